@@ -22,9 +22,15 @@ interface Served {
   server: Server
 }
 
+interface ServeOptions {
+  port?: number
+  session?: () => string
+  refuses?: { method: string, status: number }
+}
+
 /** A server that opens as it should and answers calls in its own way. */
 async function serve (
-  t: Test, call: Answer, tools: () => McpTool[] = () => [described], { port = 0, session }: { port?: number, session?: () => string } = {}
+  t: Test, call: Answer, tools: () => McpTool[] = () => [described], { port = 0, session, refuses }: ServeOptions = {}
 ): Promise<Served> {
   const methods: string[] = []
   const server = createServer((request, response) => {
@@ -32,6 +38,10 @@ async function serve (
     request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
       const { id, method = request.method ?? '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
       methods.push(method)
+      if (method === refuses?.method || (refuses?.status === 405 && request.method === 'POST')) {
+        response.writeHead(refuses.status, json).end('{}')
+        return
+      }
       if (method === 'tools/call' && id !== undefined) {
         call(response, id, request)
         return
@@ -167,6 +177,46 @@ t.test('a 404 of a server without sessions fails its call alone, which is not se
   held[0]?.()
   t.match(await beside, { ok: true })
   t.same([methods.filter(method => method === 'tools/call').length, methods.filter(method => method === 'initialize').length], [2, 1])
+})
+
+for (const status of [400, 401, 403, 410]) {
+  t.test(`a server that answers ${status} to a call of a session that it lost is asked to initialize again, once`, async t => {
+    let sessions = 0
+    const { url, methods } = await serve(t, (response, id, request) => {
+      if (request.headers['mcp-session-id'] === 'session-2') says(response, id, request)
+      else response.writeHead(status, json).end('{}')
+    }, undefined, { session: () => `session-${++sessions}` })
+    const executors = executorsOf(t)
+    t.match(await executors.run(toolAt(url), {}, contextOf(60_000)), { ok: true })
+    t.equal(methods.filter(method => method === 'tools/call').length, 2)
+    const never = await serve(t, response => { response.writeHead(status, json).end('{}') }, undefined, { session: () => 'session' })
+    t.match(await executors.run(toolAt(never.url), {}, contextOf(60_000)), { ok: false })
+    t.equal(never.methods.filter(method => method === 'tools/call').length, 2)
+  })
+}
+
+t.test('a call of a session that met a 500 is not sent again, and the next call has a new session', async t => {
+  let sessions = 0
+  const { url, methods } = await serve(t, (response, id, request) => {
+    if (request.headers['mcp-session-id'] === 'session-2') says(response, id, request)
+    else response.writeHead(500, json).end('{}')
+  }, undefined, { session: () => `session-${++sessions}` })
+  const executors = executorsOf(t)
+  t.match(await executors.run(toolAt(url), {}, contextOf(60_000)), { ok: false, error: { code: 'TOOL_FAILED' } })
+  t.equal(methods.filter(method => method === 'tools/call').length, 1)
+  t.match(await executors.run(toolAt(url), {}, contextOf(60_000)), { ok: true })
+})
+
+for (const status of [400, 401, 404, 500]) {
+  t.test(`a server that answers ${status} to the question for its revision is asked to initialize`, async t => {
+    const { url } = await serve(t, says, undefined, { refuses: { method: 'server/discover', status } })
+    t.match(await executorsOf(t).run(toolAt(url), {}, contextOf(60_000)), { ok: true })
+  })
+}
+
+t.test('the error of a server of the older transport says what it is', async t => {
+  const { url } = await serve(t, says, undefined, { refuses: { method: 'initialize', status: 405 } })
+  t.match(await executorsOf(t).run(toolAt(url), {}, contextOf(60_000)), { error: { code: 'TOOL_UNAVAILABLE', message: /HTTP status 405, as a server of the older HTTP\+SSE transport does/ } })
 })
 
 t.test('a 404 of a server with sessions opens another one for the call and those after it, and disturbs none under way', async t => {

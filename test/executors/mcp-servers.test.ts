@@ -41,7 +41,7 @@ t.test('structured content becomes the output, images stay content, and the text
   t.match(await raw(calls, { content: [], isError: true }), { error: { code: 'TOOL_FAILED', message: 'the tool reported an error without a text' } })
   t.match(await raw(calls, { other: true }), { ok: false, error: { code: 'OUTPUT_INVALID' } })
   const deep = JSON.parse(`${'['.repeat(limits.outputDepth)}${']'.repeat(limits.outputDepth)}`) as unknown
-  t.match(await raw(calls, { content: [], structuredContent: { deep } }), { ok: false, error: { code: 'TOOL_FAILED', message: /nests too deeply/ } })
+  t.match(await raw(calls, { content: [], structuredContent: { deep } }), { ok: false, error: { code: 'OUTPUT_INVALID', message: /nests too deeply/ } })
 })
 
 t.test('a large output is whole, and one above the bound is cut as text', async t => {
@@ -177,7 +177,7 @@ t.test('a server gets the variables of its entry and none of the service; the er
   const connection = (texts: Record<string, string | { setting: string }>): Partial<McpServer> => ({ connection: { kind: 'stdio', program: process.execPath, args: [program], env: texts } })
   const outcome = await open(t, [], { env }, connection({ LEVEL: 'debug', TOKEN: { setting: 'FILES_TOKEN' } })).call('env')
   const seen = JSON.parse(String(outcome.ok && outcome.output)) as Record<string, string>
-  t.match(seen, { LEVEL: 'debug', TOKEN: 'sesame-open', LANG: 'C.UTF-8' })
+  t.match(seen, { LEVEL: 'debug', TOKEN: '[secret]', LANG: 'C.UTF-8' }, 'what it says of the secret is hidden')
   t.strictSame(Object.keys(seen).filter(name => ['API_KEY', 'FILES_TOKEN'].includes(name)), [])
   t.match(await open(t, [], { env }, connection({ TOKEN: { setting: 'OTHER' } })).call('env'), { error: { code: 'TOOL_UNAVAILABLE', message: /no environment variable OTHER/ } })
   const calls = open(t, [], { env }, connection({ TOKEN: { setting: 'FILES_TOKEN' } }))

@@ -52,6 +52,23 @@ t.test('an accepted tool whose schema can\'t be used is left out, and no other',
   t.match(errors(registry), [{ rule: 'A6', message: /schema of its tool "bad"/ }])
 })
 
+t.test('names that models can not take become names that they can, the same ones whatever the order of the list', async t => {
+  const long = 'x'.repeat(70)
+  const tools = ['a/b', 'a.b', 'a_b', 'ns:get', long].map(name => tool(name))
+  const wanted = { files_a_b: 'a_b', files_a_b_2: 'a.b', files_a_b_3: 'a/b', files_ns_get: 'ns:get', [`files_${'x'.repeat(58)}`]: long }
+  for (const accepted of [tools, [...tools].reverse()]) {
+    const { registry } = await loadAccepted(t, [server()], accepted)
+    const remotes = registry.published().map(({ tool: { name, run } }) => [name, run.kind === 'mcp' ? run.remote : undefined])
+    t.strictSame(Object.fromEntries(remotes), wanted)
+  }
+})
+
+t.test("defaults of an MCP server's tool that don't fit are told, and the tool is served", async t => {
+  const { registry } = await loadAccepted(t, [server()], [tool('read', { inputSchema: { type: 'object', properties: { path: { type: 'string', default: null } } } })])
+  t.strictSame(names(registry), ['files_read'])
+  t.match(registry.findings, [{ severity: 'note', rule: 'A6', message: /its tool "read": the default of "path" does not fit it: it is not filled in/ }])
+})
+
 t.test('an entry of mcpServers elsewhere can be pasted: command, args and env, or url and headers', async t => {
   const pasted = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'], env: { LOG_LEVEL: 'debug', TOKEN: { setting: 'FILES_TOKEN' } } }
   const { registry } = await loadAccepted(t, [server({}, pasted), server({ name: 'far' }, { type: 'http', url: 'https://mcp.example.com/mcp', headers: { Authorization: { setting: 'FAR_TOKEN', prefix: 'Bearer ' } } })])

@@ -59,8 +59,11 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
     return accepted && failed.length === 0 && errors.length === 0 ? exitStatus.done : exitStatus.failed
 
     async function review ({ server, tools }: Extract<Offer, { tools: unknown }>, known: ReadonlyMap<string, McpLock>): Promise<Reviewed> {
-      const { nameFilter } = await import('@toolyard/manifests')
+      const { defaultFaults, nameFilter } = await import('@toolyard/manifests')
       const wanted = tools.filter(({ name }) => nameFilter(server.filter)(name))
+      for (const { name, inputSchema } of wanted) {
+        for (const { message } of defaultFaults(inputSchema)) complain(`toolyard accept: tool ${JSON.stringify(name)} of ${JSON.stringify(server.name)}: ${message}`)
+      }
       return { server, tools: wanted, changes: changesOf(known.get(server.lock)?.get(server.name) ?? [], wanted) }
     }
   }

@@ -1,6 +1,5 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
-import { mcpDigest } from '@toolyard/contract/mcp-digest'
-import { errorCode, isMcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
+import { errorCode, isRecord, thrownAs, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
@@ -12,7 +11,8 @@ import type { CallResult } from './message.ts'
 import { createMessageReader, ServerFault, type MessageReader } from './message-reader.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerProcessHost } from './server-process.ts'
-import { settingTexts } from './setting-text.ts'
+import { secretsOf, settingTexts } from './setting-text.ts'
+import { createToolList } from './tool-list.ts'
 
 /*
  * One connection to one server: open until it ends, for any reason; it is never opened again. Its list of tools is
@@ -27,6 +27,8 @@ export interface ConnectionHost extends ServerProcessHost {
   maxMessageBytes: number
   /** Takes what a server writes to its stderr. */
   onLine: (line: string) => void
+  /** Takes what is wrong with what a server sends, where it can be used all the same. */
+  onFault: (message: string) => void
 }
 
 /** A call on its way. */
@@ -60,10 +62,7 @@ export interface Connection {
 }
 
 const clientInfo = { name: 'toolyard', version: '0.1.0' }
-/** For a list of tools without a notice of changes. */
-const listAgeMs = 60_000
-const mostPages = 64
-const listMs = 30_000
+const openMs = 30_000
 /** A call's own time ends it; this is above every one of them. */
 const longestCallMs = 86_400_000
 /** Servers of older revisions may not answer what they don't know. */
@@ -75,6 +74,33 @@ const probeMs = 3_000
  * @throws an error with the reason.
  */
 export async function openConnection (server: McpServer, host: ConnectionHost, signal: AbortSignal): Promise<Connection> {
+  try {
+    return await open(server, host, { signal, mode: 'auto' })
+  } catch (error) {
+    // A server of an older revision may answer anything to the first question, which it doesn't know.
+    if (server.connection.kind === 'stdio' || signal.aborted || thrownAs(error, ServerFault) !== undefined) throw error
+    return await open(server, host, { signal, mode: 'legacy' }).catch((again: unknown) => { throw oldTransport(statusOf(again)) ?? again })
+  }
+}
+
+function statusOf (error: unknown): number | undefined {
+  const status = isRecord(error) ? error['status'] : undefined
+  return typeof status === 'number' ? status : undefined
+}
+
+/** Servers of the first transport take no POST where they are asked for their events. */
+function oldTransport (status: number | undefined): ServerFault | undefined {
+  if (status !== 404 && status !== 405) return undefined
+  return new ServerFault(`it answers POST with the HTTP status ${status}, as a server of the older HTTP+SSE transport does: give the URL at which it speaks streamable HTTP (often /mcp in place of /sse), or run it as a command`)
+}
+
+interface Opening {
+  signal: AbortSignal
+  /** Whether it is asked for its revision first. */
+  mode: 'auto' | 'legacy'
+}
+
+async function open (server: McpServer, host: ConnectionHost, { signal, mode }: Opening): Promise<Connection> {
   const life = sharedAbort()
   let reason: string | undefined
   let onEnded: (reason: string) => void = () => {}
@@ -84,17 +110,18 @@ export async function openConnection (server: McpServer, host: ConnectionHost, s
     life.abort()
     onEnded(reason)
   }
-  const reader = createMessageReader(host.threads, life.signal)
+  const secrets = secretsOf(server, host.env)
+  const reader = createMessageReader(host.threads, secrets, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {
     capabilities: {},
-    versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
+    versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
     inputRequired: { autoFulfill: false },
     // The schemas of a server are not compiled here.
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Only the server knows the type.
     jsonSchemaValidator: { getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }) }
   })
-  const { transport, release, secrets } = await openTransport(server, host, { reader, end })
+  const { transport, release } = await openTransport(server, host, { reader, end })
   const send = transport.send.bind(transport)
   transport.send = async (message, options) => {
     reader.sent(message)
@@ -114,9 +141,9 @@ export async function openConnection (server: McpServer, host: ConnectionHost, s
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     signal.throwIfAborted()
-    await client.connect(transport, { timeout: listMs, signal })
+    await client.connect(transport, { timeout: openMs, signal })
     client.onclose = () => { end('it closed the connection') }
-    const list = createToolList(client)
+    const list = createToolList(client, host.onFault)
     await list.read()
     return {
       tools: list.read,
@@ -142,24 +169,22 @@ export async function openConnection (server: McpServer, host: ConnectionHost, s
 interface Opened {
   transport: Transport
   release: () => Promise<void>
-  secrets: readonly string[]
 }
 
-interface Opening {
+interface Receiver {
   reader: MessageReader
   end: (reason: string) => void
 }
 
-async function openTransport ({ connection }: McpServer, host: ConnectionHost, { reader, end }: Opening): Promise<Opened> {
+async function openTransport ({ connection }: McpServer, host: ConnectionHost, { reader, end }: Receiver): Promise<Opened> {
   const maxBytes = host.maxMessageBytes
   if (connection.kind === 'stdio') {
-    const texts = settingTexts(connection.env, host.env)
     const server = await startServer(connection, host)
     if ('code' in server) throw new ServerFault(server.message, server)
     const lines = createLineSplitter(host.onLine)
     server.stderr.on('data', (chunk: Buffer) => { lines.add(chunk) })
     const transport = createPipeTransport(server, { reader, maxBytes, onEnd: end })
-    return { transport, release: async () => {}, secrets: 'missing' in texts ? [] : texts.secrets }
+    return { transport, release: async () => {} }
   }
   const headers = settingTexts(connection.headers, host.env)
   if ('missing' in headers) throw new ServerFault(`the worker has no environment variable ${headers.missing}`)
@@ -167,11 +192,7 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const options = { fetch: guarded.fetch, requestInit: { headers: headers.texts } }
   const transport = new StreamableHTTPClientTransport(new URL(connection.url), options)
-  return {
-    transport,
-    release: async () => { await guarded.close() },
-    secrets: headers.secrets
-  }
+  return { transport, release: async () => { await guarded.close() } }
 }
 
 async function callTool (client: Client, reader: MessageReader, call: RemoteCall): Promise<CallResult> {
@@ -184,53 +205,4 @@ async function callTool (client: Client, reader: MessageReader, call: RemoteCall
   await client.request(request, { signal, timeout: longestCallMs, onprogress: onProgress }).finally(() => { result = reader.endCall(args) })
   if (result === undefined) throw Object.assign(new ServerFault('its answer is no result of a call'), { code: 'INVALID_RESULT' })
   return result
-}
-
-interface ToolList {
-  read: () => Promise<ReadonlyMap<string, McpTool>>
-  digestOf: Connection['digestOf']
-}
-
-/** The tools of a connection, with their digests. */
-function createToolList (client: Client): ToolList {
-  let current: Promise<ReadonlyMap<string, McpTool>> | undefined
-  let digests = new Map<string, string>()
-  let readAt = 0
-  client.setNotificationHandler('notifications/tools/list_changed', () => { current = undefined })
-  const read = async (): Promise<ReadonlyMap<string, McpTool>> => {
-    if (performance.now() - readAt > listAgeMs) current = undefined
-    if (current === undefined) {
-      readAt = performance.now()
-      const reading = listTools(client).then(tools => {
-        digests = new Map([...tools].map(([name, tool]) => [name, mcpDigest(tool)]))
-        return tools
-      })
-      current = reading
-      reading.catch(() => { if (current === reading) current = undefined })
-    }
-    return await current
-  }
-  return {
-    read,
-    async digestOf (tool) {
-      await read()
-      return digests.get(tool)
-    }
-  }
-}
-
-async function listTools (client: Client): Promise<ReadonlyMap<string, McpTool>> {
-  const tools = new Map<string, McpTool>()
-  let cursor: string | undefined
-  for (let page = 0; page < mostPages; page++) {
-    const answer = await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, { timeout: listMs })
-    for (const tool of answer.tools as unknown[]) {
-      if (!isMcpTool(tool)) throw new ServerFault('its list holds something else than tools')
-      tools.set(tool.name, tool)
-    }
-    if (tools.size > mostMcpTools) throw new ServerFault(`it lists more than ${mostMcpTools} tools`)
-    cursor = answer.nextCursor
-    if (cursor === undefined) return tools
-  }
-  throw new ServerFault(`it lists its tools on more than ${mostPages} pages`)
 }

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { movable, type Threads } from '../run/threads.ts'
-import { readMessage, type CallResult, type ReadMessage } from './message.ts'
+import { readMessage, type CallResult, type MessageTask, type ReadMessage } from './message.ts'
 import type { CallError } from '@toolyard/contract'
 
 /** Bytes of a message that is read at once; a larger one is read in a thread. */
@@ -41,7 +41,7 @@ export interface MessageReader {
  * Makes the reader of a connection. Results of calls are taken out of their messages before the client sees them: it
  * would walk through all of a result, at once. Only results that are awaited are kept, as a server may send any.
  */
-export function createMessageReader (threads: Threads, signal: AbortSignal): MessageReader {
+export function createMessageReader (threads: Threads, secrets: readonly string[], signal: AbortSignal): MessageReader {
   /** The arguments of the calls without an answer, by the id of the request. */
   const awaited = new Map<number | undefined, unknown>()
   /** By the arguments of the call. */
@@ -61,7 +61,7 @@ export function createMessageReader (threads: Threads, signal: AbortSignal): Mes
       if ('method' in message && 'id' in message && message.method === 'tools/call') awaited.set(Number(message.id), message.params?.['arguments'])
     },
     async read (bytes) {
-      const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8')) : await inThread(bytes, threads, signal)
+      const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8'), secrets) : await inThread({ bytes, secrets }, threads, signal)
       const { message, call } = read ?? {}
       // As the client reads it: servers turn numbers into texts.
       const id = message?.['method'] === undefined ? Number(message?.['id']) : undefined
@@ -79,9 +79,9 @@ export function createMessageReader (threads: Threads, signal: AbortSignal): Mes
   }
 }
 
-async function inThread (bytes: Buffer, threads: Threads, signal: AbortSignal): Promise<ReadMessage | undefined> {
+async function inThread ({ bytes, secrets }: MessageTask, threads: Threads, signal: AbortSignal): Promise<ReadMessage | undefined> {
   const own = Uint8Array.from(bytes)
-  return await threads.run<ReadMessage | undefined>({ kind: 'message', task: { bytes: own } }, { until: Date.now() + maxMs, signal, move: movable(own) })
+  return await threads.run<ReadMessage | undefined>({ kind: 'message', task: { bytes: own, secrets } }, { until: Date.now() + maxMs, signal, move: movable(own) })
 }
 
 /** The client checks each message before it uses it. */

@@ -1,11 +1,14 @@
 import { Buffer } from 'node:buffer'
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, mapTexts } from '@toolyard/contract/terms'
 import { parseJson, partsOf } from '../run/json.ts'
 import type { ThreadAnswer } from '../run/threads.ts'
+import { hidden } from './setting-text.ts'
 
 /** What the result of a call came to, in place of the result itself. */
 export interface CallResult {
   isError: boolean
+  /** The whole of an error that has more than a text, as JSON. */
+  details?: string
   /** The output as JSON, and its objects, lists and fields. */
   json: string
   parts: number
@@ -14,6 +17,8 @@ export interface CallResult {
 /** A message of a server, for a thread. */
 export interface MessageTask {
   bytes: Uint8Array
+  /** What the server was given and must not be told to anybody. */
+  secrets: readonly string[]
 }
 
 /** A message of a server. The result of a call is taken out into `call`, and an empty one stays in the message. */
@@ -25,23 +30,58 @@ export interface ReadMessage {
 /** UTF-16 units of an error up to which its data is passed on: it is walked through in one turn. */
 const mostErrorChars = 16_384
 
-/** Reads a message; undefined for a text that isn't one. */
-export function readMessage (text: string): ReadMessage | undefined {
+/** Reads a message, without secrets in the result of a call; undefined for a text that isn't one. */
+export function readMessage (text: string, secrets: readonly string[]): ReadMessage | undefined {
+  // Floods are of these.
+  if (text === '') return undefined
   const parsed = parseJson(text)
   if (parsed === undefined) return unfitMessage(text)
   const message = parsed.value
   if (!isRecord(message) || message['jsonrpc'] !== '2.0') return undefined
   const { result, error } = message
   if (isRecord(error) && error['data'] !== undefined && text.length > mostErrorChars) return { message: { ...message, error: { ...error, data: undefined } } }
-  if (!isRecord(result) || (!Array.isArray(result['content']) && result['structuredContent'] === undefined)) return { message }
-  const output = outputOf(result)
-  const { content: _, structuredContent: __, ...rest } = result
-  return { message: { ...message, result: { ...rest, content: [] } }, call: { isError: result['isError'] === true, json: JSON.stringify(output), parts: partsOf(output) } }
+  if (result === null) return { message: failed(message['id'], 'its result is null') }
+  if (!isRecord(result)) return { message }
+  if (Array.isArray(result['tools'])) return { message: { ...message, result: listOf(result, result['tools']) } }
+  if (!Array.isArray(result['content']) && result['structuredContent'] === undefined) return { message }
+  const { content: _, structuredContent: structured, ...rest } = result
+  const isError = result['isError'] === true
+  const output = withoutSecrets(outputOf(result), secrets)
+  const hasDetails = isError && structured !== undefined && structured !== null
+  return {
+    message: { ...message, result: { ...rest, content: [] } },
+    call: {
+      isError,
+      ...hasDetails ? { details: JSON.stringify(withoutSecrets(structured, secrets)) } : {},
+      json: JSON.stringify(output),
+      parts: partsOf(output)
+    }
+  }
+}
+
+function withoutSecrets (value: unknown, secrets: readonly string[]): unknown {
+  return secrets.length === 0 ? value : mapTexts(value, text => hidden(text, secrets))
+}
+
+/** The client refuses a whole list for one odd tool. So it gets tools that hold what the server sent, to be looked at afterwards. */
+function listOf ({ nextCursor, ...rest }: Record<string, unknown>, tools: readonly unknown[]): Record<string, unknown> {
+  const wrapped = tools.map((sent, index) => ({ name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: sent } }))
+  return { ...rest, tools: wrapped, ...typeof nextCursor === 'string' && { nextCursor } }
+}
+
+/** What a tool of a list holds that was read here. */
+export const sentTool = 'toolyard/sent'
+
+/** The code of an answer that can't be taken for one. */
+export const unfitAnswer = -32_803
+
+function failed (id: unknown, why: string): Record<string, unknown> {
+  return { jsonrpc: '2.0', id, error: { code: unfitAnswer, message: why } }
 }
 
 /** Reads a large message, for a thread: a megabyte of small objects takes a tenth of a second. */
-export function runMessageTask ({ bytes }: MessageTask): ThreadAnswer {
-  return { answer: readMessage(Buffer.from(bytes).toString('utf8')) }
+export function runMessageTask ({ bytes, secrets }: MessageTask): ThreadAnswer {
+  return { answer: readMessage(Buffer.from(bytes).toString('utf8'), secrets) }
 }
 
 /**
@@ -58,13 +98,22 @@ function outputOf (result: Record<string, unknown>): unknown {
   return texts.join('\n')
 }
 
-/** A text that is JSON, but not for us, still answers somebody who waits. */
+/** A text that is no JSON, or not for us, still answers somebody who waits. */
 function unfitMessage (text: string): ReadMessage | undefined {
   try {
     const message: unknown = JSON.parse(text)
     if (!isRecord(message) || message['id'] === undefined || message['method'] !== undefined) return undefined
-    return { message: { jsonrpc: '2.0', id: message['id'], error: { code: -32_603, message: 'the answer nests too deeply, or holds a number that is too large' } } }
+    return { message: failed(message['id'], 'it nests too deeply, or holds a number that is too large') }
   } catch {
-    return undefined
+    const id = /^\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,15}|"\d{1,15}")\s*,/.exec(text)?.[1] ?? /"id"\s*:\s*(\d{1,15}|"\d{1,15}")\s*\}\s*$/.exec(text.slice(-shownEnd))?.[1]
+    return id === undefined ? undefined : { message: failed(JSON.parse(id), notJson(text)) }
   }
+}
+
+/** UTF-16 units of the end of a text in which its id may stand. */
+const shownEnd = 100
+
+function notJson (text: string): string {
+  const number = /[[:,]\s*(-?(?:NaN|Infinity))\b/.exec(text)?.[1]
+  return number === undefined ? 'it is no JSON' : `it is no JSON: it holds ${number}`
 }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { asError, isRecord, limits, mapTexts, thrownAs, type CallError } from '@toolyard/contract/terms'
+import { asError, isRecord, limits, mapTexts, storedJson, thrownAs, type CallError } from '@toolyard/contract/terms'
 import type { McpRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
 import { outputFault, type DeclaredCheck } from '../result/declared-output.ts'
@@ -11,7 +11,7 @@ import type { Outcome, RunContext } from '../run/outcome.ts'
 import { traceFields } from '../run/trace-fields.ts'
 import { firstChars } from '../run/utf8.ts'
 import type { Connection, RemoteCall } from './connection.ts'
-import type { CallResult } from './message.ts'
+import { unfitAnswer, type CallResult } from './message.ts'
 import { ServerFault } from './message-reader.ts'
 import type { Lease, McpServers, ServerPlace } from './servers.ts'
 import { hidden } from './setting-text.ts'
@@ -26,8 +26,8 @@ export interface McpHost {
   workspaceDir: string
 }
 
-/** What a server that has forgotten the session of a connection answers with: it has not looked at the call. */
-const sessionLost = 404
+/** What a server that has forgotten the session of a connection may answer with: it has not looked at the call. */
+const sessionLost: ReadonlySet<unknown> = new Set([400, 401, 403, 404, 409, 410])
 
 /**
  * Runs one call of a tool of an MCP server. The tool must be the one that was accepted. A call is sent once: one that was
@@ -69,9 +69,14 @@ async function attempt (run: McpRun, args: Record<string, unknown>, given: Attem
   try {
     return await callOnce(run, args, lease, given)
   } catch (error) {
-    const isLost = lease.connection.hasSession && isRecord(error) && error['status'] === sessionLost
-    if (isLost) servers.renew(lease.connection)
-    if (!isLost || given.again === true) return { ok: false, error: failureOf(error, run, lease.connection) }
+    const status = lease.connection.hasSession && isRecord(error) ? error['status'] : undefined
+    // Some servers answer with a fault of their own, which the call may have had: the next one gets a new session.
+    if (typeof status === 'number') servers.renew(lease.connection)
+    if (!sessionLost.has(status) || given.again === true) {
+      const failure = failureOf(error, run, lease.connection)
+      if (failure.code === 'OUTPUT_INVALID') servers.report(run.server, failure.message)
+      return { ok: false, error: failure }
+    }
     return await attempt(run, args, { ...given, again: true })
   } finally {
     lease.release()
@@ -99,14 +104,17 @@ async function callOnce (run: McpRun, args: Record<string, unknown>, { connectio
     return { ok: false, error: interruptionError(result) }
   }
   if ('code' in result) return { ok: false, error: result }
-  return await asAccepted(outcomeOf(result, host.maxOutputBytes, connection.secrets), run, host.checkResult)
+  return await asAccepted(outcomeOf(result, host.maxOutputBytes), run, host.checkResult)
 }
 
-/** Callers count on the accepted schema, whatever the server sends. */
+/** Callers count on the accepted schema, whatever the server sends. What it said in place of that is told. */
 async function asAccepted (outcome: Outcome, { outputSchema }: McpRun, check: DeclaredCheck): Promise<Outcome> {
   if (outputSchema === undefined || !outcome.ok) return outcome
   const message = await outputFault(outcome, async output => await check(outputSchema, output))
-  return message === undefined ? outcome : { ok: false, error: { code: 'OUTPUT_INVALID', message } }
+  if (message === undefined) return outcome
+  const { output } = outcome
+  const said = typeof output === 'string' ? { details: { output: firstChars(output, limits.errorMessageChars) } } : {}
+  return { ok: false, error: { code: 'OUTPUT_INVALID', message, ...said } }
 }
 
 /** A server may describe its tools otherwise at any time; models have read what was accepted. */
@@ -120,10 +128,13 @@ async function otherThanAccepted (
   return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} ${what}. An operator can look at it with toolyard accept` }
 }
 
-function outcomeOf ({ isError, json, parts }: CallResult, maxBytes: number, secrets: readonly string[]): Outcome {
+function outcomeOf ({ isError, details, json, parts }: CallResult, maxBytes: number): Outcome {
   if (isError) {
-    const text = hidden(String(JSON.parse(json)), secrets).trim()
-    return { ok: false, error: { code: 'TOOL_FAILED', message: firstChars(text === '' ? 'the tool reported an error without a text' : text, limits.errorMessageChars) } }
+    const text = String(JSON.parse(json)).trim()
+    const message = firstChars(text === '' ? 'the tool reported an error without a text' : text, limits.errorMessageChars)
+    // What is longer would be walked through in one turn.
+    const more = details !== undefined && details.length <= shortOutput ? { details: storedJson(details) } : {}
+    return { ok: false, error: { code: 'TOOL_FAILED', message, ...more } }
   }
   const isText = json.startsWith('"')
   if (json.length > shortOutput && Buffer.byteLength(json) <= maxBytes) return { ok: true, output: undefined, json, parts }
@@ -144,6 +155,7 @@ function failureOf (error: unknown, { server }: McpRun, connection: Connection):
   const { reason } = connection
   if (isUnsent) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
   if (reason !== undefined) return { code: 'TOOL_FAILED', message: says(`MCP server ${name} ended while it ran the call: ${reason}`) }
+  if (code === unfitAnswer) return { code: 'OUTPUT_INVALID', message: `MCP server ${name} answered with something that can't be read: ${says(message)}` }
   if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data: mapTexts(data, text => hidden(text, connection.secrets)) }) } }
   if (status === 401 || status === 403) return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${name} refuses the credentials of this service (HTTP status ${status})` }
   if (typeof status === 'number') return { code: 'TOOL_FAILED', message: `MCP server ${name} answered with the HTTP status ${status}` }

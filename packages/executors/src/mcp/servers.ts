@@ -5,7 +5,7 @@ import { sharedAbort } from '@toolyard/runtime'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
-import { hidden, settingTexts } from './setting-text.ts'
+import { hidden, secretsOf } from './setting-text.ts'
 import { asError } from '@toolyard/contract/terms'
 
 /*
@@ -27,7 +27,7 @@ export interface ServerPlace extends Partial<Pick<ConnectionHost, 'box' | 'limit
   sessionId?: string
 }
 
-export interface ServersOptions extends Omit<ConnectionHost, 'box' | 'limit' | 'group' | 'onLine'> {
+export interface ServersOptions extends Omit<ConnectionHost, 'box' | 'limit' | 'group' | 'onLine' | 'onFault'> {
   logger?: ServersLogger
 }
 
@@ -139,7 +139,8 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     const secrets = secretsOf(server, shared.env)
     try {
       const onLine = (line: string): void => { report(server, `stderr: ${hidden(line, secrets)}`) }
-      const connection = await openConnection(server, { ...shared, ...place, onLine }, limit.signal)
+      const onFault = (message: string): void => { report(server, hidden(message, secrets)) }
+      const connection = await openConnection(server, { ...shared, ...place, onLine, onFault }, limit.signal)
       const opened = performance.now()
       slot.connection = connection
       void connection.ended.then(why => {
@@ -226,11 +227,6 @@ function slotId ({ source, name }: McpServer, scope: string): string {
 /** The call has not reached the server. */
 function unavailable ({ name }: McpServer, why: string): CallError {
   return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(name)} can't be used: ${why}` }
-}
-
-function secretsOf ({ connection }: McpServer, env: NodeJS.ProcessEnv): readonly string[] {
-  const texts = settingTexts(connection.kind === 'stdio' ? connection.env : connection.headers, env)
-  return 'missing' in texts ? [] : texts.secrets
 }
 
 function callErrorOf (error: unknown): CallError | undefined {

@@ -1,9 +1,6 @@
 import { isSecretVariable } from '@toolyard/contract/terms'
-import { hasLoneSurrogate } from './argument-text.ts'
+import { secretForms } from '../../result/secret-forms.ts'
 import { RequestFault } from './request-fault.ts'
-
-/** A shorter text is in many answers by chance. */
-const leastHidden = 6
 
 /** Reads settings for one request, and remembers what must not come back from it. */
 export class SettingValues {
@@ -22,20 +19,8 @@ export class SettingValues {
     return value
   }
 
-  /** Every text that would give a value away: as it is, as it is sent, and as JSON, a URL or base64 have it. The longest first. */
+  /** Every text that would give a value away. */
   hidden (sent: readonly string[]): string[] {
-    const forms = [...this.#values].flatMap(value => [value, ...jsonForms(value), formOf(value), Buffer.from(value).toString('base64')])
-    return [...new Set([...sent, ...forms])].filter(text => text.length >= leastHidden).sort((a, b) => b.length - a.length)
+    return secretForms(this.#values, sent)
   }
-}
-
-/** As JSON has a text: also with slashes escaped, as PHP does it, and all but ASCII, as Python does. */
-function jsonForms (value: string): string[] {
-  const plain = JSON.stringify(value).slice(1, -1)
-  const ascii = plain.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return [plain, plain.replaceAll('/', '\\/'), ascii, ascii.replaceAll('/', '\\/')]
-}
-
-function formOf (value: string): string {
-  return hasLoneSurrogate(value) ? value : encodeURIComponent(value)
 }

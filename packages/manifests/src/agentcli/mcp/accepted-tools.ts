@@ -1,12 +1,14 @@
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
-import { asError, limits } from '@toolyard/contract/terms'
+import { asError, limits, publishableNamePattern } from '@toolyard/contract/terms'
 import type { Remark } from '../../finding/finding-list.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import type { LayerEntry } from '../../layer/layer.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import type { JsonSchema, McpServer, Tool } from '../../tool/tool.ts'
+import { freeName, safeName } from '../openapi/names.ts'
+import { defaultFaults } from '../../schema/defaults.ts'
 import { readLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
@@ -31,15 +33,26 @@ export async function acceptedTools (
     return { entries: [], findings: [{ severity: 'warning', nonconforming: true, rule: 'mcp/accepted', message: 'no tool of this MCP server was accepted, so that none is published', fix: accept }] }
   }
   const lets = nameFilter(server.filter)
+  const names = publishedNames(server.prefix, tools)
   const entries: LayerEntry[] = []
   const findings: Remark[] = []
   for (const tool of tools.filter(({ name }) => lets(name))) {
     const faults = await schemas.check(tool.inputSchema)
     const [fault] = faults
-    if (fault === undefined) entries.push({ kind: 'tool', tool: toolOf(tool, server, common, await checkable(tool.outputSchema, schemas)), override: common.override })
-    else findings.push({ severity: 'error', rule: 'A6', message: `schema of its tool ${goQuote(tool.name)} ${fault.message}`, fix: 'Leave the tool out ("tools": ["!NAME"]), or have its server mended.' })
+    if (fault === undefined) {
+      const name = names.get(tool.name) ?? `${server.prefix}${tool.name}`
+      const outputSchema = await checkable(tool.outputSchema, schemas)
+      entries.push({ kind: 'tool', tool: toolOf(tool, { server, name }, common, outputSchema), override: common.override })
+      findings.push(...defaultNotes(tool))
+    } else findings.push({ severity: 'error', rule: 'A6', message: `schema of its tool ${goQuote(tool.name)} ${fault.message}`, fix: 'Leave the tool out ("tools": ["!NAME"]), or have its server mended.' })
   }
   return { entries, findings }
+}
+
+function defaultNotes ({ name, inputSchema }: McpTool): Remark[] {
+  return defaultFaults(inputSchema).map(({ message, fix }) => (
+    { severity: 'note', rule: 'A6', message: `schema of its tool ${goQuote(name)}: ${message}`, fix }
+  ))
 }
 
 /** A schema of outputs that they can be held to. */
@@ -48,10 +61,21 @@ async function checkable (schema: McpTool['outputSchema'], schemas: Schemas): Pr
   return (await schemas.check(schema)).length === 0 ? schema : undefined
 }
 
+/** Names that models take stay as they are; others become such names, the same ones whatever the order of the list. */
+function publishedNames (prefix: string, tools: readonly McpTool[]): ReadonlyMap<string, string> {
+  const whole = (name: string): string => `${prefix}${name}`
+  const isTaken = new RegExp(publishableNamePattern)
+  const fits = (name: string): boolean => isTaken.test(whole(name))
+  const names = tools.map(({ name }) => name)
+  const taken = new Set(names.filter(fits).map(whole))
+  const sorted = [...names].sort((a, b) => a < b ? -1 : 1)
+  return new Map(sorted.map(name => [name, fits(name) ? whole(name) : freeName(safeName(whole(name)), taken)]))
+}
+
 function toolOf (
-  accepted: McpTool, server: McpServer, { override: _, timeoutSec, ...common }: Common, outputSchema: JsonSchema | undefined
+  accepted: McpTool, { server, name }: { server: McpServer, name: string }, { override: _, timeoutSec, ...common }: Common,
+  outputSchema: JsonSchema | undefined
 ): Tool {
-  const name = `${server.prefix}${accepted.name}`
   return {
     ...common,
     name,

@@ -1,0 +1,55 @@
+import t from 'tap'
+import type { McpServer } from '@toolyard/manifests'
+import type { Outcome } from '@toolyard/executors'
+import { outputOf } from './fixture.ts'
+import { open, program, type Calls } from './mcp-fixture.ts'
+
+const raw = async (calls: Calls, result: object): Promise<Outcome> => await calls.call('raw', { result })
+
+t.test('an error with structured content has it in its details, and a text in place of a declared object is told', async t => {
+  const calls = open(t, [''])
+  const error = { content: [{ type: 'text', text: 'no such row' }], structuredContent: { row: 7 }, isError: true }
+  t.strictSame(await raw(calls, error), { ok: false, error: { code: 'TOOL_FAILED', message: 'no such row', details: { row: 7 } } })
+  const outputSchema = { type: 'object' }
+  t.match(await calls.call('raw', { result: { content: [{ type: 'text', text: 'I had no object.' }] } }, {}, { outputSchema }), { error: { code: 'OUTPUT_INVALID', details: { output: 'I had no object.' } } })
+})
+
+t.test('an answer that is no JSON, or has null as its result, is OUTPUT_INVALID at once, with a line in the log', async t => {
+  const warned: string[] = []
+  const calls = open(t, [''], { logger: { warn: (_, message) => { warned.push(message) } } })
+  const lines = {
+    '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"x":NaN}}}': /is no JSON: it holds NaN/,
+    '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "structuredContent": {"x": [-Infinity]}}}': /it holds -Infinity/,
+    '{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"a\'}]},"id":ID}': /is no JSON/,
+    '{"jsonrpc":"2.0","id":ID,"result":null}': /its result is null/,
+    '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"x":1e400}}}': /too large/
+  }
+  for (const [line, message] of Object.entries(lines)) t.match(await calls.call('line', { line }), { ok: false, error: { code: 'OUTPUT_INVALID', message } }, line)
+  t.match(warned.filter(line => line.includes('can\'t be read')), [/NaN/, /Infinity/, /no JSON/, /null/, /too large/])
+})
+
+t.test('an odd tool is left out by its name, and the others are served; a cursor that repeats ends the list', async t => {
+  const warned: string[] = []
+  const calls = open(t, ['odd-tools'], { logger: { warn: (_, message) => { warned.push(message) } } })
+  t.match(await calls.call('echo', { text: 'a' }), { ok: true, output: 'a' })
+  t.match(warned, [
+    /its tool "none" is left out: "inputSchema" must be an object, and is missing/, /"null" is left out: .* is null/, /"empty" is left out: .* must have the type "object"/,
+    /"required" is left out: "required" of "inputSchema" must be a list/, /"list" is left out: "outputSchema" must be an object, and is a list/, /its tool without a name is left out/, /its tool without a name is left out: it is no object/
+  ])
+  t.match(await open(t, ['same-cursor']).call('echo', { text: 'a' }), { ok: true })
+})
+
+t.test('no output of a server has secrets that it was given, in any form that gives them away', async t => {
+  const env = { PATH: process.env['PATH'], FILES_TOKEN: 'sesame/"open"' }
+  const connection: McpServer['connection'] = { kind: 'stdio', program: process.execPath, args: [program], env: { TOKEN: { setting: 'FILES_TOKEN', prefix: 'Bearer ' } } }
+  const calls = open(t, [], { env }, { connection })
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const sent = 'Bearer sesame/"open"'
+  t.strictSame(await raw(calls, { content: [{ type: 'text', text: `got ${sent}, ${base64(sent)}` }] }), { ok: true, output: 'got [secret], [secret]' })
+  t.strictSame(await raw(calls, { content: [], structuredContent: { 'sesame/"open"': [encodeURIComponent('sesame/"open"'), base64('sesame/"open"'), 1] } }), { ok: true, output: { '[secret]': ['[secret]', '[secret]', 1] } })
+  const inside = await raw(calls, { content: [{ type: 'text', text: base64(`{"Authorization":"${sent}"}`) }] })
+  t.match(inside, { output: /\[secret\]/ })
+  const large = outputOf(await raw(calls, { content: [{ type: 'text', text: `${'x'.repeat(100_000)} ${sent}` }] }))
+  t.match(String(large).slice(-20), 'x [secret]')
+  t.match(await raw(calls, { content: [{ type: 'text', text: sent }], structuredContent: { sent }, isError: true }), { error: { message: '[secret]', details: { sent: '[secret]' } } })
+})
