@@ -80,8 +80,7 @@ t.test('calls have messages only where a format is asked for, and any form may a
   t.same((await post({ calls }, '?format=chat')).messages, [{ role: 'tool', tool_call_id: 'a', content: ok({ d: 1 }) }])
   t.same((await post({ calls }, '?format=responses')).messages, [{ type: 'function_call_output', call_id: 'a', output: ok({ d: 1 }) }])
   t.same((await post({ tool_calls: [chatCall('a', 'echo', '{"d":1}')] }, '?format=anthropic')).messages, [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: ok({ d: 1 }) }] }])
-  const formats = "'format' must be one of chat, responses, anthropic, gemini, bedrock, langchain, ai-sdk, mistral, function"
-  for (const query of ['?format=llama', '?format=chat&format=chat']) await refused(t, { calls }, formats, query)
+  for (const query of ['?format=llama', '?format=chat&format=chat']) await refused(t, { calls }, "'format' must be one of chat, responses, anthropic, gemini, bedrock, langchain, ai-sdk, mistral, function", query)
 })
 
 t.test('a call that is still running has an answer too, whose text names the tool and the job', async t => {

@@ -16,7 +16,7 @@ export const additions: ReadonlyArray<{ field: string, why: string }> = [
     'path.description': 'A model is told what a parameter is for.'
   }),
   ...added('results[].output', {
-    ok: 'The built-in tools say that they succeeded, as other tools of the specification do.',
+    ok: 'data_file_read and tools_file_search say in words that they succeeded.',
     truncated: 'Says whether there is more than what was given.',
     bytes_read: 'data_file_read: how much of the file is in the answer.',
     total_bytes: 'data_file_read: how large the file is.',
