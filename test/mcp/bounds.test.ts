@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
+import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
-import { eras, post, rpc, type RpcAnswer } from './clients.ts'
+import { eras, meta, post, rpc, type RpcAnswer } from './clients.ts'
 
 const most = 1_048_576
 const { api } = await createService(t, {
@@ -30,13 +32,6 @@ const url = `${api.address}/mcp`
 const uri = (file: string): string => `skill://large/${file}.txt`
 const request = (method: string, params: object = {}, id: unknown = 1): object => ({ jsonrpc: '2.0', id, method, params })
 
-/** Sends a batch; its answers by id. */
-async function batch (messages: object[], key: string = testKeys.read): Promise<{ bytes: number, answers: Array<RpcAnswer['body']> }> {
-  const { text } = await post(url, messages, { 'x-api-key': key })
-  const answers = JSON.parse(text) as Array<RpcAnswer['body']>
-  return { bytes: Buffer.byteLength(text), answers: answers.sort((a, b) => Number(a.id) - Number(b.id)) }
-}
-
 for (const era of eras) {
   t.test(`a client of ${era} reads a file of a skill of 1 MiB; of a larger one it is told what to do`, async t => {
     const read = async (file: string): Promise<RpcAnswer['body']> => (era === '2026-07-28'
@@ -47,40 +42,76 @@ for (const era of eras) {
   })
 }
 
-t.test('a batch has at most 100 messages, and the answer says so', async t => {
-  const pings = (count: number): object[] => Array.from({ length: count }, (_, id) => request('ping', {}, id))
-  t.equal((await batch(pings(100))).answers.length, 100)
-  const refused = await post(url, pings(101), { 'x-api-key': testKeys.read })
-  t.match(refused, { status: 400, body: { error: { code: -32_600, message: /at most 100 messages/ } } })
-})
-
-t.test('the answer of a batch has at most 4 MiB: a message beyond is answered by an error, a smaller one behind it as ever', async t => {
-  const reads = Array.from({ length: 19 }, (_, id) => request('resources/read', { uri: uri('most') }, id))
-  const { bytes, answers } = await batch([...reads, request('ping', {}, 19)])
-  t.ok(bytes < 4_300_000, `${bytes} bytes`)
-  t.strictSame(answers.map(({ result }) => result !== undefined), Array.from({ length: 20 }, (_, id) => id < 3 || id === 19))
-  t.match(answers[3], { id: 3, error: { code: -32_000, message: /answer of a batch has at most 4194304 bytes, .*send this message by itself/ } })
-})
-
-t.test('a call of a batch whose output has no room in the answer names its job', async t => {
-  const call = (name: string, args: object, id: number): object => request('tools/call', { name, arguments: args }, id)
-  const calls = Array.from({ length: 6 }, (_, id) => call('big', { char: 'x', count: 1_000_000 }, id))
-  const { bytes, answers } = await batch(calls, testKeys.limited)
-  t.ok(bytes < 4_300_000, `${bytes} bytes`)
-  t.equal(answers.filter(({ result }) => result !== undefined).length, 4)
-  t.match(answers.find(({ error }) => error !== undefined)?.error, { code: -32_000, data: { job_id: /^[0-9a-f-]{36}$/ } })
-})
-
-t.test('a session watches URIs of 2 KiB, and of 32 KiB together; those of one batch are all kept', async t => {
+t.test('a session watches URIs of 2 KiB, and of 32 KiB together; those that come at the same moment are all kept', async t => {
   const initialize = request('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'raw', version: '1' } })
   const begun = await post(url, initialize, { 'x-api-key': testKeys.read })
   const headers = { 'x-api-key': testKeys.read, 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
   const subscribe = (of: string, id = 1): object => request('resources/subscribe', { uri: `note:${of}` }, id)
   const long = await post(url, subscribe('x'.repeat(2_044)), headers)
   t.match(long.body, { error: { code: -32_602, message: /has 2049 bytes, and one that is watched at most 2048/ } })
-  const { text } = await post(url, Array.from({ length: 17 }, (_, id) => subscribe(String(id).padStart(2_043, '0'), id)), headers)
-  const answers = JSON.parse(text) as Array<RpcAnswer['body']>
+  const answers = await Promise.all(Array.from({ length: 17 }, async (_, id) => (await post(url, subscribe(String(id).padStart(2_043, '0'), id), headers)).body))
   t.equal(answers.filter(({ result }) => result !== undefined).length, 16)
   const refused = answers.find(({ error }) => error !== undefined)
   t.match(refused?.error, { code: -32_602, message: /at most 100 resources, whose URIs have at most 32768 bytes/ })
+})
+
+t.test('a stream of 2026 watches as much as a session of 2025', async t => {
+  const listen = async (resourceSubscriptions: unknown): Promise<RpcAnswer> => {
+    const gone = new AbortController()
+    const answering = rpc(api.address, 'subscriptions/listen', { notifications: { resourceSubscriptions } }, { key: testKeys.read, signal: gone.signal })
+    setTimeout(() => { gone.abort() }, 3_000).unref()
+    return await answering
+  }
+  const uris = (count: number, size: number): string[] => Array.from({ length: count }, (_, at) => `note:${String(at).padStart(size - 5, '0')}`)
+  for (const watched of [uris(101, 10), uris(24_000, 10), uris(1, 2_049), uris(17, 2_048)]) {
+    t.match(await listen(watched), { status: 400, body: { error: { message: /at most 100 resources, whose URIs have at most 2048 bytes each and 32768 together|at most 1000 values/ } } })
+  }
+  for (const watched of [uris(100, 300), uris(16, 2_048)]) await t.rejects(listen(watched), { name: 'AbortError' }, 'its stream stays open')
+})
+
+t.test('what a message holds beside the arguments of a tool is bounded before anything reads it, wherever it stands', async t => {
+  const place = fc.oneof(
+    fc.constantFrom('id', 'method', 'result', 'error', 'other').map(name => (value: unknown): object => ({ method: 'ping', [name]: value })),
+    fc.tuple(
+      fc.constantFrom('initialize', 'ping', 'tools/list', 'tools/call', 'prompts/get', 'resources/read', 'resources/subscribe', 'completion/complete', 'logging/setLevel', 'tasks/update', 'subscriptions/listen', 'notifications/cancelled', 'notifications/initialized', 'elicitation/create', 'no/such'),
+      fc.array(fc.constantFrom('_meta', 'cursor', 'uri', 'ref', 'argument', 'context', 'capabilities', 'experimental', 'clientInfo', 'notifications', 'inputResponses', 'requestId', 'name', 'level', 'a'), { minLength: 1, maxLength: 5 })
+    ).map(([method, path]) => (value: unknown): object => ({ method, params: path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) }))
+  )
+  const large = fc.constantFrom<unknown>(
+    Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`n${at}`, 1])), Array.from({ length: 5_000 }, () => null), Array.from({ length: 400 }, () => [[1]]), 'x'.repeat(65_537), { ['x'.repeat(65_537)]: 1 }
+  )
+  await fc.assert(fc.asyncProperty(place, large, async (at, value) => {
+    const { status, body } = await post(url, { jsonrpc: '2.0', id: 1, ...at(value) }, { 'x-api-key': testKeys.admin })
+    t.match({ status, body }, { status: 400, body: { error: { code: -32_600, message: /at most 1000 values and 65536 characters/ } } }, JSON.stringify(at('...')))
+  }), { numRuns: 100 })
+  const call = request('tools/call', { name: 'echo', arguments: Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`n${at}`, at])) })
+  t.match(await post(url, call, { 'x-api-key': testKeys.limited }), { status: 200, body: { result: { content: Array } } }, 'arguments are bounded by their tool')
+  for (const long of [{ id: 'x'.repeat(1_025) }, { params: { _meta: { progressToken: 'x'.repeat(1_025) } } }, { method: 'notifications/cancelled', params: { requestId: 'x'.repeat(1_025) } }]) {
+    t.match(await post(url, { ...request('ping'), ...long }, { 'x-api-key': testKeys.read }), { status: 400, body: { error: { message: /at most 1024 characters/ } } })
+  }
+})
+
+t.test('the messages of the streams that a key has open are bounded in bytes; another key is served, and the same one later', async t => {
+  const gone = new AbortController()
+  const about = { ...meta, filler: 'x'.repeat(60_000) }
+  const listen = async (key: string): Promise<Response> => await fetch(url, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+    body: JSON.stringify(request('subscriptions/listen', { notifications: { toolsListChanged: true }, _meta: about })),
+    signal: gone.signal
+  })
+  let refused: Response | undefined
+  let streams = 0
+  while (refused === undefined && streams < 700) {
+    const answers = await Promise.all(Array.from({ length: 50 }, async () => await listen(testKeys.read)))
+    streams += answers.filter(({ status }) => status === 200).length
+    refused = answers.find(({ status }) => status !== 200)
+  }
+  t.equal(refused?.status, 429)
+  t.match(refused?.headers.get('retry-after'), /^\d+$/)
+  t.match(await refused?.json(), { error: { code: -32_000, message: /open requests of this key at \/mcp hold the 33554432 bytes/, data: { code: 'RATE_LIMITED' } } })
+  t.ok(streams > 500 && streams * 60_000 < 33_554_432, `${streams} streams`)
+  t.equal((await listen(testKeys.admin)).status, 200)
+  gone.abort()
+  await waitFor('there is room again', async () => (await post(url, request('ping', { _meta: { filler: about.filler } }), { 'x-api-key': testKeys.read })).status === 200)
 })

@@ -4,7 +4,7 @@ import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { meta, post, rpc, type RpcAnswer } from './clients.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789', limited: 'key-of-limited-0123456789' }
+const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
 const mostStreams = 5
 const { client: http, api, startApi } = await createService(t, {
   files: programs,
@@ -14,10 +14,8 @@ const { client: http, api, startApi } = await createService(t, {
     API_KEYS_JSON: JSON.stringify([
       { name: 'operator', key: testKeys.admin, role: 'admin' },
       { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' },
-      { name: 'limited', key: keys.limited, role: 'admin', tenant: 'limited' }
-    ]),
-    TENANT_LIMITS_JSON: JSON.stringify({ limited: { rate_limit_per_minute: 20 } })
+      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
+    ])
   }
 })
 const other = await startApi()
@@ -62,7 +60,7 @@ t.test('methods that are not served are not found, in both eras, and what needs 
 t.test('bodies that aren\'t messages of JSON-RPC are refused', async t => {
   const bodies = [
     request('ping', {}, null), request('ping', {}, 1.5), request('ping', {}, { a: 1 }), request('ping', {}, [1]), request('ping', [1]),
-    { jsonrpc: '2.0', id: 1, method: 5 }, { jsonrpc: '2.0', id: 1, method: 'ping', params: null }, [], [1, null], [request('ping'), { id: 2 }]
+    { jsonrpc: '2.0', id: 1, method: 5 }, [], [1, null], [request('ping'), { id: 2 }]
   ]
   for (const body of bodies) t.match(await legacy(body, { version: '2025-03-26' }), refused(400, -32_600), JSON.stringify(body))
   t.match(await legacy('{"jsonrpc":"2.0","id":1e400,"method":"ping"}'), refused(400, -32_700))
@@ -88,53 +86,6 @@ t.test('parameters of a wrong form are an error of the client, and the answer na
       t.match((await modern(method, { ...params })).body, { error: { code: -32_602, message: text } }, `${method} of 2026`)
     }
   }
-  const batch = await legacy([request('logging/setLevel', { level: 1 }, 1), request('ping', {}, 2)], { version: '2025-03-26' })
-  t.match(JSON.parse(batch.text), [{ id: 1, error: { code: -32_602, message: /level/ } }, { id: 2, result: {} }])
-})
-
-const pings = (count: number): object[] => Array.from({ length: count }, (_, id) => request('ping', {}, id))
-
-t.test('a batch of 2025-03-26 is bounded, and one with the same id twice is refused', async t => {
-  const version = '2025-03-26'
-  t.equal((JSON.parse((await legacy(pings(100), { version })).text) as object[]).length, 100)
-  t.match(await legacy(pings(101), { version }), refused(400, -32_600))
-  t.match(await legacy(pings(10_000), { version }), refused(400, -32_700))
-  t.match(await legacy(pings(20_000), { version }), refused(413, -32_000))
-  t.match(await legacy([request('ping'), request('tools/list')], { version }), { status: 400, body: { error: { code: -32_600, message: /same id/ } } })
-  const storm = Array.from({ length: 100 }, (_, requestId) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }))
-  t.match(await legacy(storm, { version, headers: { 'mcp-session-id': await begin(keys.acme) } }), { status: 202 })
-})
-
-t.test('a batch may have more calls than Node.js thinks listeners sane', async t => {
-  const calls = Array.from({ length: 12 }, (_, id) => request('tools/call', { name: 'echo', arguments: {} }, id))
-  t.equal((await legacy(calls, { version: '2025-03-26' })).text.match(/"result"/g)?.length, 12)
-  t.notMatch(await api.output(), /MaxListenersExceededWarning/)
-})
-
-t.test('a client that names no revision may send a batch, as one of 2025-03-26 may', async t => {
-  const answer = await post(url, pings(2), { 'x-api-key': keys.acme })
-  t.equal((JSON.parse(answer.text) as object[]).length, 2)
-})
-
-t.test('later revisions have no batches: one is refused, and the answer says what to send', async t => {
-  for (const version of ['2025-06-18', '2025-11-25']) {
-    for (const batch of [pings(2), pings(1), []]) {
-      const { status, body } = await legacy(batch, { version })
-      t.match({ status, body }, { status: 400, body: { id: null, error: { code: -32_600, message: /send each message by itself/ } } }, version)
-    }
-  }
-  const params = { _meta: meta }
-  t.match(await post(url, [request('tools/list', params, 1), request('tools/list', params, 2)], {
-    'x-api-key': keys.acme, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list'
-  }), { status: 400, body: { error: { code: -32_600, message: /send each message by itself/ } } })
-})
-
-t.test('each message of a batch counts for the rate limit', async t => {
-  const limited = async (count: number): Promise<RpcAnswer> => await legacy(pings(count), { key: keys.limited, version: '2025-03-26' })
-  t.equal((await limited(10)).status, 200)
-  const refusal = await limited(11)
-  t.match({ status: refusal.status, body: refusal.body }, { status: 429, body: { error: { code: -32_000, data: { code: 'RATE_LIMITED' } } } })
-  t.match(refusal.headers.get('retry-after'), /^\d+$/)
 })
 
 t.test('a request of 2026 that does not say what it must is refused', async t => {

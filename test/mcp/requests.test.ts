@@ -56,7 +56,7 @@ t.test('malformed bodies are refused as JSON-RPC says, with a key and without', 
   t.match(await post(url, '{', { ...legacy, 'content-type': 'text/plain' }), { status: 415 })
   t.match(await post(url, `${'['.repeat(200)}${']'.repeat(200)}`, legacy), { status: 400 })
   t.match(await post(url, '{', { ...legacy, 'x-api-key': 'wrong' }), { status: 401, body: { error: { data: { code: 'UNAUTHORIZED' } } } })
-  t.equal((await post(url, list, { ...legacy, accept: 'application/json' })).status, 406)
+  t.equal((await post(url, list, { ...legacy, accept: 'text/html' })).status, 406)
   t.equal((await post(`${url}?queue=A`, list, legacy)).status, 400)
 })
 

@@ -35,7 +35,7 @@ import { overload } from './plugins/load/overload.ts'
 import { rateLimit } from './plugins/load/rate-limit.ts'
 import { newRequestId, requestIds } from './plugins/request-id.ts'
 import { requestTraces } from './plugins/request-trace.ts'
-import { listenedAt, withoutBase } from './plugins/site.ts'
+import { listenedAt, mcpUrl, withoutBase } from './plugins/site.ts'
 import { stopping } from './plugins/load/stopping.ts'
 import type { App } from './plugins/typed-app.ts'
 import { RequestLog } from './request-log.ts'
@@ -153,7 +153,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     return503OnClosing: false,
     trustProxy: options.trustProxy.length > 0 && [...options.trustProxy],
     // Some proxies take the path off, others leave it on.
-    ...(options.basePath === '' ? {} : { rewriteUrl: ({ url = '/' }: IncomingMessage) => withoutBase(url, options.basePath) }),
+    rewriteUrl: ({ url = '/' }: IncomingMessage) => mcpUrl(withoutBase(url, options.basePath)),
     clientErrorHandler: clientErrors.answer,
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -224,7 +224,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
     const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired, retentionSec: options.jobRetentionSec, images }
-    await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams, rateLimit: options.rateLimit })
+    await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams })
   })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })

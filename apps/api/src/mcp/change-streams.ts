@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { randomUUID } from 'node:crypto'
+import { principalOf, type Principal } from '../access/principal.ts'
 import type { EventStream } from '../streams/event-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import type { CatalogChange } from './catalog-changes.ts'
@@ -12,7 +13,7 @@ function notice (method: string, params?: object): Buffer {
 /** The streams of clients of 2025 on which they hear of changes. A session has one at a time, over all processes: the newest. */
 export class ChangeStreams {
   readonly #streams: EventStreams
-  readonly #open = new Map<EventStream, { id: string, session: string | undefined }>()
+  readonly #open = new Map<EventStream, { id: string, session: string | undefined, principal: Principal }>()
 
   constructor (streams: EventStreams, stopping: AbortSignal) {
     this.#streams = streams
@@ -29,7 +30,7 @@ export class ChangeStreams {
     const stream = this.#streams.open(reply)
     if (stream.isClosed) return undefined
     const id = randomUUID()
-    this.#open.set(stream, { id, session })
+    this.#open.set(stream, { id, session, principal: principalOf(reply.request) })
     stream.onClose = () => { this.#open.delete(stream) }
     // A client waits for the head of the answer.
     reply.raw.flushHeaders()
@@ -46,15 +47,16 @@ export class ChangeStreams {
    *
    * @param watchedBy the URIs that a session watches.
    */
-  async tell (change: CatalogChange, watchedBy: (session: string) => Promise<readonly string[]>): Promise<void> {
+  async tell (change: CatalogChange, watchedBy: (session: string, principal: Principal) => Promise<readonly string[]>): Promise<void> {
     const { updated } = change
     const changed = (['tools', 'prompts', 'resources'] as const).filter(list => change[list])
     const lists = changed.map(list => notice(`notifications/${list}/list_changed`))
     for (const stream of this.#open.keys()) for (const each of lists) stream.send(each)
     if (updated.length === 0) return
-    for (const [stream, { session }] of this.#open) {
-      const watched = session === undefined ? [] : await watchedBy(session)
-      for (const uri of watched.filter(uri => updated.includes(uri))) stream.send(notice('notifications/resources/updated', { uri }))
+    const isUpdated = new Set(updated)
+    for (const [stream, { session, principal }] of this.#open) {
+      const watched = session === undefined ? [] : await watchedBy(session, principal)
+      for (const uri of watched.filter(uri => isUpdated.has(uri))) stream.send(notice('notifications/resources/updated', { uri }))
     }
   }
 

@@ -1,14 +1,15 @@
 import { asError, storedJson } from '@toolyard/contract'
 import {
   createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError, ProtocolErrorCode,
-  type McpHttpHandler, type McpServerOptions
+  WebStandardStreamableHTTPServerTransport, type McpHttpHandler, type McpServerOptions
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { toHttpError } from '../plugins/errors.ts'
 import type { CatalogChange } from './catalog-changes.ts'
-import { BoundedTransport } from './call/bounded-transport.ts'
 import type { Exchange } from './call/exchange.ts'
+import type { Message } from './message.ts'
 import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers/offers.ts'
 import { described, rpcCodes } from './call/rpc-error.ts'
 import { changeSession } from './call/session-change.ts'
@@ -58,7 +59,7 @@ export class Protocol {
   readonly #exchanges = new WeakMap<Request, Exchange>()
   readonly #bus = new InMemoryServerEventBus()
   /** A call is answered by a stream of events, since proxies and clients give up on a connection without a sign of life. */
-  readonly #handlers: { call: McpHttpHandler, other: McpHttpHandler }
+  readonly #handlers: { stream: McpHttpHandler, other: McpHttpHandler }
 
   constructor (parts: ProtocolParts) {
     this.#parts = { ...parts, skills: new SkillBook(() => parts.catalog.registry.skills(), parts.log) }
@@ -70,37 +71,40 @@ export class Protocol {
       maxSubscriptions: Number.MAX_SAFE_INTEGER,
       keepAliveMs: 0
     })
-    this.#handlers = { call: handler('sse'), other: handler('auto') }
+    this.#handlers = { stream: handler('sse'), other: handler('auto') }
   }
 
   /** Whether a request is one of a revision of 2025. */
-  async isLegacy (request: Request, body: unknown): Promise<boolean> {
-    return await isLegacyRequest(request, body)
+  async isLegacy (request: Request, message: Message): Promise<boolean> {
+    // An answer is of no revision.
+    return message.method === undefined || await isLegacyRequest(request, message)
   }
 
   /** Answers a request of 2026. */
-  async answer (request: Request, body: unknown, exchange: Exchange, isCall: boolean): Promise<Response> {
+  async answer (request: Request, message: Message, exchange: Exchange, asStream: boolean): Promise<Response> {
     this.#exchanges.set(request, exchange)
-    return await this.#handlers[isCall && exchange.mayStream ? 'call' : 'other'].fetch(request, { parsedBody: body })
+    return await this.#handlers[asStream ? 'stream' : 'other'].fetch(request, { parsedBody: message })
   }
 
   /** Answers a request of 2025; each is served by itself, whatever process served those before it. */
-  async answerLegacy (request: Request, body: unknown, exchange: Exchange, isCall: boolean): Promise<Response> {
+  async answerLegacy (request: Request, message: Message, exchange: Exchange, asStream: boolean): Promise<Response> {
     this.#exchanges.set(request, exchange)
     const server = this.#server(request, 'legacy')
-    const transport = new BoundedTransport({ keepAliveMs: 0, enableJsonResponse: !isCall || !exchange.mayStream })
+    const transport = new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse: !asStream })
     await server.connect(transport)
-    if (Array.isArray(body)) transport.boundBatch()
     request.signal.addEventListener('abort', () => { void server.close() }, { once: true })
-    return await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+    return await transport.handleRequest(request, { parsedBody: message })
   }
 
-  /** Tells subscribers of 2026 what has changed. */
-  tell ({ tools, prompts, resources, updated }: CatalogChange): void {
+  /** Tells subscribers of 2026 what has changed; of each resource in a turn of its own, since there may be many of both. */
+  async tell ({ tools, prompts, resources, updated }: CatalogChange): Promise<void> {
     if (tools) this.#bus.publish({ kind: 'tools_list_changed' })
     if (prompts) this.#bus.publish({ kind: 'prompts_list_changed' })
     if (resources) this.#bus.publish({ kind: 'resources_list_changed' })
-    for (const uri of updated) this.#bus.publish({ kind: 'resource_updated', uri })
+    for (const uri of updated) {
+      await turn()
+      this.#bus.publish({ kind: 'resource_updated', uri })
+    }
   }
 
   #server (request: Request | undefined, era: 'modern' | 'legacy'): McpServer {
@@ -119,7 +123,8 @@ export class Protocol {
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {
-      if (exchange.session !== undefined) await changeSession(parts.sessions, exchange.session, { level: params.level })
+      const { session, principal } = exchange
+      if (session !== undefined) await changeSession(parts.sessions, { session, principal }, { level: params.level })
       return {}
     }))
     if (era === 'modern') serveTasks(server, exchange, parts, async answer => await guarded(exchange, answer))

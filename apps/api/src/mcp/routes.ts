@@ -1,21 +1,22 @@
 import { HttpError } from '@toolyard/contract/terms'
-import type { McpSessionState, RateLimit } from '@toolyard/store'
+import type { McpSessionState } from '@toolyard/store'
 import { sharedAbort } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
-import { countRequests } from '../plugins/load/rate-limit.ts'
 import { isOwnOrigin } from '../plugins/site.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import { ChangeStreams } from './change-streams.ts'
-import { placeOf, sendResponse, webRequest, type Exchange } from './call/exchange.ts'
-import { callsIn, cancelledIn, changesIn, hasRepeatedId, isInitialize, isListen } from './messages.ts'
+import { acceptedTypes, type AcceptedTypes } from './call/accepted-types.ts'
+import { onceOf, placeOf, sendResponse, webRequest, type Exchange } from './call/exchange.ts'
+import { HeldMessages } from './held-messages.ts'
+import { cancelledBy, changes as changesSomething, readMessage } from './message.ts'
 import { OpenCalls } from './call/open-calls.ts'
 import type { Protocol, ProtocolParts } from './protocol.ts'
 import { rpcCodes, RpcHttpError, sendRpcError } from './call/rpc-error.ts'
-import { SessionIds } from './session-ids.ts'
+import { SessionIds, sessionOwner } from './session-ids.ts'
 import { ToolLists } from './call/tool-list.ts'
 
 /** What MCP is served with. */
@@ -23,19 +24,14 @@ export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' 
   tokens: AccessTokens | undefined
   jobTypes: JobTypes
   streams: EventStreams
-  /** Counts the messages of batches; undefined where there is no limit. */
-  rateLimit: RateLimit | undefined
   /** Aborted when the process begins to stop: streams end, to be opened again at another one. */
   stopping: AbortSignal
 }
 
 const sessionHeader = 'mcp-session-id'
+const versionHeader = 'mcp-protocol-version'
 /** The revision without sessions. */
 const statelessVersion = '2026-07-28'
-/** The first revision without batches. A client that names none counts as one of the revision before. */
-const singleVersion = '2025-06-18'
-/** Messages of a batch. */
-const mostMessages = 100
 
 /**
  * The Model Context Protocol over streamable HTTP, in its revision 2026-07-28 and those of 2025. No process keeps anything
@@ -46,6 +42,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   const ids = new SessionIds()
   const calls = new OpenCalls()
   const changes = new ChangeStreams(streams, stopping)
+  const held = new HeldMessages()
   let loading: Promise<Protocol> | undefined
 
   async function load (): Promise<Protocol> {
@@ -53,8 +50,8 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     const lists = new ToolLists(catalog, options.jobTypes)
     const protocol = new Protocol({ ...options, calls, lists, log: app.log })
     onCatalogChange(catalog, lists, change => {
-      protocol.tell(change)
-      changes.tell(change, async session => (await sessions.read(session)).watched ?? []).catch(() => {})
+      protocol.tell(change).catch(() => {})
+      changes.tell(change, async (session, principal) => (await sessions.read(session, sessionOwner(principal))).watched ?? []).catch(() => {})
     })
     sessions.listen(notice => {
       if (notice.kind === 'cancelled') calls.cancel(notice.session, notice.request)
@@ -63,12 +60,24 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     return protocol
   }
 
+  async function loaded (): Promise<Protocol> {
+    loading ??= load()
+    try {
+      return await loading
+    } catch (error) {
+      // It is loaded again for the next request: what failed may be over.
+      loading = undefined
+      throw error
+    }
+  }
+
   /** The session that a request names, if it names one. */
   async function sessionOf (request: FastifyRequest): Promise<{ id: string | undefined } & McpSessionState> {
-    const header = request.headers[sessionHeader]
+    const header = onceOf(request.headers[sessionHeader])
     if (header === undefined) return { id: undefined }
-    const id = ids.read(String(header), principalOf(request))
-    const state: McpSessionState = id === undefined ? { ended: true } : await sessions.read(id)
+    const principal = principalOf(request)
+    const id = ids.read(header, principal)
+    const state: McpSessionState = id === undefined ? { ended: true } : await sessions.read(id, sessionOwner(principal))
     if (state.ended === true) {
       throw new RpcHttpError(
         404, rpcCodes.noSession, 'Session not found: it has ended, or was never begun with this key. Initialize a new one'
@@ -86,33 +95,31 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     throw error
   }
 
-  app.setErrorHandler(sendRpcError)
-  app.addHook('onRequest', async request => { refuseForeignOrigin(request) })
-
-  app.post('/mcp', { config: { makesWork: true, role: 'read' } }, async (request, reply) => {
-    const { body } = request
+  async function answer (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const principal = principalOf(request)
-    if (principal.role !== 'admin' && changesIn(body)) refuseReader(principal, reply)
+    const message = readMessage(request.body)
+    const { method } = message
+    if (principal.role !== 'admin' && changesSomething(message)) refuseReader(principal, reply)
     const place = placeOf(request)
-    if (Array.isArray(body)) {
-      refuseBatch(request, body.length)
-      // The request itself is counted.
-      if (options.rateLimit !== undefined && body.length > 1) await countRequests(options.rateLimit, body.length - 1, request, reply)
-    }
-    if (hasRepeatedId(body)) throw new RpcHttpError(400, rpcCodes.invalidRequest, 'Two requests of a batch have the same id')
-    const protocol = await (loading ??= load())
+    const accepted = acceptedTypes(request.headers.accept)
+    const isListen = method === 'subscriptions/listen'
+    const isCall = method === 'tools/call'
+    if (message.id !== undefined) requireAccepted(accepted, isListen)
+    const protocol = await loaded()
     const { gone, leave } = absence(reply)
-    const signal = isListen(body) ? untilStop(gone, stopping, reply) : gone
+    const signal = isListen ? untilStop(gone, stopping, reply) : gone
     const web = webRequest(request, signal)
-    const isLegacy = await protocol.isLegacy(web, body)
-    const session = isLegacy ? await sessionOf(request) : { id: undefined, level: undefined }
-    const mayStream = principal.sse && accepts(request, 'text/event-stream')
+    const isLegacy = await protocol.isLegacy(web, message)
+    // Who begins a session may name one that is over.
+    const session = isLegacy && method !== 'initialize' ? await sessionOf(request) : { id: undefined, level: undefined }
+    if (message.id !== undefined && !accepted.json) requireSse(principal)
+    const mayStream = principal.sse && accepted.namesStream
     const exchange: Exchange = {
       principal,
       place,
       session: session.id,
       logLevel: session.level,
-      knowsLinks: !isLegacy || String(request.headers['mcp-protocol-version'] ?? '') >= '2025-06-18',
+      knowsLinks: !isLegacy || (onceOf(request.headers[versionHeader]) ?? '') >= '2025-06-18',
       mayStream,
       gone,
       leave,
@@ -121,36 +128,51 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       id: request.id,
       log: request.log
     }
-    if (isLegacy && session.id !== undefined) {
-      for (const cancelled of cancelledIn(body)) await sessions.tell({ kind: 'cancelled', session: session.id, request: cancelled })
+    const cancelled = cancelledBy(message)
+    if (isLegacy && session.id !== undefined && cancelled !== undefined) {
+      await sessions.tell({ kind: 'cancelled', session: session.id, request: cancelled })
     }
-    if (!isLegacy && isListen(body)) {
+    if (!isLegacy && isListen) {
       requireSse(principal)
       streams.requireRoom()
     }
-    const isCall = callsIn(body)
-    const answering = isLegacy ? protocol.answerLegacy(web, body, exchange, isCall) : protocol.answer(web, body, exchange, isCall)
+    // Nobody asks clients for anything, so their answers mean nothing.
+    if (method === undefined) return await reply.code(202).send()
+    const asStream = isCall ? mayStream : !accepted.json
+    const answering = isLegacy ? protocol.answerLegacy(web, message, exchange, asStream) : protocol.answer(web, message, exchange, asStream)
     const response = await Promise.race([answering, aborted(gone)])
-    if (isLegacy && isInitialize(body)) response?.headers.set(sessionHeader, ids.issue(principal))
-    await sendResponse(response, reply, exchange, streams, isCall)
+    if (isLegacy && method === 'initialize') response?.headers.set(sessionHeader, ids.issue(principal))
+    await sendResponse(response, reply, exchange, streams, !isListen)
     return reply
+  }
+
+  app.setErrorHandler(sendRpcError)
+  app.addHook('onRequest', async request => { refuseForeignOrigin(request) })
+
+  app.post('/mcp', { config: { makesWork: true, role: 'read' } }, async (request, reply) => {
+    const letGo = held.hold(principalOf(request), request.bodyBytes)
+    try {
+      return await answer(request, reply)
+    } finally {
+      letGo()
+    }
   })
 
   app.get('/mcp', { config: { makesWork: true, role: 'read' }, exposeHeadRoute: false }, async (request, reply) => {
-    if (request.headers['mcp-protocol-version'] === statelessVersion) {
+    if (onceOf(request.headers[versionHeader]) === statelessVersion) {
       throw notAllowed(
         reply, 'POST', 'In this revision changes are heard of by subscriptions/listen'
       )
     }
-    if (!accepts(request, 'text/event-stream')) {
+    // What looks whether somebody is here takes anything, and would wait for the end of the stream.
+    if (!acceptedTypes(request.headers.accept).namesStream) {
       throw new RpcHttpError(
-        406, rpcCodes.refused, 'Not Acceptable: the client must accept text/event-stream'
+        406, rpcCodes.refused, 'Not Acceptable: GET opens a stream of changes, send Accept: text/event-stream with it. Messages are sent by POST'
       )
     }
     requireSse(principalOf(request))
     const { id: session } = await sessionOf(request)
-    loading ??= load()
-    await loading
+    await loaded()
     const stream = changes.open(reply, session)
     if (session !== undefined && stream !== undefined) await sessions.tell({ kind: 'stream', session, stream })
     return reply
@@ -159,7 +181,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   app.delete('/mcp', { config: { role: 'read', bodyOptional: true } }, async (request, reply) => {
     const { id } = await sessionOf(request)
     if (id === undefined) throw new RpcHttpError(400, rpcCodes.refused, 'The header Mcp-Session-Id says which session is to end')
-    await sessions.end(id)
+    await sessions.end(id, sessionOwner(principalOf(request)))
     await sessions.tell({ kind: 'ended', session: id })
     return await reply.code(204).send()
   })
@@ -183,17 +205,11 @@ function refuseForeignOrigin (request: FastifyRequest): void {
   }
 }
 
-/** A batch of JSON-RPC is of the revision 2025-03-26 alone; the next one has removed it. */
-function refuseBatch ({ headers }: FastifyRequest, messages: number): void {
-  const version = String(headers['mcp-protocol-version'] ?? '')
-  if (version >= singleVersion) {
-    throw new RpcHttpError(
-      400, rpcCodes.invalidRequest, `Since its revision ${singleVersion} the protocol has no batches: send each message by itself`
-    )
-  }
-  if (messages > mostMessages) {
-    throw new RpcHttpError(400, rpcCodes.invalidRequest, `A batch has at most ${mostMessages} messages, and this one ${messages}: send several`)
-  }
+function requireAccepted ({ json, stream }: AcceptedTypes, isListen: boolean): void {
+  if (stream || (json && !isListen)) return
+  throw new RpcHttpError(406, rpcCodes.refused, isListen
+    ? 'Not Acceptable: subscriptions/listen is answered by a stream, the client must accept text/event-stream'
+    : 'Not Acceptable: the client must accept application/json, text/event-stream or both')
 }
 
 /** Aborts when the client went away, or when nothing is to be answered any more. */
@@ -220,10 +236,6 @@ function untilStop (gone: AbortSignal, stopping: AbortSignal, { raw }: FastifyRe
 async function aborted (signal: AbortSignal): Promise<undefined> {
   if (signal.aborted) return
   await new Promise(resolve => { signal.addEventListener('abort', resolve, { once: true }) })
-}
-
-function accepts ({ headers }: FastifyRequest, type: string): boolean {
-  return headers.accept?.toLowerCase().includes(type) === true
 }
 
 function notAllowed (reply: FastifyReply, allow: string, message: string): RpcHttpError {

@@ -24,15 +24,15 @@ export class SessionIds {
     const [, own = '', proof = ''] = pattern.exec(id) ?? []
     const expected = this.#proof(own, principal)
     if (proof.length !== expected.length || !timingSafeEqual(Buffer.from(proof), Buffer.from(expected))) return undefined
-    return createHash('sha256').update(`${own} ${ownerOf(principal)}`).digest('base64url')
+    return createHash('sha256').update(`${own} ${sessionOwner(principal)}`).digest('base64url')
   }
 
   #proof (own: string, principal: Principal): string {
-    return createHmac('sha256', `mcp session ${principal.proof}`).update(`${own} ${ownerOf(principal)}`).digest('base64url')
+    return createHmac('sha256', `mcp session ${principal.proof}`).update(`${own} ${sessionOwner(principal)}`).digest('base64url')
   }
 }
 
-/** Tokens of two tenants may have one subject. No tenant has a space in its name. */
-function ownerOf ({ tenant, name }: Principal): string {
+/** Who a session is of. Tokens of two tenants may have one subject. No tenant has a space in its name. */
+export function sessionOwner ({ tenant, name }: Pick<Principal, 'tenant' | 'name'>): string {
   return tenant === undefined ? name : `${tenant} ${name}`
 }

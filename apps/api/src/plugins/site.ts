@@ -28,3 +28,8 @@ export function withoutBase (url: string, base: string): string {
   if (rest === undefined || !/^(?:$|[/?])/.test(rest)) return url
   return rest.startsWith('/') ? rest : `/${rest}`
 }
+
+/** Addresses of MCP as people put them together, with slashes too many; any other URL as it is. */
+export function mcpUrl (url: string): string {
+  return url.replace(/^\/+mcp\/*(?=$|\?)/, '/mcp')
+}

@@ -89,7 +89,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
   },
   'Callers, tenants and sessions': {
     MAX_JOBS_PER_KEY: 'unfinished jobs of one API key, or of one tenant, over all queues and API processes; answered in the same way; `0` for any number',
-    RATE_LIMIT_PER_MINUTE: 'requests below `/v1` and to `/mcp` of one API key, or of one tenant, in a minute, over all API processes, where each message of a batch of MCP is one; beyond them 429 with `Retry-After`; `0` for any number',
+    RATE_LIMIT_PER_MINUTE: 'requests below `/v1` and to `/mcp` of one API key, or of one tenant, in a minute, over all API processes; beyond them 429 with `Retry-After`; `0` for any number',
     TENANT_LIMITS_JSON: 'limits of tenants: `{"acme": {"max_jobs"?, "rate_limit_per_minute"?, "max_running"?, "max_session_bytes"?}, "*": {...}}`: other values of the two above, calls that run at once, and bytes that the quotas of its sessions come to; `*` is for those that are not named',
     SESSIONS: '`require` refuses calls that name no [session](sessions.md)',
     SESSIONS_DIR: 'where sessions have their directories; all workers need the same. Unset: `sessions` beside the workspace',

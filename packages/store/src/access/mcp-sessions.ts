@@ -1,6 +1,7 @@
 import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
-import { mcpChannel, mcpSessionKey } from '../redis/names.ts'
+import { fromRedis } from '../redis/from-redis.ts'
+import { mcpChannel, mcpSessionKey, mcpSessionsKey } from '../redis/names.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
@@ -33,6 +34,31 @@ export type McpNotice =
 const endedSec = 86_400
 /** How long the state of a session is kept without use: a week. */
 const keptSec = 604_800
+/** Sessions of one key that something is kept of. */
+const mostKept = 1_000
+
+/**
+ * Notes that something is kept of a session, for ARGV[2] seconds, among the sessions of its key. Returns those for which there is no
+ * room any more: what would be forgotten first leaves.
+ */
+const keepScript = `
+local now = tonumber(redis.call('TIME')[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ${keptSec})
+local left, over = {}, redis.call('ZCARD', KEYS[1]) - ARGV[3]
+if over <= 0 then return left end
+for _, session in ipairs(redis.call('ZRANGE', KEYS[1], 0, over)) do
+  if session ~= ARGV[1] and #left < over then left[#left + 1] = session end
+end
+redis.call('ZREM', KEYS[1], unpack(left))
+return left
+`
+
+const useScript = `
+redis.call('ZADD', KEYS[1], 'XX', redis.call('TIME')[1] + ARGV[2], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+`
 
 /**
  * ARGV: `level`, `watch` or `unwatch`; its value; seconds to keep the record; for `watch`, how many URIs and bytes there may be.
@@ -75,23 +101,28 @@ export class McpSessions {
   /**
    * Reads what is kept, and keeps it longer.
    *
+   * @param owner names the key that the session is of.
    * @throws RedisUnavailableError
    */
-  async read (session: string): Promise<McpSessionState> {
+  async read (session: string, owner: string): Promise<McpSessionState> {
     const key = mcpSessionKey(session)
     const text = await whileAvailable(this.#commands.get(key))
     if (text === null) return {}
     const state = storedJson<McpSessionState>(text)
-    if (state.ended !== true) this.#commands.expire(key, keptSec).catch(() => {})
+    if (state.ended === true) return state
+    this.#commands.expire(key, keptSec).catch(() => {})
+    this.#commands.eval(useScript, 1, mcpSessionsKey(owner), session, keptSec).catch(() => {})
     return state
   }
 
   /**
-   * Changes some of what is kept, in one step.
+   * Changes some of what is kept, in one step. Where a key has many sessions, what is kept of the one that was used least
+   * recently is forgotten.
    *
    * @throws RedisUnavailableError
    */
-  async change (session: string, change: McpSessionChange): Promise<McpSessionOutcome> {
+  async change (session: string, change: McpSessionChange, owner: string): Promise<McpSessionOutcome> {
+    await this.#keep(session, owner, keptSec)
     const about = 'level' in change
       ? ['level', change.level, keptSec]
       : 'watch' in change
@@ -106,7 +137,8 @@ export class McpSessions {
    *
    * @throws RedisUnavailableError
    */
-  async end (session: string): Promise<void> {
+  async end (session: string, owner: string): Promise<void> {
+    await this.#keep(session, owner, endedSec)
     await whileAvailable(this.#commands.set(mcpSessionKey(session), JSON.stringify({ ended: true }), 'EX', endedSec))
   }
 
@@ -122,5 +154,11 @@ export class McpSessions {
   /** Listens from now on; while Redis is away the subscription waits for it. */
   listen (onNotice: (notice: McpNotice) => void): void {
     subscribe(this.#subscriber, mcpChannel, message => { onNotice(storedJson<McpNotice>(message)) }).catch(() => {})
+  }
+
+  async #keep (session: string, owner: string, sec: number): Promise<void> {
+    const left = fromRedis<string[]>(await whileAvailable(this.#commands.eval(keepScript, 1, mcpSessionsKey(owner), session, sec, mostKept)))
+    // In a Redis Cluster, they may be on other servers than the list.
+    await Promise.all(left.map(each => whileAvailable(this.#commands.unlink(mcpSessionKey(each)))))
   }
 }

@@ -23,15 +23,15 @@ export class RateLimit {
   }
 
   /**
-   * Counts requests that are made at once.
+   * Counts a request.
    *
-   * @returns milliseconds until the next one may be made; 0 when these are within the limit.
+   * @returns milliseconds until the next one may be made; 0 when this one is within the limit.
    * @throws RedisUnavailableError
    */
-  async count (from: { tenant: string | undefined, keyName: string }, requests: number): Promise<number> {
+  async count (from: { tenant: string | undefined, keyName: string }): Promise<number> {
     const perMinute = this.#perMinute(from.tenant)
     if (perMinute === 0) return 0
-    return await whileAvailable(this.#limiter(perMinute).consume(ownerOf(from), requests).then(() => 0, (refusal: unknown) => {
+    return await whileAvailable(this.#limiter(perMinute).consume(ownerOf(from)).then(() => 0, (refusal: unknown) => {
       if (refusal instanceof limiters().RateLimiterRes) return Math.max(1, refusal.msBeforeNext)
       throw new RedisUnavailableError(refusal)
     }))

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** Prefix of every Redis key that Toolyard makes. */
 export const keyPrefix = 'toolyard'
 
@@ -132,6 +134,11 @@ export function serialKey (tool: string, what: 'line' | 'gate' | 'queues'): stri
 /** What is kept of a session of an MCP client; `id` is its own part of the session's id. */
 export function mcpSessionKey (id: string): string {
   return `${keyPrefix}:mcp:${id}`
+}
+
+/** The sessions of MCP clients of one key that something is kept of, by when it is forgotten. */
+export function mcpSessionsKey (owner: string): string {
+  return `${keyPrefix}:mcp-sessions:${createHash('sha256').update(owner).digest('base64url')}`
 }
 
 /** The channel on which all API processes get what a client says about its session or a call of it. */

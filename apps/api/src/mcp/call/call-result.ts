@@ -38,12 +38,6 @@ export function callResult (
   return { ...output, content: [...output.content, ...notice, ...pictures, ...links], _meta: { ...job, ...bytes, ...named } }
 }
 
-/** The job of a call, by its result. */
-export function jobIdOf ({ _meta: about }: { _meta?: Record<string, unknown> | undefined }): string | undefined {
-  const id = about?.[metaKeys.jobId]
-  return typeof id === 'string' ? id : undefined
-}
-
 /** A file of the session, which `resources/read` reads with the same session. */
 function linkTo ({ path, size, type }: ResultFile): ContentBlock {
   return { type: 'resource_link', uri: workspaceUri(path), name: path, mimeType: type, size }

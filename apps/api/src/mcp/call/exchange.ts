@@ -72,19 +72,29 @@ export async function roomIn (exchange: Exchange): Promise<void> {
   while (exchange.stream?.isFull === true && !exchange.gone.aborted) await delay(roomMs)
 }
 
+/** What the protocol's own code reads headers for: what a client takes was looked at already, and what it sent was read. */
+const agreed = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
+/** Headers that say one thing. */
+const once: ReadonlySet<string> = new Set(['mcp-protocol-version', 'mcp-session-id', 'mcp-method'])
+
 /** The request as the protocol's own code takes it; its body was read already. */
 export function webRequest (request: FastifyRequest, signal: AbortSignal): Request {
-  const headers = Object.entries(request.headers).flatMap(
-    ([name, value]) => [value ?? []].flat().map(each => [name, each] as [string, string])
-  )
-  return new Request(
-    'http://localhost/mcp', { method: request.method, headers: headers.filter(([name]) => name !== 'content-length'), signal }
-  )
+  const own = Object.entries(request.headers).flatMap(([name, value]) => {
+    const text = once.has(name) ? onceOf(value) : value
+    return name.startsWith('mcp-') && text !== undefined ? [[name, String(text)] as [string, string]] : []
+  })
+  return new Request('http://localhost/mcp', { method: request.method, headers: [...Object.entries(agreed), ...own], signal })
+}
+
+/** The value of a header, which proxies may have written twice; undefined for an empty one. */
+export function onceOf (header: string | string[] | undefined): string | undefined {
+  const values = new Set([header ?? ''].flat().join(',').split(',').map(value => value.trim()).filter(value => value !== ''))
+  return values.size === 0 ? undefined : [...values].join(', ')
 }
 
 /** Sends the answer that the protocol's own code made. */
 export async function sendResponse (
-  response: Response | undefined, reply: FastifyReply, exchange: Exchange, streams: EventStreams, isCall: boolean
+  response: Response | undefined, reply: FastifyReply, exchange: Exchange, streams: EventStreams, hasEnd: boolean
 ): Promise<void> {
   if (response === undefined || exchange.gone.aborted) {
     reply.hijack()
@@ -97,7 +107,7 @@ export async function sendResponse (
     await reply.code(response.status).serializer(String).send(text)
     return
   }
-  const stream = isCall ? streams.openCall(reply) : streams.open(reply)
+  const stream = hasEnd ? streams.openCall(reply) : streams.open(reply)
   exchange.stream = stream
   for await (const piece of response.body) stream.send(bytesOf(piece))
   stream.end(Buffer.alloc(0))

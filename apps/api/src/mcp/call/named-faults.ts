@@ -14,8 +14,7 @@ const most = 5
 /** The text of an answer, with such errors as -32602 and in words. */
 export function namedFaults (text: string): string {
   if (text.length > longest || !text.includes(`"code":${rpcCodes.internal}`)) return text
-  const answer: unknown = JSON.parse(text)
-  return JSON.stringify(Array.isArray(answer) ? answer.map(named) : named(answer))
+  return JSON.stringify(named(JSON.parse(text)))
 }
 
 function named (answer: unknown): unknown {

@@ -8,6 +8,10 @@ import { excessOf, problemOf, syntaxError } from './json-text.ts'
 import { readBody } from './read-body.ts'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Bytes of its JSON; 0 where there was none. */
+    bodyBytes: number
+  }
   interface FastifyContextConfig {
     /** A body without a byte is none, also where the content type says that there is one. */
     bodyOptional?: boolean
@@ -19,9 +23,11 @@ declare module 'fastify' {
  * hold no number that would become null and no key that merging code takes for a prototype (fault 32).
  */
 export const jsonBody = fp(async (app: FastifyInstance) => {
+  app.decorateRequest('bodyBytes', 0)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const bytes = await readBody(payload, limits.bodyBytes)
+    request.bodyBytes = bytes.length
     // Other bytes would become U+FFFD, and a tool would write or send what nobody meant.
     if (!isUtf8(bytes)) throw refused('is not UTF-8: send JSON in UTF-8, and not compressed')
     const text = bytes.toString()
