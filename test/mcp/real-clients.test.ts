@@ -80,6 +80,7 @@ t.test('null is what is left out', async t => {
   t.match(await send(request('tools/call', { name: 'echo', arguments: null, _meta: null, task: null })), { status: 200, body: { result: { structuredContent: {} } } })
   t.match(await send(request('tools/call', { name: 'echo', arguments: { a: 1 }, _meta: { progressToken: null, other: null } })), echoed)
   const nulls = { ...about, capabilities: { roots: null, sampling: null, elicitation: { form: null }, experimental: null }, clientInfo: { ...about.clientInfo, title: null, icons: null, websiteUrl: null }, _meta: null }
+  t.match(await send(request('initialize', { ...about, capabilities: null })), { status: 200, body: { result: { protocolVersion: '2025-06-18' } } })
   t.match(await send(request('initialize', nulls)), { status: 200, body: { result: { protocolVersion: '2025-06-18' } } })
   t.match(await send({ jsonrpc: '2.0', id: null, method: 'notifications/initialized', params: null }), { status: 202 })
   t.match(await send(request('resources/templates/list', { cursor: null })), done)

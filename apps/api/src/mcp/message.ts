@@ -14,7 +14,7 @@ export interface Message {
 
 /** Methods that make work or end it: they need the role of an admin. */
 const changing: ReadonlySet<unknown> = new Set(['tools/call', 'tasks/cancel', 'tasks/update'])
-/** Where languages that know no empty object write an empty list. */
+/** Objects for which languages write null, or an empty list, where they hold nothing. */
 const objects: ReadonlySet<string> = new Set(['params', 'arguments', '_meta', 'capabilities'])
 
 /**
@@ -52,8 +52,9 @@ export function cancelledBy ({ method, params }: Message): string | number | und
 function withoutNothing (record: Record<string, unknown>, kept: string | undefined): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).flatMap(([name, value]) => {
     if (name.startsWith('toolyard/')) return [[name, value]]
+    const isNothing = value === null || (Array.isArray(value) && value.length === 0)
+    if (isNothing && objects.has(name)) return [[name, {}]]
     if (value === null || (name === 'cursor' && value === '')) return []
-    if (objects.has(name) && Array.isArray(value) && value.length === 0) return [[name, {}]]
     return [[name, isRecord(value) && name !== kept ? withoutNothing(value, kept) : value]]
   }))
 }

@@ -123,8 +123,8 @@ export class Protocol {
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {
-      const { session, principal } = exchange
-      if (session !== undefined) await changeSession(parts.sessions, { session, principal }, { level: params.level })
+      const { session, owner } = exchange
+      if (session !== undefined) await changeSession(parts.sessions, { session, owner }, { level: params.level })
       return {}
     }))
     if (era === 'modern') serveTasks(server, exchange, parts, async answer => await guarded(exchange, answer))

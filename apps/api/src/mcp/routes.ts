@@ -118,6 +118,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       principal,
       place,
       session: session.id,
+      owner: sessionOwner(principal),
       logLevel: session.level,
       knowsLinks: !isLegacy || (onceOf(request.headers[versionHeader]) ?? '') >= '2025-06-18',
       mayStream,

@@ -29,6 +29,8 @@ export interface Exchange {
   place: CallAddress
   /** The own part of the id of its session of the protocol; only clients of 2025 have one. */
   session: string | undefined
+  /** The key that it comes from, as sessions of the protocol have it. */
+  owner: string
   /** From which level on a client of 2025 wants log messages. */
   logLevel: string | undefined
   /** Whether its revision has links to resources: those of 2025-03-26 and before haven't, and don't say which they are. */

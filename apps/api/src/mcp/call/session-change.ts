@@ -1,7 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { McpSessionChange, McpSessions } from '@toolyard/store'
-import type { Principal } from '../../access/principal.ts'
-import { sessionOwner } from '../session-ids.ts'
 
 /** What one session may watch at most: URIs, bytes of one, and bytes of all. */
 export const mostWatched = { uris: 100, uriBytes: 2_048, bytes: 32_768 }
@@ -12,9 +10,9 @@ export const mostWatched = { uris: 100, uriBytes: 2_048, bytes: 32_768 }
  * @throws ProtocolError for a session that has ended meanwhile, or would watch too much.
  */
 export async function changeSession (
-  sessions: McpSessions, { session, principal }: { session: string, principal: Principal }, change: McpSessionChange
+  sessions: McpSessions, { session, owner }: { session: string, owner: string }, change: McpSessionChange
 ): Promise<void> {
-  const outcome = await sessions.change(session, change, sessionOwner(principal))
+  const outcome = await sessions.change(session, change, owner)
   if (outcome === 'ended') throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'The session has ended: initialize a new one')
   if (outcome === 'done') return
   const { uris, bytes } = mostWatched

@@ -95,9 +95,9 @@ export function serveOffers (
   }))
 
   async function change (to: McpSessionChange): Promise<void> {
-    const { session, principal } = exchange
+    const { session, owner } = exchange
     if (session === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'Only a client with a session can watch resources: initialize one')
-    await changeSession(parts.sessions, { session, principal }, to)
+    await changeSession(parts.sessions, { session, owner }, to)
   }
 }
 
