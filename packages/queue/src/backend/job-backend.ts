@@ -6,6 +6,7 @@ import { type Redis, createdKey, jobChannel, publicName, replyChannel, type Repl
 import { bullmq } from '../record/bullmq.ts'
 import { ownScripts, unbegunField, type BullmqArgs, type JobScripts } from './scripts/job-scripts.ts'
 import { JobRuns } from './job-runs.ts'
+import { runAgain, type RunAgain, type RunAgainResult } from './run-again.ts'
 import { keepJobs, type Retention } from '../record/retention.ts'
 import { TimedBackend, type BullmqClient, type NextJob } from './timed/timed-backend.ts'
 import type { SharedWait } from './shared-wait.ts'
@@ -161,6 +162,12 @@ export class JobBackend extends TimedBackend {
   override async disconnectBlocking (wait?: boolean): Promise<void> {
     this.#wait?.leave(this.toKey('marker'))
     await super.disconnectBlocking(wait)
+  }
+
+  /** Puts a failed job back, with all its attempts. */
+  async runAgain (id: string, wish: RunAgain): Promise<RunAgainResult> {
+    const { redis, scripts: { reprocessJob: script } } = this
+    return await runAgain({ redis, queue: publicName(this.name), now: this.now(), script, toKey: part => this.toKey(part) }, id, wish)
   }
 
   /** How jobs get into this queue. */

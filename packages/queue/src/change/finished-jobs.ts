@@ -1,14 +1,11 @@
 import type { JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import { type Redis, createdKey, jobKey, queueKey, queueStem, rerunsField, whileAvailable, fromRedis } from '@toolyard/store'
-import { bullmq } from '../record/bullmq.ts'
+import { type Redis, createdKey, queueKey, queueStem, whileAvailable, fromRedis } from '@toolyard/store'
 import { isCancelled } from '../record/cancellation.ts'
-import { publishJobChange } from '../record/log/job-change.ts'
-import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { beganField } from '../record/job-times.ts'
-import type { Retention } from '../record/retention.ts'
+import type { RunAgainResult } from '../backend/run-again.ts'
+import { outputSec, type Retention } from '../record/retention.ts'
 
 /*
  * What an operator may do to jobs that have ended. A failed job can be run again, under the same id, with all its
@@ -17,7 +14,7 @@ import type { Retention } from '../record/retention.ts'
  */
 
 /** What became of a request to run a job again; `unfailed` when it waits, runs or has succeeded. */
-export type RerunResult = 'queued' | 'missing' | 'unfailed' | 'cancelled' | 'forbidden'
+export type RerunResult = RunAgainResult | 'cancelled' | 'forbidden'
 
 /** Who wants it. */
 export interface Operator {
@@ -28,32 +25,6 @@ export interface Operator {
   /** Whether the key could have this tool run. */
   mayRun: (tool: string) => boolean
 }
-
-const bulkField = 'wish'
-/**
- * Removes what earlier runs of a failed job left behind, and counts the new run. Answers `failed` when the job may run again,
- * else why not. The job keeps the id of the bulk change and the time of its end. A bulk change that does a page again finds
- * both unchanged where the job was not put back yet, and another end where the job has failed again since. KEYS: job, failed
- * jobs. ARGV: id, id of the bulk change or nothing, fields to remove.
- */
-const forgetScript = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
-if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 'unfailed' end
-if ARGV[2] ~= '' then
-  local mark = ARGV[2] .. ' ' .. (redis.call('HGET', KEYS[1], 'finishedOn') or '')
-  local known = redis.call('HGET', KEYS[1], '${bulkField}')
-  if known and known ~= mark and string.sub(known, 1, #ARGV[2]) == ARGV[2] then return 'unfailed' end
-  redis.call('HSET', KEYS[1], '${bulkField}', mark)
-end
-redis.call('HDEL', KEYS[1], unpack(ARGV, 3))
-redis.call('HINCRBY', KEYS[1], '${rerunsField}', 1)
-return 'failed'
-`
-/**
- * BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, what a workflow waited for
- * and when it began, and who ran the job.
- */
-const leftovers = ['stc', 'defa', 'cancelled', 'seen', beganField, 'pb']
 
 /** Removes jobs that have ended, with all that is kept of them. KEYS: completed, failed, index. ARGV: stem of the jobs' keys, ids. */
 const removeScript = `
@@ -90,26 +61,19 @@ export class FinishedJobs {
 
   /** Puts a failed job back into its queue. */
   async rerun (queue: string, jobId: string, operator: Operator): Promise<RerunResult> {
-    const { redis, queues, canceller } = this.#parts
-    const job = fromRedis<Job<JobData> | undefined>(await whileAvailable(queues.open(queue).getJob(jobId)))
+    const { queues, canceller, retention } = this.#parts
+    // Steps that somebody left. They are read before the job: those that are there by then aren't of a later run.
+    const steps = await canceller.stepsOf(queue, jobId)
+    const opened = queues.open(queue)
+    const job = fromRedis<Job<JobData> | undefined>(await whileAvailable(opened.getJob(jobId)))
     if (job === undefined) return 'missing'
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
-    const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), queueKey(queue, 'failed'), jobId, operator.bulkId ?? '', ...leftovers))
-    if (found !== 'failed') return fromRedis(found)
-    // Steps of the earlier run that somebody left.
-    await canceller.cancelSteps(queue, jobId)
-    // Said first, so that the line comes before those of the run.
-    await this.#log(queue, jobId, job.data.tenant === undefined ? { key: operator.keyName } : {})
-    try {
-      await whileAvailable(job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true }))
-    } catch (error) {
-      // Another operator was faster.
-      if (error instanceof Error && 'code' in error && error.code === bullmq.ErrorCode.JobNotInState) return 'unfailed'
-      throw error
-    }
-    await whileAvailable(publishJobChange(redis, jobId, 'job'))
-    return 'queued'
+    if (job.finishedOn === undefined) return 'unfailed'
+    await canceller.cancelAll(steps)
+    const meta = job.data.tenant === undefined ? { key: operator.keyName } : undefined
+    const wish = { endedAt: job.finishedOn, bulkId: operator.bulkId, meta, logSec: outputSec(retention) }
+    return await whileAvailable(opened.backend.runAgain(jobId, wish))
   }
 
   /** Puts the failed jobs of a queue back into it, cancelled ones excepted; how many were and weren't. */
@@ -136,12 +100,5 @@ export class FinishedJobs {
 
   async #remove (queue: string, ids: readonly string[]): Promise<number> {
     return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 3, queueKey(queue, 'completed'), queueKey(queue, 'failed'), createdKey(queue), queueStem(queue), ...ids)))
-  }
-
-  async #log (queue: string, jobId: string, meta: Record<string, unknown>): Promise<void> {
-    const { redis, retention } = this.#parts
-    const log = new JobLogWriter({ redis, queue, jobId, retention, onError: () => {} })
-    log.write({ level: 'info', message: 'Run again by an operator', meta })
-    await whileAvailable(log.close())
   }
 }

@@ -37,6 +37,8 @@ const lists = ['active', 'prioritized', 'delayed', 'wait', 'paused', 'waiting-ch
 /** What became of a cancel: `finished` when the job had succeeded or failed before, `missing` when there is no such job. */
 export type CancelResult = 'cancelled' | 'finished' | 'missing'
 
+type JobPlace = ReturnType<typeof placeOfKey>
+
 /** Cancels jobs, wherever they wait or run. */
 export class JobCanceller {
   readonly #redis: Redis
@@ -66,8 +68,16 @@ export class JobCanceller {
 
   /** Cancels the jobs that a job made as its steps and that have not ended. */
   async cancelSteps (queue: string, jobId: string): Promise<void> {
-    const steps = await whileAvailable(this.#redis.smembers(jobPartKey(queue, jobId, 'dependencies')))
-    await Promise.all(steps.map(placeOfKey).map(step => this.cancel(step.queue, step.id)))
+    await this.cancelAll(await this.stepsOf(queue, jobId))
+  }
+
+  /** The jobs that a job made as its steps and that have not ended. */
+  async stepsOf (queue: string, jobId: string): Promise<JobPlace[]> {
+    return (await whileAvailable(this.#redis.smembers(jobPartKey(queue, jobId, 'dependencies')))).map(placeOfKey)
+  }
+
+  async cancelAll (jobs: readonly JobPlace[]): Promise<void> {
+    await Promise.all(jobs.map(({ queue, id }) => this.cancel(queue, id)))
   }
 
   /** Settles a job whose lock this canceller has. Another canceller may have the lock by now, and settles the job then. */

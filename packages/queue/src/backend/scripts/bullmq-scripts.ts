@@ -23,6 +23,7 @@ const knownScripts = {
   moveToDelayed: '1a7b9311ef92fd66416973c29fa8b2c9',
   moveToFinished: '8e744ec5d65dbe9e7ffb6e39a96c0268',
   moveToWaitingChildren: '677d46787c3d50be28d37af321d2a445',
+  reprocessJob: '4ea1093385a876769f604fb60e2db13d',
   retryJob: '01f75f76043050807bce00f70908be7c'
 } as const
 

@@ -1,4 +1,5 @@
-import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, goOnWhenFull } from '@toolyard/store'
+import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, rerunsField, goOnWhenFull } from '@toolyard/store'
+import { beganField } from '../../record/job-times.ts'
 import { bullmqScript, changedScripts, withoutEvents, type ScriptName } from './bullmq-scripts.ts'
 
 /** What BullMQ would send: keys, then arguments. */
@@ -120,13 +121,53 @@ return {reply, redis.call('EXISTS', key .. ':dependents')}
   after: "for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end"
 }
 
+/**
+ * BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, what a workflow waited for
+ * and when it began, and who ran the job.
+ */
+const leftovers = ['stc', 'defa', 'cancelled', 'seen', beganField, 'pb']
+/** The bulk change by which a job was run again last. */
+const bulkField = 'wish'
+/**
+ * Puts a failed job back, with all its attempts and without what earlier runs left behind. KEYS: job, failed jobs, log. ARGV:
+ * id; when the job ended, as the caller saw it; the bulk change, or nothing; the time for the log, and what else is said
+ * there, or nothing; lines that a log keeps, and for how many seconds; the channel of those who watch the job.
+ *
+ * A process may stand still between what it read and this. So it is told which end is meant, and a bulk change runs a job
+ * again once, also where a part of it is done twice. Answers `queued`, or why not.
+ */
+const runAgain: OwnPart = {
+  keys: 3,
+  args: 8,
+  each: `
+local id, endedAt, bulk, time, meta, lines, seconds, channel = unpack(args, 1, 8)
+local job, failed, log = unpack(keys, 1, 3)
+if redis.call('EXISTS', job) == 0 then return 'missing' end
+local state = redis.call('HMGET', job, 'finishedOn', '${bulkField}')
+if not redis.call('ZSCORE', failed, id) or state[1] ~= endedAt then return 'unfailed' end
+if bulk ~= '' and string.sub(state[2] or '', 1, #bulk) == bulk then return 'unfailed' end
+redis.call('HINCRBY', job, '${rerunsField}', 1)
+if bulk ~= '' then redis.call('HSET', job, '${bulkField}', bulk) end
+redis.call('HDEL', job, ${leftovers.map(field => `'${field}'`).join(', ')})
+local line = {'ts', time, 'level', 'info', 'message', 'Run again by an operator'}
+if meta ~= '' then line[7], line[8] = 'meta', meta end
+redis.call('XADD', log, 'MAXLEN', '~', lines, '*', unpack(line))
+redis.call('EXPIRE', log, seconds)
+bullmq()
+redis.call('PUBLISH', channel, 'log')
+redis.call('PUBLISH', channel, 'job')
+return 'queued'
+`
+}
+
 const ownParts = {
   addPrioritizedJob: add,
   addDelayedJob: add,
   addParentJob: add,
   moveToActive: take,
   moveStalledJobsToWait: lookForLost,
-  moveToFinished: finish
+  moveToFinished: finish,
+  reprocessJob: runAgain
 } as const satisfies Partial<Record<ScriptName, OwnPart>>
 
 /** BullMQ's scripts with our parts, by BullMQ's names. */
@@ -143,7 +184,8 @@ function wrapAll (kind: string, change: (content: string) => string): JobScripts
     addParentJob: wrap('addParentJob'),
     moveToActive: wrap('moveToActive'),
     moveStalledJobsToWait: wrap('moveStalledJobsToWait'),
-    moveToFinished: wrap('moveToFinished')
+    moveToFinished: wrap('moveToFinished'),
+    reprocessJob: wrap('reprocessJob')
   }
 }
 
