@@ -107,3 +107,37 @@ t.test('a job that a limit refused does not bind its key', async t => {
   t.match(refused.body, { ok: false, error: { code: 'RATE_LIMITED', message: /'one-too-many'.*MAX_QUEUES/ } })
   t.equal((await post(client, { type }, withKey('refused'))).status, 201)
 })
+
+void t.test('RC23 a batch that was partly refused is tried again by its repeat, which keeps the jobs of the other part', async t => {
+  const { client } = await createService(t, { files: programs, tools: entries, workers: 0, env: { MAX_QUEUE_DEPTH: '2' } })
+  const body = { calls: ['echo', 'echo', 'echo', 'no_such'].map((name, index) => ({ call_id: `c${index}`, name })), mode: 'async' }
+  const send = async (): Promise<Answer<{ results: Array<{ job_id?: string }> }>> => await client.request('/v1/agent-tools/invoke-batch', { ...withKey('partly'), body })
+  const ids = ({ body: { results } }: Awaited<ReturnType<typeof send>>): Array<string | undefined> => results.map(each => each.job_id)
+  const first = await send()
+  t.match(first.body, { results: [{ ok: true }, { ok: true }, { error: { code: 'QUEUE_FULL' } }, { error: { code: 'UNKNOWN_TOOL' } }] })
+  const refused = await send()
+  t.equal(refused.headers.get('retry-after'), '1')
+  t.same(refused.body, first.body, 'while it is full, nothing is made')
+  for (const id of ids(first).slice(0, 2)) await client.request(`/v1/jobs/${id}/cancel`, { method: 'POST' })
+  const repeats = await Promise.all([1, 2, 3].map(send))
+  const made = ids(await send())
+  t.same(made.slice(0, 2), ids(first).slice(0, 2))
+  t.match(made[2], /^[0-9a-f-]{36}$/)
+  // Those that come together may find no room beside each other.
+  for (const repeat of repeats) t.ok([made[2], undefined].includes(ids(repeat)[2]))
+  t.equal((await list(client, '')).count, 3, 'they made one job')
+})
+
+void t.test('RC23 a job or a tool that a full queue refused is tried again by its repeat', async t => {
+  const { client } = await createService(t, { files: programs, tools: entries, workers: 0, env: { MAX_QUEUE_DEPTH: '1' } })
+  const full = await post(client, { type })
+  const tool = async (): Promise<Answer<{ job_id?: string }>> => await client.request('/v1/tools/echo?wait_ms=100', { ...withKey('tool'), body: {} })
+  for (let count = 0; count < 2; count++) t.match([await post(client, { type }, withKey('job')), await tool()], [{ status: 429 }, { status: 429 }])
+  await client.request(`/v1/jobs/${full.body.job.id}/cancel`, { method: 'POST' })
+  const job = await post(client, { type }, withKey('job'))
+  t.equal(job.status, 201)
+  await client.request(`/v1/jobs/${job.body.job.id}/cancel`, { method: 'POST' })
+  const answer = await tool()
+  t.equal(answer.status, 202)
+  t.equal((await tool()).body.job_id, answer.body.job_id)
+})

@@ -3,13 +3,20 @@ import { JobGoneError, QueueFullError, QueueLimitError, type JobQueues, type New
 import { RedisFullError } from '@toolyard/store'
 
 /** A job to make, or why there is none. */
-export type Planned = { job: NewJob } | { error: CallError }
+export type Planned = { job: NewJob } | Refused
 /** A job that exists, or why there is none. */
-export type Admitted = { job: Pick<NewJob, 'id' | 'type'> } | { error: CallError }
+export type Admitted = { job: Pick<NewJob, 'id' | 'type'> } | Refused
+/** `id`: of the job that a repeat of the request makes, once what has refused it is over. */
+interface Refused { error: CallError, id?: string }
+type Made = Extract<Admitted, { job: unknown }> & { isMade: true }
 
-/** Jobs whose ids are settled and that may not exist yet. */
-export type Reservation = { queue: string, once?: Once, repeated: boolean } & ({ planned: readonly Planned[] } |
-  { admitted: readonly Admitted[] })
+/** Jobs whose ids are settled and that may not exist yet, but for those that an earlier request has made. */
+export interface Reservation {
+  queue: string
+  once?: Once
+  repeated: boolean
+  entries: ReadonlyArray<Planned | Made>
+}
 
 /** A request is repeated whose job was removed: whether it ran, and how it ended, is not known any more. */
 export function noLongerKept (jobId: string): HttpError {
@@ -38,14 +45,15 @@ export class JobAdmission {
    * @throws HttpError `IDEMPOTENCY_CONFLICT`; RedisUnavailableError.
    */
   async reserve (queue: string, planned: readonly Planned[], once: Once | undefined): Promise<Reservation> {
-    if (once === undefined) return { queue, planned, repeated: false }
+    if (once === undefined) return { queue, entries: planned, repeated: false }
     const makesJobs = planned.some(plan => 'job' in plan)
     const taken = await this.#onces.take(once, makesJobs ? JSON.stringify(planned) : '')
-    if (taken === undefined) return { queue, planned, repeated: false, ...(makesJobs ? { once } : {}) }
+    if (taken === undefined) return { queue, entries: planned, repeated: false, ...(makesJobs ? { once } : {}) }
     if (taken.request !== once.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
-    return taken.confirmed
-      ? { queue, admitted: storedJson<readonly Admitted[]>(taken.text), repeated: true }
-      : { queue, planned: storedJson<readonly Planned[]>(taken.text), once, repeated: true }
+    const entries = taken.confirmed
+      ? storedJson<readonly Admitted[]>(taken.text).map((entry, index) => repeatOf(entry, planned[index]))
+      : storedJson<readonly Planned[]>(taken.text)
+    return { queue, entries, once, repeated: true }
   }
 
   /**
@@ -54,20 +62,17 @@ export class JobAdmission {
    * @throws RedisUnavailableError, after which the same request with the same key makes no second job; HttpError
    *   `CONFLICT` where an earlier request with this key made a job that is no longer kept.
    */
-  async admit (reservation: Reservation): Promise<readonly Admitted[]> {
-    if ('admitted' in reservation) {
-      const { queue, admitted } = reservation
-      const [gone] = await this.#queues.gone(queue, admitted.flatMap(entry => 'job' in entry ? [entry.job.id] : []))
-      if (gone !== undefined) throw noLongerKept(gone)
-      return admitted
-    }
-    const { queue, planned, once } = reservation
-    const jobs = planned.flatMap(plan => 'job' in plan ? [plan.job] : [])
-    const refused = jobs.length === 0 ? new Map<string, CallError>() : await this.#refused(queue, jobs, once !== undefined)
-    const admitted = planned.map(plan => {
-      if ('error' in plan) return plan
-      const error = refused.get(plan.job.id)
-      return error === undefined ? { job: { id: plan.job.id, type: plan.job.type } } : { error }
+  async admit ({ queue, entries, once }: Reservation): Promise<readonly Admitted[]> {
+    const [gone] = await this.#queues.gone(queue, entries.flatMap(entry => 'isMade' in entry ? [entry.job.id] : []))
+    if (gone !== undefined) throw noLongerKept(gone)
+    const jobs = entries.flatMap(entry => 'job' in entry && !('isMade' in entry) ? [entry.job] : [])
+    if (jobs.length === 0) return entries
+    const refused = await this.#refused(queue, jobs, once !== undefined)
+    const admitted = entries.map((entry): Admitted => {
+      if ('error' in entry) return entry
+      const { id, type } = entry.job
+      const error = refused.get(id)
+      return error === undefined ? { job: { id, type } } : { error, id }
     })
     if (once !== undefined) await this.#conclude(once, admitted)
     return admitted
@@ -93,6 +98,14 @@ export class JobAdmission {
 
 /** Details of a refusal that is not the caller's doing: Redis takes nothing in. */
 export const redisFull = { redis: 'full' } as const
+
+/** What a repeat does about a call that an earlier request has confirmed. Its job has the same id, however many repeats there are. */
+function repeatOf (entry: Admitted, now: Planned | undefined): Reservation['entries'][number] {
+  if ('job' in entry) return { ...entry, isMade: true }
+  const { id } = entry
+  if (id === undefined || now === undefined) return entry
+  return 'job' in now ? { job: { ...now.job, id } } : { error: now.error, id }
+}
 
 function refusalOf (error: Error): CallError {
   if (error instanceof QueueFullError) return { code: 'QUEUE_FULL', message: error.message }

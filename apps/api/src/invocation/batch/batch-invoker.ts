@@ -1,4 +1,4 @@
-import type { Batch, CallError, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
+import type { Batch, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
 import type { CompletionWaiter, JobCanceller, OutputStore } from '@toolyard/queue'
 import { disconnected } from '../../plugins/abandoned.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
@@ -133,7 +133,6 @@ export class BatchInvoker {
   ): Promise<InvokeBatchResponse> {
     const deadline = performance.now() + batch.waitMs
     const { abandoned, listener, onJobs } = caller
-    const reserved = 'planned' in reservation ? reservation.planned : reservation.admitted
     const asker = this.#asker(batch, caller)
     const book = new AnswerBook(listener)
     const answer = async (index: number, [call, entry]: Pair, settlement?: Settlement): Promise<CallAnswer> => (
@@ -145,7 +144,7 @@ export class BatchInvoker {
         return answered
       })
     )
-    const waiting = new Map(pairs(plans, reserved).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
+    const waiting = new Map(pairs(plans, reservation.entries).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
     const expectation = this.#deps.waiter.expect(batch.queue, [...waiting.keys()], (id, settlement) => {
       const call = waiting.get(id)
       if (call !== undefined) void answer(call.index, call.pair, settlement)
@@ -200,13 +199,14 @@ function requestOf ({ calls, queue, callbackUrl, session }: Batch): unknown[] {
   return ['batch', calls, queue, callbackUrl, ...session === undefined ? [] : [session]]
 }
 
-/** What the key may not do now, it may not do by an earlier request either: those calls get their refusal. */
+/** What the key may not do now, it may not do by an earlier request either: those calls get their refusal, and keep their jobs. */
 function permitted (reservation: Reservation, plans: readonly CallPlan[]): Reservation {
-  const checked = <T>(entries: ReadonlyArray<T | { error: CallError }>): Array<T | { error: CallError }> => entries.map((entry, index) => {
+  const entries = reservation.entries.map((entry, index) => {
     const plan = plans[index]
-    return plan !== undefined && 'error' in plan && plan.error.code === 'FORBIDDEN' ? { error: plan.error } : entry
+    if (plan === undefined || !('error' in plan) || plan.error.code !== 'FORBIDDEN') return entry
+    return { error: plan.error, ...('job' in entry ? { id: entry.job.id } : {}) }
   })
-  return 'planned' in reservation ? { ...reservation, planned: checked(reservation.planned) } : { ...reservation, admitted: checked(reservation.admitted) }
+  return { ...reservation, entries }
 }
 
 function withoutCall (plan: CallPlan): { job: Extract<CallPlan, { job: unknown }>['job'] } | { error: Extract<CallPlan, { error: unknown }>['error'] } {
