@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import t from 'tap'
 import { cancel, list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
@@ -35,6 +36,21 @@ void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs o
   }
   await delay(2_000)
   t.same([...runsOf(service).values()], [1, 1, 1])
+})
+
+void t.test('fault 22 Redis answers nobody for 3 s: no run is lost, and none is repeated', async t => {
+  const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  for (const round of [1, 2]) {
+    const jobs = await Promise.all(['once', 'again'].flatMap(tool => ['4', '6'].map(sec => (
+      submit(service.client, { type: `agentcli.${tool}`, input: { mark: `${tool}-${sec}-${round}`, sec } })
+    ))))
+    await waitFor('all run', () => runsOf(service).size === 4 * round)
+    await redis.call('CLIENT', 'PAUSE', '3000', 'ALL')
+    for (const { id } of jobs) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 1 })
+    t.same([...runsOf(service).values()], Array.from({ length: 4 * round }, () => 1))
+  }
 })
 
 void t.test('fault 22 the event loop of a worker stalls for 5 s: no other worker runs its job', async t => {

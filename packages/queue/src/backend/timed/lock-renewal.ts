@@ -1,7 +1,7 @@
 import { asError } from '@toolyard/contract/terms'
 
 /** How long the lock of a worker or canceller lasts, in milliseconds, unless it is renewed. */
-export const lockMs = 3_000
+export const lockMs = 4_000
 
 /** So long before its lock ends a run is ended, in milliseconds: its processes get 250 ms, and are gone when another worker begins. */
 const endMs = 400
