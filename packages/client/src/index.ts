@@ -13,5 +13,6 @@ export type {
 export type {
   AiSdkAnswer, AiSdkResult, AiSdkToolCall, AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,
   BedrockAnswer, BedrockResponse, ChatAnswer, ChatCompletion, ChatMessage, ChatTool, ChatToolCall, Format, GeminiAnswer, GeminiResponse,
-  LangChainAnswer, LangChainMessage, LangChainToolCall, ProviderAnswer, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput, ResponsesTool
+  LangChainAnswer, LangChainMessage, LangChainToolCall, ProviderAnswer, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput,
+  ResponsesTool
 } from './providers.ts'

@@ -28,7 +28,8 @@ function flat (schema: unknown, root: JsonSchema, level: number): JsonSchema {
   const each = (list: unknown): JsonSchema[] => Array.isArray(list) ? list.map(branch => flat(branch, root, level + 1)) : []
   const all = [...typeof reference === 'string' ? [flat(targetOf(reference, root), root, level + 1)] : [], ...each(allOf)]
   const whole = all.reduce((sum, part) => joined(sum, part, [...requiredOf(sum), ...requiredOf(part)]), own)
-  const alternatives = [each(anyOf), each(oneOf), [condition, yes, no].filter(isRecord).map(part => ({ ...flat(part, root, level + 1), required: [] }))]
+  const conditional = [condition, yes, no].filter(isRecord).map(part => ({ ...flat(part, root, level + 1), required: [] }))
+  const alternatives = [each(anyOf), each(oneOf), conditional]
   return alternatives.filter(branches => branches.length > 0).reduce((sum, branches) => {
     const [first, ...others] = branches.map(requiredOf)
     const common = (first ?? []).filter(name => others.every(names => names.includes(name)))
