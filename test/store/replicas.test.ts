@@ -1,4 +1,4 @@
-import { BatchedScript, countReplicas, eachCall, Replicas, ReplicasMissingError } from '@toolyard/store'
+import { BatchedScript, countReplicas, eachCall, RedisUnavailableError, Replicas, ReplicasMissingError, Sessions, StoredKeys } from '@toolyard/store'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -21,4 +21,18 @@ t.test('a server that hangs fails what waits for its replicas, and what comes la
   await t.rejects(replicas.run(runs), ReplicasMissingError)
   process.kill(server.pid(), 'SIGCONT')
   t.match(await replicas.run(runs), [[Number]])
+})
+
+t.test('a revoked key and a removed session are told of only when replicas know it, also when that is repeated', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const replicas = new Replicas(redis, 1)
+  t.teardown(() => { replicas.stop() })
+  const [sure, unsure] = [new StoredKeys(redis), new StoredKeys(redis, replicas)]
+  await sure.add({ name: 'old', role: 'read', sse: false })
+  for (let times = 0; times < 2; times++) await t.rejects(unsure.revoke('old'), RedisUnavailableError)
+  t.equal(await sure.revoke('old'), false)
+  const made = await new Sessions(redis).make({ tenant: undefined, keyName: 'k', ttlSec: 60, quotaBytes: 1, from: undefined })
+  if (typeof made === 'string' || !('id' in made)) return t.fail('it was not made')
+  for (let times = 0; times < 2; times++) await t.rejects(new Sessions(redis, replicas).remove(made.id, undefined), RedisUnavailableError)
+  t.equal((await new Sessions(redis).remove(made.id, undefined))?.state, 'removing')
 })

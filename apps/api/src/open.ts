@@ -133,9 +133,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     authReady: settings.API_AUTH_DISABLED || keys.length > 0 || tokens !== undefined,
     draining: drain.signal
   })
-  const storedKeys = new StoredKeys(commands)
+  const storedKeys = new StoredKeys(commands, replicas)
   storedKeys.listen(subscriber)
-  const sessions = new Sessions(commands)
+  const sessions = new Sessions(commands, replicas)
   sessions.listen(subscriber)
   const leases = new SessionLeases(commands)
   const sessionSettings = sessionSettingsOf(settings)

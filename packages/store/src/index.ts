@@ -21,8 +21,9 @@ export {
   internalName, keyPrefix, jobChannel, replyChannel, createdKey, publicName, madePart, waitKey, callbackQueue, bulkKey, jobKey, queueKey,
   queueStem, rerunsField, cancelChannel, jobPartKey, placeOfKey, alarmsKey, openCallbacksKey, dependentsKey, fairKey, qualifiedName,
   onceKey, openJobsKey, openOwnersKey, queuesChannel, queuesKey, serialKey, serialToolsKey, statisticsKey, jobIdOfChannel, jobLogKey,
-  outputKey, emptyQueuesKey, upkeepKey, tenantPlacesKey
+  outputKey, emptyQueuesKey, upkeepKey, tenantLineKey, tenantPlacesKey
 } from './redis/names.ts'
+export { mayBeThereSoon } from './redis/reconnects.ts'
 export { required } from './redis/required.ts'
 export { serverTime } from './redis/server-clock.ts'
 export { listen, subscribe, unlisten } from './redis/subscription.ts'

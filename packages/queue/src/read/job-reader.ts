@@ -1,6 +1,6 @@
 import type { JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import { type Redis, jobKey, whileAvailable, type JobScope } from '@toolyard/store'
+import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
@@ -121,14 +121,16 @@ export class JobReader {
    *
    * @param scope with the only session that the job may be of; undefined means any
    * @returns undefined when there is no such job in the scope.
-   * @throws RedisUnavailableError
+   * @throws RedisUnavailableError, also where there is none just after a failover: one look proves nothing then
    */
   async queueOf (jobId: string, scope: SessionScope = {}): Promise<string | undefined> {
     const known = await this.#parts.directory.list()
     const queues = known.filter(queue => scope.queues?.includes(queue) ?? true)
     // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
     const found = await whileAvailable(Promise.all(queues.map(queue => this.#isThere(jobKey(queue, jobId), scope))))
-    return queues.find((_queue, index) => found[index])
+    const queue = queues.find((_queue, index) => found[index])
+    if (queue === undefined && mayBeThereSoon(this.#parts.redis)) throw new RedisUnavailableError(new Error('it was lost just now, and may not have all jobs yet'))
+    return queue
   }
 
   /** Asks the same of a job of another tenant and of none, so that its time reveals nothing. */

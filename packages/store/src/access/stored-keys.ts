@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { storedJson, type Permission } from '@toolyard/contract/terms'
+import { runForGood, type Replicas } from '../redis/checks/replicas.ts'
+import { BatchedScript, eachCall } from '../redis/commands/batched-script.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
 import type { Redis } from '../redis/connection.ts'
 import { keysChannel, storedKeysKey } from '../redis/names.ts'
@@ -61,14 +64,20 @@ redis.call('HSET', stem .. ARGV[3], 'record', ARGV[4])
 if ARGV[5] ~= '' then redis.call('EXPIRE', stem .. ARGV[3], ARGV[5]) end
 return 1
 `
-/** KEYS: names. ARGV: the stem of records, name, channel. Answers 1 where there was such a key. */
-const revokeScript = `
+/**
+ * KEYS: names, and one that is written each time, so that a repeat waits for replicas as well. ARGV: the stem of records, name,
+ * channel. Answers 1 where there was such a key.
+ */
+const revokeScript = new BatchedScript('revoke-key', eachCall(`
+${goOnWhenFull('KEYS[1]')}
+redis.call('DEL', KEYS[2])
+redis.call('SET', KEYS[2], '1', 'PX', 1000)
 local digest = redis.call('HGET', KEYS[1], ARGV[2])
 if not digest then return 0 end
 redis.call('HDEL', KEYS[1], ARGV[2])
 redis.call('PUBLISH', ARGV[3], digest)
 return redis.call('DEL', ARGV[1] .. digest)
-`
+`))
 /**
  * KEYS: names. ARGV: the stem of records, names. Answers of each its record, the milliseconds that it has left, and when it
  * was used; drops those whose time is over.
@@ -101,10 +110,13 @@ interface KnownKey {
 /** The API keys in Redis. All methods throw RedisUnavailableError. */
 export class StoredKeys {
   readonly #redis: Redis
+  readonly #replicas: Replicas | undefined
   readonly #known = new ForgetfulMap<KnownKey>(() => ({ key: undefined, readAt: -Infinity, usedAt: -Infinity }))
 
-  constructor (redis: Redis) {
+  /** @param replicas those that must know that a key is revoked before that is said; undefined: none */
+  constructor (redis: Redis, replicas?: Replicas) {
     this.#redis = redis
+    this.#replicas = replicas
   }
 
   /** Called when a key was revoked. A key whose time is over, or whose message was lost, causes no call. */
@@ -157,7 +169,8 @@ export class StoredKeys {
 
   /** Makes a key worth nothing, for all processes; whether there was one. */
   async revoke (name: string): Promise<boolean> {
-    return await this.#eval(revokeScript, recordStem, name, keysChannel) === 1
+    const call = { keys: [namesKey, storedKeysKey('revoked')], args: [recordStem, name, keysChannel] }
+    return await runForGood(this.#redis, this.#replicas, revokeScript, call) === 1
   }
 
   /** The key that a text is; undefined for none. */

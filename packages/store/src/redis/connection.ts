@@ -1,6 +1,7 @@
 import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
 import type { RedisTarget } from '@toolyard/runtime'
 import { ioredis, type Redis } from './ioredis.ts'
+import { noteReconnects } from './reconnects.ts'
 import { followServerTime } from './server-clock.ts'
 import { leaveSilentServers } from './silence.ts'
 import { keepSubscribed } from './subscription.ts'
@@ -57,6 +58,7 @@ export function connectRedis (target: RedisTarget, role: ConnectionRole, onError
   if (role === 'subscriber') keepSubscribed(redis, report)
   else followServerTime(redis)
   leaveSilentServers(redis, writableServers)
+  noteReconnects(redis)
   redis.on('ready', () => { reported = undefined })
   if (redis instanceof ioredis.Cluster) redis.on('+node', allowListeners)
   else allowListeners(redis)

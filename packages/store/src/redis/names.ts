@@ -97,6 +97,11 @@ export function tenantPlacesKey (tenant: string): string {
   return `${keyPrefix}:running:${tenant}`
 }
 
+/** The jobs of a tenant that wait for a place among those that run, in the slot of `tenantPlacesKey`. */
+export function tenantLineKey (tenant: string): string {
+  return `${keyPrefix}:line:{${tenantPlacesKey(tenant)}}`
+}
+
 /** The owners that may have jobs in their `openJobsKey`. */
 export const openOwnersKey = `${keyPrefix}:open-keys`
 

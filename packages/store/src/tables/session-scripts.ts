@@ -1,4 +1,6 @@
 import type { Redis } from '../redis/connection.ts'
+import { runForGood, type Replicas } from '../redis/checks/replicas.ts'
+import { BatchedScript, eachCall } from '../redis/commands/batched-script.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import { sessionsKey } from '../redis/names.ts'
 import { RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
@@ -26,6 +28,12 @@ export async function runSessionScript (redis: Redis, script: string, ...args: A
   // A worker's connection would keep the command, and send it when nobody waits for it any more.
   if (redis.status !== 'ready') throw new RedisUnavailableError()
   return await whileAvailable(redis.eval(`${clock}${script}`, 1, sessionsKey('all'), sessionsKey(''), '', ...args))
+}
+
+/** Removes a session for good: replicas know it before the answer, where they must. `args`: as for the others. */
+export async function runRemoveScript (redis: Redis, replicas: Replicas | undefined, ...args: Array<string | number>): Promise<unknown> {
+  if (redis.status !== 'ready') throw new RedisUnavailableError()
+  return await runForGood(redis, replicas, removing, { keys: [sessionsKey('all')], args: [sessionsKey(''), '', ...args] })
 }
 
 /** Marks a session for removal, and sends a message to its calls. */
@@ -93,7 +101,7 @@ return page
 `
 
 /** ARGV: 3 the id, 4 the tenant that asks or nothing, 5 the channel. Answers the fields of the record, or nothing. */
-export const removeScript = `
+const removeScript = `
 ${goOn}
 ${mark}
 local stem, id = ARGV[1], ARGV[3]
@@ -103,6 +111,8 @@ if not tenant or (ARGV[4] ~= '' and tenant ~= ARGV[4]) then return false end
 mark(stem, id, ARGV[5])
 return redis.call('HMGET', record, ${fields})
 `
+
+const removing = new BatchedScript('remove-session', eachCall(`${clock}${removeScript}`))
 
 /** ARGV: 3 the id, 4 the holder, 5 how long the lease holds, 6 the channel. Answers the fields of the record, or nothing. */
 export const enterScript = `

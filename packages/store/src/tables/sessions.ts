@@ -1,11 +1,12 @@
 import { newJobId } from '../redis/job-id.ts'
 import { ownerOf } from '../redis/job-scope.ts'
+import type { Replicas } from '../redis/checks/replicas.ts'
 import type { Redis } from '../redis/connection.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
 import { sessionsChannel } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { subscribe } from '../redis/subscription.ts'
-import { listScript, makeScript, readScript, removeScript, runSessionScript } from './session-scripts.ts'
+import { listScript, makeScript, readScript, runRemoveScript, runSessionScript } from './session-scripts.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
 /** A session to make. */
@@ -47,10 +48,13 @@ interface KnownSession {
 /** The records of sessions in Redis. All methods throw RedisUnavailableError. See docs/sessions.md. */
 export class Sessions {
   readonly #redis: Redis
+  readonly #replicas: Replicas | undefined
   readonly #known = new ForgetfulMap<KnownSession>(() => ({ session: undefined, readAt: -Infinity, removals: 0 }))
 
-  constructor (redis: Redis) {
+  /** @param replicas those that must know that a session is removed before that is said; undefined: none */
+  constructor (redis: Redis, replicas?: Replicas) {
     this.#redis = redis
+    this.#replicas = replicas
   }
 
   /** Listens for removed sessions from now on; while Redis is away the subscription waits for it. */
@@ -107,7 +111,7 @@ export class Sessions {
   /** Begins to remove a session; undefined where there is none. */
   async remove (id: string, tenant: string | undefined): Promise<Session | undefined> {
     this.#forget(id)
-    const fields = fromRedis<SessionFields | null>(await runSessionScript(this.#redis, removeScript, id, tenant ?? '', sessionsChannel))
+    const fields = fromRedis<SessionFields | null>(await runRemoveScript(this.#redis, this.#replicas, id, tenant ?? '', sessionsChannel) ?? null)
     return fields === null ? undefined : sessionOf(id, fields)
   }
 

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster, Redis as Server } from 'ioredis'
 import { asError } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
-import type { ScriptRun } from '../commands/batched-script.ts'
+import type { BatchedScript, ScriptCall, ScriptRun } from '../commands/batched-script.ts'
 import { ioredis } from '../ioredis.ts'
 import { writableServers, type Redis } from '../connection.ts'
 import { required } from '../required.ts'
 import { fromRedis } from '../from-redis.ts'
+import { RedisUnavailableError, whileAvailable } from '../unavailable.ts'
 
 /** How many replicas must have what must not be lost: a number, or `auto` for all that a server has and that keep up with it. */
 export type WantedReplicas = number | 'auto'
@@ -156,6 +157,23 @@ export class Replicas {
     } catch {
       // The last result is used; the next look comes soon.
     }
+  }
+}
+
+/**
+ * Runs a script whose effect no failover may undo: replicas have it before its reply is given, where they are wanted. It must
+ * write, whatever its reply: `WAIT` speaks of what its own connection has written.
+ *
+ * @throws RedisUnavailableError, after which it may have been done, and may be undone
+ */
+export async function runForGood (redis: Redis, replicas: Replicas | undefined, script: BatchedScript, call: ScriptCall): Promise<unknown> {
+  try {
+    const waits = replicas !== undefined && replicas.needed > 0
+    const [reply] = waits ? (await whileAvailable(replicas.run([{ script, calls: [call] }])))[0] ?? [] : await whileAvailable(script.run(redis, [call]))
+    if (reply instanceof Error) throw reply
+    return reply
+  } catch (error) {
+    throw error instanceof ReplicasMissingError ? new RedisUnavailableError(error) : error
   }
 }
 
