@@ -1,4 +1,4 @@
-import { alarmsKey } from '@toolyard/store'
+import { alarmsKey, jobKey, newJobId, tenantLineKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { startPool } from '../support/pool.ts'
@@ -25,4 +25,30 @@ t.test('a job that parks again while its old alarm is dealt with keeps the new o
   await waitFor('both have been dealt with', async () => released.length >= 2 && await redis.zscore(key, 'has-ended') === null)
   t.same(released, ['parks-again', 'has-ended'])
   t.same(await redis.zrange(key, '0', '-1', 'WITHSCORES'), ['parks-again', String(later)])
+})
+
+t.test('jobs that wait for a place of their tenant sleep until one is free, and come in their order', async t => {
+  const order: string[] = []
+  let end = (): void => {}
+  const { redis, queues } = await startPool(t, server, {
+    concurrency: 8,
+    maxRunning: () => 1,
+    handle: async ({ id }) => {
+      order.push(id)
+      await new Promise<void>(resolve => { end = resolve })
+      return { ok: true, json: '1', value: 1 }
+    }
+  })
+  const ids = Array.from({ length: 30 }, () => newJobId())
+  const data = { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', tenant: 'acme' }
+  for (const id of ids) await queues.add('places', [{ id, type: 'x', data }])
+  const line = tenantLineKey('acme')
+  for (let waiting = ids.length - 1; waiting >= 0; waiting--) {
+    await waitFor(`${waiting} wait`, async () => order.length === ids.length - waiting && await redis.zcard(line) === waiting)
+    end()
+  }
+  await waitFor('all have ended', async () => await redis.zcard('toolyard:{places}:completed') === ids.length)
+  t.same(order, ids)
+  const givenBack = await Promise.all(ids.map(async id => Number(await redis.hget(jobKey('places', id), 'givenBack'))))
+  t.ok(Math.max(...givenBack) <= 2, `put back ${Math.max(...givenBack)} times`)
 })

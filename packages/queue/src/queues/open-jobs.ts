@@ -1,14 +1,26 @@
 import { grouped } from '@toolyard/contract/terms'
-import { type Redis, openJobsKey, openOwnersKey, serverTime, whileAvailable, ForgetfulMap, fromRedis } from '@toolyard/store'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Redis, openJobsKey, openOwnersKey, serverTime, takeTurn, upkeepKey, whileAvailable, ForgetfulMap, fromRedis } from '@toolyard/store'
 import { standingOf } from '../record/job-standing.ts'
 
 /*
  * How many unfinished jobs an owner has (`MAX_JOBS_PER_KEY`), over all queues and API processes. A sorted set by owner
- * has the jobs that were made; ended ones are dropped when it fills up, and by the upkeep. In the upper half of the limit
- * an add waits for its entry, below it doesn't. See docs/decisions/0012-cheap-limits.md.
+ * has the jobs that were made. In the upper half of the limit an add waits for its entry, below it doesn't.
+ *
+ * Ended jobs are dropped a page at a time: by the upkeep, while the owner is in the upper half of its limit, and before an add
+ * is refused. Of an owner's pages there are only so many in a time, whatever number of adds and processes wants them: a small
+ * set is read whole at each refusal, a large one bit by bit. See docs/decisions/0012-cheap-limits.md.
  */
 
 const freshMs = 1_000
+/** After its last add, pages of an owner are read for so long, in milliseconds. */
+const activeMs = 2_000
+/** An add that is to be refused waits so long at most for a page, in milliseconds. */
+const patienceMs = 500
+/** Between two pages of a process, in milliseconds. */
+const pauseMs = 50
+/** Members of an owner that are read in a millisecond, over all processes: some percent of what Redis can do. */
+const readPerMs = 10
 /** Jobs are entered so late at most, in milliseconds. */
 const enteredMs = 10
 /** Sets of owners that make no more jobs are dropped after two days. */
@@ -50,7 +62,13 @@ return answer
 interface OwnerView {
   size: number
   readAt: number
-  tidying: Promise<void> | undefined
+  addedAt: number
+  /** Where its next page begins. */
+  cursor: string
+  isTidying: boolean
+  /** A page that is being read, and one that is read after it. */
+  reading: Promise<void> | undefined
+  next: Promise<void> | undefined
   /** Members that are still to be entered, and when they will be. */
   later: string[]
   entering: NodeJS.Timeout | undefined
@@ -65,7 +83,9 @@ export interface OwnerLimit {
 /** Counts the unfinished jobs of owners: see `ownerOf`. */
 export class OpenJobs {
   readonly #redis: Redis
-  readonly #views = new ForgetfulMap<OwnerView>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
+  readonly #views = new ForgetfulMap<OwnerView>(() => ({
+    size: 0, readAt: -Infinity, addedAt: -Infinity, cursor: '0', isTidying: false, reading: undefined, next: undefined, later: [], entering: undefined
+  }))
 
   constructor (redis: Redis) {
     this.#redis = redis
@@ -89,14 +109,51 @@ export class OpenJobs {
     }
     await this.#enterLater({ owner, max }, view)
     let places = await this.#enter({ owner, max }, view, members)
+    view.addedAt = performance.now()
     if (places.length > 0) {
-      await (view.tidying ??= tidy(this.#redis, owner).finally(() => { view.tidying = undefined }))
+      await this.#readPage(owner, view)
       places = await this.#enter({ owner, max }, view, members)
-    } else if (view.size > max / 2) {
-      // Before it is full: no request has to wait for this.
-      view.tidying ??= tidy(this.#redis, owner).catch(() => {}).finally(() => { view.tidying = undefined })
     }
+    if (view.size > max / 2) void this.#tidy({ owner, max }, view)
     return new Set(places.flatMap(place => ids[place] ?? []))
+  }
+
+  /** Drops ended jobs by the page while the owner makes jobs, and has many. No add waits for it. */
+  async #tidy ({ owner, max }: OwnerLimit, view: OwnerView): Promise<void> {
+    if (view.isTidying) return
+    view.isTidying = true
+    try {
+      while (view.size > max / 2 && performance.now() - view.addedAt < activeMs) {
+        await this.#readPage(owner, view)
+        await delay(pauseMs, undefined, { ref: false })
+      }
+    } catch {
+      // The next add begins anew.
+    } finally {
+      view.isTidying = false
+    }
+  }
+
+  /** Drops the ended jobs of a page that is read after this call; callers share one. */
+  async #readPage (owner: string, view: OwnerView): Promise<void> {
+    const read = async (): Promise<void> => {
+      try {
+        view.size -= await dropPage(this.#redis, owner, view)
+      } finally {
+        view.reading = undefined
+      }
+    }
+    if (view.reading === undefined) {
+      view.reading = read()
+      await view.reading
+      return
+    }
+    view.next ??= view.reading.catch(() => {}).then(() => {
+      view.next = undefined
+      view.reading = read()
+      return view.reading
+    })
+    await view.next
   }
 
   async #enterLater (limit: OwnerLimit, view: OwnerView): Promise<void> {
@@ -125,30 +182,48 @@ export class OpenJobs {
  */
 export async function dropEndedJobs (redis: Redis): Promise<void> {
   for (const owner of await whileAvailable(redis.smembers(openOwnersKey))) {
-    // Before `tidy`: an add enters its job first and notes the owner afterwards, so an owner that gets a job meanwhile is noted again.
+    // Before the look: an add enters its job first and notes the owner afterwards, so an owner that gets a job meanwhile is noted again.
     await whileAvailable(redis.srem(openOwnersKey, owner))
     try {
-      await tidy(redis, owner)
+      const place = { cursor: '0' }
+      do {
+        const page = await nextPage(redis, owner, place)
+        await dropEnded(redis, owner, page)
+        await delay(page.length / 2 / readPerMs)
+      } while (place.cursor !== '0')
     } finally {
       if (await whileAvailable(redis.exists(openJobsKey(owner))) === 1) await whileAvailable(redis.sadd(openOwnersKey, owner))
     }
   }
 }
 
-/** Drops the jobs of an owner that have ended or are gone; those that were made just now may not be there yet. */
-async function tidy (redis: Redis, owner: string): Promise<void> {
-  const settledBefore = serverTime(redis) - 2_000
-  const members = await whileAvailable(redis.zrange(openJobsKey(owner), '0', '-1', 'WITHSCORES'))
-  for (let start = 0; start < members.length; start += 2 * batchSize) {
-    const part = members.slice(start, start + 2 * batchSize)
-    const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
-    const ended: Array<{ member: string }> = []
-    for (const [queue, own] of grouped(entries, ({ member }) => queueOf(member))) {
-      const standings = await standingOf(redis, queue, own.map(({ member }) => member.slice(0, member.indexOf(' '))))
-      ended.push(...own.filter(({ at }, place) => standings[place] === 'ended' || (standings[place] === 'gone' && at < settledBefore)))
-    }
-    if (ended.length > 0) await whileAvailable(redis.zrem(openJobsKey(owner), ...ended.map(({ member }) => member)))
+/** Reads the next page of an owner when it may be read, and drops what has ended; how many that were. */
+async function dropPage (redis: Redis, owner: string, view: OwnerView): Promise<number> {
+  const restMs = Math.floor(Math.min(batchSize, view.size) / readPerMs)
+  for (const giveUpAt = performance.now() + patienceMs; restMs > 0; await delay(restMs)) {
+    if (await whileAvailable(takeTurn(redis, upkeepKey(`open-jobs:${owner}`), restMs))) break
+    if (performance.now() > giveUpAt) return 0
   }
+  return await dropEnded(redis, owner, await nextPage(redis, owner, view))
+}
+
+async function nextPage (redis: Redis, owner: string, place: { cursor: string }): Promise<string[]> {
+  const [next, page] = await whileAvailable(redis.zscan(openJobsKey(owner), place.cursor, 'COUNT', batchSize))
+  place.cursor = next
+  return page
+}
+
+/** Drops those of a page that have ended or are gone; those that were made just now may not be there yet. */
+async function dropEnded (redis: Redis, owner: string, page: readonly string[]): Promise<number> {
+  const settledBefore = serverTime(redis) - 2_000
+  const entries = page.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(page[index + 1]) }] : [])
+  const ended: string[] = []
+  for (const [queue, own] of grouped(entries, ({ member }) => queueOf(member))) {
+    const standings = await standingOf(redis, queue, own.map(({ member }) => member.slice(0, member.indexOf(' '))))
+    const over = own.filter(({ at }, place) => standings[place] === 'ended' || (standings[place] === 'gone' && at < settledBefore))
+    ended.push(...over.map(({ member }) => member))
+  }
+  return ended.length === 0 ? 0 : await whileAvailable(redis.zrem(openJobsKey(owner), ...ended))
 }
 
 function queueOf (member: string): string {

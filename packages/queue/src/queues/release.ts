@@ -35,6 +35,12 @@ export async function release ({ redis, queues }: FlowParts, queue: string, jobI
   return true
 }
 
+/** Lets a delayed job go on now; one that isn't delayed needs no waking. */
+export async function promote (queues: FlowParts['queues'], { queue, id }: { queue: string, id: string }): Promise<void> {
+  const job = await queues.open(queue).getJob(id)
+  await job?.promote().catch(() => {})
+}
+
 /** How many steps of a job have ended, over all its attempts. */
 export async function settledSteps (redis: Redis, queue: string, id: string): Promise<number> {
   const key = jobKey(queue, id)

@@ -1,5 +1,6 @@
 import { type Redis, jobKey, jobPartKey, queueKey, queueStem, serialKey, serialToolsKey, fromRedis } from '@toolyard/store'
 import type { JobQueues } from './job-queues.ts'
+import { promote } from './release.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript, registerSerial } from './serial-scripts.ts'
 
 /*
@@ -22,8 +23,8 @@ export interface SerialJob {
 /** `runs`: the job has the tool. `parks`: it waits until it is called. `gives way`: it waits too, as an earlier one is about to enter. */
 export type Turn = 'runs' | 'parks' | 'gives way'
 
-/** A parked job is called; should Redis lose the line, it comes by itself after so many milliseconds. */
-export const serialParkMs = 60_000
+/** A parked job is called; should Redis lose the line, it comes by itself after so many milliseconds, and more for each one before it. */
+const parkMs = { least: 60_000, perPlace: 1_000 }
 /** A job that was called is waited for so long, in milliseconds. */
 const comesMs = 2_000
 
@@ -48,6 +49,11 @@ export class SerialGate {
     if (state !== 'first') return 'parks'
     if (await this.#isEarlierComing(job)) return 'gives way'
     return await this.#enter(job, token, '1') === 'holds' ? 'runs' : 'parks'
+  }
+
+  /** How long a job is parked that is in the line, in milliseconds. */
+  async parkMs (job: SerialJob): Promise<number> {
+    return parkMs.least + parkMs.perPlace * (await this.#redis.zrank(serialKey(job.tool, 'line'), memberOf(job)) ?? 0)
   }
 
   /** To be called after a job was parked: it may have been called in between, or the tool be free. */
@@ -81,7 +87,7 @@ export class SerialGate {
       } else if (state === 'late') {
         await this.#eval(behindScript, tool, member, job.queue)
       } else {
-        if (state === 'call') await this.#wake(job)
+        if (state === 'call') await promote(this.#queues, job)
         return 'busy'
       }
     }
@@ -120,12 +126,6 @@ export class SerialGate {
   async #isOpen ({ queue, id }: Place): Promise<boolean> {
     const [timestamp, finishedOn] = await this.#redis.hmget(jobKey(queue, id), 'timestamp', 'finishedOn')
     return typeof timestamp === 'string' && typeof finishedOn !== 'string'
-  }
-
-  /** A job that isn't parked needs no waking. */
-  async #wake ({ queue, id }: Place): Promise<void> {
-    const job = await this.#queues.open(queue).getJob(id)
-    await job?.promote().catch(() => {})
   }
 
   async #eval (script: string, tool: string, ...args: Array<string | number>): Promise<unknown> {

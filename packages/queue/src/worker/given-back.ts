@@ -8,6 +8,8 @@ import { idOf } from '@toolyard/store'
 const pauseMs = { first: 50, most: 400 }
 /** The longest pause of a job that needs a newer release. No worker of this release runs it, so it must not delay other jobs. */
 const newerPauseMs = 1_000
+/** What waits for minutes is looked at more and more seldom, up to this pause: thousands of such jobs must not cost Redis a core. */
+const longestPauseMs = 10_000
 /** A worker that takes a job again that it has put off takes no other job for so many of that job's pauses. */
 const stayAway = 4
 /** Jobs that are remembered; the oldest are forgotten first. */
@@ -46,8 +48,15 @@ export class GivenBackJobs {
     const times = await this.#backend.runs.uncount(job, token)
     const newer = isForOthers || isNewer(job.data)
     const ms = Math.min(pauseMs.first * 2 ** Math.max(0, times - 1), newer ? newerPauseMs : pauseMs.most)
+    const longMs = Math.min(pauseMs.first * times, longestPauseMs)
     // The next job may be this worker's own.
     if (!newer) this.#remember(idOf(job), ms)
+    await job.moveToDelayed(Date.now() + Math.max(ms, longMs), token)
+  }
+
+  /** Parks a job until somebody wakes it, as if it hadn't been taken; it comes by itself after so many milliseconds. */
+  async park (job: Job<JobData>, token: string, ms: number): Promise<void> {
+    await this.#backend.runs.uncount(job, token)
     await job.moveToDelayed(Date.now() + ms, token)
   }
 

@@ -1,4 +1,4 @@
-import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
+import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
 import { serverTime, mayRedisTakeItLater, idOf } from '@toolyard/store'
@@ -22,11 +22,9 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
 import type { TenantPlaces } from './tenant-places.ts'
-import { serialParkMs, type SerialGate, type SerialJob } from '../queues/serial-gate.ts'
+import type { SerialGate, SerialJob } from '../queues/serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
-
-const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its hold on the job' }
-const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
+import { lockLost, stopped, type Run } from './run.ts'
 
 /** What the workers of all queues of a pool share. */
 export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wait'> {
@@ -40,18 +38,6 @@ export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wa
   callbacks: CallbackOutbox
   queues: JobQueues
   canceller: JobCanceller
-}
-
-interface Run {
-  job: Job<JobData, OutputRecord>
-  token: string
-  abort: AbortController
-  log: JobLogWriter
-  progress: JobProgressWriter
-  /** By `performance.now()`. */
-  takenAt: number
-  /** What is done for the job has begun. */
-  isHandled: boolean
 }
 
 /** Serves one queue. */
@@ -128,7 +114,10 @@ export class QueueWorker {
       if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
       await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       const leave = await this.#parts.places.take(job.data.tenant, id)
-      if (leave === undefined) return await this.#putOff(run, true)
+      if (leave === undefined) {
+        await this.#parts.places.park(job.data.tenant, { queue: this.#queue, id }, async ms => { await this.#park(run, ms) })
+        throw new PutOffError()
+      }
       const result = await (job.data.serial === true ? this.#handleSerially(run) : this.#handleFlowing(run)).finally(leave)
       // Who sees the final state finds the whole log.
       await Promise.all([log.close(), progress.close()])
@@ -198,9 +187,7 @@ export class QueueWorker {
     const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: idOf(job) }
     const turn = await this.#parts.gate.enter(serial, token)
     if (turn !== 'runs') {
-      await this.#worker.backend.runs.uncount(job, token)
-      this.#worker.leaveJob(serial.id)
-      await job.moveToDelayed(Date.now() + serialParkMs, token)
+      await this.#park(run, await this.#parts.gate.parkMs(serial))
       await this.#parts.gate.parked(serial, turn)
       throw new bullmq.DelayedError()
     }
@@ -209,6 +196,13 @@ export class QueueWorker {
     } finally {
       await this.#parts.gate.release(serial, token)
     }
+  }
+
+  /** Parks a job until somebody wakes it, as if it hadn't been started; it comes by itself after so many milliseconds. */
+  async #park ({ job, token }: Run, ms: number): Promise<void> {
+    this.#worker.leaveJob(idOf(job))
+    await this.#givenBack.park(job, token, ms)
+    this.#notices.changed(idOf(job))
   }
 
   /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */

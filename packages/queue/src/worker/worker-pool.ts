@@ -14,6 +14,7 @@ import { QueueWorker } from './queue-worker.ts'
 import { SharedPlaces } from '../backend/shared-places.ts'
 import { openSharedWait, type SharedWait } from '../backend/shared-wait.ts'
 import { JobQueues } from '../queues/job-queues.ts'
+import { promote } from '../queues/release.ts'
 import { SerialGate } from '../queues/serial-gate.ts'
 import { Upkeep } from '../upkeep/upkeep.ts'
 
@@ -54,7 +55,12 @@ export class WorkerPool {
     this.#queues = new JobQueues(options.redis, this.#directory, options.retention, { backend: options.backend })
     this.#canceller = new JobCanceller(options.redis, this.#queues)
     this.#gate = new SerialGate(options.redis, this.#queues)
-    this.#places = new TenantPlaces(options.redis, options.maxRunning ?? (() => 0), error => { options.onError(asError(error), '*') })
+    this.#places = new TenantPlaces({
+      redis: options.redis,
+      limitOf: options.maxRunning ?? (() => 0),
+      wake: async job => { await promote(this.#queues, job) },
+      onError: error => { options.onError(asError(error), '*') }
+    })
     this.#shared = options.totalConcurrency === undefined ? undefined : new SharedPlaces(options.totalConcurrency)
     const { redis, queues, onError } = options
     this.#wait = openSharedWait(redis, error => { onError(error, '*') })
