@@ -75,7 +75,9 @@ t.test('what a message holds beside the arguments of a tool is bounded before an
     fc.tuple(
       fc.constantFrom('initialize', 'ping', 'tools/list', 'tools/call', 'prompts/get', 'resources/read', 'resources/subscribe', 'completion/complete', 'logging/setLevel', 'tasks/update', 'subscriptions/listen', 'notifications/cancelled', 'notifications/initialized', 'elicitation/create', 'no/such'),
       fc.array(fc.constantFrom('_meta', 'cursor', 'uri', 'ref', 'argument', 'context', 'capabilities', 'experimental', 'clientInfo', 'notifications', 'inputResponses', 'requestId', 'name', 'level', 'a'), { minLength: 1, maxLength: 5 })
-    ).map(([method, path]) => (value: unknown): object => ({ method, params: path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) }))
+    ).map(([method, path]) => (value: unknown): object => (
+      { method, params: path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) }
+    ))
   )
   const large = fc.constantFrom<unknown>(
     Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`n${at}`, 1])), Array.from({ length: 5_000 }, () => null), Array.from({ length: 400 }, () => [[1]]), 'x'.repeat(65_537), { ['x'.repeat(65_537)]: 1 }
@@ -96,7 +98,13 @@ t.test('the messages of the streams that a key has open are bounded in bytes; an
   const about = { ...meta, filler: 'x'.repeat(60_000) }
   const listen = async (key: string): Promise<Response> => await fetch(url, {
     method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+    headers: {
+      'x-api-key': key,
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'subscriptions/listen'
+    },
     body: JSON.stringify(request('subscriptions/listen', { notifications: { toolsListChanged: true }, _meta: about })),
     signal: gone.signal
   })

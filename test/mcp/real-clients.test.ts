@@ -10,7 +10,7 @@ const both = `application/json, ${stream}`
 
 /** Sends one request, with the headers of a well-behaved client of 2025 unless others are named; an undefined one is left out. */
 async function send (
-  body: unknown, headers: Record<string, string | undefined> = {}, { url = '/mcp', method = 'POST' as 'POST' | 'GET' | 'DELETE' } = {}
+  body: unknown, headers: Record<string, string | undefined> = {}, { url = '/mcp', method = 'POST' }: { url?: string, method?: 'POST' | 'GET' | 'DELETE' } = {}
 ): Promise<{ status: number, type: string, body: RpcAnswer['body'], session: string | undefined }> {
   const all = { 'x-api-key': testKeys.admin, 'content-type': 'application/json', accept: both, ...headers }
   const answer = await app.inject({
@@ -79,7 +79,12 @@ t.test('null is what is left out', async t => {
   t.match(await send(request('tools/list', { cursor: null, _meta: null })), { status: 200, body: { result: { tools: Array } } })
   t.match(await send(request('tools/call', { name: 'echo', arguments: null, _meta: null, task: null })), { status: 200, body: { result: { structuredContent: {} } } })
   t.match(await send(request('tools/call', { name: 'echo', arguments: { a: 1 }, _meta: { progressToken: null, other: null } })), echoed)
-  const nulls = { ...about, capabilities: { roots: null, sampling: null, elicitation: { form: null }, experimental: null }, clientInfo: { ...about.clientInfo, title: null, icons: null, websiteUrl: null }, _meta: null }
+  const nulls = {
+    ...about,
+    capabilities: { roots: null, sampling: null, elicitation: { form: null }, experimental: null },
+    clientInfo: { ...about.clientInfo, title: null, icons: null, websiteUrl: null },
+    _meta: null
+  }
   t.match(await send(request('initialize', { ...about, capabilities: null })), { status: 200, body: { result: { protocolVersion: '2025-06-18' } } })
   t.match(await send(request('initialize', nulls)), { status: 200, body: { result: { protocolVersion: '2025-06-18' } } })
   t.match(await send({ jsonrpc: '2.0', id: null, method: 'notifications/initialized', params: null }), { status: 202 })
@@ -128,7 +133,9 @@ t.test('what a message is not is said in words', async t => {
     [request('ping', 'x'), /'params' must be an object/],
     [request('ping', [1]), /'params' must be an object/]
   ]
-  for (const [body, message] of wrong) t.match(await send(body), { status: 400, body: { error: { code: -32_600, message } } }, JSON.stringify(body))
+  for (const [body, message] of wrong) {
+    t.match(await send(body), { status: 400, body: { error: { code: -32_600, message } } }, JSON.stringify(body))
+  }
   t.match(await send({ ...request('ping'), extra: 1, trace: {} }), done, 'a member that is not known is let be')
 })
 

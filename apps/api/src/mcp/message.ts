@@ -29,12 +29,12 @@ export function readMessage (body: unknown): Message {
   const { jsonrpc, id, method, params, result, error } = withoutNothing(body, body['method'] === 'tools/call' ? 'arguments' : undefined)
   if (jsonrpc !== '2.0') throw invalid('\'jsonrpc\' must be "2.0"')
   if (method === undefined && (result !== undefined || error !== undefined)) return { jsonrpc }
+  // Some write null as the id of a notification, which has none.
   const isNotice = id === undefined && (body['id'] === undefined || String(method).startsWith('notifications/'))
-  if (!isNotice && typeof id !== 'string' && !Number.isInteger(id)) throw invalid("'id' must be a text or an integer")
-  const named = isNotice ? {} : { id: id as string | number }
+  if (!isNotice && !isId(id)) throw invalid("'id' must be a text or an integer")
   if (typeof method !== 'string') throw invalid("'method' must be a text")
   if (params !== undefined && !isRecord(params)) throw invalid("'params' must be an object")
-  return { jsonrpc, ...named, method, ...params !== undefined && { params } }
+  return { jsonrpc, ...isId(id) && { id }, method, ...params !== undefined && { params } }
 }
 
 /** A message that changes something. */
@@ -57,6 +57,10 @@ function withoutNothing (record: Record<string, unknown>, kept: string | undefin
     if (value === null || (name === 'cursor' && value === '')) return []
     return [[name, isRecord(value) && name !== kept ? withoutNothing(value, kept) : value]]
   }))
+}
+
+function isId (id: unknown): id is string | number {
+  return typeof id === 'string' || Number.isInteger(id)
 }
 
 function invalid (message: string): RpcHttpError {

@@ -51,7 +51,9 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     const protocol = new Protocol({ ...options, calls, lists, log: app.log })
     onCatalogChange(catalog, lists, change => {
       protocol.tell(change).catch(() => {})
-      changes.tell(change, async (session, principal) => (await sessions.read(session, sessionOwner(principal))).watched ?? []).catch(() => {})
+      changes.tell(change, async (session, principal) => (
+        (await sessions.read(session, sessionOwner(principal))).watched ?? []
+      )).catch(() => {})
     })
     sessions.listen(notice => {
       if (notice.kind === 'cancelled') calls.cancel(notice.session, notice.request)

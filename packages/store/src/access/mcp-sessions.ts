@@ -157,7 +157,8 @@ export class McpSessions {
   }
 
   async #keep (session: string, owner: string, sec: number): Promise<void> {
-    const left = fromRedis<string[]>(await whileAvailable(this.#commands.eval(keepScript, 1, mcpSessionsKey(owner), session, sec, mostKept)))
+    const keeping = this.#commands.eval(keepScript, 1, mcpSessionsKey(owner), session, sec, mostKept)
+    const left = fromRedis<string[]>(await whileAvailable(keeping))
     // In a Redis Cluster, they may be on other servers than the list.
     await Promise.all(left.map(each => whileAvailable(this.#commands.unlink(mcpSessionKey(each)))))
   }

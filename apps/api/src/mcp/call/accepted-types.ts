@@ -16,7 +16,9 @@ export function acceptedTypes (header: string | undefined): AcceptedTypes {
   }).filter(({ type }) => type !== '')
   if (ranges.length === 0) return { json: true, stream: true, namesStream: false }
   // The range that says most counts.
-  const taken = (...types: string[]): boolean | undefined => types.map(type => ranges.find(range => range.type === type)?.isTaken).find(known => known !== undefined)
+  const taken = (...types: string[]): boolean | undefined => (
+    types.map(type => ranges.find(range => range.type === type)?.isTaken).find(known => known !== undefined)
+  )
   const json = taken('application/json', 'application/*', '*/*') ?? false
   const stream = taken('text/event-stream', 'text/*', '*/*') ?? false
   return { json, stream, namesStream: stream && (!json || taken('text/event-stream', 'text/*') === true) }
