@@ -84,7 +84,15 @@ export interface OwnerLimit {
 export class OpenJobs {
   readonly #redis: Redis
   readonly #views = new ForgetfulMap<OwnerView>(() => ({
-    size: 0, readAt: -Infinity, addedAt: -Infinity, cursor: '0', isTidying: false, reading: undefined, next: undefined, later: [], entering: undefined
+    size: 0,
+    readAt: -Infinity,
+    addedAt: -Infinity,
+    cursor: '0',
+    isTidying: false,
+    reading: undefined,
+    next: undefined,
+    later: [],
+    entering: undefined
   }))
 
   constructor (redis: Redis) {

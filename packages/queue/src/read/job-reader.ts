@@ -129,7 +129,9 @@ export class JobReader {
     // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
     const found = await whileAvailable(Promise.all(queues.map(queue => this.#isThere(jobKey(queue, jobId), scope))))
     const queue = queues.find((_queue, index) => found[index])
-    if (queue === undefined && mayBeThereSoon(this.#parts.redis)) throw new RedisUnavailableError(new Error('it was lost just now, and may not have all jobs yet'))
+    if (queue === undefined && mayBeThereSoon(this.#parts.redis)) {
+      throw new RedisUnavailableError(new Error('it was lost just now, and may not have all jobs yet'))
+    }
     return queue
   }
 

@@ -131,7 +131,8 @@ export class TenantPlaces {
   async #next (tenant: string, { leaves = '', waits = '' }: { leaves?: string, waits?: string } = {}): Promise<void> {
     const { redis, limitOf, wake } = this.#parts
     const limit = limitOf(tenant)
-    const answer = redis.eval(nextScript, 2, ...keysOf(tenant), serverTime(redis), limit === 0 ? Number.MAX_SAFE_INTEGER : limit, leaves, waits)
+    const room = limit === 0 ? Number.MAX_SAFE_INTEGER : limit
+    const answer = redis.eval(nextScript, 2, ...keysOf(tenant), serverTime(redis), room, leaves, waits)
     const [waiting, ...first] = fromRedis<[number, ...string[]]>(await answer)
     this.#noteWaiting(tenant, waiting)
     await Promise.all(first.map(async job => {

@@ -111,7 +111,8 @@ export class Sessions {
   /** Begins to remove a session; undefined where there is none. */
   async remove (id: string, tenant: string | undefined): Promise<Session | undefined> {
     this.#forget(id)
-    const fields = fromRedis<SessionFields | null>(await runRemoveScript(this.#redis, this.#replicas, id, tenant ?? '', sessionsChannel) ?? null)
+    const removed = await runRemoveScript(this.#redis, this.#replicas, id, tenant ?? '', sessionsChannel)
+    const fields = fromRedis<SessionFields | null>(removed ?? null)
     return fields === null ? undefined : sessionOf(id, fields)
   }
 

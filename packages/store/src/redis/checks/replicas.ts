@@ -169,7 +169,9 @@ export class Replicas {
 export async function runForGood (redis: Redis, replicas: Replicas | undefined, script: BatchedScript, call: ScriptCall): Promise<unknown> {
   try {
     const waits = replicas !== undefined && replicas.needed > 0
-    const [reply] = waits ? (await whileAvailable(replicas.run([{ script, calls: [call] }])))[0] ?? [] : await whileAvailable(script.run(redis, [call]))
+    const [reply] = waits
+      ? (await whileAvailable(replicas.run([{ script, calls: [call] }])))[0] ?? []
+      : await whileAvailable(script.run(redis, [call]))
     if (reply instanceof Error) throw reply
     return reply
   } catch (error) {
