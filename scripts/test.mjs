@@ -1,9 +1,9 @@
 /**
  * `npm test`: installs and builds what is missing, sees to a Redis server for the tests to start, and runs them. Without
- * names these are the tests of every day, put into few files.
- * Tests may be named by source, directory or kind: `npm test -- test/cli/help.test.ts`. `--jobs=N` files run at a time, a
- * test has `--timeout=SECONDS`, and with `--again` a file that failed is run once more by itself. The last line is
- * `N passed, N failed`, in assertions.
+ * names these are the tests of every day; `everything` is what CI runs. Suites (test/runner/suites.ts) run from few files.
+ * Tests may also be named by source or directory: `npm test -- test/cli/help.test.ts`; they run as they were compiled.
+ * `--jobs=N` lets at most so many files run at a time, and with `--again` a file that failed is run once more by itself.
+ * The last line is `N passed, N failed`, in assertions.
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,32 +44,32 @@ async function provideSandbox () {
 
 /** @returns {Promise<number>} the exit status */
 async function runTests () {
-  const { testFiles } = await import('../test/build/runner/files.js')
-  const { runFiles } = await import('../test/build/runner/run.js')
+  const [{ testFiles }, { daily, everything, places, suites }, { runFiles }] = await Promise.all([
+    import('../test/build/runner/files.js'), import('../test/build/runner/suites.js'), import('../test/build/runner/run.js')
+  ])
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { jobs: { type: 'string' }, timeout: { type: 'string', default: '240' }, again: { type: 'boolean', default: false } }
+    options: { jobs: { type: 'string', default: String(places) }, again: { type: 'boolean', default: false } }
   })
-  const isDaily = positionals.length === 0
-  const files = testFiles(positionals)
-  const { passed, failed, skipped, failedFiles, flakyFiles } = await runFiles(isDaily ? await bundled(files) : files, {
-    jobs: Number(values.jobs ?? (isDaily ? 7 : 5)), timeoutSec: Number(values.timeout), again: values.again, say: console.log
-  })
-  for (const file of flakyFiles) console.log(`flaky: ${file} passed only when it was run again; ${knownFlaky(file)}`)
+  const names = positionals.length === 0 ? daily : positionals.flatMap(name => name === 'everything' ? everything : [name])
+  const files = testFiles(names).map(file => ({ ...file, places: Math.max(file.places, places / Number(values.jobs)) }))
+  const counts = await runFiles(names.every(name => name in suites) ? await bundled(files) : files, { again: values.again, say: console.log })
+  const { passed, failed, skipped, failedFiles, flakyFiles } = counts
+  for (const title of flakyFiles) console.log(`flaky: ${title} passed only when it was run again; ${knownFlaky(title)}`)
   if (failedFiles.length > 0) console.log(`failed: ${failedFiles.join(', ')}`)
   const others = Object.entries({ skipped, flaky: flakyFiles.length }).filter(([, count]) => count > 0).map(([what, count]) => `, ${count} ${what}`)
   console.log(`${passed} passed, ${failed} failed${others.join('')}`)
   return failed === 0 ? 0 : 1
 }
 
-/** @param {string[]} files */
+/** @param {import('../test/build/runner/files.js').TestFile[]} files */
 async function bundled (files) {
   const { bundleTests } = await import('../test/build/runner/bundle.js')
   return await bundleTests(files)
 }
 
-/** @param {string} file as it was built */
-function knownFlaky (file) {
-  const source = file.replace(/^test\/(?:build|bundle)\//, '').replace(/js$/, 'ts')
+/** @param {string} title */
+function knownFlaky (title) {
+  const source = `${title.replace(/^.*: test\//, '')}.test.ts`
   return readFileSync('test/flaky.md', 'utf8').includes(`| ${source} |`) ? 'test/flaky.md says that this is mended, so it is not' : 'find the cause, mend it, and add both to test/flaky.md'
 }

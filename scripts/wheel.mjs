@@ -1,5 +1,5 @@
 /**
- * `npm run wheel [DIRECTORY]`: builds the wheel of the Python client with what Debian has (`python3-pip`,
+ * `node scripts/wheel.mjs [DIRECTORY]`: builds the wheel of the Python client with what Debian has (`python3-pip`,
  * `python3-setuptools` and `python3-wheel`), in a directory (`packed/` when none is named), and prints its path. Exits with
  * 2 where no Python has these, and says so. Nothing is written elsewhere in the checkout.
  */

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown, type Plugin } from 'rolldown'
+import type { TestFile } from './files.ts'
 
 const built = 'test/build'
 const directory = 'test/bundle'
@@ -10,26 +11,30 @@ const programs = { api: 'apps/api/dist/server.js', worker: 'apps/worker/dist/ser
 /**
  * Puts tests, and the API and workers that they start, into few files in `test/bundle`: each of their several hundred
  * processes would otherwise load hundreds of modules, one by one. `TOOLYARD_TEST_PROGRAMS` tells tests where the programs are.
+ * Files that must run as they were compiled stay as they are.
  *
- * @param files as they were built, relative to the root, which is the working directory.
  * @returns the files to run in their place.
  */
-export async function bundleTests (files: readonly string[]): Promise<string[]> {
+export async function bundleTests (files: readonly TestFile[]): Promise<TestFile[]> {
   await rm(directory, { recursive: true, force: true })
-  const names = files.map(file => relative(built, file).replace(/\.js$/, ''))
+  const names = files.filter(({ compiled }) => compiled !== true).map(nameOf)
   const bundle = await rolldown({
     input: { ...programs, ...Object.fromEntries(names.map(name => [name, join(built, `${name}.js`)])) },
     platform: 'node',
     // Large tools that few tests use.
-    external: [/^(?:vite|rolldown)(?:\/|$)/],
+    external: [/^(?:vite|rolldown|typescript|eslint|playwright-core)(?:\/|$)/],
     resolve: { mainFields: ['module', 'main'] },
     plugins: [commonModules, ownAddress],
     logLevel: 'silent'
   })
   await bundle.write({ dir: directory, format: 'esm' })
   await bundle.close()
-  process.env['TOOLYARD_TEST_PROGRAMS'] = join(process.cwd(), directory)
-  return names.map(name => join(directory, `${name}.js`))
+  const env = { TOOLYARD_TEST_PROGRAMS: join(process.cwd(), directory) }
+  return files.map(file => file.compiled === true ? file : { ...file, path: join(directory, `${nameOf(file)}.js`), env: { ...file.env, ...env } })
+}
+
+function nameOf ({ path }: TestFile): string {
+  return relative(built, path).replace(/\.js$/, '')
 }
 
 /** A module finds the files beside it where it was, not where the bundle is. */

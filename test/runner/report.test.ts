@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import t from 'tap'
 import { testFiles } from './files.ts'
-import { kinds } from './kinds.ts'
 import { reportOf } from './report.ts'
+import { daily, everything, suites } from './suites.ts'
 
 const tap = [
   'TAP version 14', '# Subtest: outer', '    ok 1 - fine', '    ok 2 - later # SKIP no Python', '    not ok 3 - not yet # TODO',
@@ -27,22 +27,33 @@ t.test('a file without an assertion fails, even if it has tests', t => {
   t.end()
 })
 
-t.test('tests may be named by source, directory, built file or kind; without a name the daily kinds are run', t => {
-  t.same(testFiles(['test/runner/report.test.ts']), ['test/build/runner/report.test.js'])
-  t.same(testFiles(['test/build/runner/report.test.js']), ['test/build/runner/report.test.js'])
-  t.ok(testFiles(['./test/faults/']).includes('test/build/faults/drain.test.js'))
-  t.same(testFiles(['faults']), testFiles(['test/faults']))
-  t.notOk(testFiles([]).some(file => file.includes('/faults/')))
-  t.ok(testFiles([]).includes('test/build/runner/report.test.js'))
+t.test('tests may be named by source, directory, built file or suite', t => {
+  const paths = (names: string[]): string[] => testFiles(names).map(({ path }) => path)
+  t.same(paths(['test/runner/report.test.ts']), ['test/build/runner/report.test.js'])
+  t.same(paths(['test/build/runner/report.test.js']), ['test/build/runner/report.test.js'])
+  t.ok(paths(['./test/faults/']).includes('test/build/faults/drain.test.js'))
+  t.same(paths(['faults']), paths(['test/faults']))
+  t.notOk(paths(daily).some(file => file.includes('/faults/')))
+  t.ok(paths(daily).includes('test/build/runner/report.test.js'))
   t.throws(() => testFiles(['test/cli/none.test.ts']), { message: /^No test at test\/cli\/none.test.ts: name a file or a directory below test\// })
   t.end()
 })
 
-t.test('every directory with tests is of one kind', t => {
+t.test('a file that is named runs as the suite does that it is of, and once for each suite that is named', t => {
+  t.match(testFiles(['test/faults/escape.test.ts']), [{ title: 'faults: test/faults/escape', timeoutSec: suites['faults']?.timeoutSec, env: undefined }])
+  t.same(testFiles(['faults', 'warm']).filter(({ path }) => path.endsWith('/escape.test.js')).map(({ title, env }) => [title, env]), [
+    ['faults: test/faults/escape', undefined], ['warm: test/faults/escape', suites['warm']?.env]
+  ])
+  t.end()
+})
+
+t.test('every directory with tests is of one suite, which CI runs', t => {
   const withTests = readdirSync('test', { withFileTypes: true }).filter(entry => entry.isDirectory() && !['build', 'bundle'].includes(entry.name))
     .filter(({ name }) => readdirSync(`test/${name}`, { recursive: true, encoding: 'utf8' }).some(file => file.endsWith('.test.ts'))).map(({ name }) => name)
-  const named = Object.values(kinds).flat()
-  t.strictSame(named.filter(name => !name.includes('/')).sort(), withTests.sort())
-  for (const name of named.filter(name => name.includes('/'))) t.ok(existsSync(`test/${name}.test.ts`), name)
+  const again = ['backend', 'warm']
+  const named = Object.entries(suites).filter(([name]) => !again.includes(name)).flatMap(([, { paths }]) => paths)
+  t.strictSame(named.filter(path => !path.includes('/')).sort(), withTests.sort())
+  for (const path of Object.values(suites).flatMap(({ paths }) => paths).filter(path => path.includes('/'))) t.ok(existsSync(`test/${path}.test.ts`), path)
+  t.strictSame(everything, Object.keys(suites))
   t.end()
 })

@@ -1,23 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import type { TestFile } from './files.ts'
 import { reportOf, type FileReport } from './report.ts'
+import { places } from './suites.ts'
 
 /** A file that a test of its own can't end any more is killed after so long, in milliseconds. */
 const lastResortMs = 1_200_000
 const warningsFail = new URL('./fail-on-warning.js', import.meta.url).href
 
 export interface RunOptions {
-  /** Files at a time. */
-  jobs: number
-  /** For a test that sets no other time, in seconds. */
-  timeoutSec: number
   /** Whether a file that failed is run once more by itself: on machines of CI, which are shared. */
   again: boolean
   say: (line: string) => void
 }
 
-/** Assertions; the files that failed, and those that passed only when they were run again. */
+/** Assertions; the titles of files that failed, and of those that passed only when they were run again. */
 export interface RunCounts {
   passed: number
   failed: number
@@ -27,54 +25,69 @@ export interface RunCounts {
 }
 
 /**
- * Runs files of tests, each as a process of its own, and counts their assertions. What a file that fails has printed is
- * shown as it is.
+ * Runs files of tests, each as a process of its own, and counts their assertions. Files start in the given order, as soon as
+ * there are places. What a file that fails has printed is shown as it is.
  *
  * (`tap run` would load its hooks into every Node.js process that a test starts: the services under test then take
  * twice as long, and are not what users run. tap's `t.spawn` does the same.)
  */
-export async function runFiles (files: readonly string[], { jobs, timeoutSec, again, say }: RunOptions): Promise<RunCounts> {
+export async function runFiles (files: readonly TestFile[], { again, say }: RunOptions): Promise<RunCounts> {
   const counts: RunCounts = { passed: 0, failed: 0, skipped: 0, failedFiles: [], flakyFiles: [] }
-  const run = async (file: string): Promise<FileReport> => {
+  const run = async (file: TestFile): Promise<FileReport> => {
     const startedAt = performance.now()
-    const { tap, exited } = await outputOf(file, timeoutSec)
+    const { tap, exited } = await outputOf(file)
     const report = reportOf(tap, exited)
-    say(`${report.ok ? 'ok    ' : 'FAILED'} ${file} # ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
+    say(`${report.ok ? 'ok    ' : 'FAILED'} ${file.title} # ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
     for (const skipped of report.skipped) say(`    skipped ${skipped}`)
     if (!report.ok) say(tap)
     return report
   }
-  const count = (file: string, report: FileReport): void => {
+  const count = (file: TestFile, report: FileReport): void => {
     counts.passed += report.passed
     counts.failed += report.failed
     counts.skipped += report.skipped.length
-    if (!report.ok) counts.failedFiles.push(file)
+    if (!report.ok) counts.failedFiles.push(file.title)
   }
 
-  const failures = new Map<string, FileReport>()
-  const waiting = [...files]
-  const lane = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const report = await run(file)
-      if (report.ok) count(file, report)
-      else failures.set(file, report)
-    }
-  }
-  await Promise.all(Array.from({ length: jobs }, lane))
-  for (const file of files) {
-    const first = failures.get(file)
-    if (first === undefined) continue
-    const report = again ? await run(file) : first
+  const failed = new Set<TestFile>()
+  await inPlaces(files, async file => {
+    const report = await run(file)
+    if (report.ok || !again) count(file, report)
+    else failed.add(file)
+  })
+  for (const file of files.filter(file => failed.has(file))) {
+    const report = await run(file)
     count(file, report)
-    if (report.ok) counts.flakyFiles.push(file)
+    if (report.ok) counts.flakyFiles.push(file.title)
   }
+  counts.failedFiles.sort((a, b) => orderOf(files, a) - orderOf(files, b))
   return counts
 }
 
-async function outputOf (file: string, timeoutSec: number): Promise<{ tap: string, exited: boolean }> {
-  const child = spawn(process.execPath, ['--enable-source-maps', '--import', warningsFail, file], {
+function orderOf (files: readonly TestFile[], title: string): number {
+  return files.findIndex(file => file.title === title)
+}
+
+/** Runs each file when the places that it takes are free, and no file overtakes another. */
+async function inPlaces (files: readonly TestFile[], run: (file: TestFile) => Promise<void>): Promise<void> {
+  const underWay = new Set<Promise<void>>()
+  let taken = 0
+  for (const file of files) {
+    while (taken > 0 && taken + file.places > places) await Promise.race(underWay)
+    taken += file.places
+    const ended = run(file).finally(() => {
+      taken -= file.places
+      underWay.delete(ended)
+    })
+    underWay.add(ended)
+  }
+  await Promise.all(underWay)
+}
+
+async function outputOf ({ path, timeoutSec, env }: TestFile): Promise<{ tap: string, exited: boolean }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', warningsFail, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(timeoutSec) },
+    env: { ...process.env, ...env, TAP: '1', TAP_TIMEOUT: String(timeoutSec) },
     timeout: lastResortMs,
     killSignal: 'SIGKILL'
   })

@@ -22,7 +22,7 @@ export interface BoxedRun extends BoxedTool, Partial<RunContext> {
   startable?: boolean
 }
 
-/** With this variable, which `npm run test:warm` sets, every tool of these tests is kept ready before it is called, as far as it can be. */
+/** With this variable, which `npm test -- warm` sets, every tool of these tests is kept ready before it is called, as far as it can be. */
 export const everyWarm = process.env['TOOLYARD_TEST_WARM'] === '1'
 
 /** Executors whose tools run in a real box. */

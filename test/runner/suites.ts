@@ -1,0 +1,69 @@
+/**
+ * The suites of tests: the directories below `test/`, or files, that are of each, and how they run. A name after `npm test --`
+ * is one of these, a directory or a file. Suites that take longest stand first, because files are started in this order.
+ */
+export interface Suite {
+  paths: readonly string[]
+  /** Of the `places` that files under way may take together; a file with all of them runs alone. */
+  places: number
+  /** For a test that sets no other time, in seconds. */
+  timeoutSec: number
+  env?: Readonly<Record<string, string>>
+  /** Whether its files run as they were compiled, in place of from the bundle. */
+  compiled?: boolean
+}
+
+/** How many places there are. */
+export const places = 6
+
+const usual = { places: 1, timeoutSec: 240 }
+const heavy = { places: 3, timeoutSec: 600 }
+
+export const suites: Readonly<Record<string, Suite>> = {
+  /** Killed processes, outages and attacks. */
+  faults: { ...heavy, paths: ['faults'] },
+  /** Jobs, streams and their faults with BullMQ's own scripts and loop. */
+  backend: {
+    ...heavy,
+    paths: ['queue', 'jobs', 'streams', 'processes/waiting', 'processes/job-types', 'processes/job-life', 'processes/stream-resume',
+      'processes/tickets', 'workflow/rerun', 'faults/lost-worker', 'faults/lost-jobs', 'faults/clocks', 'faults/full-redis',
+      'faults/once-half-way', 'faults/cancel-half-way', 'faults/serial', 'faults/idempotency', 'faults/upkeep', 'faults/redis-outages',
+      'faults/failover', 'faults/tenant-places'],
+    env: { QUEUE_BACKEND: 'bullmq' }
+  },
+  /** Boxes, and attacks that run commands, with tools that are kept ready before they are called. */
+  warm: {
+    ...heavy,
+    paths: ['sandbox/permissions', 'sandbox/secrets', 'sandbox/kernel-files', 'sandbox/limits', 'sandbox/levels', 'sandbox/sessions',
+      'executors/command-run', 'executors/command-error', 'executors/command-start', 'executors/command-end', 'executors/command-output',
+      'faults/set-id', 'faults/streams-of-a-call', 'faults/planted', 'faults/tampered', 'faults/bounds', 'faults/swapped-directories',
+      'faults/boxed-end', 'faults/burden', 'faults/devour', 'faults/escape', 'faults/inside-hidden', 'faults/large-worker',
+      'faults/service-files', 'faults/session-escape'],
+    env: { TOOLYARD_TEST_WARM: '1' }
+  },
+  /** What is published, packed and installed, and what readers of the pages do. */
+  package: { ...usual, paths: ['package', 'pages'], timeoutSec: 300, compiled: true },
+  /** Pages, in a browser or as it would read them. */
+  browser: { ...usual, paths: ['dashboard', 'browser'], timeoutSec: 300 },
+  /** The API and workers as processes of their own; the command line and the client in short. */
+  e2e: { ...usual, paths: ['jobs', 'streams', 'callbacks', 'workflow', 'store', 'queue', 'e2e', 'cli', 'client/calls'] },
+  /** Several API processes or workers on one Redis, and processes that end and are started again. */
+  processes: { ...usual, paths: ['processes'] },
+  /** Tools as processes: each kind of tool, its sandbox, its files, and servers of others that tools come from. */
+  tools: { ...usual, paths: ['executors', 'builtin', 'python', 'skill', 'sandbox', 'samples', 'sessions', 'archives', 'upstream', 'warm'] },
+  /** What others start or connect: the `toolyard` command, the clients, MCP clients, the examples, a collector of traces. */
+  clients: { ...usual, paths: ['commands', 'client', 'other-clients', 'mcp', 'examples', 'traces'] },
+  /** Requests into the API by `inject`, with a real Redis. */
+  http: { ...usual, paths: ['http'] },
+  /** Functions and modules; no process. */
+  unit: { ...usual, paths: ['manifests', 'runtime', 'runner', 'deploy', 'console', 'bench'] },
+  /** The repository itself; a part of `npm run check`. */
+  guards: { ...usual, paths: ['repo'], compiled: true },
+  /** Many calls, and bounds that are measured: one file at a time. */
+  load: { paths: ['load', 'event-loop'], places, timeoutSec: 900, env: { LOAD_CALLS: '1000' } }
+}
+
+/** What `npm test` runs: every package, in less than four minutes. */
+export const daily = ['e2e', 'http', 'unit']
+/** What CI runs: everything. */
+export const everything = Object.keys(suites)
