@@ -70,18 +70,14 @@ function orderOf (files: readonly TestFile[], title: string): number {
 
 /** Runs each file when the places that it takes are free, and no file overtakes another. */
 async function inPlaces (files: readonly TestFile[], run: (file: TestFile) => Promise<void>): Promise<void> {
-  const underWay = new Set<Promise<void>>()
-  let taken = 0
+  const underWay = new Map<Promise<void>, number>()
+  const free = (): number => [...underWay.values()].reduce((left, taken) => left - taken, places)
   for (const file of files) {
-    while (taken > 0 && taken + file.places > places) await Promise.race(underWay)
-    taken += file.places
-    const ended = run(file).finally(() => {
-      taken -= file.places
-      underWay.delete(ended)
-    })
-    underWay.add(ended)
+    while (underWay.size > 0 && free() < file.places) await Promise.race(underWay.keys())
+    const ended = run(file).finally(() => { underWay.delete(ended) })
+    underWay.set(ended, file.places)
   }
-  await Promise.all(underWay)
+  await Promise.all(underWay.keys())
 }
 
 async function outputOf ({ path, timeoutSec, env }: TestFile): Promise<{ tap: string, exited: boolean }> {
