@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown, type Plugin } from 'rolldown'
 import type { TestFile } from './files.ts'
@@ -41,8 +41,12 @@ function nameOf ({ path }: TestFile): string {
 const ownAddress: Plugin = {
   name: 'own-address',
   transform: {
-    filter: { code: 'import.meta.url' },
-    handler: (code, id) => id.startsWith('\0') ? undefined : code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+    filter: { code: /import\.meta\.(?:url|dirname|filename)/ },
+    handler: (code, id) => {
+      if (id.startsWith('\0')) return undefined
+      const own: Record<string, string> = { url: pathToFileURL(id).href, dirname: dirname(id), filename: id }
+      return code.replaceAll(/import\.meta\.(url|dirname|filename)\b/g, (_, name: string) => JSON.stringify(own[name]))
+    }
   }
 }
 
