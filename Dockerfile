@@ -2,7 +2,7 @@
 # The API's has what runs no tool; the worker's has the whole command line, bubblewrap and Python.
 
 # A digest pins it: --build-arg BASE_IMAGE=node@sha256:... (docs/operations.md).
-ARG BASE_IMAGE=node:20.20.2-bookworm-slim
+ARG BASE_IMAGE=node:24.21.0-bookworm-slim
 FROM ${BASE_IMAGE} AS base
 WORKDIR /app
 

@@ -13,13 +13,15 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 /** The compiler. ESLint needs an older one, whose `tsc` has the place in `.bin`. */
 export const tsc = join(root, 'node_modules/typescript-7/bin/tsc')
 
-/** The oldest major version of Node.js that Toolyard runs on. */
-const oldestNode = 20
+/** The oldest version of Node.js that Toolyard runs on, as major and minor. */
+const oldestNode = [20, 3]
 
 /** Ends the process with a message when its Node.js is too old. */
 export function checkNode () {
-  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return
-  fail(`Toolyard needs Node.js ${oldestNode} or newer; this is ${process.versions.node} (${process.execPath}).\nGet one at https://nodejs.org`)
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const [oldestMajor = 0, oldestMinor = 0] = oldestNode
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return
+  fail(`Toolyard needs Node.js ${oldestNode.join('.')} or newer; this is ${process.versions.node} (${process.execPath}).\nGet one at https://nodejs.org`)
 }
 
 /** Runs `npm ci` when dependencies are missing or older than package-lock.json. In a terminal npm shows how far it is; elsewhere its output shows only if it fails. */

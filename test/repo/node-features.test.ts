@@ -1,9 +1,8 @@
 import t from 'tap'
 import { readTree, repoRoot } from './source-tree.ts'
 
-/** What Node.js has only since a release after the oldest one that `engines` allows, 20.0.0. */
+/** What Node.js has only since a release after the oldest one that `engines` allows, 20.3.0. */
 const newer: ReadonlyArray<[since: string, use: RegExp]> = [
-  ['20.3', /AbortSignal\.any\(/],
   ['20.6', /import\.meta\.resolve\b/],
   ['20.11', /import\.meta\.(?:dirname|filename)\b/],
   ['20.12', /process\.loadEnvFile\b|\bparseEnv\b/],
