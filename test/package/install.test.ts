@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
 import { waitFor } from '../support/condition.ts'
-import { snippetsOf } from '../support/page-commands.ts'
+import { followed, snippetsOf } from '../support/page-commands.ts'
 import { emptyDirectory, freePort, packTarballs, type Ended, type Installation, type Served } from './installation.ts'
 import { startModel } from './model-server.ts'
 
@@ -49,12 +49,14 @@ await t.test("every command and file of the README works, and a tool of one's ow
     if (line.includes(' call greet ')) t.match(stdout, 'Good morning, Ada!')
     if (line.includes('agent.mjs')) t.match(stdout, /^the tools said .*Good morning, Ada!/)
   }
-  for (const { file, text } of blocks) {
-    if (file !== undefined) writeFileSync(join(here.directory, file), text)
-    // It is for a clone, and these tests are a part of it.
-    else if (text !== 'npm test\n') for (const line of text.trim().split('\n')) await follow(line)
+  for (const snippet of blocks) {
+    const path = join(here.directory, snippet.file ?? '')
+    if (snippet.file !== undefined) writeFileSync(path, followed(snippet, () => readFileSync(path, 'utf8')))
+    // For a clone: these tests are a part of it, its start has tests of its own, and the tarballs are made.
+    else if (!/^npm (?:start|test|run pack)\n$/.test(snippet.text)) for (const line of snippet.text.trim().split('\n')) await follow(line)
   }
   t.equal(model.requests.length, 2)
+  t.equal(here.shell('node --test tools/test/').status, 0, 'the tools of init are still there')
 })
 
 await t.test('the schemas for editors are where docs/tools.md says', t => {
@@ -97,8 +99,7 @@ await t.test('toolyard start in an empty directory serves the bundled samples of
   await service.stop()
 })
 
-/** The packages of this checkout are installed from their tarballs: that alone differs from what a reader does. */
+/** Other tarballs than those in the clone's directory: that alone differs from what a reader does. */
 async function runLine (at: Installation, line: string, more: NodeJS.ProcessEnv): Promise<Ended> {
-  const tarballOf = (word: string): string | undefined => tarballs.find(path => basename(path).replace(/-\d.*$/, '') === word.replace('@', '').replace('/', '-'))
-  return await at.run(line.startsWith('npm install') ? line.split(' ').map(word => tarballOf(word) ?? word).join(' ') : line, more)
+  return await at.run(line.replace('"$CLONE"/packed/*.tgz', tarballs.join(' ')), more)
 }

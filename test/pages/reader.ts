@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { chmod, copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ToolList } from '@toolyard/contract'
 import { repoRoot } from '../repo/source-tree.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { waitFor } from '../support/condition.ts'
-import { runCommand, type Snippet } from '../support/page-commands.ts'
+import { followed, runCommand, type Snippet } from '../support/page-commands.ts'
 import { createService, testKeys, type Service } from '../support/service.ts'
 
 /** Somebody who follows pages: a directory as `toolyard init` makes it, and a service that serves its tools and the samples. */
@@ -67,8 +67,10 @@ export async function startReader (t: Cleanup, modelAddress: string): Promise<Re
 }
 
 /** Writes a file; where it is a manifest of the service, its tools are waited for. */
-async function write ({ file = '', text }: Snippet, service: Service): Promise<{ status: number, output: string }> {
+async function write (snippet: Snippet, service: Service): Promise<{ status: number, output: string }> {
+  const { file = '' } = snippet
   const path = join(service.dir, file)
+  const text = followed(snippet, () => readFileSync(path, 'utf8'))
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, text)
   if (file.startsWith('tools/bin/')) await chmod(path, 0o755)

@@ -14,6 +14,8 @@ export function commandsOf (page: string): string[] {
 export interface Snippet {
   language: string
   file: string | undefined
+  /** Whether the text is an entry to add to the tools of the file, as in `json [tools.json: one more entry]`. */
+  entry: boolean
   text: string
   /** The line of the page that the fence is on. */
   line: number
@@ -23,8 +25,18 @@ export interface Snippet {
 export function snippetsOf (page: string): Snippet[] {
   const markdown = readFileSync(join(repoRoot, page), 'utf8')
   return [...markdown.matchAll(/^```(\w+)(?: \[([^\]]+)\])?\n([\s\S]*?)^```$/gm)]
-    .map(({ 1: language = '', 2: file, 3: text = '', index }) => ({ language, file, text, line: markdown.slice(0, index).split('\n').length }))
+    .map(({ 1: language = '', 2: title, 3: text = '', index }) => {
+      const [file, more] = title?.split(': ') ?? []
+      return { language, file, entry: more === 'one more entry', text, line: markdown.slice(0, index).split('\n').length }
+    })
     .filter(({ language, file }) => file !== undefined || ['sh', 'js', 'python'].includes(language))
+}
+
+/** What a reader of the page makes of a file that is there: the text in its place, or the entry added to its tools. */
+export function followed ({ entry, text }: Snippet, present: () => string): string {
+  if (!entry) return text
+  const manifest = JSON.parse(present()) as { tools: unknown[] }
+  return JSON.stringify({ ...manifest, tools: [...manifest.tools, JSON.parse(text)] }, null, 2)
 }
 
 /** Runs a command as a reader of the page does. */
