@@ -5,7 +5,7 @@ import { waitFor } from '../support/condition.ts'
 import type { RedisProcess } from '../support/redis-process.ts'
 import type { Ledger } from './calls.ts'
 import type { Random } from './random.ts'
-import type { Member, World } from './world.ts'
+import { smallWorker, type Member, type World } from './world.ts'
 
 /** A time in which something was stopped, in milliseconds since the soak began. */
 export interface Interval {
@@ -25,6 +25,7 @@ type Fault = (parts: FaultParts) => Promise<void>
 
 const faults: ReadonlyArray<readonly [weight: number, fault: Fault]> = [
   [8, killWorker], [4, stopWorker], [3, killApi], [2, endApi], [2, endWorker], [2, stopApi],
+  [3, cutNetwork], [3, holdNetwork], [2, slowNetwork], [3, fillTemporary],
   [4, jumpClock], [2, stopRedis], [2, failOver], [2, fillMemory], [2, fillDisk]
 ]
 
@@ -111,6 +112,48 @@ async function stop ({ world }: FaultParts, { name, process }: Member, ms: numbe
   process.child.kill('SIGCONT')
 }
 
+async function cutNetwork (parts: FaultParts): Promise<void> {
+  await breakNetwork(parts, 'cuts', network => { network.cut() })
+}
+
+async function holdNetwork (parts: FaultParts): Promise<void> {
+  await breakNetwork(parts, 'holds', network => { network.hold() })
+}
+
+async function slowNetwork (parts: FaultParts): Promise<void> {
+  const lateMs = parts.random.int(50, 2_500)
+  await breakNetwork(parts, `makes late by ${lateMs} ms`, network => { network.slow(lateMs) })
+}
+
+/** Breaks the way of one process to Redis, for longer than its locks last or not. A run that overlaps another one then is a fault. */
+async function breakNetwork (parts: FaultParts, what: string, fault: (network: Member['network']) => void): Promise<void> {
+  await withMember(parts, parts.random.pick(['worker', 'worker', 'api']), async ({ name, network }) => {
+    const ms = parts.random.int(300, 9_000)
+    parts.world.history.add(`${what} the network of ${name} for ${ms} ms`)
+    fault(network)
+    await delay(ms)
+    network.mend()
+    parts.world.history.add(`mends the network of ${name}`)
+  })
+}
+
+/** Fills the disk that one worker has its temporary files on: it can start nothing. */
+async function fillTemporary ({ world, random }: FaultParts): Promise<void> {
+  const member = world.members.find(({ name }) => name === smallWorker)
+  if (world.smallTemporary === undefined || member === undefined || member.held) return
+  member.held = true
+  const ms = random.int(500, 9_000)
+  world.history.add(`leaves ${member.name} no room for temporary files for ${ms} ms`)
+  const file = join(world.smallTemporary, 'filler')
+  try {
+    fill(file)
+    await delay(ms)
+  } finally {
+    rmSync(file, { force: true })
+    member.held = false
+  }
+}
+
 async function jumpClock ({ world, random }: FaultParts): Promise<void> {
   const member = random.pick(world.members)
   const seconds = random.pick([-600, -60, -4, -1, 0, 1, 4, 60, 600])
@@ -175,17 +218,22 @@ async function fillDisk ({ world, random }: FaultParts): Promise<void> {
   const file = join(world.smallDisk, 'filler')
   const ms = random.int(500, 4_000)
   world.history.add(`leaves the disk of Redis no room for ${ms} ms`)
-  const descriptor = openSync(file, 'w')
-  try {
-    const block = Buffer.alloc(1 << 20)
-    for (;;) writeSync(descriptor, block)
-  } catch {
-    // There is no room left, as it should be.
-  } finally {
-    closeSync(descriptor)
-  }
+  fill(file)
   await delay(ms)
   rmSync(file)
+}
+
+/** Writes to a file until its disk is full, to the last byte. */
+function fill (file: string): void {
+  const descriptor = openSync(file, 'w')
+  for (const block of [Buffer.alloc(1 << 20), Buffer.alloc(1 << 10)]) {
+    try {
+      for (;;) writeSync(descriptor, block)
+    } catch {
+      // There is no room left, as it should be.
+    }
+  }
+  closeSync(descriptor)
 }
 
 /** Brings Redis and all members back to where they serve. */
@@ -196,7 +244,8 @@ export async function heal (world: World): Promise<void> {
     await server.client.config('SET', 'maxmemory', '0')
   }
   await waitFor('a master is there', async () => await masterOf(world).then(() => true, () => false), 60_000)
-  for (const { name, process } of world.members) {
+  for (const { name, process, network } of world.members) {
+    network.mend()
     process.child.kill('SIGCONT')
     world.clocks?.set(name, 0)
   }

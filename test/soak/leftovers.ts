@@ -40,7 +40,8 @@ export async function checkLeftovers (world: World, ledger: Ledger): Promise<voi
   }
   await until(ledger, 'processes are left', async () => processesIn(world.service.dir))
   await checkRetention(world, ledger)
-  await until(ledger, 'files are left', async () => readdirSync(join(world.temporary, 'files')))
+  const { smallTemporary = join(world.temporary, 'files') } = world
+  await until(ledger, 'files are left', async () => [join(world.temporary, 'files'), smallTemporary].flatMap(dir => readdirSync(dir)))
   for (const file of readdirSync(world.service.dir).filter(name => name.endsWith('.log'))) {
     const lines = readFileSync(join(world.service.dir, file), 'utf8').split('\n')
     const first = lines.findIndex(line => alarming.test(line))

@@ -11,8 +11,8 @@ import { keepEvidence, report } from './report.ts'
 import { openWorld } from './world.ts'
 
 /*
- * A soak: actors do at random everything that the API can do, while processes are killed and stopped, clocks jump, Redis
- * fails over and runs out of memory and disk. At the end all promises are checked. The seed repeats the choices; how they
+ * A soak: actors do at random everything that the API can do, while processes are killed and stopped, or
+ * cut off from Redis alone, clocks jump, a worker's disk is full, and Redis fails over and runs out of memory and disk. At the end all promises are checked. The seed repeats the choices; how they
  * meet in time is the machine's.
  */
 

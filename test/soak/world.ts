@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { callbackEnv, startReceiver, type Receiver } from '../callbacks/receiver.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import type { AppProcess } from '../support/processes.ts'
+import { startNetworkProxy, type NetworkProxy } from '../support/network-proxy.ts'
 import { startRedisSentinels, type RedisSentinels } from '../support/redis-sentinels.ts'
 import { startProcesses, type Processes } from '../support/service.ts'
 import { openClocks, type Clocks } from './clocks.ts'
@@ -16,6 +17,8 @@ export interface Member {
   name: string
   kind: 'api' | 'worker'
   process: AppProcess
+  /** Between it and Redis, for it alone. */
+  network: NetworkProxy
   held: boolean
 }
 
@@ -31,6 +34,8 @@ export interface World {
   clocks: Clocks | undefined
   /** A small file system of the first Redis, which can be filled; undefined where none can be mounted. */
   smallDisk: string | undefined
+  /** A small file system of the last worker's temporary files; undefined where none can be mounted. */
+  smallTemporary: string | undefined
   history: History
   /** Starts a member anew in the place of one that has ended. */
   replace: (member: Member) => Promise<void>
@@ -42,6 +47,9 @@ export const soakKeys = ['one', 'two', 'three'].map(name => ({ name, key: `soak-
 /** Seconds by which the clocks of the members are ahead at first. */
 const offsets = { 'api-0': 4, 'api-1': -600, 'worker-0': -4, 'worker-1': 0, 'worker-2': 600 } as const
 
+/** Whose temporary files are on a small disk. */
+export const smallWorker = 'worker-2'
+
 /** As docs/redis.md has it: a master that was cut off takes no jobs, which its successor would not know of. */
 const guarded = { 'min-replicas-to-write': '1', 'min-replicas-max-lag': '10' }
 
@@ -49,7 +57,8 @@ const guarded = { 'min-replicas-to-write': '1', 'min-replicas-max-lag': '10' }
 export async function openWorld (t: Cleanup, history: History, say: (line: string) => void): Promise<World> {
   const temporary = mkdtempSync(join(tmpdir(), 'toolyard-soak-'))
   t.teardown(() => { rmSync(temporary, { recursive: true, force: true }) })
-  const smallDisk = mountSmallDisk(t, join(temporary, 'small-disk'))
+  const smallDisk = mountSmallDisk(t, join(temporary, 'small-disk'), 500)
+  const smallTemporary = mountSmallDisk(t, join(temporary, 'small-files'), 64)
   if (typeof smallDisk !== 'string') say(`no disk is filled: ${smallDisk.missing}`)
   const clocksOrReason = await openClocks(temporary)
   if (typeof clocksOrReason === 'string') say(`no clock is shifted: ${clocksOrReason}`)
@@ -74,13 +83,20 @@ export async function openWorld (t: Cleanup, history: History, say: (line: strin
     }
   })
   await service.api.stop()
-  const start = async (name: string, kind: Member['kind']): Promise<AppProcess> => {
-    const env = clocks?.envFor(name, offsets[name as keyof typeof offsets]) ?? {}
+  const start = async ({ name, kind, network }: Pick<Member, 'name' | 'kind' | 'network'>): Promise<AppProcess> => {
+    const env = {
+      ...clocks?.envFor(name, offsets[name as keyof typeof offsets]),
+      REDIS_SENTINELS: network.ports.slice(0, redis.sentinels.length).map(port => `127.0.0.1:${port}`).join(','),
+      ...(name === smallWorker && typeof smallTemporary === 'string' ? { TMPDIR: smallTemporary } : {})
+    }
     return kind === 'api' ? await service.startApi(env) : await service.startWorker(env)
   }
   const members = await Promise.all(Object.keys(offsets).map(async (name): Promise<Member> => {
     const kind = name.startsWith('api') ? 'api' : 'worker'
-    return { name, kind, process: await start(name, kind), held: false }
+    const network = await startNetworkProxy(t, [
+      ...redis.sentinels.map(({ port }) => ({ to: { port }, tellsPorts: true })), ...[redis.master, redis.replica].map(({ port }) => ({ to: { port } }))
+    ])
+    return { name, kind, network, process: await start({ name, kind, network }), held: false }
   }))
   return {
     redis,
@@ -90,17 +106,18 @@ export async function openWorld (t: Cleanup, history: History, say: (line: strin
     temporary,
     clocks,
     smallDisk: typeof smallDisk === 'string' ? smallDisk : undefined,
+    smallTemporary: typeof smallTemporary === 'string' ? smallTemporary : undefined,
     history,
-    replace: async member => { member.process = await start(member.name, member.kind) }
+    replace: async member => { member.process = await start(member) }
   }
 }
 
-/** A tmpfs of 500 MiB, which only root can mount. */
-function mountSmallDisk (t: Cleanup, dir: string): string | { missing: string } {
+/** A tmpfs of so many MiB, which only root can mount. */
+function mountSmallDisk (t: Cleanup, dir: string, mib: number): string | { missing: string } {
   if (process.getuid?.() !== 0) return { missing: 'only root can mount a small one' }
   mkdirSync(dir)
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=500m', 'toolyard-soak', dir], { stdio: 'pipe' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mib}m`, 'toolyard-soak', dir], { stdio: 'pipe' })
   } catch (error) {
     return { missing: String(error) }
   }
