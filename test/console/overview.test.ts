@@ -12,6 +12,7 @@ const worker = {
   sandbox: { level: 'full' as const, missing: [] },
   load: { average: 1, processors: 2, memory_bytes: 1 },
   started_at: '',
+  shortage: null,
   last_seen_at: ''
 }
 const quantiles = { p50: 1, p95: 2 }

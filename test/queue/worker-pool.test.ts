@@ -222,3 +222,51 @@ t.test('no lock counts as lost when jobs are given back while it is renewed', as
   await pool.stop(0)
   t.equal(await redis.llen('toolyard:{q}:active'), 0)
 })
+
+t.test('a job whose run is lost again and again in a worker that lives on runs three times, each time later, and is given up', async t => {
+  const begun: number[] = []
+  const { add, redis } = await startPool(t, async () => {
+    begun.push(performance.now())
+    return await Promise.resolve({ ok: false, requeue: true })
+  })
+  await add(1)
+  await waitFor('it has ended', async () => await redis.zcard('toolyard:{q}:failed') === 1)
+  const [first = 0, second = 0, third = 0, ...more] = begun
+  t.same(more, [])
+  t.ok(third - second > second - first)
+  const [id = ''] = await redis.zrange('toolyard:{q}:failed', '0', '-1')
+  t.match(await redis.hget(`toolyard:{q}:${id}`, 'failedReason'), 'stalled more than allowable')
+})
+
+t.test('a worker that may take no jobs leaves them until it may', async t => {
+  let mayTake = false
+  const server = await startTestRedis(t)
+  const redis = await connectTo(t, server)
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })
+  const runs: string[] = []
+  const pool = new WorkerPool({
+    backend: queueBackend,
+    redis,
+    subscriber: await connectTo(t, server, 'subscriber'),
+    retention,
+    queues: ['q'],
+    concurrency: 1,
+    mayTake: () => mayTake,
+    handle: async job => {
+      runs.push(job.id)
+      return await Promise.resolve(done)
+    },
+    onError: error => { t.error(error) }
+  })
+  await pool.start()
+  t.teardown(async () => {
+    await pool.stop(0)
+    await queues.close()
+  })
+  const id = newJobId()
+  await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  await waitFor('it was asked a few times', async () => (await redis.zcard('toolyard:{q}:prioritized')) === 1)
+  t.same(runs, [])
+  mayTake = true
+  await waitFor('it runs', () => runs.length === 1)
+})

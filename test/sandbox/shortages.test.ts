@@ -49,7 +49,7 @@ function starts (t: Test, env: { TMPDIR?: string, PATH?: string } = {}): Starts 
   }
 }
 
-const shortage = (code: string): object => ({ code: 'INTERNAL', message: `the worker cannot start a process: ${code}` })
+const shortage = (code: string): object => ({ code: 'INTERNAL', message: `the worker cannot start a process: ${code}`, details: { shortage: code } })
 
 void t.test('a full directory for temporary files fails the starts of its time: the worker is to blame, and keeps its helper', { skip: notLinux || (!isMounted && 'this user can mount no file system') }, async t => {
   const { start, close, told } = starts(t, { TMPDIR: disk })
@@ -62,7 +62,7 @@ void t.test('a full directory for temporary files fails the starts of its time: 
   t.strictSame(told, [])
   const [directory = ''] = readdirSync(disk)
   rmSync(join(disk, directory), { recursive: true })
-  t.strictSame(await start(), shortage('CHANNELS'), 'somebody removed the directory')
+  t.strictSame(await start(), { code: 'INTERNAL', message: 'the worker cannot start a process: CHANNELS' }, 'somebody removed the directory')
   await close()
 })
 

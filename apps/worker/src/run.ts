@@ -1,5 +1,5 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
-import { createExecutors, loadCodeOf, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
+import { createExecutors, loadCodeOf, openAudit } from '@toolyard/executors'
 import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool, describeBackend, usedBackend } from '@toolyard/queue'
 import {
@@ -9,7 +9,7 @@ import {
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, openLogOutput, ownerLimitsOf,
   permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, sessionSettingsOf,
-  settingWarnings, stopOnSignal, tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type Settings
+  settingWarnings, stopOnSignal, tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type ReadinessCheck
 } from '@toolyard/runtime'
 import { openTracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
@@ -20,7 +20,9 @@ import { admitRedis } from './admit-redis.ts'
 import { createHandler } from './job/handler.ts'
 import { ImportWatch } from './import-watch.ts'
 import { openWorkerMetrics } from './metrics.ts'
+import { Shortages } from './shortages.ts'
 import { SessionWorkspaces } from './job/session-workspaces.ts'
+import { provideSandbox } from './provide-sandbox.ts'
 import { createSecretMask } from './job/secret-mask.ts'
 import { ToolVersions } from './job/tool-versions.ts'
 import { useTemporaryDirectory } from './temporary-directory.ts'
@@ -28,8 +30,6 @@ import { createStepsOf } from './job/workflow-steps.ts'
 import { warmTools } from './warm-tools.ts'
 
 const mebibyte = 2 ** 20
-/** Processes of all tools of a worker together, where control groups count them. */
-const mostProcesses = 4_096
 /** After which a Redis that isn't there yet is told of, in milliseconds. */
 const firstConnectMs = 2_000
 /** How long the start waits for the modules of Python tools, in milliseconds. */
@@ -129,6 +129,7 @@ export async function runWorker (): Promise<void> {
   const counter = new CallCounter(redis, error => { logger.warn({ err: error }, 'Redis: statistics were not written') })
   counter.start()
   const sessions = new SessionWorkspaces({ leases: new SessionLeases(redis), places: sessionSettingsOf(settings), logger })
+  const shortages = new Shortages({ tryStart: () => executors.tryStart(), logger })
   const pool = new WorkerPool({
     name: id,
     redis,
@@ -140,6 +141,7 @@ export async function runWorker (): Promise<void> {
     maxRunning: ownerLimitsOf(settings).maxRunning,
     replicas: settings.REDIS_WAIT_REPLICAS,
     backend: settings.QUEUE_BACKEND,
+    mayTake: () => shortages.current === undefined,
     handle: createHandler({
       tools: versions,
       jobTypes,
@@ -147,6 +149,7 @@ export async function runWorker (): Promise<void> {
       permissions,
       sandbox,
       sessions,
+      shortages,
       stepsOf,
       logger,
       metrics: metrics.jobs,
@@ -178,13 +181,14 @@ export async function runWorker (): Promise<void> {
   const heartbeat = new WorkerHeartbeat(redis, id, async () => {
     await inventories.store(versions.inventory)
     const load = { average: loadavg()[0] ?? 0, processors: availableParallelism(), memoryBytes: process.memoryUsage.rss() }
-    return { ...identity, tools: versions.inventory.id, places: pool.places, load }
+    return { ...identity, tools: versions.inventory.id, places: pool.places, load, shortage: shortages.current }
   }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
   const state: { isRunning: boolean, statusServer?: Awaited<ReturnType<typeof serveStatus>> } = { isRunning: true }
   // Before it takes a job: a signal that came later would end it with what it runs.
   stopOnSignal([
     () => { state.isRunning = false },
     () => { imports.stop() },
+    () => { shortages.stop() },
     () => heartbeat.stop(),
     hurry => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000, hurry),
     () => counter.stop(),
@@ -217,6 +221,7 @@ export async function runWorker (): Promise<void> {
   const checks: Record<string, ReadinessCheck> = {
     running: async () => state.isRunning ? { ok: true } : { ok: false, detail: 'the worker is stopping' },
     redis: () => guard.readiness(),
+    processes: async () => shortages.readiness(),
     queue: async () => ({ ok: true, detail: describeBackend(settings.QUEUE_BACKEND) })
   }
   const readiness = (): ReturnType<typeof readReadiness> => readReadiness(checks)
@@ -227,23 +232,4 @@ export async function runWorker (): Promise<void> {
   }
   logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
   tellParent({ ready: true, sandbox: { level, missing } })
-}
-
-/** @throws SandboxError when the settings require more than this machine has. */
-async function provideSandbox (settings: Settings, registry: Registry, logger: Logger): Promise<Sandbox> {
-  const sandbox = await openSandbox({
-    mode: settings.SANDBOX,
-    env: process.env,
-    workspaceDir: settings.WORKSPACE_DIR,
-    sessionsDir: sessionSettingsOf(settings).dir,
-    hidden: serviceFilesOf(settings, process.env),
-    defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
-    python: registry.all().some(({ tool }) => tool.run.kind === 'python'),
-    groupLimits: { processes: mostProcesses }
-  })
-  const { level, missing, findings, advice } = sandbox.report
-  const gaps = findings.filter(finding => !finding.holds)
-  if (level === 'full') logger.info({ sandbox: { level, missing } }, 'the sandbox is whole')
-  else logger.warn({ sandbox: { level, missing }, gaps, advice }, level === 'none' ? 'tools run without a sandbox' : 'the sandbox has gaps')
-  return sandbox
 }

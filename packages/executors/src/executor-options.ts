@@ -44,6 +44,8 @@ export interface Executors {
   prepare (): Promise<void>
   /** Says which tools there are from now on: processes of those that ask for it wait ready, in their boxes, each for one call. */
   keepWarm (tools: readonly Tool[]): void
+  /** Starts a process that does nothing: what the worker is out of, if that fails. */
+  tryStart (): Promise<string | undefined>
   /** How many processes of a tool wait ready. */
   waiting (name: string): number
   /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */

@@ -10,7 +10,7 @@ import { runCommand, type CommandHost } from './command/run-command.ts'
 import { createWarmCommands } from './command/warm-commands.ts'
 import { failure, type Outcome, type RunContext } from './run/outcome.ts'
 import type { ExecutorOptions, Executors } from './executor-options.ts'
-import { closeStrayDescriptors, findOnPath, createLauncher, createMarks, createPins, openLimits, softLimits } from '@toolyard/sandbox'
+import { closeStrayDescriptors, findOnPath, createLauncher, createMarks, createPins, openLimits, shortageOf, softLimits, startDeadline, startProcess } from '@toolyard/sandbox'
 import type { McpServers } from './mcp/servers.ts'
 import { scopeOf, serverTool } from './mcp/server-tool.ts'
 import { createHosts } from './python/host/hosts.ts'
@@ -28,6 +28,8 @@ import { runSkill } from './skill/run-skill.ts'
 
 /** A message of an MCP server may be so many times as long as its output: servers send an output twice, once as a text in JSON. */
 const messageShare = 4
+/** A try to start a process may take so long, in milliseconds, and needs so much room for its input. */
+const [tryMs, tryBytes] = [5_000, 1 << 20]
 
 /**
  * Makes the executors of one worker. Between runs they keep open: the start helper, the hosts of Python tools, commands
@@ -71,13 +73,14 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const compileSchema: CompileSchema = options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true }))
   const python = { ...host, hosts, checkOutput: createOutputCheck(compileSchema) }
   const checkResult = createDeclaredCheck(compileSchema)
-  let mcpServers: Promise<McpServers> | undefined
-  // Loaded with the first call: a worker without MCP servers is smaller.
+  let mcpServers: McpServers | undefined
+  // `loadCodeOf` has loaded it where there are MCP servers: a worker without them is smaller.
   const loadServers = async (): Promise<McpServers> => {
-    mcpServers ??= import('./mcp/servers.ts').then(({ createServers }) => createServers({
+    const { createServers } = await import('./mcp/servers.ts')
+    mcpServers ??= createServers({
       ...host, policy: options.http ?? { privateHosts: [] }, maxMessageBytes: messageShare * options.maxOutputBytes
-    }))
-    return await mcpServers
+    })
+    return mcpServers
   }
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
@@ -147,7 +150,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       case 'skill':
         return await runSkill(tool.name, tool.run, args, context, toolHost)
       case 'http': {
-        // The HTTP client is loaded with the first call: a worker without HTTP tools is smaller.
+        // `loadCodeOf` has loaded it: a worker without HTTP tools is smaller.
         const { runHttp } = await import('./http/run-http.ts')
         const policy = options.http ?? { privateHosts: [] }
         return await runHttp(tool.name, tool.run, args, context, { env: options.env, policy, audit, maxOutputBytes, threads })
@@ -209,13 +212,29 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
     },
     prepare: async () => { await host.launcher.prepare() },
+    async tryStart () {
+      const program = findOnPath('true', options.env['PATH'])
+      if (program === undefined) return undefined
+      const deadline = startDeadline(tryMs, new AbortController().signal)
+      try {
+        const start = await startProcess(
+          { program, args: [], env: {}, cwd: '/' }, host, { mark: undefined, stdin: ' '.repeat(tryBytes), interrupted: deadline.interrupted }
+        )
+        if (!start.started) return shortageOf(start.error) ?? start.error.message
+        await start.child.exited
+        start.child.release()
+        return undefined
+      } finally {
+        deadline.clear()
+      }
+    },
     keepWarm (tools) { warm?.keep(tools) },
     waiting: name => warm?.waiting(name) ?? 0,
-    endSession (id) { void mcpServers?.then(servers => { servers.endSession(id) }).catch(() => {}) },
+    endSession (id) { mcpServers?.endSession(id) },
     async close () {
       await warm?.close()
       await Promise.allSettled(running)
-      await (await mcpServers)?.close()
+      await mcpServers?.close()
       await hosts.close()
       await threads.close()
       await host.pins.close()

@@ -1,6 +1,6 @@
 import { isRecord, HttpError, type ErrorBody } from '@toolyard/contract'
 import type { BoardParts, QueueBoard, Viewer } from '@toolyard/queue/dashboard'
-import type { Redact } from '@toolyard/runtime'
+import { madeOnce, type Redact } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { App } from '../plugins/typed-app.ts'
@@ -37,8 +37,7 @@ const hashedName = /\.[0-9a-f]{8,}\.(?:css|js)$/
 /** The queue dashboard: bull-board behind a login. bull-board itself is loaded when somebody comes. */
 export async function dashboardRoutes (app: App, options: DashboardOptions): Promise<void> {
   const base = `${options.basePath}/dashboard/`
-  let opened: Promise<{ board: QueueBoard, assets: Assets }> | undefined
-  const open = async (): Promise<{ board: QueueBoard, assets: Assets }> => await (opened ??= openBoard(options, base))
+  const open = madeOnce(async () => await openBoard(options, base))
 
   app.decorateRequest('principal', null)
   app.decorateRequest('login', null)

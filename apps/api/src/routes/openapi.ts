@@ -1,4 +1,5 @@
 import { isRecord, HttpError, unknownParameter } from '@toolyard/contract'
+import { madeOnce } from '@toolyard/runtime'
 import type { FastifyRequest } from 'fastify'
 import { unauthorizedText } from '../access/request-key.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
@@ -18,8 +19,7 @@ export interface OpenApiRouteOptions {
 /** The service as a document of OpenAPI: the fixed routes for everybody, and the tools for the keys that see them. */
 export async function openApiRoutes (app: App, { catalog, routes, authDisabled, basePath }: OpenApiRouteOptions): Promise<void> {
   // What writes documents is loaded when somebody asks for one: it takes 20 ms.
-  let opened: Promise<OpenApiDocuments> | undefined
-  const open = async (): Promise<OpenApiDocuments> => await (opened ??= openDocuments(routes, authDisabled))
+  const open = madeOnce(async () => await openDocuments(routes, authDisabled))
 
   app.get('/openapi.json', { config: { keyOptional: true } }, async (request, reply) => {
     const toolsOnly = readQuery(isRecord(request.query) ? request.query : {})

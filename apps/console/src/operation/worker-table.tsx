@@ -24,10 +24,10 @@ export function WorkerTable ({ workers, isShort = false }: { workers: readonly W
 }
 
 function Row ({ worker, isShort }: { worker: WorkerView, isShort: boolean }): VNode {
-  const { id, host, queues, places, sandbox, load, version, started_at: since } = worker
+  const { id, host, queues, places, sandbox, load, shortage, version, started_at: since } = worker
   return (
     <tr>
-      <td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a> <code class='id'>{id.slice(0, 8)}</code></td>
+      <td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a> <code class='id'>{id.slice(0, 8)}</code>{typeof shortage === 'string' && <> <span class='status failed' title='It can start no process, and takes no jobs until it can.'>✕ {shortage}</span></>}</td>
       <td class='wide' title={queues.join(', ')}>{queues.includes('*') ? 'all' : queues.join(', ')}</td>
       <td title={places?.all_queues == null ? undefined : `at most ${places.all_queues} over all queues`}>{places === null ? '–' : <>{!isShort && <meter min={0} max={Math.max(1, places.total)} value={places.used} aria-label='Places used' />} {places.used} of {places.total}</>}</td>
       {!isShort && <td><span class={`status ${sandbox.level === 'full' ? 'succeeded' : 'failed'}`} title={sandbox.missing.join(', ')}><span aria-hidden='true'>{sandbox.level === 'full' ? '✓' : '✕'}</span>{sandbox.level}</span></td>}

@@ -145,9 +145,17 @@ function manifestFaults ({ registry }: Situation): Attention[] {
 }
 
 function workerFaults ({ workers = [] }: Situation): Attention[] {
-  return workers.flatMap(({ id, host, sandbox, load }): Attention[] => {
+  return workers.flatMap(({ id, host, sandbox, load, shortage }): Attention[] => {
     const name = host ?? id
     const found: Attention[] = []
+    if (typeof shortage === 'string') {
+      found.push({
+        severity: 'bad',
+        text: `Worker ${name} takes no jobs: it can't start processes (${shortage}).`,
+        advice: 'See to room in its TMPDIR, to its descriptors, processes and memory. It goes on by itself.',
+        href: hrefOf(['workers'])
+      })
+    }
     if (sandbox.level !== 'full') {
       const missing = sandbox.missing.length === 0 ? '' : ` Without: ${sandbox.missing.join(', ')}.`
       const text = sandbox.level === 'none' ? `Worker ${name} runs tools without a sandbox.` : `The sandbox of worker ${name} is partial.`

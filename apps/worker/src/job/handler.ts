@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { asError, callErrors, limits, type CallError } from '@toolyard/contract/terms'
+import { asError, callErrors, errorCode, limits, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, holdsAtMost, type Deployment, type Tool } from '@toolyard/manifests'
+import { isShortage, shortageOf } from '@toolyard/sandbox'
 import { notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
@@ -14,6 +15,8 @@ import type { ToolVersions } from './tool-versions.ts'
 
 /** Values of arguments that take a turn of the event loop by themselves. */
 const turnValues = 2_000
+/** The code of a thread that did not start. */
+const threadFailed = 'ERR_WORKER_INIT_FAILED'
 
 /** What a job is handled with. */
 export interface HandlerDeps extends Deployment {
@@ -27,6 +30,8 @@ export interface HandlerDeps extends Deployment {
   /** How well the processes of a tool are shut in. */
   sandbox: Pick<Sandbox, 'stateOf' | 'levelOf' | 'permissionsOf'>
   sessions: SessionWorkspaces
+  /** Hears of calls that could not be started. */
+  shortages: { met: (what: string) => void }
   logger: Logger
   metrics: JobMetrics
   /** Counts the runs that ended, for `GET /v1/stats`. */
@@ -99,6 +104,7 @@ async function handle (
       // A workflow does nothing twice: it goes on when Redis is back, or has room again.
       return { ok: false, later: asError(error).message, nowhere: true }
     }
+    if (isShortage(error) && (run.mayRepeat || errorCode(error) === threadFailed)) return putOff(errorCode(error) ?? '', deps)
     deps.logger.error({ ...about, err: error }, 'executor failed')
     return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
   }
@@ -149,10 +155,18 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
       progress: latest => { job.progress(() => ({ ...latest, text: latest.text === null ? null : deps.mask(latest.text) })) },
       used: ms => { usage.processorMs += ms }
     })
+    const shortage = outcome.ok ? undefined : shortageOf(outcome.error)
+    if (shortage !== undefined) return putOff(shortage, deps)
     return withSandbox(toResult(await workspace?.settled(outcome) ?? outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } finally {
     workspace?.leave()
   }
+}
+
+/** Nothing was started: another worker may have what is missing here. */
+function putOff (shortage: string, { shortages }: HandlerDeps): HandlerResult {
+  shortages.met(shortage)
+  return { ok: false, later: `this worker cannot start it: ${shortage}` }
 }
 
 /** Undefined for a call in the shared workspace. */

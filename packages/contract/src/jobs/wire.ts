@@ -106,6 +106,8 @@ export interface WorkerRecord {
   places?: { used: number, total: number, perQueue: number, allQueues?: number | null }
   /** The machine's load over the last minute, the processors that the worker may use, and its own memory. */
   load?: { average: number, processors: number, memoryBytes: number }
+  /** What it is out of, so that it can start no process, and takes no jobs: a code of the system. */
+  shortage?: string | undefined
   /** As in `WORKER_QUEUES`. */
   queues: readonly string[]
   sandbox: SandboxState

@@ -26,6 +26,7 @@ export const WorkerView = Type.Object({
     }),
     Type.Null()
   ]),
+  shortage: Type.Union([Type.String(), Type.Null()], { description: 'What it is out of, such as `ENOSPC` or `EMFILE`: it can start no process, and takes no jobs until it can.' }),
   started_at: Type.String(),
   last_seen_at: Type.String({ description: 'Of its last sign of life, of which there is one every 1.5 s.' })
 })

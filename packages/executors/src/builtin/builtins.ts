@@ -46,7 +46,7 @@ export function createBuiltins (options: BuiltinOptions, threads: Threads): Read
   return handlers
 }
 
-/** The HTTP client and the reader of HTML are loaded with the first call: a worker that never fetches is smaller without. */
+/** The HTTP client and the reader of HTML are loaded by `loadCodeOf` where the tool is: a worker that never fetches is smaller without. */
 function lazyFetchPage (policy: FetchPolicy, threads: Threads): BuiltinHandler {
   return async (args, context) => {
     const { createFetchPage } = await import('./web/fetch-page.ts')

@@ -4,7 +4,7 @@ import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import { storageFailure, WorkspaceFailure } from '@toolyard/workspace'
 import type { CommandHost } from '../command/run-command.ts'
-import { startDeadline } from '@toolyard/sandbox'
+import { isShortage, shortageError, startDeadline } from '@toolyard/sandbox'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import { interruptionError } from '../run/interruption.ts'
 import { JsonText, type BuiltinContext, type BuiltinHandler } from './kit/handler.ts'
@@ -65,7 +65,7 @@ async function runHandler (handler: BuiltinHandler, args: Record<string, unknown
     return output instanceof JsonText ? { ok: true, output: undefined, json: output.json } : { ok: true, output }
   } catch (error) {
     if (error instanceof BuiltinWait) return { ok: false, error: { code: 'INTERNAL', message: error.message }, wait: error.wait }
-    const known = knownError(error)
+    const known = knownError(error, context.tool.idempotent)
     if (known !== undefined) return { ok: false, error: known }
     if (context.signal.aborted) return { ok: false, error: { code: 'JOB_CANCELLED', message: 'Job was cancelled' } }
     throw error
@@ -73,7 +73,7 @@ async function runHandler (handler: BuiltinHandler, args: Record<string, unknown
 }
 
 /** The message of a file system error names absolute paths, so only its cause is returned. */
-function knownError (error: unknown): CallError | undefined {
+function knownError (error: unknown, mayRepeat: boolean | undefined): CallError | undefined {
   const failure = error instanceof WorkspaceFailure ? error : storageFailure(error)
   if (failure !== undefined) {
     const { code, message, details } = failure
@@ -81,5 +81,6 @@ function knownError (error: unknown): CallError | undefined {
   }
   const code = errorCode(error)
   const syscall = isRecord(error) ? error['syscall'] : undefined
+  if (code !== undefined && mayRepeat === true && isShortage(error)) return shortageError(code)
   return code === undefined || typeof syscall !== 'string' ? undefined : { code: 'TOOL_FAILED', message: `${syscall} failed: ${code}` }
 }

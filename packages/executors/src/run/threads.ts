@@ -8,6 +8,9 @@ const idleMs = 30_000
 /** How long after its own time work may take to notice, in milliseconds. */
 const lateMs = 2_000
 
+/** The names of errors that work throws for its caller. */
+export const callerErrors: ReadonlySet<unknown> = new Set(['BuiltinFailure', 'WorkspaceFailure'])
+
 /** What a thread is to do: plain data. */
 export interface ThreadWork {
   /** One that `thread.ts` knows. */
@@ -51,7 +54,8 @@ interface ThreadMessage {
 
 /**
  * Runs work in threads, so that neither the disk nor a hostile text keeps the worker's process waiting. A thread is new,
- * busy with one piece of work, idle, or ended: after interrupted work, or after some idle time.
+ * busy with one piece of work, idle, or ended: after interrupted work, after some idle time, and after work that failed
+ * otherwise than for its caller. What such a thread could not load then, it never could.
  */
 export class Threads {
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
@@ -66,7 +70,7 @@ export class Threads {
     try {
       thread.postMessage(work, move)
       const { answer, error } = await messageOf(thread)
-      this.#keep(thread)
+      if (error === undefined || callerErrors.has(error.name)) this.#keep(thread)
       if (error !== undefined) throw new ThreadError('thrown', error.message, error)
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Who gives the work knows the code that answers.
       return answer as Answer

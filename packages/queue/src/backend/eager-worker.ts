@@ -99,7 +99,7 @@ export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBacke
 
   /** This loop starts whatever comes, also while it waits for a place. */
   protected override mayFetch (fetchNext: () => boolean = () => true): () => boolean {
-    return () => fetchNext() && this.places?.mayKeep(this.name) !== false
+    return () => this.mayTake() && fetchNext() && this.places?.mayKeep(this.name) !== false
   }
 
   protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {

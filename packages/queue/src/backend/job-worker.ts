@@ -10,6 +10,9 @@ import type { SharedPlaces } from './shared-places.ts'
 /** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
 export const pauseMs = 50
 
+/** A worker that takes no jobs now asks after so many milliseconds whether it may again. */
+const notNowMs = 200
+
 /** When only another worker can run a job that this one has put off, this one looks for it so many milliseconds later than others. */
 const yieldMs = 200
 
@@ -45,6 +48,9 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   /** How long no other job is taken after the one of this id, in milliseconds. */
   stayAwayMs: (jobId: string) => number = () => 0
 
+  /** Whether it takes jobs now. One that waits for a job when that changes may take this one. */
+  mayTake: () => boolean = () => true
+
   /** What it shares with the other workers of the process; undefined where each has only places of its own. */
   places: SharedPlaces | undefined
 
@@ -57,6 +63,11 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   /** Until it takes another job, it looks later than others for the job that it is about to put off. */
   yieldToOthers (): void {
     this.#isYielding = true
+  }
+
+  override async getNextJob (...asked: Parameters<TimedWorker<Data, Result, Backend>['getNextJob']>): ReturnType<TimedWorker<Data, Result, Backend>['getNextJob']> {
+    while (!this.mayTake() && this.closing === undefined) await this.rest(notNowMs)
+    return await super.getNextJob(...asked)
   }
 
   override async close (force = false): Promise<void> {
@@ -104,7 +115,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
    * place when that job comes, and would not start it.
    */
   protected mayFetch (fetchNext?: () => boolean): (() => boolean) | undefined {
-    return this.places === undefined ? fetchNext : () => false
+    return this.places === undefined && this.mayTake() ? fetchNext : () => false
   }
 
   protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {

@@ -7,7 +7,7 @@ export const settlementFields = ['finishedOn', 'returnvalue', 'failedReason'] as
 /** A job whose worker is lost more often than this is failed (promise 4). */
 export const maxLostRuns = 2
 /** BullMQ's words for such a one. */
-const lostTooOften = 'job stalled more than allowable limit'
+export const lostTooOften = 'job stalled more than allowable limit'
 /** Why a job whose worker was lost is failed without another run. */
 export const notRunAgain = 'The worker that ran this job was lost; the tool is not idempotent and is not run again'
 /** All job ids are UUIDs. */

@@ -2,10 +2,14 @@ import type { JobData } from '@toolyard/contract'
 import { protocol } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import type { JobBackend } from '../backend/job-backend.ts'
+import { bullmq } from '../record/bullmq.ts'
+import { lostTooOften, maxLostRuns } from '../record/settlement.ts'
 import { idOf } from '@toolyard/store'
 
 /** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */
 const pauseMs = { first: 50, most: 400 }
+/** Half of the pause after a first lost run, in milliseconds. */
+const lostPauseMs = 100
 /** The longest pause of a job that needs a newer release. No worker of this release runs it, so it must not delay other jobs. */
 const newerPauseMs = 1_000
 /** What waits for minutes is looked at more and more seldom, up to this pause: thousands of such jobs must not cost Redis a core. */
@@ -33,10 +37,24 @@ export class GivenBackJobs {
     this.#backend = backend
   }
 
-  /** Puts a job back for any worker, at once. */
-  async giveBack (job: Job, token: string): Promise<void> {
-    await job.moveToWait(token)
-    await this.#backend.wakeUps.wake()
+  /**
+   * Puts a job back whose run was lost. A worker that stops does so at once. In one that goes on, what the run needs was
+   * lost, and may be lost again: there, each time takes longer, and there is a last one.
+   *
+   * @throws UnrecoverableError
+   */
+  async giveBack (job: Job, token: string, isStopped: boolean): Promise<void> {
+    const { runs, wakeUps } = this.#backend
+    if (isStopped) {
+      await job.moveToWait(token)
+      await wakeUps.wake()
+      return
+    }
+    // Only what has begun counts.
+    if (runs.isUnbegun(job) && !await runs.begin(job, token)) return
+    const lostRuns = job.attemptsStarted - job.attemptsMade
+    if (lostRuns > maxLostRuns) throw new bullmq.UnrecoverableError(lostTooOften)
+    await job.moveToDelayed(Date.now() + lostPauseMs * 2 ** lostRuns, token)
   }
 
   /**

@@ -71,6 +71,8 @@ export interface WorkerPoolOptions {
   /** Calls of a tenant that run at once, over all workers; 0 for any number. */
   maxRunning?: (tenant: string | undefined) => number
   handle: (job: TakenJob) => Promise<HandlerResult>
+  /** Whether it takes jobs now; always when absent. */
+  mayTake?: () => boolean
   /** Undefined: the callbacks that jobs owe wait for another process. */
   callbacks?: CallbackOptions | undefined
   /** How many replicas of Redis must know that a tool begins that may run only once; 0 when absent. */

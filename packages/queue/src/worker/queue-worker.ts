@@ -63,7 +63,7 @@ export class QueueWorker {
       { concurrency, renewMs, lookGuardMs, maxLostRuns, name }
     )
     this.#givenBack = new GivenBackJobs(this.#worker.backend)
-    this.#worker.places = parts.shared
+    Object.assign(this.#worker, { places: parts.shared }, options.mayTake && { mayTake: options.mayTake })
     this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
     // Before anything that can settle the job; commands keep their order.
     this.#worker.on('active', job => { if (job.data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: idOf(job) }).catch(this.#report) })
@@ -222,7 +222,7 @@ export class QueueWorker {
     }
     if ('requeue' in result) {
       this.#worker.leaveJob(idOf(run.job))
-      await this.#givenBack.giveBack(run.job, run.token)
+      await this.#givenBack.giveBack(run.job, run.token, run.abort.signal.aborted)
       this.#notices.changed(idOf(run.job))
       throw new bullmq.WaitingError()
     }

@@ -1,3 +1,4 @@
+import { asError, errorCode } from '@toolyard/contract/terms'
 import { inspect } from 'node:util'
 import { SettingsError } from '../settings/settings.ts'
 import { printable } from '../log/printable.ts'
@@ -59,8 +60,24 @@ export function answerParent (question: string, answer: () => Promise<unknown>):
 /** Errors whose message is made for the operator. */
 const plainErrors = new Set([SettingsError.name, 'UnsafeRedisError'])
 
+/** What the machine is out of, by the system's codes. */
+const shortages: Readonly<Record<string, string>> = {
+  EAGAIN: 'there are too many processes or threads',
+  EDQUOT: 'the quota of the disk is used up',
+  EMFILE: 'the process has no descriptors left',
+  ENFILE: 'the machine has no descriptors left',
+  ENOMEM: 'there is no memory left',
+  ENOSPC: 'there is no room left on the disk',
+  EROFS: 'the file system is read-only'
+}
+
 /** Ends a process that could not start: what the operator can set right is told in its own words, anything else with its stack. */
 export function exitWithMessage (error: unknown): never {
-  console.error(printable(error instanceof Error && plainErrors.has(error.name) ? error.message : inspect(error)))
+  console.error(printable(error instanceof Error && plainErrors.has(error.name) ? error.message : shortageText(error) ?? inspect(error)))
   process.exit(1)
+}
+
+function shortageText (error: unknown): string | undefined {
+  const missing = shortages[errorCode(error) ?? '']
+  return missing === undefined ? undefined : `It cannot start: ${missing} (${asError(error).message}). Free some, and start it again.`
 }

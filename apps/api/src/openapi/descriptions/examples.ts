@@ -104,6 +104,7 @@ export const examples = {
     places: { used: 3, total: 8, per_queue: 8, all_queues: 8 },
     sandbox: { level: 'full', missing: [] },
     load: { average: 0.42, processors: 4, memory_bytes: 104_857_600 },
+    shortage: null,
     started_at: at,
     last_seen_at: at
   },

@@ -22,8 +22,8 @@ export async function workerRoutes (app: App, { find }: { find: FindWorkers }): 
   })
 }
 
-function view ({ id, host, version, queues, places, sandbox, load, startedAt, seenAt }: SeenWorker, principal: Principal): WorkerView {
-  const { queueAllowlist: allowed } = principal
+function view (worker: SeenWorker, { queueAllowlist: allowed }: Principal): WorkerView {
+  const { id, host, version, queues, places, sandbox, load, shortage, startedAt, seenAt } = worker
   return {
     id,
     host: host ?? null,
@@ -34,6 +34,7 @@ function view ({ id, host, version, queues, places, sandbox, load, startedAt, se
       : { used: places.used, total: places.total, per_queue: places.perQueue, all_queues: places.allQueues ?? null },
     sandbox: { level: sandbox.level, missing: [...sandbox.missing] },
     load: load === undefined ? null : { average: load.average, processors: load.processors, memory_bytes: load.memoryBytes },
+    shortage: shortage ?? null,
     started_at: startedAt,
     last_seen_at: new Date(seenAt).toISOString()
   }

@@ -1,10 +1,7 @@
 import { callErrors, isRecord } from '@toolyard/contract/terms'
 import type { CallErrorCode } from '@toolyard/contract'
-import { ThreadError, type ThreadOptions, type Threads, type ThreadWork } from '../../run/threads.ts'
+import { callerErrors, ThreadError, type ThreadOptions, type Threads, type ThreadWork } from '../../run/threads.ts'
 import { BuiltinFailure } from './handler.ts'
-
-/** The names of errors that a part throws for the caller. */
-const callerErrors: ReadonlySet<unknown> = new Set(['BuiltinFailure', 'WorkspaceFailure'])
 
 /** The error of a built-in tool whose thread got too little time or memory. */
 export interface ThreadTexts {

@@ -2,7 +2,7 @@ import type { CallError } from '@toolyard/contract'
 import type { PythonRun } from '@toolyard/manifests'
 import { disconnect } from '../wire/connections.ts'
 import type { SessionPlace } from '../../run/outcome.ts'
-import { unlessInterrupted, type Interruption, sandboxError, type HostBox, defaultLimits } from '@toolyard/sandbox'
+import { unlessInterrupted, type Interruption, sandboxError, shortageError, type HostBox, defaultLimits } from '@toolyard/sandbox'
 import type { ForkedProcess, ShownSession } from '../host/forker.ts'
 import type { Hosts } from '../host/hosts.ts'
 import type { Import } from '../host/import.ts'
@@ -103,6 +103,6 @@ async function end (process: ForkedProcess): Promise<void> {
 function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: PythonRun): Opened | undefined {
   if (result.kind === 'lost') return undefined
   if (result.kind === 'unboxed') return { kind: 'unstarted', error: sandboxError(result.cause) }
-  if (result.kind === 'refused') return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the worker cannot start a process: ${result.cause}` } }
+  if (result.kind === 'refused') return { kind: 'unstarted', error: shortageError(result.cause) }
   return { kind: 'unstarted', error: { code: 'TOOL_UNAVAILABLE', message: `module '${module}' does not import: ${result.reason}` }, lacksNetwork: result.lacksNetwork === true }
 }

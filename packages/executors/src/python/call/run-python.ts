@@ -1,8 +1,7 @@
-import type { CallError } from '@toolyard/contract'
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import type { Audit } from '../../audit/audit.ts'
 import { auditEntry } from '../../audit/entry.ts'
-import { startDeadline, type CallGroup, type ProcessEnding, type ProcessEnd, sandboxError, type HostBox } from '@toolyard/sandbox'
+import { startDeadline, type CallGroup, type ProcessEnding, type ProcessEnd, sandboxError, shortageError, type HostBox } from '@toolyard/sandbox'
 import { failure, type Outcome, type RunContext, type SessionPlace } from '../../run/outcome.ts'
 import { interruptionError } from '../../run/interruption.ts'
 import { outputFault } from '../../result/declared-output.ts'
@@ -97,7 +96,7 @@ async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReadin
       return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
     }
     case 'unbound': {
-      const error: CallError = { code: 'INTERNAL', message: `the worker cannot bound a process: ${ending.cause}` }
+      const error = shortageError(ending.cause, 'bound')
       return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
     }
     case 'exit':

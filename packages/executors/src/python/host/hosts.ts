@@ -1,6 +1,6 @@
 import type { CallError } from '@toolyard/contract'
 import { errorCode } from '@toolyard/contract/terms'
-import type { ProcessHost, HostBox } from '@toolyard/sandbox'
+import { shortageError, type ProcessHost, type HostBox } from '@toolyard/sandbox'
 import { startHost, type Host, type HostService } from './host.ts'
 import { findInterpreter, type FoundInterpreter } from './interpreter.ts'
 import { openReception, type Reception } from '../wire/reception.ts'
@@ -101,5 +101,5 @@ async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter |
 
 /** The code alone: the kernel's message may name paths. */
 function unstarted (error: unknown): { error: CallError } {
-  return { error: { code: 'INTERNAL', message: `the worker cannot start a Python host: ${errorCode(error) ?? 'unknown'}` } }
+  return { error: shortageError(errorCode(error) ?? 'unknown') }
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { CallError } from '@toolyard/contract'
-import { asError, crlfText, errorCode, firstLineBytes, markedText, noFirstLineText, readFirstLine, type FirstLine } from '@toolyard/contract/terms'
+import { asError, crlfText, errorCode, firstLineBytes, isRecord, markedText, noFirstLineText, readFirstLine, type FirstLine } from '@toolyard/contract/terms'
 import type { ProcessPlan } from './plan.ts'
 import { headOf } from './program-format.ts'
 
@@ -22,7 +22,7 @@ const causes: Record<string, string> = {
 const longestLookup = 1_000
 
 /** What the machine is out of, not what is wrong with the program: worth another try elsewhere. */
-const shortages = new Set(['EAGAIN', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC'])
+const shortages = new Set(['EAGAIN', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'ERR_WORKER_INIT_FAILED'])
 /** Other faults of the worker: its helper, or what leads to stdin, stdout and stderr. */
 const workerFaults = new Set(['HELPER_LOST', 'CHANNELS'])
 
@@ -37,8 +37,20 @@ export const helperLost: CallError = { code: 'WORKER_LOST', message: 'The proces
 export async function startError (plan: ProcessPlan, error: unknown): Promise<CallError> {
   const code = errorCode(error) ?? ''
   if (code === 'HELPER_DIED') return helperLost
-  if (isShortage(error) || workerFaults.has(code)) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
+  if (isShortage(error) || workerFaults.has(code)) return shortageError(code)
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(plan.program)} cannot be started: ${await causeOf(plan, code)}` }
+}
+
+/** The call error where nothing was started. What the worker is out of, another one may have; a fault of its set-up stays. */
+export function shortageError (code: string, what = 'start'): CallError {
+  const isPassing = shortages.has(code) || code === 'HELPER_LOST'
+  return { code: 'INTERNAL', message: `the worker cannot ${what} a process: ${code}`, ...(isPassing && { details: { shortage: code } }) }
+}
+
+/** What the worker was out of when nothing was started. */
+export function shortageOf ({ code, details }: CallError): string | undefined {
+  const shortage = code === 'INTERNAL' && isRecord(details) ? details['shortage'] : undefined
+  return typeof shortage === 'string' ? shortage : undefined
 }
 
 /** Whether it may work with the next try. */

@@ -1,0 +1,23 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Tool } from '@toolyard/manifests'
+
+/**
+ * Loads what calls of these tools run with, beside what each worker has. Node keeps a module that could not be loaded as it
+ * is, for good: a worker that is out of descriptors at the first call of a tool could never run it. Each part has a turn of the event
+ * loop of its own, since a call that loads it would hold up all others for up to 0.2 s.
+ */
+export async function loadCodeOf (tools: readonly Tool[]): Promise<void> {
+  const jobTypes = new Set(tools.map(({ jobType }) => jobType))
+  if (jobTypes.has('data.fetch')) await import('./builtin/web/fetch-page.ts')
+  if (jobTypes.has('tools.web_search')) await import('./builtin/web/search-web.ts')
+  if (tools.some(({ run }) => run.kind === 'http')) await import('./http/run-http.ts')
+  if (!tools.some(({ run }) => run.kind === 'mcp')) return
+  await setImmediate()
+  const { preloadSchemas } = await import('@modelcontextprotocol/client')
+  await setImmediate()
+  // What a client would make at its first message.
+  preloadSchemas()
+  await setImmediate()
+  await import('./mcp/run-mcp.ts')
+  await import('./mcp/servers.ts')
+}

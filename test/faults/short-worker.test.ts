@@ -1,0 +1,74 @@
+import type { WorkerList } from '@toolyard/contract'
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { reach, read, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { freePort } from '../support/redis-process.ts'
+import { startApp } from '../support/processes.ts'
+import { createService } from '../support/service.ts'
+
+const disk = mkdtempSync(join(tmpdir(), 'toolyard-disk-'))
+const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]).status === 0
+t.teardown(() => {
+  if (isMounted) spawnSync('umount', ['-l', disk])
+  rmSync(disk, { recursive: true, force: true })
+})
+const options = { skip: isMounted ? false : 'this user can mount no file system' }
+const run = '#!/bin/sh\ncat > /dev/null\necho run >> runs\necho \'{"done":true}\'\n'
+const tool = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: ['./tools/bin/run'], ...rest })
+
+/** Leaves the disk no room until the answer is called. */
+function fill (): () => void {
+  const file = join(disk, 'filler')
+  const descriptor = openSync(file, 'w')
+  try {
+    for (const block of [Buffer.alloc(1 << 16), Buffer.alloc(1)]) {
+      try {
+        for (;;) writeSync(descriptor, block)
+      } catch {
+        // There is no room left, as it should be.
+      }
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+  return () => { rmSync(file) }
+}
+
+t.test('a worker whose disk is full leaves its calls to others, takes no more until there is room, and says so', options, async t => {
+  const service = await createService(t, { tools: [tool('once'), tool('again', { idempotent: true })], files: { 'tools/bin/run': run }, workers: 0 })
+  const port = await freePort()
+  await service.startWorker({ TMPDIR: disk, METRICS_PORT: String(port) })
+  const isReady = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/ready`)).status === 200
+  const shortages = async (): Promise<Array<string | null>> => (
+    (await service.client.request<WorkerList>('/v1/workers')).body.workers.map(({ shortage }) => shortage)
+  )
+  t.equal(await isReady(), true)
+  const free = fill()
+  const alone = await submit(service.client, { type: 'agentcli.once' })
+  await waitFor('it says that it is not ready', async () => !await isReady())
+  t.match(await (await fetch(`http://127.0.0.1:${port}/ready`)).text(), /ENOSPC/)
+  await waitFor('its record says so', async () => (await shortages()).includes('ENOSPC'))
+  t.match(await read(service.client, alone.id), { status: 'queued' }, 'a call that nobody can start waits')
+  const other = await service.startWorker()
+  const jobs = await Promise.all(Array.from({ length: 20 }, (_, place) => submit(service.client, { type: place % 2 === 0 ? 'agentcli.once' : 'agentcli.again' })))
+  for (const { id } of [alone, ...jobs]) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 1 })
+  await other.stop()
+  free()
+  await waitFor('it is ready again', isReady)
+  const { id } = await submit(service.client, { type: 'agentcli.once' })
+  t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded' })
+  await waitFor('its record says so', async () => (await shortages()).every(shortage => shortage === null))
+})
+
+t.test('a worker that starts where its disk is full ends with a sentence', options, async t => {
+  const service = await createService(t, { tools: [tool('once')], files: { 'tools/bin/run': run }, workers: 0 })
+  spawnSync('mount', ['-o', 'remount,nr_inodes=1', disk])
+  t.teardown(() => { spawnSync('mount', ['-o', 'remount,nr_inodes=1000', disk]) })
+  const said = await startApp('worker', service.dir, { ...service.env, TMPDIR: disk }).then(() => 'it started', String)
+  t.match(said, /It cannot start: there is no room left on the disk \(ENOSPC/)
+  t.notMatch(said, /\n\s+at /)
+})
