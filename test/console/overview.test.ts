@@ -41,6 +41,7 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
   const gone = { id: 'g', host: 'node-2', last_seen_at: '2026-01-01T00:00:00.000Z' }
   t.same(textsOf({ workers: [worker], lostWorkers: [gone] }), ['Worker node-2 went away.'])
   t.same(textsOf({ lostWorkers: [gone, { ...gone, host: null }] }), ['2 workers went away, the last of them node-2.'])
+  t.same(textsOf({ workers: [{ ...worker, shortage: 'ENOSPC' }] }), ['Worker node-1 takes no jobs: it can\'t start processes (ENOSPC).'])
   t.same(textsOf({ workers: [{ ...worker, sandbox: { level: 'none', missing: ['bwrap'] } }] }), ['Worker node-1 runs tools without a sandbox.'])
   const tools = [called('good', 100, 2), called('bad', 4, 3), called('rare', 1, 1)] as never
   t.same(textsOf({ statistics: { tools } }), ['Tool bad fails: 3 of its last 4 calls.'])
