@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { runsOf } from '../faults/stamp.ts'
 import type { Caller } from './caller.ts'
 import type { Ask, AskedWorkflow, Ledger } from './calls.ts'
-import type { Interval } from './faults.ts'
+import type { Interval } from './fault.ts'
 import type { World } from './world.ts'
 
 type Job = JobResponse['job']

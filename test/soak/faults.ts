@@ -1,27 +1,11 @@
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '../support/condition.ts'
 import type { RedisProcess } from '../support/redis-process.ts'
-import type { Ledger } from './calls.ts'
-import type { Random } from './random.ts'
-import { smallWorker, type Member, type World } from './world.ts'
-
-/** A time in which something was stopped, in milliseconds since the soak began. */
-export interface Interval {
-  what: 'worker stopped' | 'failover' | 'Redis away'
-  from: number
-  to: number
-}
-
-interface FaultParts {
-  world: World
-  ledger: Ledger
-  random: Random
-  intervals: Interval[]
-}
-
-type Fault = (parts: FaultParts) => Promise<void>
+import { fill, withMember, type Fault, type FaultParts } from './fault.ts'
+import { cutNetwork, fillTemporary, holdNetwork, slowNetwork } from './single-faults.ts'
+import type { Member, World } from './world.ts'
 
 const faults: ReadonlyArray<readonly [weight: number, fault: Fault]> = [
   [8, killWorker], [4, stopWorker], [3, killApi], [2, endApi], [2, endWorker], [2, stopApi],
@@ -42,19 +26,6 @@ export async function disturb (parts: FaultParts, isOver: () => boolean): Promis
     else running.push(done)
   }
   await Promise.all(running)
-}
-
-/** Picks a member that no other fault holds; one of each kind is always left alone. */
-async function withMember ({ world, random }: FaultParts, kind: Member['kind'], act: (member: Member) => Promise<void>): Promise<void> {
-  const free = world.members.filter(member => member.kind === kind && !member.held)
-  if (free.length < 2) return
-  const member = random.pick(free)
-  member.held = true
-  try {
-    await act(member)
-  } finally {
-    member.held = false
-  }
 }
 
 async function killWorker (parts: FaultParts): Promise<void> {
@@ -110,48 +81,6 @@ async function stop ({ world }: FaultParts, { name, process }: Member, ms: numbe
   process.child.kill('SIGSTOP')
   await delay(ms)
   process.child.kill('SIGCONT')
-}
-
-async function cutNetwork (parts: FaultParts): Promise<void> {
-  await breakNetwork(parts, 'cuts', network => { network.cut() })
-}
-
-async function holdNetwork (parts: FaultParts): Promise<void> {
-  await breakNetwork(parts, 'holds', network => { network.hold() })
-}
-
-async function slowNetwork (parts: FaultParts): Promise<void> {
-  const lateMs = parts.random.int(50, 2_500)
-  await breakNetwork(parts, `makes late by ${lateMs} ms`, network => { network.slow(lateMs) })
-}
-
-/** Breaks the way of one process to Redis, for longer than its locks last or not. A run that overlaps another one then is a fault. */
-async function breakNetwork (parts: FaultParts, what: string, fault: (network: Member['network']) => void): Promise<void> {
-  await withMember(parts, parts.random.pick(['worker', 'worker', 'api']), async ({ name, network }) => {
-    const ms = parts.random.int(300, 9_000)
-    parts.world.history.add(`${what} the network of ${name} for ${ms} ms`)
-    fault(network)
-    await delay(ms)
-    network.mend()
-    parts.world.history.add(`mends the network of ${name}`)
-  })
-}
-
-/** Fills the disk that one worker has its temporary files on: it can start nothing. */
-async function fillTemporary ({ world, random }: FaultParts): Promise<void> {
-  const member = world.members.find(({ name }) => name === smallWorker)
-  if (world.smallTemporary === undefined || member === undefined || member.held) return
-  member.held = true
-  const ms = random.int(500, 9_000)
-  world.history.add(`leaves ${member.name} no room for temporary files for ${ms} ms`)
-  const file = join(world.smallTemporary, 'filler')
-  try {
-    fill(file)
-    await delay(ms)
-  } finally {
-    rmSync(file, { force: true })
-    member.held = false
-  }
 }
 
 async function jumpClock ({ world, random }: FaultParts): Promise<void> {
@@ -221,19 +150,6 @@ async function fillDisk ({ world, random }: FaultParts): Promise<void> {
   fill(file)
   await delay(ms)
   rmSync(file)
-}
-
-/** Writes to a file until its disk is full, to the last byte. */
-function fill (file: string): void {
-  const descriptor = openSync(file, 'w')
-  for (const block of [Buffer.alloc(1 << 20), Buffer.alloc(1 << 10)]) {
-    try {
-      for (;;) writeSync(descriptor, block)
-    } catch {
-      // There is no room left, as it should be.
-    }
-  }
-  closeSync(descriptor)
 }
 
 /** Brings Redis and all members back to where they serve. */

@@ -3,7 +3,8 @@ import { act } from './operations.ts'
 import { Caller } from './caller.ts'
 import { Ledger } from './calls.ts'
 import { checkOutcomes } from './checks.ts'
-import { disturb, heal, type Interval } from './faults.ts'
+import type { Interval } from './fault.ts'
+import { disturb, heal } from './faults.ts'
 import { History } from './history.ts'
 import { checkLeftovers } from './leftovers.ts'
 import { Random } from './random.ts'
@@ -11,9 +12,9 @@ import { keepEvidence, report } from './report.ts'
 import { openWorld } from './world.ts'
 
 /*
- * A soak: actors do at random everything that the API can do, while processes are killed and stopped, or
- * cut off from Redis alone, clocks jump, a worker's disk is full, and Redis fails over and runs out of memory and disk. At the end all promises are checked. The seed repeats the choices; how they
- * meet in time is the machine's.
+ * A soak: actors do at random everything that the API can do, while processes are killed and stopped, or cut off from Redis
+ * alone, clocks jump, a worker's disk is full, and Redis fails over and runs out of memory and disk. At the end all promises
+ * are checked. The seed repeats the choices; how they meet in time is the machine's.
  */
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '15' }, seed: { type: 'string' }, actors: { type: 'string', default: '6' } } })

@@ -94,7 +94,8 @@ export async function openWorld (t: Cleanup, history: History, say: (line: strin
   const members = await Promise.all(Object.keys(offsets).map(async (name): Promise<Member> => {
     const kind = name.startsWith('api') ? 'api' : 'worker'
     const network = await startNetworkProxy(t, [
-      ...redis.sentinels.map(({ port }) => ({ to: { port }, tellsPorts: true })), ...[redis.master, redis.replica].map(({ port }) => ({ to: { port } }))
+      ...redis.sentinels.map(({ port }) => ({ to: { port }, tellsPorts: true })),
+      ...[redis.master, redis.replica].map(({ port }) => ({ to: { port } }))
     ])
     return { name, kind, network, process: await start({ name, kind, network }), held: false }
   }))

@@ -16,7 +16,7 @@ export interface StartedPool {
 }
 
 /** Where it differs from a pool that serves all queues, a job at a time, each of which succeeds at once. */
-export interface PoolWishes extends Partial<Pick<WorkerPoolOptions, 'retention' | 'concurrency' | 'handle' | 'maxRunning'>> {
+export interface PoolWishes extends Partial<Pick<WorkerPoolOptions, 'retention' | 'concurrency' | 'handle' | 'maxRunning' | 'mayTake'>> {
   /** Queues that are there from the start. */
   known?: readonly string[]
   maxQueues?: number
@@ -24,7 +24,7 @@ export interface PoolWishes extends Partial<Pick<WorkerPoolOptions, 'retention' 
 
 /** Starts a pool, which is stopped when the test ends; it must report no error. */
 export async function startPool (t: Test, server: TestRedis, wishes: PoolWishes = {}): Promise<StartedPool> {
-  const { known = [], maxQueues = 100, retention = { ageSec: 60, count: 1_000 }, concurrency = 1, handle, maxRunning } = wishes
+  const { known = [], maxQueues = 100, retention = { ageSec: 60, count: 1_000 }, concurrency = 1, handle, maxRunning, mayTake } = wishes
   const redis = await connectTo(t, server)
   const directory = new QueueDirectory(redis, maxQueues)
   const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
@@ -37,6 +37,7 @@ export async function startPool (t: Test, server: TestRedis, wishes: PoolWishes 
     queues: ['*'],
     concurrency,
     ...(maxRunning === undefined ? {} : { maxRunning }),
+    ...(mayTake === undefined ? {} : { mayTake }),
     handle: handle ?? (async () => ({ ok: true, json: '1', value: 1 })),
     onError: error => { t.error(error) }
   })
