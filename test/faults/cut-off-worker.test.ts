@@ -28,7 +28,7 @@ const tool = (name: string, rest: object = {}): object => ({
 const faults: ReadonlyArray<readonly [title: string, fault: (network: NetworkProxy) => void]> = [
   ['cut', network => { network.cut() }],
   ['held', network => { network.hold() }],
-  ['slow', network => { network.slow(1_800) }]
+  ['slow', network => { network.slow(2_200) }]
 ]
 
 const service = await createService(t, { tools: [tool('again', { idempotent: true }), tool('once')], files: { 'tools/bin/breathe': breathing }, workers: 0 })
@@ -95,9 +95,9 @@ t.test('promise 3 a call that is cancelled while its worker is cut off is ended 
   network.hold()
   await cancel(service.client, id)
   const later = await submit(service.client, { type: 'agentcli.again', input: { mark: 'later' } })
-  await waitFor('a later call has run for longer than a lock lasts', () => lives('later').length > 70)
+  await waitFor('a later call has run for longer than a lock lasts', () => lives('later').length > 90)
   const ended = lives('cancelled').length
-  await waitFor('it has run for longer', () => lives('later').length > 120)
+  await waitFor('it has run for longer', () => lives('later').length > 140)
   t.equal(lives('cancelled').length, ended)
   network.mend()
   await enough('later')

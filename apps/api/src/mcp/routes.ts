@@ -1,6 +1,6 @@
 import { HttpError } from '@toolyard/contract/terms'
 import type { McpSessionState } from '@toolyard/store'
-import { madeOnce, sharedAbort } from '@toolyard/runtime'
+import { sharedAbort } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
@@ -43,7 +43,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   const calls = new OpenCalls()
   const changes = new ChangeStreams(streams, stopping)
   const held = new HeldMessages()
-  const loaded = madeOnce(load)
+  let loading: Promise<Protocol> | undefined
 
   async function load (): Promise<Protocol> {
     const [{ Protocol }, { onCatalogChange }] = await Promise.all([import('./protocol.ts'), import('./catalog-changes.ts')])
