@@ -41,3 +41,29 @@ t.test('promise 10: nothing that a command prints holds up the event loop', asyn
   await leavesLoopFree(t, '10 MB of short lines in the log', () => run(['cat f >&2']))
   await leavesLoopFree(t, 'more output than is kept', () => run(['cat f']))
 })
+
+t.test('promise 10: no flood of progress or of lines holds up the event loop, whoever else floods', async t => {
+  const fixture = createFixture(t)
+  const floods = {
+    'progress without end': "yes '::progress 7/9 some text'",
+    'progress and other lines': "yes '::progress 7\nline'",
+    'lines that almost tell progress': "yes '::progress 7x'",
+    'empty lines': 'yes ""',
+    'long lines': `yes ${'x'.repeat(3_000)}`
+  }
+  for (const [what, flood] of Object.entries(floods)) {
+    await leavesLoopFree(t, what, async () => {
+      const ends = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(async () => {
+        let told = 0
+        const end = await fixture.runShell(`${flood} | head -c 8000000 >&2; printf '\\n::progress 8/9\\n' >&2; echo out`, {
+          log: () => {}, progress: ({ done }) => { told = done }
+        })
+        return { end, told }
+      }))
+      for (const { end, told } of ends) {
+        t.match(end, { ok: true, output: 'out' })
+        t.equal(told, 8, 'the last progress counts')
+      }
+    })
+  }
+})

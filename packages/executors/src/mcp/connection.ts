@@ -1,7 +1,7 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { errorCode, isRecord, thrownAs, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { sharedAbort } from '@toolyard/runtime'
+import { readWithShare, sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
 import type { Threads } from '../run/threads.ts'
 import type { TraceFields } from '../run/trace-fields.ts'
@@ -182,7 +182,7 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
     const server = await startServer(connection, host)
     if ('code' in server) throw new ServerFault(server.message, server)
     const lines = createLineSplitter(host.onLine)
-    server.stderr.on('data', (chunk: Buffer) => { lines.add(chunk) })
+    readWithShare(server.stderr, chunk => { lines.add(chunk) })
     const transport = createPipeTransport(server, { reader, maxBytes, onEnd: end })
     return { transport, release: async () => {} }
   }

@@ -1,18 +1,16 @@
-import { setImmediate as turn } from 'node:timers/promises'
-
-/** Milliseconds of work after which others have a turn of the event loop. */
-const shareMs = 10
+import { Turns } from '@toolyard/runtime'
 
 /** Maps a list whose items take little time each, and much time in all. */
 export async function mapInTurns<T, U> (items: readonly T[], map: (item: T) => U): Promise<U[]> {
+  const turns = new Turns()
   const mapped: U[] = []
-  let began = performance.now()
   for (const item of items) {
-    if (performance.now() - began > shareMs) {
-      await turn()
-      began = performance.now()
-    }
+    // An item is a whole record.
+    if (turns.isOver(valuesOfItem)) await turns.next()
     mapped.push(map(item))
   }
   return mapped
 }
+
+/** So that the clock is looked at for each. */
+const valuesOfItem = 256

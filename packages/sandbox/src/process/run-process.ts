@@ -1,3 +1,4 @@
+import { readWithShare } from '@toolyard/runtime'
 import { startDeadline, type Deadline } from './plan/deadline.ts'
 import type { BoxStatus } from './plan/box.ts'
 import { boxEnding } from './end/box-end.ts'
@@ -123,8 +124,8 @@ async function closeBox (ending: ProcessEnding, plan: ProcessPlan, box: BoxStatu
 /** Reads both pipes from the first byte on; returns what hands on the last line. */
 function readPipes (child: Child, { stdout, stderr }: Run, { onLine, onProgress }: ProcessOptions): () => void {
   const lines = createLineSplitter(onLine, onProgress)
-  child.stdout.on('error', () => {}).on('data', (chunk: Buffer) => { stdout.add(chunk) })
-  child.stderr.on('error', () => {}).on('data', (chunk: Buffer) => {
+  readWithShare(child.stdout.on('error', () => {}), chunk => { stdout.add(chunk) })
+  readWithShare(child.stderr.on('error', () => {}), chunk => {
     stderr.add(chunk)
     lines.add(chunk)
   })

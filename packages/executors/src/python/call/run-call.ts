@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { errorCode } from '@toolyard/contract/terms'
+import { readWithShare } from '@toolyard/runtime'
 import {
   type Deadline, createCapture, type Captured, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, type CallGroup,
   watchProcessorTime, type ProcessEnding
@@ -67,7 +68,7 @@ export async function runCall (
   const { requests, replies, output } = process
   const lines = createLineSplitter(onLine, onProgress)
   const printed = createCapture(0)
-  output.on('data', (chunk: Buffer) => {
+  readWithShare(output, chunk => {
     printed.add(chunk)
     lines.add(chunk)
   })

@@ -1,3 +1,4 @@
+import { readWithShare } from '@toolyard/runtime'
 import { closing, drainPipes, createLineSplitter } from '@toolyard/sandbox'
 import type { ForkedProcess } from './forker.ts'
 import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
@@ -23,7 +24,7 @@ export async function runImport (process: ForkedProcess, module: string, onLine:
   const { requests, output } = process
   const lines = createLineSplitter(onLine)
   let printedBytes = 0
-  output.on('data', (chunk: Buffer) => {
+  readWithShare(output, chunk => {
     printedBytes += chunk.length
     lines.add(chunk)
   })

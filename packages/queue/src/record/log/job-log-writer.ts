@@ -31,6 +31,8 @@ const patienceMs = 3_000
 
 /** Least time between two writes of one job, in milliseconds: a chatty tool costs Redis twenty commands a second. */
 const intervalMs = 50
+/** Lines of one write, so that neither Redis nor this process is held up by it. */
+const linesAtOnce = 200
 
 /**
  * Adds lines, unless the last line shows that this batch was added already: a connection that breaks between a command
@@ -97,8 +99,7 @@ export class JobLogWriter {
 
   async #append (): Promise<void> {
     const { redis, queue, jobId, retention, onError } = this.#target
-    const lines = this.#lines
-    this.#lines = []
+    const lines = this.#lines.splice(0, linesAtOnce)
     this.#name ??= randomBytes(6).toString('base64url')
     this.#batches += 1
     const batch = `${this.#name}.${this.#batches}`

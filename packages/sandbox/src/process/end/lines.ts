@@ -5,6 +5,9 @@ import { createLastProgress } from './last-progress.ts'
 
 const maxLineBytes = 4_096
 const maxLines = 2_000
+/** Lines with progress that are read one by one; of what comes later, the last one of each piece counts. */
+const maxTold = 2_000
+const mark = Buffer.from('::progress ')
 const newline = 0x0a
 const space = 0x20
 
@@ -26,6 +29,7 @@ export function createLineSplitter (onLine: (line: string) => void, onProgress?:
   /** A line whose end hasn't come yet. */
   let open: Capture | undefined
   let count = 0
+  let told = 0
 
   function finishLine ({ kept, totalBytes }: Captured): void {
     // A decoder keeps back a character that the cut left incomplete.
@@ -33,6 +37,7 @@ export function createLineSplitter (onLine: (line: string) => void, onProgress?:
     if (text === '' || count > maxLines) return
     const progress = onProgress === undefined ? undefined : parseProgress(text)
     if (progress !== undefined) {
+      told += 1
       onProgress?.(progress)
       return
     }
@@ -48,6 +53,7 @@ export function createLineSplitter (onLine: (line: string) => void, onProgress?:
   return {
     add (chunk) {
       let start = 0
+      let last: Buffer | undefined
       if (count > maxLines) {
         lastProgress(chunk)
         return
@@ -62,12 +68,15 @@ export function createLineSplitter (onLine: (line: string) => void, onProgress?:
         if (open !== undefined) {
           open.add(chunk.subarray(start, at))
           finishOpen()
+        } else if (!blank && told >= maxTold && isMarked(chunk, start)) {
+          last = chunk.subarray(start, at)
         } else if (!blank) {
           finishLine({ kept: chunk.subarray(start, Math.min(at, start + maxLineBytes)), totalBytes: at - start })
         }
         start = at + 1
         blank = true
       }
+      if (last !== undefined) finishLine({ kept: last.subarray(0, maxLineBytes), totalBytes: last.length })
       if (start === chunk.length) return
       if (count > maxLines) {
         lastProgress(chunk.subarray(start))
@@ -78,4 +87,11 @@ export function createLineSplitter (onLine: (line: string) => void, onProgress?:
     },
     end: finishOpen
   }
+}
+
+/** Byte by byte: a call out of JavaScript takes ten times as long, and there may be a million lines. */
+function isMarked (chunk: Buffer, start: number): boolean {
+  let length = 0
+  while (length < mark.length && chunk[start + length] === mark[length]) length += 1
+  return length === mark.length
 }

@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream'
+
+/** What the streams of all tools together may take of one turn of the event loop. */
+const most = { ms: 5, bytes: 1_048_576 }
+/** Streams that go on in the next turn; others wait for one more. */
+const atOnce = 16
+
+let used = { ms: 0, bytes: 0 }
+let held: Readable[] = []
+let isTurning = false
+
+/**
+ * Reads what a tool or a server writes, in such a way that no flood holds up the event loop: libuv hands on up to 2 MB
+ * of each stream in one turn. Once the share of a turn is used up, streams wait for the next one, and who writes into
+ * them waits, too.
+ */
+export function readWithShare (stream: Readable, take: (chunk: Buffer) => void): void {
+  stream.on('data', (chunk: Buffer) => {
+    const begun = performance.now()
+    take(chunk)
+    if (!isTurning) {
+      isTurning = true
+      used = { ms: 0, bytes: 0 }
+      setImmediate(nextTurn)
+    }
+    used.ms += performance.now() - begun
+    used.bytes += chunk.length
+    if (used.ms < most.ms && used.bytes < most.bytes) return
+    stream.pause()
+    held.push(stream)
+  })
+}
+
+function nextTurn (): void {
+  used = { ms: 0, bytes: 0 }
+  isTurning = held.length > 0
+  if (isTurning) setImmediate(nextTurn)
+  const now = held.slice(0, atOnce)
+  held = held.slice(atOnce)
+  for (const stream of now) stream.resume()
+}
