@@ -165,14 +165,14 @@ t.test('references inside the schema are followed', async t => {
 })
 
 t.test('a recursive schema with a choice takes bounded time', async t => {
-  const branch = (name: string) => object({ next: { $ref: '#/$defs/node' } }, { required: [name] })
+  const branch = (name: string) => object({ next: { $ref: '#/$defs/node' }, value: { type: 'integer' } }, { dependentRequired: { other: [name] } })
   const validate = await validatorOf(t, object({ node: { $ref: '#/$defs/node' } }, { $defs: { node: { anyOf: [branch('x'), branch('y')] } } }))
-  let node: Record<string, unknown> = {}
+  let node: Record<string, unknown> = { value: 'x' }
   for (let level = 0; level < 90; level++) node = { next: node }
   const started = processorMs()
   t.match(validate({ node }), { ok: false, issues: [{ path: '/', message: 'is too complex to check against the schema of the tool' }] })
   t.ok(processorMs() - started < 10_000)
-  t.ok(validate({ node: { x: 1, next: { y: 1 } } }).ok, 'the next call is judged afresh')
+  t.ok(validate({ node: { value: 1, next: { value: 1 } } }).ok, 'the next call is judged afresh')
 })
 
 t.test('a schema that may follow itself for ever refuses, and does not exhaust the stack', async t => {

@@ -1,46 +1,63 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { fittingDefaults } from './defaults.ts'
-import { dataKeywords, mapKeywords, referenceKeywords, stepKeyword } from './keywords.ts'
+import { dataKeywords, mapKeywords, stepKeyword, type Steps } from './keywords.ts'
 
-/** What of a validation is counted: nothing, the references that it follows, or each subschema that it looks at. */
-export type Counted = 'nothing' | 'references' | 'everything'
-
-/** Values of an `enum` that are compared in the time of one step. */
-const valuesPerStep = 8
+/** Values of an `enum`, and characters of its JSON, that are compared in the time of one step. */
+const perStep = { values: 8, chars: 64 }
 
 /**
  * The schema as Ajv gets it: without `$schema` (the Ajv class says the draft) and defaults that don't fit, and with the
- * steps of the counter. The
- * published schema stays as it is.
+ * steps of the counter. The published schema stays as it is.
  */
-export function compilableSchema (schema: Record<string, unknown>, what: Counted): Record<string, unknown> {
+export function compilableSchema (schema: Record<string, unknown>): Record<string, unknown> {
   const { $schema: _, ...rest } = fittingDefaults(schema).schema
-  return what === 'nothing' ? rest : countedSchema(rest, what)
+  return countedSchema(rest)
 }
 
-function counted (schema: unknown, what: Counted): unknown {
-  if (Array.isArray(schema)) return schema.map(item => counted(item, what))
-  return typeof schema === 'object' && schema !== null ? countedSchema(schema, what) : schema
+function counted (schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(counted)
+  return isRecord(schema) ? countedSchema(schema) : schema
 }
 
-function countedSchema (schema: object, what: Counted): Record<string, unknown> {
-  const copied: Array<[string, unknown]> = []
-  const references: unknown[] = []
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (referenceKeywords.has(keyword) && typeof value === 'string') references.push({ [keyword]: value })
-    else copied.push([keyword, countedValue(keyword, value, what)])
-  }
-  const copy: Record<string, unknown> = { ...what === 'everything' ? { [stepKeyword]: stepsOf(schema) } : {}, ...Object.fromEntries(copied) }
-  if (references.length === 0) return copy
-  const own: unknown = copy['allOf']
-  return { ...copy, allOf: [...(Array.isArray(own) ? own as unknown[] : []), { [stepKeyword]: 1 }, ...references] }
+function countedSchema (schema: Record<string, unknown>): Record<string, unknown> {
+  const copied = Object.entries(schema).map(([keyword, value]) => [keyword, countedValue(keyword, value)] as const)
+  return { ...Object.fromEntries(copied), [stepKeyword]: stepsOf(schema) }
 }
 
-function stepsOf ({ enum: values }: { enum?: unknown }): number {
-  return 1 + (Array.isArray(values) ? Math.ceil(values.length / valuesPerStep) : 0)
-}
-
-function countedValue (keyword: string, value: unknown, what: Counted): unknown {
+function countedValue (keyword: string, value: unknown): unknown {
   if (dataKeywords.has(keyword)) return value
-  if (!mapKeywords.has(keyword)) return counted(value, what)
-  return Object.fromEntries(Object.entries(value ?? {}).map(([name, subschema]) => [name, counted(subschema, what)]))
+  if (!mapKeywords.has(keyword)) return counted(value)
+  return Object.fromEntries(Object.entries(value ?? {}).map(([name, subschema]) => [name, counted(subschema)]))
+}
+
+/** A subschema that fails at once may leave no step of its own, so each is counted where it stands, too. */
+function stepsOf (schema: Record<string, unknown>): Steps {
+  const steps: Steps = { own: 1, each: 0 }
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'enum' || keyword === 'const') steps.own += comparisons(value)
+    else if (keyword === 'dependentRequired' || keyword === 'dependencies') steps.own += JSON.stringify(value ?? null).length / perStep.values
+    else if (forValue.has(keyword)) steps.own += Math.max(1, sizeOf(value))
+    if (keyword === 'patternProperties') steps.each += sizeOf(value)
+    else if (forEach.has(keyword)) steps.each += 1
+  }
+  // What no property is for is compared with all patterns once more.
+  if ('additionalProperties' in schema) steps.each += sizeOf(schema['patternProperties'])
+  return { own: Math.ceil(steps.own), each: steps.each }
+}
+
+/** Keywords with subschemas or names for the value itself. */
+const forValue: ReadonlySet<string> = new Set([
+  'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'properties', 'required', 'prefixItems', 'items', 'dependentSchemas', '$ref', '$dynamicRef', '$recursiveRef'
+])
+/** Keywords that look at each field or item. */
+const forEach: ReadonlySet<string> = new Set([
+  'items', 'additionalItems', 'unevaluatedItems', 'contains', 'propertyNames', 'additionalProperties', 'unevaluatedProperties', 'minProperties', 'maxProperties'
+])
+
+function comparisons (value: unknown): number {
+  return (Array.isArray(value) ? value.length / perStep.values : 0) + (JSON.stringify(value)?.length ?? 0) / perStep.chars
+}
+
+function sizeOf (value: unknown): number {
+  return Array.isArray(value) ? value.length : isRecord(value) ? Object.keys(value).length : 0
 }

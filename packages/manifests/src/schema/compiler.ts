@@ -6,9 +6,9 @@ import type { JsonSchema } from '../tool/tool.ts'
 import { checkSchema, type SchemaFault } from './check.ts'
 import { compilableSchema } from './compilable.ts'
 import { ajvFor, draftOf, type AnyAjv, type Draft } from './draft.ts'
-import { stepCounter, uniqueItems } from './keywords.ts'
+import { stepCounter, stepKeyword, uniqueItems } from './keywords.ts'
 import { surveySchema, type SchemaSurvey } from './survey.ts'
-import { createValidator, errorsOf, type CheckWay, type CompiledSchema, type Validator } from './validator.ts'
+import { createValidator, errorsOf, type CompiledSchema, type Validator } from './validator.ts'
 
 /** Checks and compiles the schemas of one registry; patterns and meta-schemas are compiled once for all of them. */
 export interface SchemaCompiler {
@@ -60,7 +60,7 @@ export function createSchemaCompiler (known?: SchemaMemory): SchemaCompiler {
     memory: { patterns, validators, metaSchema },
     check: schema => checkSchema(schema, {
       compilePattern: pattern,
-      compileSchema: schema => compileSchema(schema, 'references', pattern),
+      compileSchema: schema => compileSchema(schema, false, pattern),
       metaSchema
     }),
     validator: schema => {
@@ -76,10 +76,9 @@ function newValidator (schema: JsonSchema, pattern: PatternCompiler): Validator 
 }
 
 /** Holds its own patterns, and nothing of the compiler that made it: it may live on over many reloads. */
-function lastingValidator (schema: JsonSchema, { nodes, defaults }: SchemaSurvey, patterns: ReadonlyMap<string, Pattern>): Validator {
+function lastingValidator (schema: JsonSchema, { defaults }: SchemaSurvey, patterns: ReadonlyMap<string, Pattern>): Validator {
   return createValidator({
-    compile: way => compileSchema(schema, way, source => patterns.get(source) ?? compilePattern(source)),
-    nodes,
+    compile: allErrors => compileSchema(schema, allErrors, source => patterns.get(source) ?? compilePattern(source)),
     defaults
   })
 }
@@ -102,14 +101,13 @@ function metaSchemas (): (draft: Draft) => AnyAjv {
 /** Values of an `enum` must be unique, too: Ajv's own check takes 1 s for 8,000 objects. */
 function newMeta (draft: Draft): AnyAjv {
   const meta = ajvFor(draft, { ...options, allErrors: true })
-  meta.removeKeyword('uniqueItems').addKeyword(uniqueItems)
+  meta.removeKeyword('uniqueItems').addKeyword(uniqueItems(() => {}))
   return meta
 }
 
 /** Each schema gets an Ajv of its own: identifiers in one can't clash with those of another. */
-function compileSchema (schema: JsonSchema, way: CheckWay, pattern: PatternCompiler): CompiledSchema {
-  const steps = stepCounter(way === 'everything' ? manifestLimits.countedSteps : manifestLimits.referenceSteps)
-  const survey = surveySchema(schema)
+function compileSchema (schema: JsonSchema, allErrors: boolean, pattern: PatternCompiler): CompiledSchema {
+  const steps = stepCounter()
   // Ajv tells patterns apart by their text.
   const counted = (source: string): Pick<Pattern, 'test' | 'toString'> => {
     const compiled = pattern(source)
@@ -119,20 +117,22 @@ function compileSchema (schema: JsonSchema, way: CheckWay, pattern: PatternCompi
     }
     return { test, toString: () => compiled.toString() }
   }
-  const ajv = ajvFor(draftOf(schema, survey) ?? 'draft-07', {
+  const ajv = ajvFor(draftOf(schema, surveySchema(schema)) ?? 'draft-07', {
     ...options,
-    allErrors: way === 'all errors',
+    allErrors,
     validateSchema: false,
     meta: false,
     // Ajv's optimizer takes the square of a schema's size: 10 s for 1,000 properties, 1 s without it on the same machine.
     code: { optimize: false, regExp: Object.assign(counted, { code: 'pattern' }) }
   })
-  ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems).addKeyword(steps.definition)
-  const counts = way === 'everything' ? 'everything' : survey.plain ? 'nothing' : 'references'
-  const validate = ajv.compile(compilableSchema(schema, counts))
+  ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems(steps.count)).addKeyword(steps.definition)
+  // Ajv checks keywords in this order, and none of those behind one that fails.
+  const [first] = ajv.RULES.rules
+  first?.rules.sort((one, other) => Number(other.keyword === stepKeyword) - Number(one.keyword === stepKeyword))
+  const validate = ajv.compile(compilableSchema(schema))
   return {
-    run: value => {
-      steps.reset()
+    run: (value, most) => {
+      steps.reset(most)
       return errorsOf(validate, value)
     }
   }

@@ -1,4 +1,4 @@
-import type { KeywordDefinition } from 'ajv'
+import { _, type CodeKeywordDefinition, type KeywordDefinition } from 'ajv'
 import { manifestLimits } from '../tool/limits.ts'
 import type { Pattern } from './pattern/pattern.ts'
 
@@ -27,8 +27,16 @@ export const plainKeywords: ReadonlySet<string> = new Set([
   'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'definitions', '$defs'
 ])
 
-/** The keyword that counts steps: `compilableSchema` puts it beside each reference, or into each subschema. */
+/** The keyword that counts steps: `countedSchema` puts it into each subschema. */
 export const stepKeyword = 'x-toolyard-step'
+
+/** What one subschema costs where a value is checked against it, whether it fits or not. */
+export interface Steps {
+  /** For the value itself. */
+  own: number
+  /** For each of its fields or items. */
+  each: number
+}
 
 /** Arguments whose validation would take too many steps. */
 export class TooComplex extends Error {
@@ -37,38 +45,53 @@ export class TooComplex extends Error {
 
 /** What `stepCounter` makes. */
 export interface StepCounter {
-  definition: KeywordDefinition
+  definition: CodeKeywordDefinition
+  /** @throws TooComplex */
+  count: (steps: number) => void
   /** Counts what a pattern may need for a text; throws TooComplex. */
   countPattern: (text: string, pattern: Pattern) => void
-  reset: () => void
+  /** To be called before each validation. */
+  reset: (max: number) => void
 }
 
+/** Characters of a text that are read in the time of one step. */
+const charsPerStep = 64
+
 /**
- * Counts the steps of one validation: the references that it follows, or all subschemas that it looks at. Without it, a
- * recursive schema with a choice (`anyOf: [{$ref: "#"}, {$ref: "#"}]`) would take time exponential in the depth of the
- * arguments, and one with a thousand choices a thousand steps for each value.
+ * Counts the steps of one validation: all subschemas that it looks at, and what it does for each of them before anything
+ * can fail. Without it, a recursive schema with a choice (`anyOf: [{$ref: "#"}, {$ref: "#"}]`) would take time exponential
+ * in the depth of the arguments, and one with a thousand choices a thousand steps for each value.
  *
- * @throws TooComplex (while validating) when `max` is passed; call `reset` before each validation.
+ * @throws TooComplex (while validating) when there are more than `reset` was given.
  */
-export function stepCounter (max: number): StepCounter {
-  let left = max
-  let leftOfPatterns: number = manifestLimits.patternSteps
+export function stepCounter (): StepCounter {
+  let left = 0
+  let leftOfPatterns = 0
+  const count = (steps: number): void => {
+    left -= steps
+    if (left < 0) throw new TooComplex()
+  }
+  const countValue = (value: unknown, own: number, each: number): void => {
+    if (typeof value === 'string') count(own + Math.floor(value.length / charsPerStep))
+    else if (each === 0 || typeof value !== 'object' || value === null) count(own)
+    else count(own + each * (Array.isArray(value) ? value.length : Object.keys(value).length))
+  }
   return {
+    count,
     countPattern: (text, { places }) => {
       leftOfPatterns -= text.length * places
       if (leftOfPatterns < 0) throw new TooComplex()
     },
     definition: {
       keyword: stepKeyword,
-      schemaType: 'number',
-      errors: false,
-      validate: (steps: number) => {
-        left -= steps
-        if (left < 0) throw new TooComplex()
-        return true
+      schemaType: 'object',
+      code: ({ gen, data, schema }) => {
+        // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `countedSchema` writes it.
+        const { own, each } = schema as Steps
+        gen.code(_`${gen.scopeValue('func', { ref: countValue })}(${data}, ${own}, ${each})`)
       }
     },
-    reset: () => {
+    reset: max => {
       left = max
       leftOfPatterns = manifestLimits.patternSteps
     }
@@ -76,29 +99,39 @@ export function stepCounter (max: number): StepCounter {
 }
 
 /** `uniqueItems` in linear time: Ajv's own compares every pair of items when they are objects. */
-export const uniqueItems: KeywordDefinition = {
-  keyword: 'uniqueItems',
-  type: 'array',
-  schemaType: 'boolean',
-  errors: false,
-  validate: (wanted: boolean, items: unknown[]) => !wanted || areUnique(items)
+export function uniqueItems (count: (steps: number) => void): KeywordDefinition {
+  return {
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    errors: false,
+    validate: (wanted: boolean, items: unknown[]) => !wanted || areUnique(items, count)
+  }
 }
 
 /** Ends at the first item that was there before; what is no object is compared as it is. */
-function areUnique (items: readonly unknown[]): boolean {
+function areUnique (items: readonly unknown[], count: (steps: number) => void): boolean {
+  count(items.length)
   const seen = new Set<unknown>()
   const objects = new Set<string>()
   return items.every((item, index) => {
     if (typeof item !== 'object' || item === null) return seen.add(item).size === index + 1 - objects.size
-    objects.add(canonical(item))
+    objects.add(canonical(item, count))
     return seen.size + objects.size === index + 1
   })
 }
 
 /** JSON with sorted keys: equal for equal values, whatever the order of their properties. */
-function canonical (value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+function canonical (value: unknown, count: (steps: number) => void): string {
+  if (typeof value !== 'object' || value === null) {
+    if (typeof value === 'string') count(Math.ceil(value.length / charsPerStep))
+    return JSON.stringify(value)
+  }
+  if (Array.isArray(value)) {
+    count(value.length + 1)
+    return `[${value.map(item => canonical(item, count)).join(',')}]`
+  }
   const entries = Object.entries(value).sort(([left], [right]) => left < right ? -1 : 1)
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
+  count(2 * entries.length + 1)
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item, count)}`).join(',')}}`
 }

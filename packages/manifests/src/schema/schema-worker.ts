@@ -12,8 +12,11 @@ parentPort?.on('message', ({ json, args }: SchemaTask) => {
   // Schemas that reloads have replaced are forgotten with all others.
   if (compiler.memory.validators.size > manifestLimits.compiledSchemas) compiler = createSchemaCompiler()
   const schema = storedJson<JsonSchema>(json)
-  const answer: SchemaAnswer = args === undefined
-    ? { faults: compiler.check(schema) }
-    : { result: compiler.validator(schema)(args) }
-  parentPort?.postMessage(answer)
+  parentPort?.postMessage(args === undefined ? { faults: compiler.check(schema) } satisfies SchemaAnswer : judged(schema, storedJson(args)))
 })
+
+function judged (schema: JsonSchema, args: Record<string, unknown>): SchemaAnswer {
+  const result = compiler.validator(schema)(args)
+  if (!result.ok) return { issues: result.issues }
+  return result.arguments === args ? {} : { filled: JSON.stringify(result.arguments) }
+}

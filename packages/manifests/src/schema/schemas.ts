@@ -10,7 +10,7 @@ import { tooComplex, type ArgumentsResult, type Validator } from './validator.ts
 /**
  * Checks and compiles the schemas of one registry. To compile takes up to 0.3 ms for each keyword, and to judge one
  * pattern up to 150 ms: schemas that are not small, or have a pattern that is not plain, are checked, compiled and used
- * in a thread.
+ * in a thread, and so are arguments that take more than a moment.
  */
 export interface Schemas {
   /** What is wrong with a schema of a tool's parameters; nothing when it can be used. */
@@ -55,12 +55,17 @@ export function createSchemas (known?: SchemasMemory): Schemas {
       return await check
     },
     validators: schema => {
-      if (!isLarge(schema)) {
-        const validate = compiler.validator(schema)
-        return { validate, check: async args => await Promise.resolve(validate(args)) }
+      let json: string | undefined
+      const inThread = async (args: Record<string, unknown>) => await thread.validate(json ??= JSON.stringify(schema), args) ?? tooComplex
+      if (isLarge(schema)) return { validate: args => compiler.validator(schema)(args), check: inThread }
+      const validate = compiler.validator(schema)
+      return {
+        validate,
+        check: async args => {
+          const quick = validate(args, manifestLimits.quickSteps)
+          return quick === tooComplex ? await inThread(args) : quick
+        }
       }
-      const json = JSON.stringify(schema)
-      return { validate: args => compiler.validator(schema)(args), check: async args => await thread.validate(json, args) ?? tooComplex }
     }
   }
 }

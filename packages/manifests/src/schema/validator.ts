@@ -7,64 +7,68 @@ import { issuesOf, type Issue } from './issues.ts'
 /** What validation makes of a call's arguments: a copy with defaults filled in, or what is wrong. */
 export type ArgumentsResult = { ok: true, arguments: Record<string, unknown> } | { ok: false, issues: Issue[] }
 
-export type Validator = (args: Record<string, unknown>) => ArgumentsResult
+/** Validates arguments; `tooComplex` when that takes more than so many steps. */
+export type Validator = (args: Record<string, unknown>, most?: number) => ArgumentsResult
 
 /** Arguments that take more to check than any are worth. */
 export const tooComplex: ArgumentsResult = { ok: false, issues: [{ path: '/', message: 'is too complex to check against the schema of the tool' }] }
 
-/** A compiled schema. `run` resets the counter of steps first. */
+/** A compiled schema. */
 export interface CompiledSchema {
-  run: (value: unknown) => readonly ErrorObject[]
+  /** @throws TooComplex beyond `most` steps. */
+  run: (value: unknown, most: number) => readonly ErrorObject[]
 }
-
-/**
- * The ways to compile one schema: stopping at the first error, following so many references at most; finding all errors;
- * or stopping at the first one, looking at so many subschemas at most.
- */
-export type CheckWay = 'references' | 'all errors' | 'everything'
 
 /** A schema to make a validator of. */
 export interface SchemaSource {
-  compile: (way: CheckWay) => CompiledSchema
-  /** Its subschemas. */
-  nodes: number
+  /** Stops at the first error, or finds all of them. */
+  compile: (allErrors: boolean) => CompiledSchema
   /** The schema has defaults: validation writes into what it validates. */
   defaults: boolean
 }
+
+/** Steps in which a value is copied. */
+const copySteps = 2
 
 /**
  * A validator of arguments, compiled at its first use. It neither coerces nor changes what it is given: defaults go
  * into a copy.
  *
  * The first error decides. Only when there is one, and the arguments are small, they are gone through again for all
- * errors: 300,000 bad items cost no more than one. Large arguments of a schema with many parts are gone through with
- * every step counted: choices multiply their time.
+ * errors: 300,000 bad items cost no more than one.
  */
 export function createValidator (source: SchemaSource): Validator {
-  const quick = once(() => source.compile('references'))
-  const thorough = once(() => source.compile('all errors'))
-  const careful = once(() => source.compile('everything'))
+  const quick = once(() => source.compile(false))
+  const thorough = once(() => source.compile(true))
   const copy = (args: Record<string, unknown>) => source.defaults ? bareRecord(args) : args
-  return args => {
-    try {
-      const filled = copy(args)
-      const errors = (holdsAtMost(args, manifestLimits.uncountedSteps / source.nodes) ? quick() : careful()).run(filled)
-      if (errors.length === 0) {
-        if (filled !== args) makePlain(filled)
-        return { ok: true, arguments: filled }
-      }
-      const all = holdsAtMost(args, Math.min(manifestLimits.thoroughValues, manifestLimits.thoroughSteps / source.nodes))
-        ? thorough().run(copy(args))
-        : []
-      return { ok: false, issues: issuesOf(all.length > 0 ? all : errors) }
-    } catch (error) {
-      // RangeError: the stack, in a schema that follows itself; counted or not, the arguments can't be judged.
-      if (error instanceof TooComplex || error instanceof RangeError) {
-        return tooComplex
-      }
-      throw error
-    }
+  const allErrors = (args: Record<string, unknown>): readonly ErrorObject[] | undefined => (
+    holdsAtMost(args, manifestLimits.thoroughValues)
+      ? unlessComplex(() => thorough().run(copy(args), manifestLimits.quickSteps))
+      : undefined
+  )
+  return (args, most = manifestLimits.mostSteps) => {
+    if (source.defaults && !holdsAtMost(args, most / copySteps)) return tooComplex
+    const filled = copy(args)
+    const errors = unlessComplex(() => quick().run(filled, most))
+    if (errors === undefined) return tooComplex
+    if (errors.length > 0) return { ok: false, issues: issuesOf(nonEmpty(allErrors(args)) ?? errors) }
+    if (filled !== args) makePlain(filled)
+    return { ok: true, arguments: filled }
   }
+}
+
+/** RangeError: the stack, in a schema that follows itself; whoever has more of it can't judge the arguments, either. */
+function unlessComplex<T> (run: () => T): T | undefined {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof TooComplex || error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function nonEmpty<T> (list: readonly T[] | undefined): readonly T[] | undefined {
+  return list === undefined || list.length === 0 ? undefined : list
 }
 
 /**

@@ -26,7 +26,7 @@ export const manifestLimits = {
   schemaNodes: 5_000,
   /** What a schema that is compiled on the main thread may cost, in keywords: they take some 20 ms. */
   smallSchemaCost: 100,
-  /** Milliseconds that one task with a large schema may take, and megabytes of heap that their thread has: last resorts. */
+  /** Milliseconds that a thread may take for one large schema, or for arguments, and megabytes of heap that it has: last resorts. */
   schemaMs: 60_000,
   schemaHeapMb: 512,
   /** Large schemas that stay compiled. */
@@ -41,12 +41,8 @@ export const manifestLimits = {
   issueTextChars: 200,
   /** Values in arguments up to which every problem is looked for; above, the first one is reported. */
   thoroughValues: 2_000,
-  /** References that may be followed while one call's arguments are validated; that many take some 30 ms. */
-  referenceSteps: 30_000,
-  /** Values of arguments multiplied by the subschemas of their schema, above which the steps of a validation are counted. */
-  uncountedSteps: 500_000,
-  /** Subschemas that a counted validation may look at; that many take some 30 ms. */
-  countedSteps: 150_000,
-  /** Those for which every problem is looked for. */
-  thoroughSteps: 100_000
+  /** Steps of a validation on the event loop, which take some 5 ms; what takes more is validated in a thread. */
+  quickSteps: 20_000,
+  /** Steps that a validation may take at all; that many take some 0.3 s. */
+  mostSteps: 2_000_000
 } as const
