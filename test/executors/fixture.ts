@@ -10,6 +10,8 @@ export interface RunOptions extends Partial<RunContext> {
   args?: string[]
   envPassthrough?: string[]
   arguments?: Record<string, unknown>
+  /** Its schema; any arguments without one. */
+  parameters?: Record<string, unknown>
   /** False where the program can't be started, so that no process of it can be kept ready. */
   startable?: boolean
 }
@@ -106,8 +108,8 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
       return file
     },
     shell: (name, script) => fixture.program(name, `#!/bin/sh\n${script}\n`),
-    async run ({ program, args = [], envPassthrough = [], arguments: given = {}, startable = true, ...rest }) {
-      const tool = { ...makeTool({ kind: 'command', program, args, envPassthrough }), source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 } as const }
+    async run ({ program, args = [], envPassthrough = [], arguments: given = {}, parameters, startable = true, ...rest }) {
+      const tool = { ...makeTool({ kind: 'command', program, args, envPassthrough }), source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 } as const, ...parameters === undefined ? {} : { parameters } }
       const run = async (tool: Tool): Promise<Outcome> => await executors.run(tool, given, context(rest))
       return whole(keptReady === undefined || !startable ? await run(tool) : await keptReady.call(executors, tool, run))
     },

@@ -1,5 +1,7 @@
 import { errorCode, isRecord, limits } from '@toolyard/contract/terms'
 import { atPlace, hashBounds, openTopDirectory, readContent, replaceFile, shown, storageFailure, WorkspaceFailure, type Content } from '@toolyard/workspace'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Turns } from '@toolyard/runtime'
 import { interruptionError } from '../run/interruption.ts'
 import { failure, type Outcome, type RunContext, type Success } from '../run/outcome.ts'
 import { shortOutput } from './large-output.ts'
@@ -41,11 +43,15 @@ async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
   if (parts > limits.bodyParts) return failure('OUTPUT_INVALID', `the output returns files, and holds more than ${limits.bodyParts} objects, lists and fields`)
   const returns = new Returns(place)
   try {
-    const value: unknown = json === undefined ? outcome.output : JSON.parse(json)
-    if (!mayReturn(value)) return outcome
-    const output = await returns.resolve(value)
-    if (returns.count === 0) return outcome
+    const whole: { output: unknown } = { output: json === undefined ? outcome.output : JSON.parse(json) }
+    // A large one was parsed in this turn of the event loop.
+    if (json !== undefined) await turn()
+    const places = await placesIn(whole)
+    if (places.length === 0) return outcome
+    for (const { holder, name, returned } of places) Reflect.set(holder, name, await returns.resolve(returned))
+    const { output } = whole
     if (json === undefined) return { ...outcome, output }
+    await turn()
     const text = JSON.stringify(output)
     return text.length > shortOutput ? { ...outcome, json: text } : { ok: true, output }
   } catch (error) {
@@ -82,20 +88,8 @@ class Returns {
     this.#place = place
   }
 
-  async resolve (value: unknown): Promise<unknown> {
-    if (Array.isArray(value)) {
-      const items: unknown[] = []
-      for (const item of value) items.push(await this.resolve(item))
-      return items
-    }
-    if (!isRecord(value)) return value
-    const { $file: file, $bytes: bytes } = value
-    const names = Object.keys(value)
-    if (typeof file === 'string' && names.every(name => fields.has(name))) return await this.#reference(file)
-    if (typeof bytes === 'string' && names.length === 1) return await this.#store(bytes)
-    const entries: Array<[string, unknown]> = []
-    for (const [name, item] of Object.entries(value)) entries.push([name, await this.resolve(item)])
-    return Object.fromEntries(entries)
+  async resolve ({ file, bytes = '' }: Returned): Promise<unknown> {
+    return file === undefined ? await this.#store(bytes) : await this.#reference(file)
   }
 
   async #store (base64: string): Promise<unknown> {
@@ -142,9 +136,40 @@ class Returns {
   }
 }
 
-/** Most outputs return no file: those are not copied. */
-function mayReturn (value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some(mayReturn)
-  return Object.entries(value).some(([name, item]) => name === '$file' || name === '$bytes' || mayReturn(item))
+interface Returned {
+  file?: string
+  bytes?: string
+}
+
+interface Place { holder: object, name: string | number }
+
+/** Where an output returns files, in their order. What is found takes its place there. */
+async function placesIn (whole: object): Promise<Array<Place & { returned: Returned }>> {
+  const turns = new Turns()
+  const places: Array<Place & { returned: Returned }> = []
+  const open: Place[] = [{ holder: whole, name: 'output' }]
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const holder: unknown = Reflect.get(place.holder, place.name)
+    if (typeof holder !== 'object' || holder === null) continue
+    const returned = returnedBy(holder)
+    if (returned !== undefined) {
+      places.push({ ...place, returned })
+      continue
+    }
+    const inner: Place[] = []
+    for (const name of Array.isArray(holder) ? holder.keys() : Object.keys(holder)) {
+      if (turns.isOver()) await turns.next()
+      const value: unknown = Reflect.get(holder, name)
+      if (typeof value === 'object' && value !== null) inner.push({ holder, name })
+    }
+    open.push(...inner.reverse())
+  }
+  return places
+}
+
+function returnedBy (value: object): Returned | undefined {
+  if (!isRecord(value)) return undefined
+  const { $file: file, $bytes: bytes } = value
+  if (typeof file === 'string') return Object.keys(value).every(name => fields.has(name)) ? { file } : undefined
+  return typeof bytes === 'string' && Object.keys(value).length === 1 ? { bytes } : undefined
 }

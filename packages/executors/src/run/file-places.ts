@@ -1,0 +1,170 @@
+import { isRecord } from '@toolyard/contract/terms'
+import { acceptedPattern, type JsonSchema, type Pattern } from '@toolyard/manifests'
+import { Turns } from '@toolyard/runtime'
+
+/** What is looked at: a value with all schemas that hold for it, or may hold. */
+interface Place<Value = unknown> {
+  value: Value
+  schemas: readonly SchemaObject[]
+  name: string | number
+  parent: Place | undefined
+}
+
+/** A text in arguments that names a file. */
+export type FilePlace = Place<string>
+
+type SchemaObject = Record<string, unknown>
+
+const format = 'session-file'
+/** Keywords with a schema, or a list of them, for the same value. */
+const partKeywords = ['allOf', 'anyOf', 'oneOf', 'then', 'else']
+/** A pattern is tried on names up to this length; a longer one is taken to fit, so that no file is missed. */
+const mostNameChars = 100
+/** Values multiplied by their schemas, and what patterns need for names: some seconds. */
+const mostSteps = 5_000_000
+
+/** Where arguments name files. Each value is looked at once, with all schemas that lead to it. */
+export class FilePlaces {
+  readonly #root: JsonSchema
+  readonly #turns = new Turns(mostSteps)
+  readonly #patterns = new Map<string, Pattern>()
+
+  constructor (root: JsonSchema) {
+    this.#root = root
+  }
+
+  /**
+   * Those of the arguments in their order, `most` and one more at most.
+   *
+   * @throws TooManyValues
+   */
+  async find (args: Record<string, unknown>, most: number): Promise<FilePlace[]> {
+    const found: FilePlace[] = []
+    const open: Place[] = [{ value: args, schemas: this.#withParts([this.#root]), name: '', parent: undefined }]
+    for (let place = open.pop(); place !== undefined && found.length <= most; place = open.pop()) {
+      const { value, schemas } = place
+      if (this.#turns.isOver(schemas.length + 1)) await this.#turns.next()
+      if (typeof value === 'string') found.push({ ...place, value })
+      else {
+        const inner = Array.isArray(value) ? await this.#items(place, value, most) : isRecord(value) ? await this.#fields(place, value) : []
+        for (const each of inner.reverse()) open.push(each)
+      }
+    }
+    // Who goes on has large arguments to write.
+    await this.#turns.next()
+    return found
+  }
+
+  /** Ends at the first text beyond `most`: there are too many then. */
+  async #items (parent: Place, values: unknown[], most: number): Promise<Place[]> {
+    const rest = this.#withParts(parent.schemas.flatMap(({ items, additionalItems, unevaluatedItems, contains }) => (
+      [(Array.isArray(items) ? additionalItems : items) ?? unevaluatedItems, contains]
+    )))
+    const tuples = parent.schemas.flatMap(({ prefixItems, items }) => [prefixItems, items].filter(Array.isArray))
+    const places: Place[] = []
+    const namesFile = mayBeFile(rest)
+    let texts = 0
+    for (const [name, value] of values.entries()) {
+      if (this.#turns.isOver()) await this.#turns.next()
+      if (texts > most) break
+      const own: unknown[] = tuples.flatMap((tuple: unknown[]) => name < tuple.length ? [tuple[name]] : [])
+      if (own.length > 0) addPlace(places, { value, schemas: this.#withParts([...own, ...rest]), name, parent })
+      else if (typeof value === 'string' ? namesFile : rest.length > 0) addPlace(places, { value, schemas: rest, name, parent })
+      if (typeof value === 'string' && namesFile) texts += 1
+    }
+    return places
+  }
+
+  async #fields (parent: Place, fields: SchemaObject): Promise<Place[]> {
+    const places: Place[] = []
+    for (const [name, value] of Object.entries(fields)) {
+      if (this.#turns.isOver()) await this.#turns.next()
+      if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) continue
+      const own: unknown[] = []
+      for (const schema of parent.schemas) own.push(...await this.#forField(schema, name))
+      addPlace(places, { value, schemas: this.#withParts(own), name, parent })
+    }
+    return places
+  }
+
+  async #forField ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: SchemaObject, name: string): Promise<unknown[]> {
+    const own: unknown[] = isRecord(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
+    if (isRecord(patternProperties)) {
+      for (const [source, schema] of Object.entries(patternProperties)) if (await this.#mayFit(name, source)) own.push(schema)
+    }
+    return own.length > 0 ? own : [additionalProperties ?? unevaluatedProperties]
+  }
+
+  async #mayFit (name: string, source: string): Promise<boolean> {
+    if (name.length > mostNameChars) return true
+    const pattern = this.#patterns.get(source) ?? acceptedPattern(source)
+    this.#patterns.set(source, pattern)
+    if (this.#turns.isOver(name.length * Math.max(1, pattern.places))) await this.#turns.next()
+    return pattern.test(name)
+  }
+
+  /** What else holds for the same value, or may hold. */
+  #withParts (schemas: readonly unknown[]): SchemaObject[] {
+    const all = new Set<SchemaObject>()
+    const open = [...schemas].reverse()
+    while (open.length > 0) {
+      const schema = open.pop()
+      if (!isRecord(schema) || all.has(schema)) continue
+      all.add(schema)
+      const references = ['$ref', '$recursiveRef'].map(name => this.#definition(schema[name]))
+      const { dependentSchemas } = schema
+      open.push(...references, ...partKeywords.flatMap(name => schema[name]), ...isRecord(dependentSchemas) ? Object.values(dependentSchemas) : [])
+    }
+    return [...all]
+  }
+
+  #definition (reference: unknown): unknown {
+    if (reference === '#') return this.#root
+    if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
+    let at: unknown = this.#root
+    for (const name of reference.slice(2).split('/')) {
+      const plain = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')
+      at = isRecord(at) && Object.hasOwn(at, plain) ? at[plain] : undefined
+    }
+    return at
+  }
+}
+
+/** Texts that name no file, and numbers, have nothing to look at. */
+function addPlace (places: Place[], place: Place): void {
+  const { value, schemas } = place
+  if (typeof value === 'string' ? mayBeFile(schemas) : typeof value === 'object' && value !== null && schemas.length > 0) places.push(place)
+}
+
+function mayBeFile (schemas: readonly SchemaObject[]): boolean {
+  return schemas.some(schema => schema['format'] === format)
+}
+
+/** A JSON pointer. */
+export function pathOf ({ name, parent }: Place): string {
+  return parent === undefined ? '' : `${pathOf(parent)}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+/** Puts files into a copy of arguments, of which only what holds them is copied. */
+export function withFiles (args: Record<string, unknown>, files: ReadonlyMap<FilePlace, string>): Record<string, unknown> {
+  const copies = new Map<unknown, object>([[args, { ...args }]])
+  const copyOf = ({ value, name, parent }: Place): object => {
+    const known = copies.get(value)
+    if (known !== undefined || parent === undefined) return known ?? {}
+    const copy: object = Array.isArray(value) ? [...value as unknown[]] : { ...value as object }
+    copies.set(value, copy)
+    Reflect.set(copyOf(parent), name, copy)
+    return copy
+  }
+  for (const [{ name, parent }, file] of files) if (parent !== undefined) Reflect.set(copyOf(parent), name, file)
+  return copies.get(args) as Record<string, unknown>
+}
+
+const namesFilesBySchema = new WeakMap<JsonSchema, boolean>()
+
+/** Whether a schema names files at all: most don't. */
+export function namesFiles (schema: JsonSchema): boolean {
+  let names = namesFilesBySchema.get(schema)
+  if (names === undefined) namesFilesBySchema.set(schema, names = JSON.stringify(schema).includes(`"${format}"`))
+  return names
+}
