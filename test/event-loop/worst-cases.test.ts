@@ -20,7 +20,8 @@ const args = largeValues(900_000, 29_000)
 
 /** Fails with the first case that holds up the event loop in each of its runs. */
 async function holdsUpNothing<Case> (
-  t: Test, cases: fc.Arbitrary<Case>, numRuns: number, work: (given: Case) => Promise<unknown>, isValid: (given: Case) => Promise<boolean> = async () => await Promise.resolve(true)
+  t: Test, cases: fc.Arbitrary<Case>, numRuns: number,
+  work: (given: Case) => Promise<unknown>, isValid: (given: Case) => Promise<boolean> = async () => await Promise.resolve(true)
 ): Promise<void> {
   const details = await fc.check(fc.asyncProperty(cases, async given => {
     if (!await isValid(given)) return
@@ -33,7 +34,10 @@ async function holdsUpNothing<Case> (
 }
 
 function shown (value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) => Array.isArray(item) && item.length > 10 ? [...item.slice(0, 3) as unknown[], `${item.length} items`] : item)?.slice(0, 3_000)
+  const cut = (_: string, item: unknown): unknown => (
+    Array.isArray(item) && item.length > 10 ? [...item.slice(0, 3) as unknown[], `${item.length} items`] : item
+  )
+  return JSON.stringify(value, cut)?.slice(0, 3_000)
 }
 
 const known = createSchemas()
@@ -45,7 +49,9 @@ async function isCompiled (schema: JsonSchema): Promise<boolean> {
 }
 
 t.test('promise 10: no arguments hold up the event loop, whatever the schema that they are checked against', async t => {
-  const ofSchemas = ([root, one, two]: readonly object[]): JsonSchema => ({ properties: { list: root, a: one }, additionalProperties: two, $defs: { one, two } })
+  const ofSchemas = ([root, one, two]: readonly object[]): JsonSchema => (
+    { properties: { list: root, a: one }, additionalProperties: two, $defs: { one, two } }
+  )
   await holdsUpNothing(t, fc.tuple(schemas, schemas, schemas, args), 40, async ([root, one, two, value]) => {
     await known.validators(ofSchemas([root, one, two])).check({ list: value, a: value })
   }, async ([root, one, two]) => await isCompiled(ofSchemas([root, one, two])))

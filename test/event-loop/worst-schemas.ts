@@ -5,6 +5,8 @@ import fc from 'fast-check'
  * arguments that are large in one way. Names and values are few, so that they meet.
  */
 
+type Schema = Record<string, unknown>
+
 /** What a manifest may well have. */
 const mostChars = 100_000
 const name = fc.constantFrom('a', 'b', 'c', 'list', 'aaaaaaaaaaaaaaaaaaaaaaab')
@@ -16,16 +18,20 @@ const format = fc.constantFrom(
 )
 const large = fc.letrec<{ value: unknown, leaf: unknown, deep: unknown }>(tie => ({
   leaf: scalar,
-  deep: fc.oneof({ maxDepth: 3 }, tie('leaf'), fc.array(tie('deep'), { maxLength: 4 }), fc.dictionary(name, tie('deep'), { maxKeys: 4 })),
+  deep: fc.oneof(
+    { maxDepth: 3 }, tie('leaf'), fc.array(tie('deep'), { maxLength: 4 }), fc.dictionary(name, tie('deep'), { maxKeys: 4 })
+  ),
   value: tie('deep')
 })).value
 
 /** A schema of an object, with the branches and references that a validation may go through again and again. */
-export const schemas: fc.Arbitrary<Record<string, unknown>> = fc.letrec<{ schema: Record<string, unknown>, keyword: Record<string, unknown> }>(tie => {
+export const schemas: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema, keyword: Schema }>(tie => {
   const schema = tie('schema')
-  const several = (most: number) => fc.tuple(schema, fc.integer({ min: 1, max: most })).map(([one, count]) => Array.from({ length: count }, () => one))
+  const several = (most: number) => (
+    fc.tuple(schema, fc.integer({ min: 1, max: most })).map(([one, count]) => Array.from({ length: count }, () => one))
+  )
   return {
-    schema: fc.array(tie('keyword'), { minLength: 1, maxLength: 4 }).map(keywords => Object.assign({}, ...keywords) as Record<string, unknown>),
+    schema: fc.array(tie('keyword'), { minLength: 1, maxLength: 4 }).map(keywords => Object.assign({}, ...keywords) as Schema),
     keyword: fc.oneof(
       { maxDepth: 4, depthSize: 'small' },
       fc.record({ type: fc.constantFrom('object', 'array', 'string', 'integer', 'null') }),
@@ -76,7 +82,10 @@ export function largeValues (bytes: number, parts: number): fc.Arbitrary<unknown
     const times = Math.floor(Math.min(bytes / (json.length + prefix.length + 10), parts / held))
     return Object.fromEntries(Array.from({ length: times }, (_, at) => [`${prefix}${at}`, JSON.parse(json)]))
   })
-  const text = fc.constantFrom('a', 'ab', '0', '/', '@a.', ':', '-', '{a}', 'é', '😀', '\n', '[').map(part => part.repeat(Math.floor(bytes / 4)))
-  const deep = fc.tuple(name, large).map(([field, value]) => Array.from({ length: 90 }).reduce<unknown>(inner => ({ [field]: inner }), value))
+  const part = fc.constantFrom('a', 'ab', '0', '/', '@a.', ':', '-', '{a}', 'é', '😀', '\n', '[')
+  const text = part.map(each => each.repeat(Math.floor(bytes / 4)))
+  const deep = fc.tuple(name, large).map(([field, value]) => (
+    Array.from({ length: 90 }).reduce<unknown>(inner => ({ [field]: inner }), value)
+  ))
   return fc.oneof(items, items, fields, text, deep)
 }

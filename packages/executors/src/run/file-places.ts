@@ -87,10 +87,11 @@ export class FilePlaces {
     return places
   }
 
-  async #forField ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: SchemaObject, name: string): Promise<unknown[]> {
+  async #forField (schema: SchemaObject, name: string): Promise<unknown[]> {
+    const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema
     const own: unknown[] = isRecord(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
     if (isRecord(patternProperties)) {
-      for (const [source, schema] of Object.entries(patternProperties)) if (await this.#mayFit(name, source)) own.push(schema)
+      for (const [source, each] of Object.entries(patternProperties)) if (await this.#mayFit(name, source)) own.push(each)
     }
     return own.length > 0 ? own : [additionalProperties ?? unevaluatedProperties]
   }
@@ -113,7 +114,8 @@ export class FilePlaces {
       all.add(schema)
       const references = ['$ref', '$recursiveRef'].map(name => this.#definition(schema[name]))
       const { dependentSchemas } = schema
-      open.push(...references, ...partKeywords.flatMap(name => schema[name]), ...isRecord(dependentSchemas) ? Object.values(dependentSchemas) : [])
+      const dependent = isRecord(dependentSchemas) ? Object.values(dependentSchemas) : []
+      open.push(...references, ...partKeywords.flatMap(name => schema[name]), ...dependent)
     }
     return [...all]
   }
@@ -147,17 +149,18 @@ export function pathOf ({ name, parent }: Place): string {
 
 /** Puts files into a copy of arguments, of which only what holds them is copied. */
 export function withFiles (args: Record<string, unknown>, files: ReadonlyMap<FilePlace, string>): Record<string, unknown> {
-  const copies = new Map<unknown, object>([[args, { ...args }]])
+  const whole = { ...args }
+  const copies = new Map<unknown, object>([[args, whole]])
   const copyOf = ({ value, name, parent }: Place): object => {
     const known = copies.get(value)
     if (known !== undefined || parent === undefined) return known ?? {}
-    const copy: object = Array.isArray(value) ? [...value as unknown[]] : { ...value as object }
+    const copy: object = Array.isArray(value) ? [...value as unknown[]] : isRecord(value) ? { ...value } : {}
     copies.set(value, copy)
     Reflect.set(copyOf(parent), name, copy)
     return copy
   }
   for (const [{ name, parent }, file] of files) if (parent !== undefined) Reflect.set(copyOf(parent), name, file)
-  return copies.get(args) as Record<string, unknown>
+  return whole
 }
 
 const namesFilesBySchema = new WeakMap<JsonSchema, boolean>()

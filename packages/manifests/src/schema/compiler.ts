@@ -1,6 +1,5 @@
 import type { Format, Options } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { manifestLimits } from '../tool/limits.ts'
 import { compilePattern, type Pattern } from './pattern/pattern.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { checkSchema, type SchemaFault } from './check.ts'

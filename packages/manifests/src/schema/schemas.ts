@@ -56,7 +56,10 @@ export function createSchemas (known?: SchemasMemory): Schemas {
     },
     validators: schema => {
       let json: string | undefined
-      const inThread = async (args: Record<string, unknown>) => await thread.validate(json ??= JSON.stringify(schema), args) ?? tooComplex
+      const inThread = async (args: Record<string, unknown>) => {
+        json ??= JSON.stringify(schema)
+        return await thread.validate(json, args) ?? tooComplex
+      }
       if (isLarge(schema)) return { validate: args => compiler.validator(schema)(args), check: inThread }
       const validate = compiler.validator(schema)
       return {
