@@ -85,10 +85,9 @@ t.test('promise 10: no output holds up the event loop, wherever in it files are 
 t.test('promise 10: nothing that several tools write at once holds up the event loop', async t => {
   const fixture = createFixture(t)
   const line = fc.constantFrom('::progress 1', '::progress 1/2 text', '::progress x', '', ' ', 'x', 'x'.repeat(200), 'x'.repeat(5_000), '\\r', '\\0', '::progress')
-  await holdsUpNothing(t, fc.tuple(fc.array(line, { minLength: 1, maxLength: 5 }), fc.boolean()), 12, async ([lines, both]) => {
-    const flood = `yes "$(printf '${lines.join('\\n')}')" | head -c 6000000`
+  await holdsUpNothing(t, fc.array(line, { minLength: 1, maxLength: 5 }), 12, async lines => {
     await Promise.all([1, 2, 3, 4, 5, 6].map(async () => {
-      const end = await fixture.runShell(both ? `${flood} | tee /dev/stderr` : `${flood} >&2; echo out`, { log: () => {}, progress: () => {} })
+      const end = await fixture.runShell(`yes "$(printf '${lines.join('\\n')}')" | head -c 6000000 >&2; echo out`, { log: () => {}, progress: () => {} })
       t.ok(end.ok, 'no call is lost')
     }))
   })
