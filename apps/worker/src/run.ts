@@ -1,6 +1,6 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createExecutors, loadCodeOf, openAudit } from '@toolyard/executors'
-import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
+import { acceptedPattern, createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool, describeBackend, usedBackend } from '@toolyard/queue'
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, RedisGuard, reportRedis, SessionLeases,
@@ -85,6 +85,7 @@ export async function runWorker (): Promise<void> {
   const executors = createExecutors({
     sandbox,
     compileSchema: schema => schemas.validators(schema).check,
+    compilePattern: acceptedPattern,
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
     serviceFiles: serviceFilesOf(settings, process.env),

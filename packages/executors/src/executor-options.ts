@@ -1,3 +1,4 @@
+import type { CompilePattern } from './run/file-places.ts'
 import type { CallError, McpTool } from '@toolyard/contract/terms'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
@@ -31,6 +32,8 @@ export interface ExecutorOptions {
   warm?: WarmLimits
   /** Compiles the schemas of declared outputs (P21); absent, outputs aren't checked. */
   compileSchema?: CompileSchema
+  /** Compiles the patterns of names in the schemas of arguments that name files. */
+  compilePattern?: CompilePattern
 }
 
 /** The part of a logger that executors need. */

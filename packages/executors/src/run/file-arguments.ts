@@ -2,7 +2,7 @@ import { errorCode, limits, type CallError } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 import { TooManyValues } from '@toolyard/runtime'
 import { atPlace, shown, WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
-import { FilePlaces, namesFiles, pathOf, withFiles, type FilePlace } from './file-places.ts'
+import { FilePlaces, namesFiles, pathOf, withFiles, type CompilePattern, type FilePlace } from './file-places.ts'
 import { interruptionError } from './interruption.ts'
 import type { RunContext } from './outcome.ts'
 
@@ -16,7 +16,11 @@ export interface FileSource {
   /** The shared workspace. */
   workspaceDir: string
   serviceFiles?: readonly string[]
+  /** Without it, each name is taken to fit each pattern. */
+  compilePattern?: CompilePattern
 }
+
+const fitsAll: CompilePattern = () => ({ test: () => true, places: 0 })
 
 interface Issue { path: string, message: string }
 
@@ -29,7 +33,7 @@ export async function withFileArguments (
 ): Promise<{ args: Record<string, unknown> } | { error: CallError }> {
   if (!namesFiles(schema)) return { args }
   try {
-    const places = await new FilePlaces(schema).find(args, limits.resultFiles)
+    const places = await new FilePlaces(schema, source.compilePattern ?? fitsAll).find(args, limits.resultFiles)
     const excess = places[limits.resultFiles]
     if (excess !== undefined) return refused([refusal(excess, `a call names at most ${limits.resultFiles} files`)])
     const { files, issues } = await lookUp(places, context, source)

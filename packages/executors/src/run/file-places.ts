@@ -1,5 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
-import { acceptedPattern, type JsonSchema, type Pattern } from '@toolyard/manifests'
+import type { JsonSchema, Pattern } from '@toolyard/manifests'
 import { Turns } from '@toolyard/runtime'
 
 /** What is looked at: a value with all schemas that hold for it, or may hold. */
@@ -9,6 +9,9 @@ interface Place<Value = unknown> {
   name: string | number
   parent: Place | undefined
 }
+
+/** Compiles a pattern of a schema that was accepted, so that no name takes it long. */
+export type CompilePattern = (source: string) => Pick<Pattern, 'test' | 'places'>
 
 /** A text in arguments that names a file. */
 export type FilePlace = Place<string>
@@ -27,10 +30,12 @@ const mostSteps = 5_000_000
 export class FilePlaces {
   readonly #root: JsonSchema
   readonly #turns = new Turns(mostSteps)
-  readonly #patterns = new Map<string, Pattern>()
+  readonly #compile: CompilePattern
+  readonly #patterns = new Map<string, ReturnType<CompilePattern>>()
 
-  constructor (root: JsonSchema) {
+  constructor (root: JsonSchema, compile: CompilePattern) {
     this.#root = root
+    this.#compile = compile
   }
 
   /**
@@ -98,7 +103,7 @@ export class FilePlaces {
 
   async #mayFit (name: string, source: string): Promise<boolean> {
     if (name.length > mostNameChars) return true
-    const pattern = this.#patterns.get(source) ?? acceptedPattern(source)
+    const pattern = this.#patterns.get(source) ?? this.#compile(source)
     this.#patterns.set(source, pattern)
     if (this.#turns.isOver(name.length * Math.max(1, pattern.places))) await this.#turns.next()
     return pattern.test(name)
