@@ -31,6 +31,7 @@ export class FilePlaces {
   readonly #root: JsonSchema
   readonly #turns = new Turns(mostSteps)
   readonly #compile: CompilePattern
+  #isDue = false
   readonly #patterns = new Map<string, ReturnType<CompilePattern>>()
 
   constructor (root: JsonSchema, compile: CompilePattern) {
@@ -48,10 +49,10 @@ export class FilePlaces {
     const open: Place[] = [{ value: args, schemas: this.#withParts([this.#root]), name: '', parent: undefined }]
     for (let place = open.pop(); place !== undefined && found.length <= most; place = open.pop()) {
       const { value, schemas } = place
-      if (this.#turns.isOver(schemas.length + 1)) await this.#turns.next()
+      await this.#breathe(schemas.length + 1)
       if (typeof value === 'string') found.push({ ...place, value })
       else {
-        const inner = Array.isArray(value) ? await this.#items(place, value, most) : isRecord(value) ? await this.#fields(place, value) : []
+        const inner = Array.isArray(value) ? await this.#items(place, value, most) : isRecord(value) ? await this.#fields(place, value, most) : []
         for (const each of inner.reverse()) open.push(each)
       }
     }
@@ -70,7 +71,7 @@ export class FilePlaces {
     const namesFile = mayBeFile(rest)
     let texts = 0
     for (const [name, value] of values.entries()) {
-      if (this.#turns.isOver()) await this.#turns.next()
+      await this.#breathe()
       if (texts > most) break
       const own: unknown[] = tuples.flatMap((tuple: unknown[]) => name < tuple.length ? [tuple[name]] : [])
       if (own.length > 0) addPlace(places, { value, schemas: this.#withParts([...own, ...rest]), name, parent })
@@ -80,33 +81,45 @@ export class FilePlaces {
     return places
   }
 
-  async #fields (parent: Place, fields: SchemaObject): Promise<Place[]> {
+  /** Ends like `#items`. Most fields have the same schemas as the one before. */
+  async #fields (parent: Place, fields: SchemaObject, most: number): Promise<Place[]> {
     const places: Place[] = []
-    for (const [name, value] of Object.entries(fields)) {
-      if (this.#turns.isOver()) await this.#turns.next()
+    let last: { own: readonly unknown[], schemas: readonly SchemaObject[] } = { own: [], schemas: [] }
+    let texts = 0
+    for (const name of Object.keys(fields)) {
+      await this.#breathe(parent.schemas.length + 1)
+      if (texts > most) break
+      const value = fields[name]
       if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) continue
-      const own: unknown[] = []
-      for (const schema of parent.schemas) own.push(...await this.#forField(schema, name))
-      addPlace(places, { value, schemas: this.#withParts(own), name, parent })
+      const own = parent.schemas.flatMap(schema => this.#forField(schema, name))
+      if (own.length !== last.own.length || own.some((each, at) => each !== last.own[at])) last = { own, schemas: this.#withParts(own) }
+      addPlace(places, { value, schemas: last.schemas, name, parent })
+      if (typeof value === 'string' && mayBeFile(last.schemas)) texts += 1
     }
     return places
   }
 
-  async #forField (schema: SchemaObject, name: string): Promise<unknown[]> {
-    const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema
+  #forField ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: SchemaObject, name: string): unknown[] {
     const own: unknown[] = isRecord(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
     if (isRecord(patternProperties)) {
-      for (const [source, each] of Object.entries(patternProperties)) if (await this.#mayFit(name, source)) own.push(each)
+      for (const [source, each] of Object.entries(patternProperties)) if (this.#mayFit(name, source)) own.push(each)
     }
     return own.length > 0 ? own : [additionalProperties ?? unevaluatedProperties]
   }
 
-  async #mayFit (name: string, source: string): Promise<boolean> {
+  #mayFit (name: string, source: string): boolean {
     if (name.length > mostNameChars) return true
     const pattern = this.#patterns.get(source) ?? this.#compile(source)
     this.#patterns.set(source, pattern)
-    if (this.#turns.isOver(name.length * Math.max(1, pattern.places))) await this.#turns.next()
+    if (this.#turns.isOver(name.length * Math.max(1, pattern.places))) this.#isDue = true
     return pattern.test(name)
+  }
+
+  /** Counts values, and lets others have a turn when one is due. */
+  async #breathe (count = 1): Promise<void> {
+    if (!this.#turns.isOver(count) && !this.#isDue) return
+    this.#isDue = false
+    await this.#turns.next()
   }
 
   /** What else holds for the same value, or may hold. */
