@@ -8,7 +8,8 @@ import { startTestRedis } from '../support/redis.ts'
 
 const redis = await connectTo(t, await startTestRedis(t))
 const limit = 3_000
-const queues = new JobQueues(redis, new QueueDirectory(redis, 10), { ageSec: 60, count: 10_000 }, { backend: queueBackend, perOwner: () => limit })
+const retention = { ageSec: 60, count: 10_000 }
+const queues = new JobQueues(redis, new QueueDirectory(redis, 10), retention, { backend: queueBackend, perOwner: () => limit })
 t.teardown(() => queues.close())
 const data: NewJob['data'] = { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }
 const jobs = (count: number): NewJob[] => Array.from({ length: count }, () => ({ id: newJobId(), type: 'x', data }))

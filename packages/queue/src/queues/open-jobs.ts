@@ -208,9 +208,13 @@ export async function dropEndedJobs (redis: Redis): Promise<void> {
 /** Reads the next page of an owner when it may be read, and drops what has ended; how many that were. */
 async function dropPage (redis: Redis, owner: string, view: OwnerView): Promise<number> {
   const restMs = Math.floor(Math.min(batchSize, view.size) / readPerMs)
-  for (const giveUpAt = performance.now() + patienceMs; restMs > 0; await delay(restMs)) {
-    if (await whileAvailable(takeTurn(redis, upkeepKey(`open-jobs:${owner}`), restMs))) break
+  const giveUpAt = performance.now() + patienceMs
+  const isTurn = async (): Promise<boolean> => (
+    restMs === 0 || await whileAvailable(takeTurn(redis, upkeepKey(`open-jobs:${owner}`), restMs))
+  )
+  while (!await isTurn()) {
     if (performance.now() > giveUpAt) return 0
+    await delay(restMs)
   }
   return await dropEnded(redis, owner, await nextPage(redis, owner, view))
 }
