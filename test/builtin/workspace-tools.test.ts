@@ -28,6 +28,21 @@ t.test('workspace_list lists one directory by name, page by page', async t => {
   t.same(await list({ path: 'dir/link' }), failed('path escapes workspace root'))
 })
 
+t.test('no tool makes, reads, moves or deletes a file with the name of one in the making', async t => {
+  const fixture = createFixture(t, { builtins: { workspaceDelete: true } })
+  const name = `.toolyard-${'0'.repeat(32)}.tmp`
+  writeFileSync(join(fixture.workspace, 'file'), 'x')
+  mkdirSync(join(fixture.workspace, 'dir'))
+  const refused = { ok: false, error: { code: 'NOT_ALLOWED' } }
+  t.match(await fixture.runBuiltin('data.write_file', { path: name, mode: 'replace', content: 'x', create_if_missing: true }), refused)
+  for (const from of ['file', 'dir']) t.match(await fixture.runBuiltin('workspace.move', { from, to: name }), refused)
+  writeFileSync(join(fixture.workspace, name), 'x')
+  t.match(await fixture.runBuiltin('data.file_read', { path: name }), refused)
+  t.match(await fixture.runBuiltin('workspace.move', { from: name, to: 'other' }), refused)
+  t.match(await fixture.runBuiltin('workspace.delete', { path: name }), refused)
+  t.same(readdirSync(fixture.workspace).sort(), [name, 'dir', 'file'])
+})
+
 t.test('workspace_stat returns type, size, mode and hash', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'content', { mode: 0o640 })

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, rea
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { clearTrash, discardSession, surveySession, type Survey } from '@toolyard/workspace'
+import { discardSession, surveySession, Trash, type Survey } from '@toolyard/workspace'
 
 /* What a tool may leave in the directory of its session, for who counts and removes it. */
 
@@ -31,7 +31,9 @@ async function startSwapping (t: Test, place: string, target: string): Promise<v
 
 async function clear (dir: string): Promise<Error[]> {
   const faults: Error[] = []
-  await clearTrash(dir, 60_000, error => { faults.push(error) })
+  const trash = new Trash(dir, ({ error }) => { faults.push(error) })
+  await trash.clear(60_000)
+  await trash.close()
   return faults
 }
 

@@ -201,6 +201,30 @@ t.test('no link leads out of the workspace, and files of the service can\'t be r
   t.equal(readFileSync(join(audit, 'today'), 'utf8'), 'a secret')
 })
 
+t.test('a name of our own files in the making is nobody\'s to use, and a tool\'s directory of such a name is one like any other', async t => {
+  const name = `.toolyard-${'0'.repeat(32)}.tmp`
+  for (const path of [`/${name}`, `/${name}/file`, `/new/${name}`, `/new/${name}/below/file`]) t.equal(await codeOf(await put(path, 'x')), '403 FORBIDDEN', path)
+  t.notOk(existsSync(at('new')))
+  writeFileSync(at(name), 'x')
+  for (const method of ['GET', 'DELETE']) t.equal(await codeOf(await ask(method, `/${name}`)), '403 FORBIDDEN', method)
+  rmSync(at(name))
+  mkdirSync(at(name))
+  writeFileSync(at(name, 'file'), 'x')
+  t.match((await (await ask('GET', '/')).json() as FileList).entries.map(entry => entry.name).includes(name), true)
+  t.equal(await (await ask('GET', `/${name}/file`)).text(), 'x')
+  t.equal((await ask('DELETE', `/${name}?recursive=true`)).status, 204)
+})
+
+t.test('what a tool plants under such a name, dated in the future or as a link, is removed like what was left', async t => {
+  const [file, link] = ['0', '1'].map(digit => at(`.toolyard-${digit.repeat(32)}.tmp`)) as [string, string]
+  writeFileSync(file, 'x')
+  symlinkSync('nowhere', link)
+  utimesSync(file, 5e9, 5e9)
+  lutimesSync(link, 1e9, 1e9)
+  t.equal((await ask('GET', '/')).status, 200)
+  t.same([file, link].filter(path => lstatSync(path, { throwIfNoEntry: false }) !== undefined), [])
+})
+
 t.test('a directory is listed in pages, by name', async t => {
   for (const name of ['c', 'a', 'b.txt']) await put(`/many/${name}`, name)
   await put('/many/sub/below', 'x')

@@ -118,10 +118,8 @@ t.test('links are never followed to files outside, and every name in an answer c
   t.ok(names.includes('plain') && names.includes('second'), 'hard links are two names')
   t.ok(names.some(path => path.length === 255))
   await later()
-  for (const path of ['new\nline', 'no\udcffunicode']) {
-    const result = await call(id, 'py_write', { path })
-    t.match([result.ok, paths(result), result.more_files], [true, [], true], JSON.stringify(path))
-  }
+  const result = await call(id, 'py_write', { path: 'new\nline' })
+  t.match([result.ok, paths(result), result.more_files], [true, [], true])
 })
 
 t.test('a file that is larger than the bound is named without a hash', async t => {

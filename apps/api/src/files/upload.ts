@@ -1,6 +1,6 @@
 import { HttpError } from '@toolyard/contract'
 import {
-  atNearPlace, belowNearPlace, checkNewNames, entryPath, lookAgain, mediaTypeOf, refusal, writeDraft,
+  atNearPlace, belowNearPlace, entryPath, lookAgain, mediaTypeOf, refusal, writeDraft,
   type Draft, type NearPlace, type Place, type WriteTurns
 } from '@toolyard/workspace'
 import { lstatSync } from 'node:fs'
@@ -50,7 +50,6 @@ export function contentOf (body: ComingBody | undefined, signal: AbortSignal): P
 export async function putFile (
   space: FileSpace, { names, content, bytes: coming, headers, isProgram = false }: Upload, turns: WriteTurns
 ): Promise<{ file: PutFile, isNew: boolean }> {
-  checkNewNames(names)
   if (names.length === 0) throw new HttpError('CONFLICT', 'There is a directory')
   const options = { notFound: noSuchFile, mayBeMissing: true, makeParents: true }
   return await atNearPlace(space, `./${names.join('/')}`, options, async near => {

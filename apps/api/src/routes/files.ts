@@ -1,5 +1,5 @@
 import { ArchiveResponse, ErrorBody, errorCode, FileResponse, HttpError, isRecord, parseFileQuery, type FileQuery, type Permission } from '@toolyard/contract'
-import type { WorkspaceSetting, WriteTurns } from '@toolyard/workspace'
+import { checkNewNames, type WorkspaceSetting, type WriteTurns } from '@toolyard/workspace'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { finished } from 'node:stream'
 import type { TString } from 'typebox'
@@ -122,6 +122,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
   }
 
   async function putOne (space: FileSpace, names: string[], request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    checkNewNames(names)
     refuseSlashAtEnd(request.url, names)
     if (request.headers['content-range'] !== undefined) throw new HttpError('VALIDATION_ERROR', 'A file is put as a whole, without Content-Range')
     const { file, isNew } = await putFile(space, { names, ...contentOf(bodyOf(request), space.signal), headers: request.headers }, turns)

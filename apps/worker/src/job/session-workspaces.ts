@@ -3,9 +3,10 @@ import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/ex
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/store'
 import type { Logger } from '@toolyard/runtime'
 import {
-  clearTrash, discardSession, FileClock, openSessionDirectory, SessionCounts, storageFailure, TemplateMissingError,
+  discardSession, FileClock, openSessionDirectory, Patience, SessionCounts, storageFailure, TemplateMissingError, Trash,
   type SessionPlaces, type Survey
 } from '@toolyard/workspace'
+import { join } from 'node:path'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
 
 /** A call's stay in the directory of its session. */
@@ -38,8 +39,8 @@ export interface SessionWorkspacesOptions {
 }
 
 const upkeepMs = 1_000
-/** Between two warnings of files that can't be removed. */
-const quietMs = 60_000
+/** Failures in a row from which on somebody is told: other workers remove the same at the same time. */
+const toldFailures = 2
 /** How long one turn of removing files may take. */
 const trashMs = 400
 /** How long the files of a call that has used its time up may be counted, in milliseconds. */
@@ -68,13 +69,21 @@ export class SessionWorkspaces {
   readonly #options: SessionWorkspacesOptions
   readonly #counts = new SessionCounts()
   readonly #watches = new SessionWatches()
+  readonly #trash: Trash
+  /** Of sessions whose directory can't be put there. */
+  readonly #patience = new Patience()
   #clock: FileClock | undefined
   #timer: NodeJS.Timeout | undefined
   #stopped = false
-  #quietUntil = 0
 
   constructor (options: SessionWorkspacesOptions) {
     this.#options = options
+    this.#trash = new Trash(options.places.dir, ({ path, error, failures }) => { this.#tell(error, path, failures) })
+  }
+
+  /** Sessions that were removed and whose files can't be. */
+  get stuck (): number {
+    return this.#trash.stuck + this.#patience.size
   }
 
   /** Removes, from now on, what sessions left; `onRemoved` gets the id of each that is removed. */
@@ -87,6 +96,7 @@ export class SessionWorkspaces {
     this.#stopped = true
     clearTimeout(this.#timer)
     this.#watches.end()
+    void this.#trash.close()
     this.#clock?.close()
     this.#clock = undefined
     this.#options.leases.stop()
@@ -201,7 +211,7 @@ export class SessionWorkspaces {
   #schedule (): void {
     if (this.#stopped) return
     this.#timer = setTimeout(() => {
-      void this.#upkeep().catch(this.#warn).then(() => { this.#schedule() })
+      void this.#upkeep().then(() => { this.#schedule() })
     }, upkeepMs).unref()
   }
 
@@ -210,24 +220,24 @@ export class SessionWorkspaces {
     const { leases, places } = this.#options
     const gone: string[] = []
     for (const id of await leases.removable().catch(() => [])) {
+      if (this.#patience.isWaiting(id)) continue
       try {
         await discardSession(places, id)
         this.#counts.forget(id)
         this.#watches.forget(id)
+        this.#patience.forget(id)
         gone.push(id)
       } catch (error) {
-        this.#warn(error)
+        this.#tell(error, join(places.dir, id), this.#patience.failed(id))
       }
     }
     await leases.forget(gone).catch(() => {})
-    await clearTrash(places.dir, trashMs, this.#warn)
+    await this.#trash.clear(trashMs).catch((error: unknown) => { this.#tell(error, places.dir, toldFailures) })
   }
 
-  readonly #warn = (error: unknown): void => {
-    const now = performance.now()
-    if (this.#stopped || now < this.#quietUntil) return
-    this.#quietUntil = now + quietMs
-    this.#options.logger.warn({ err: error }, 'sessions: what they left could not be removed')
+  #tell (error: unknown, path: string, failures: number): void {
+    if (this.#stopped || failures < toldFailures) return
+    this.#options.logger.warn({ err: error, path, failures }, 'sessions: files of a removed session could not be removed; they are tried again, ever more seldom')
   }
 }
 

@@ -1,7 +1,7 @@
 import { errorCode, limits, type CallError } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 import { TooManyValues } from '@toolyard/runtime'
-import { atPlace, shown, WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
+import { atPlace, nameOf, shown, WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
 import { FilePlaces, namesFiles, pathOf, withFiles, type CompilePattern, type FilePlace } from './file-places.ts'
 import { interruptionError } from './interruption.ts'
 import type { RunContext } from './outcome.ts'
@@ -62,8 +62,10 @@ async function lookUp (
     const inside = file.startsWith(`${workspaceDir}/`) ? file.slice(workspaceDir.length + 1) : file
     try {
       files.set(place, await atPlace({ workspace, signal }, inside, { notFound: 'there is no such file' }, async ({ stats, relative }) => {
-        if (stats?.isFile() === true) return await Promise.resolve(relative)
-        throw new WorkspaceFailure('it is no file')
+        if (stats?.isFile() !== true) throw new WorkspaceFailure('it is no file')
+        const way = nameOf(relative)
+        if (typeof way !== 'string') throw new WorkspaceFailure('its path is not UTF-8, as an argument must be')
+        return await Promise.resolve(way)
       }))
     } catch (error) {
       const why = error instanceof WorkspaceFailure ? error.message : errorCode(error)

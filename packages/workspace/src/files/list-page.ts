@@ -1,10 +1,11 @@
 import type { Stats } from 'node:fs'
-import { lstat, opendir } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { entryPath, type Directory } from '../walk/directory.ts'
+import { readEntries } from '../walk/entries.ts'
 import type { Place } from '../walk/place.ts'
 import { isServiceName } from '../service/service-files.ts'
 import { removeAbandoned } from '../write/abandoned.ts'
-import { isOwnName } from '../write/own-names.ts'
+import { isOwnName } from '../service/own-names.ts'
 
 /** An entry of a directory. */
 export interface ListedEntry {
@@ -41,9 +42,10 @@ export async function pageOfNames (
   const taken = place.root.service.namesIn(directory.handle.fd)
   let names: string[] = []
   const found = { rest: 0, total: 0 }
-  for await (const { name } of await opendir(entryPath(directory, '.'), { bufferSize: listed })) {
-    if (isOwnName(name)) removeAbandoned(entryPath(directory, name))
-    if (isOwnName(name) || isServiceName(name, taken) || !counts(name)) continue
+  for await (const { name, dirent } of readEntries(directory, listed)) {
+    const isOwn = isOwnName(name) && !dirent.isDirectory()
+    if (isOwn) removeAbandoned(entryPath(directory, name))
+    if (isOwn || isServiceName(name, taken) || !counts(name)) continue
     found.total += 1
     if (name <= after) continue
     found.rest += 1

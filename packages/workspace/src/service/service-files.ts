@@ -1,4 +1,4 @@
-import { fstatSync, lstatSync, type BigIntStats, type Dirent, type Stats } from 'node:fs'
+import { fstatSync, lstatSync, type BigIntStats, type Dirent, type PathLike, type Stats } from 'node:fs'
 import { findHidden, isHiddenName, linkedFilesBelow, type HiddenPlaces } from './hidden.ts'
 import { WorkspaceFailure } from '../failure/failure.ts'
 
@@ -30,7 +30,7 @@ export class ServiceFiles {
   }
 
   /** Whether what a path leads to is the service's by another name; a link itself never is. */
-  has (path: string, entry: Pick<Dirent | Stats, 'isFile' | 'isDirectory'>): boolean {
+  has (path: PathLike, entry: Pick<Dirent | Stats, 'isFile' | 'isDirectory'>): boolean {
     if (this.#places === undefined || (!entry.isFile() && !entry.isDirectory())) return false
     try {
       return this.#hasEntry(lstatSync(path, { bigint: true }))
@@ -46,7 +46,7 @@ export class ServiceFiles {
   }
 
   /** Whether something of the service lies in a directory, or will. */
-  isBelow (path: string): boolean {
+  isBelow (path: PathLike): boolean {
     return this.#places?.above.has(idOf(lstatSync(path, { bigint: true }))) === true
   }
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
-import { giveOwnerRightsAt } from './owner-rights.ts'
+import { openTopDirectory } from '../walk/directory.ts'
+import { giveOwnerRightsAt } from '../walk/owner-rights.ts'
+import { copyTree } from './copy-tree.ts'
 
 /*
  * The directories of sessions, by id, in one directory that all workers share. `.making` has what is being copied from a
@@ -43,28 +45,45 @@ export async function openSessionDirectory (
   const aside = join(dir, '.making', `${id}.${randomUUID()}`)
   try {
     await mkdir(aside, { recursive: true, mode: ownerOnly })
-    await cp(template, aside, { recursive: true, verbatimSymlinks: true, filter: isPlain })
-    // The copy has the permissions of the template.
-    await mkdir(aside, { recursive: true, mode: ownerOnly })
+    await copyTemplate(template, aside)
     await rename(aside, place).catch(unlessThere)
   } finally {
-    await rm(aside, { recursive: true, force: true })
+    await discard(dir, id, [aside])
   }
   return place
 }
 
-/** Puts the directory of a session where no call reaches it; `clearTrash` removes it. Only for a session that nobody holds a lease of. */
+async function copyTemplate (template: string, aside: string): Promise<void> {
+  const from = openTopDirectory(template)
+  try {
+    const to = openTopDirectory(aside)
+    try {
+      await copyTree(from, to)
+    } finally {
+      to.handle.close()
+    }
+  } finally {
+    from.handle.close()
+  }
+  await chmod(aside, ((await lstat(template)).mode & 0o7777) | ownerOnly)
+}
+
+/** Puts the directory of a session where no call reaches it; `Trash` removes it. Only for a session that nobody holds a lease of. */
 export async function discardSession ({ dir }: SessionPlaces, id: string): Promise<void> {
   const making = join(dir, '.making')
   const halfMade = (await readdir(making).catch(unlessGone) ?? []).filter(name => name.startsWith(id)).map(name => join(making, name))
-  const places = [...halfMade, ...await isThere(join(dir, id)) ? [join(dir, id)] : []]
-  if (places.length === 0) return
+  await discard(dir, id, [...halfMade, join(dir, id)])
+}
+
+/** The names in the trash tell which session it was. */
+async function discard (dir: string, id: string, places: readonly string[]): Promise<void> {
   const trash = join(dir, '.trash')
-  await mkdir(trash, { recursive: true, mode: ownerOnly })
   for (const place of places) {
+    if (!await isThere(place)) continue
+    await mkdir(trash, { recursive: true, mode: ownerOnly })
     // Who may not write to a directory can't move it elsewhere.
     if (await isDirectory(place)) giveOwnerRightsAt(place)
-    await rename(place, join(trash, randomUUID())).catch(unlessGone)
+    await rename(place, join(trash, `${id}.${randomUUID()}`)).catch(unlessGone)
   }
 }
 
@@ -74,12 +93,6 @@ async function isDirectory (path: string): Promise<boolean> {
 
 async function isThere (path: string): Promise<boolean> {
   return await lstat(path).catch(unlessGone) !== undefined
-}
-
-/** A template has files, directories and links. */
-async function isPlain (path: string): Promise<boolean> {
-  const entry = await lstat(path)
-  return entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()
 }
 
 /** Another process may have made it. */

@@ -1,14 +1,15 @@
-import { lstatSync, opendirSync, type BigIntStats } from 'node:fs'
+import { lstatSync, type BigIntStats } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { errorCode } from '@toolyard/contract/terms'
 import { maxDepth } from '../files/delete-tree.ts'
 import { mediaTypeOf } from '../files/media-type.ts'
 import { newNameFault } from '../files/entry-names.ts'
-import { entryBytes, entryPath, openDirectory, openTopDirectory, type Directory } from '../walk/directory.ts'
+import { entryPath, openDirectory, openTopDirectory, type Directory } from '../walk/directory.ts'
+import { readEntriesSync } from '../walk/entries.ts'
 import { removeAbandoned } from '../write/abandoned.ts'
-import { isOwnName } from '../write/own-names.ts'
+import { isOwnName } from '../service/own-names.ts'
 import { hashBounds, readContent, type Content } from './content.ts'
-import { giveOwnerRights } from './owner-rights.ts'
+import { giveOwnerRights } from '../walk/owner-rights.ts'
 
 /*
  * One walk through the directory of a session finds what its files take and which of them a call has changed. No directory is
@@ -120,23 +121,18 @@ class Walk {
   }
 
   async #lookThrough (directory: Directory, level: Level): Promise<void> {
-    // As bytes: what is no Unicode takes its place as well.
-    const entries = opendirSync(entryPath(directory, '.'), { bufferSize, encoding: bytesEncoding })
-    try {
-      for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
-        await this.#look(directory, readName(entry.name), level)
-        if (this.#bytes > this.#options.mostBytes) return
-        await this.#rest()
-      }
-    } finally {
-      entries.closeSync()
+    for (const { name } of readEntriesSync(directory, bufferSize)) {
+      await this.#look(directory, name, level)
+      if (this.#bytes > this.#options.mostBytes) return
+      await this.#rest()
     }
   }
 
-  async #look (directory: Directory, name: Name, level: Level): Promise<void> {
+  async #look (directory: Directory, name: string, level: Level): Promise<void> {
     // Nobody sees it, so nobody could make that room.
-    if (isOwnName(name.text) && removeAbandoned(entryPath(directory, name.text))) return
-    const stats = lstatSync(entryBytes(directory, name.bytes ?? name.text), { bigint: true, throwIfNoEntry: false })
+    const place = entryPath(directory, name)
+    if (isOwnName(name) && removeAbandoned(place)) return
+    const stats = lstatSync(place, { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return
     this.#entries += 1
     const isLinked = stats.nlink > 1n && !stats.isDirectory()
@@ -152,12 +148,12 @@ class Walk {
     }
   }
 
-  async #descend (parent: Directory, name: Name, stats: BigIntStats, { path, depth, isMoved }: Level): Promise<void> {
+  async #descend (parent: Directory, name: string, stats: BigIntStats, { path, depth, isMoved }: Level): Promise<void> {
     const { since } = this.#options
     // A new name changes the directory, and nothing that is in it.
     const wasMoved = isMoved || (since !== undefined && stats.ctimeNs >= since && stats.mtimeNs < since)
-    const level = { path: `${path}${name.text}/`, depth: depth + 1, isMoved: wasMoved }
-    await this.enter(() => openDirectory(parent, name.bytes ?? name.text), level)
+    const level = { path: `${path}${name}/`, depth: depth + 1, isMoved: wasMoved }
+    await this.enter(() => openDirectory(parent, name), level)
   }
 
   #isKnown (file: string): boolean {
@@ -166,7 +162,7 @@ class Walk {
     return false
   }
 
-  async #note (directory: Directory, { text: name }: Name, stats: BigIntStats, { path }: Level): Promise<void> {
+  async #note (directory: Directory, name: string, stats: BigIntStats, { path }: Level): Promise<void> {
     if (isOwnName(name)) return
     const whole = `${path}${name}`
     const pathBytes = this.#pathBytes + Buffer.byteLength(whole)
@@ -189,20 +185,6 @@ class Walk {
     await turn()
     this.#sliceEnd = performance.now() + sliceMs
   }
-}
-
-/** A name as text, and as bytes where that isn't the same. */
-interface Name { text: string, bytes: Buffer | undefined }
-
-/** Node's types don't know that a directory can be read as bytes, one entry at a time. */
-// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion
-const bytesEncoding = 'buffer' as BufferEncoding
-
-function readName (name: unknown): Name {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- See `bytesEncoding`.
-  const bytes = name as Buffer
-  const text = bytes.toString()
-  return { text, bytes: text.includes('\ufffd') ? bytes : undefined }
 }
 
 function typeOfName (name: string): string {

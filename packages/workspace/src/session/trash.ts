@@ -1,74 +1,122 @@
-import { randomUUID } from 'node:crypto'
-import type { Dir, Dirent } from 'node:fs'
-import { opendir, rename, rmdir, unlink } from 'node:fs/promises'
+import type { PathLike } from 'node:fs'
+import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asError, errorCode } from '@toolyard/contract/terms'
-import { giveOwnerRightsAt } from './owner-rights.ts'
+import { removeTree, type Removal } from '../files/delete-tree.ts'
+import { entryPath, openTopDirectory, type Directory } from '../walk/directory.ts'
+import { readEntries, type DirectoryEntry } from '../walk/entries.ts'
+import { Patience } from './patience.ts'
 
-/** Entries of a directory that are in memory at a time. */
+/** Entries that are in memory at a time. */
 const bufferSize = 64
+/** How long one session is removed before it is the next one's turn, in milliseconds. */
+const sliceMs = 50
 
-/**
- * Removes what sessions left, for a while. No directory is walked: a subdirectory is moved to the top, and removed there in its
- * turn. So the memory and the length of paths are the same for ten million entries and a thousand levels, and whoever goes on
- * after a crash finds nothing but directories to empty.
- *
- * @param forMs how long one turn may take
- * @param onFault gets the error for each that can't be removed; the others are removed
+/** A session whose files can't be removed. */
+export interface TrashFault {
+  /** Its directory in `.trash`, whose name begins with the id of the session. */
+  path: string
+  error: Error
+  /** How often it was tried in vain. */
+  failures: number
+}
+
+/** What is there to be removed, as far as it is read. */
+interface TrashList {
+  directory: Directory
+  entries: AsyncGenerator<DirectoryEntry>
+  /** Something was begun, and isn't removed yet. */
+  hasMore: boolean
+}
+
+/*
+ * States: closed -> reading (the list of what is to be removed stays open from one turn to the next, so that each session gets
+ * its turn, however many others there are and however large) -> closed at its end.
  */
-export async function clearTrash (dir: string, forMs: number, onFault: (error: Error) => void): Promise<void> {
-  const until = performance.now() + forMs
-  const trash = join(dir, '.trash')
-  for await (const entry of entriesOf(trash)) {
+
+/** Removes what sessions left, a slice of time for each. Whoever goes on after a crash finds nothing but directories to remove. */
+export class Trash {
+  readonly #path: string
+  readonly #onFault: (fault: TrashFault) => void
+  readonly #patience = new Patience()
+  #list: TrashList | undefined
+  #isAtWork = false
+  #isClosed = false
+
+  /** @param onFault gets each that can't be removed, whenever it was tried; it is tried again, ever more seldom */
+  constructor (dir: string, onFault: (fault: TrashFault) => void) {
+    this.#path = join(dir, '.trash')
+    this.#onFault = onFault
+  }
+
+  /** How many can't be removed. */
+  get stuck (): number {
+    return this.#patience.size
+  }
+
+  /** Removes for so long, or until nothing is left but what can't be removed. */
+  async clear (forMs: number): Promise<void> {
+    this.#isAtWork = true
     try {
-      if (!await remove(join(trash, entry.name), { entry, trash, until })) return
+      await this.#removeUntil(performance.now() + forMs)
+    } finally {
+      this.#isAtWork = false
+      if (this.#isClosed) await this.#end()
+    }
+  }
+
+  async close (): Promise<void> {
+    this.#isClosed = true
+    if (!this.#isAtWork) await this.#end()
+  }
+
+  async #removeUntil (until: number): Promise<void> {
+    while (!this.#isClosed && performance.now() < until) {
+      const list = this.#list ??= this.#begin()
+      if (list === undefined) return
+      const next = await list.entries.next()
+      if (next.done === true) {
+        await this.#end()
+        if (!list.hasMore) return
+        continue
+      }
+      if (this.#patience.isWaiting(next.value.name)) continue
+      const sliceEnd = Math.min(until, performance.now() + sliceMs)
+      if (!await this.#remove(list.directory, next.value, () => this.#isClosed || performance.now() >= sliceEnd)) list.hasMore = true
+    }
+  }
+
+  #begin (): TrashList | undefined {
+    try {
+      const directory = openTopDirectory(this.#path)
+      return { directory, entries: readEntries(directory, bufferSize), hasMore: false }
     } catch (error) {
-      onFault(asError(error))
+      if (errorCode(error) !== 'ENOENT') throw error
+      return undefined
     }
   }
-}
 
-/** False when the time is over. */
-async function remove (path: string, { entry, trash, until }: { entry: Dirent, trash: string, until: number }): Promise<boolean> {
-  if (!entry.isDirectory()) {
-    await unlink(path).catch(unlessGone)
-    return performance.now() < until
+  async #end (): Promise<void> {
+    const list = this.#list
+    this.#list = undefined
+    await list?.entries.return(undefined).catch(() => {})
+    list?.directory.handle.close()
   }
-  allowAll(path)
-  for await (const inner of entriesOf(path)) {
-    const innerPath = join(path, inner.name)
-    if (inner.isDirectory()) {
-      allowAll(innerPath)
-      await rename(innerPath, join(trash, randomUUID())).catch(unlessGone)
-    } else {
-      await unlink(innerPath).catch(unlessGone)
-    }
-    if (performance.now() >= until) return false
-  }
-  await rmdir(path).catch(unlessGone)
-  return performance.now() < until
-}
 
-/** What a stopped worker has left may still put a link there, which isn't followed. */
-function allowAll (path: string): void {
-  try {
-    giveOwnerRightsAt(path)
-  } catch (error) {
-    unlessGone(error)
+  /** False where its time was over before. */
+  async #remove (trash: Directory, { name, dirent }: DirectoryEntry, isOver: () => boolean): Promise<boolean> {
+    const { error, ended, removed } = dirent.isDirectory()
+      ? await removeTree(trash, name, { givesRights: true, isOver })
+      : await removeFile(entryPath(trash, name))
+    // While something goes, the rest isn't waited for.
+    if (error !== undefined && ended && removed > 0) return false
+    if (error !== undefined) this.#onFault({ path: join(this.#path, name), error, failures: this.#patience.failed(name) })
+    else if (!ended) this.#patience.forget(name)
+    return error !== undefined || !ended
   }
 }
 
-async function * entriesOf (path: string): AsyncGenerator<Dirent> {
-  let directory: Dir
-  try {
-    directory = await opendir(path, { bufferSize })
-  } catch (error) {
-    return unlessGone(error)
-  }
-  yield * directory
-}
-
-/** Two processes may be at it, and something may come into a directory that was empty. */
-function unlessGone (error: unknown): undefined {
-  if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) throw error
+async function removeFile (path: PathLike): Promise<Removal> {
+  const error = await unlink(path).then(() => undefined, asError)
+  return { removed: 0, ended: false, error: errorCode(error) === 'ENOENT' ? undefined : error }
 }

@@ -1,6 +1,7 @@
 import { constants, readlinkSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Descriptor } from './descriptor.ts'
+import { nameOf } from './name-text.ts'
 import type { ServiceFiles } from '../service/service-files.ts'
 
 /** An open directory of the workspace. What is in it is reached through it, not by its path, which others can change. */
@@ -47,9 +48,9 @@ export function openTopDirectory (path: string): Directory {
 }
 
 /** Opens a directory in another one, never through a link: that is ENOTDIR or ELOOP. The caller closes the handle. */
-export function openDirectory (parent: Directory, name: string | Buffer): Directory {
-  const handle = new Descriptor(entryBytes(parent, name), placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-  return { handle, absolute: join(parent.absolute, name.toString()) }
+export function openDirectory (parent: Directory, name: string): Directory {
+  const handle = new Descriptor(entryPath(parent, name), placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  return { handle, absolute: join(parent.absolute, nameOf(name).toString()) }
 }
 
 /** Opens an entry as a place, without reading it; a link itself. The caller closes it. */
@@ -62,15 +63,12 @@ export function openEntry (parent: Directory, name: string): Descriptor {
  * descriptor's own path does the same, and no link that is put in place of a parent changes where it leads. Elsewhere
  * it is the plain path.
  *
- * @param name one name, or `.` for the directory itself
+ * @param text of one name, as `nameText` gives it; `.` for the directory itself
  */
-export function entryPath ({ handle, absolute }: Directory, name: string): string {
-  return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(absolute, name)
-}
-
-/** The same for a name that may be no Unicode. */
-export function entryBytes (directory: Directory, name: string | Buffer): string | Buffer {
-  return typeof name === 'string' ? entryPath(directory, name) : Buffer.concat([Buffer.from(entryPath(directory, '')), name])
+export function entryPath ({ handle, absolute }: Pick<Directory, 'absolute'> & { handle: Pick<Descriptor, 'fd'> }, text: string): string | Buffer {
+  const name = nameOf(text)
+  const parent = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : absolute
+  return typeof name === 'string' ? `${parent}/${name}` : Buffer.concat([Buffer.from(`${parent}/`), name])
 }
 
 /** A path of the open directory itself for another process of the same user. */

@@ -3,7 +3,9 @@ import { isAbsolute } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
 import { WorkspaceFailure } from '../failure/failure.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
+import { isOwnName } from '../service/own-names.ts'
 import { isServiceName, refusal } from '../service/service-files.ts'
+import { nameText } from './name-text.ts'
 import { wayInto } from './way.ts'
 
 /** Where a walk ended. */
@@ -79,6 +81,7 @@ function * walkFrom (
     if (isServiceName(name, taken)) throw refusal()
     if (entered.length > maxLevels) throw tooDeep()
     const step = orNotFound(options.notFound, () => takeStep(here, name, rest.length === 0, options))
+    if (isFileInTheMaking(name, step)) throw refusal()
     if (step.kind === 'missing') return { directory: here, names: names(), missing: missingNames([name, ...rest], entered.length - 1, options), stats: { of: undefined, here: false } }
     if (step.kind === 'end' && root.service.has(entryPath(here, name), step.stats)) throw refusal()
     if (step.kind === 'end') return { directory: here, names: [...names(), name], missing: [], stats: { of: step.stats, here: false } }
@@ -116,6 +119,11 @@ type Step =
   | { kind: 'directory', directory: Directory }
   | { kind: 'link', target: string }
 
+/** A tool may give such a name to a directory, which is one like any other. */
+function isFileInTheMaking (name: string, step: Step): boolean {
+  return isOwnName(name) && step.kind !== 'directory' && !(step.kind === 'end' && step.stats.isDirectory())
+}
+
 function takeStep (here: Directory, name: string, last: boolean, { keepLink }: WalkOptions): Step {
   const path = entryPath(here, name)
   try {
@@ -126,7 +134,7 @@ function takeStep (here: Directory, name: string, last: boolean, { keepLink }: W
       const directory = directoryAt(here, name)
       if (directory !== undefined) return { kind: 'directory', directory }
     }
-    return { kind: 'link', target: readlinkSync(path) }
+    return { kind: 'link', target: nameText(readlinkSync(path, 'buffer')) }
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT') return { kind: 'missing' }
@@ -157,6 +165,7 @@ function linkWay ({ paths }: Workspace, target: string): string[] {
 
 function missingNames (names: string[], levels: number, { notFound }: WalkOptions): string[] {
   if (names.includes('..')) throw new WorkspaceFailure(notFound)
+  if (names.some(isOwnName)) throw refusal()
   if (levels + names.length > maxLevels) throw tooDeep()
   return names
 }

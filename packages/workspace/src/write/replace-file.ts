@@ -1,7 +1,7 @@
 import { constants, lstatSync, type BigIntStats } from 'node:fs'
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { entryPath, type Directory } from '../walk/directory.ts'
-import { temporaryName } from './own-names.ts'
+import { temporaryName } from '../service/own-names.ts'
 import { plainMode } from './special-bits.ts'
 
 /** Owner and permissions of a file. */

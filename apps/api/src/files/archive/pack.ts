@@ -1,10 +1,9 @@
 import { HttpError, asError, errorCode } from '@toolyard/contract'
 import {
-  atPlace, checkNewNames, entryAt, entryPath, inDirectory, isOwnName, isServiceName, openDirectory, openFile, readFully, WorkspaceFailure,
+  atPlace, entryAt, inDirectory, isOwnName, isServiceName, nameOf, newNameFault, openDirectory, openFile, readEntries, readFully, WorkspaceFailure,
   type Directory, type Place
 } from '@toolyard/workspace'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { opendir } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { dispositionOf } from '../disposition.ts'
 import { noSuchFile } from '../file-error.ts'
@@ -61,9 +60,10 @@ async function * packed (place: Place, top: Level, signal: AbortSignal): AsyncGe
 /** Nothing is followed or waited for: links, devices and FIFOs are left out, as is what no request can name or the service can't read. */
 async function * entriesOf (place: Place, { directory, path, depth }: Level, signal: AbortSignal): AsyncGenerator<Buffer> {
   const taken = place.root.service.namesIn(directory.handle.fd)
-  for await (const { name } of await opendir(entryPath(directory, '.'), { bufferSize })) {
+  for await (const { name, dirent } of readEntries(directory, bufferSize)) {
     signal.throwIfAborted()
-    if (isOwnName(name) || isServiceName(name, taken) || !isNameable(name)) continue
+    const isOwn = isOwnName(name) && !dirent.isDirectory()
+    if (isOwn || isServiceName(name, taken) || newNameFault(name) !== undefined) continue
     const entry = await entryAt(place, directory, name)
     if (entry?.stats.isFile() === true) yield * fileOf({ ...place, directory, name, stats: entry.stats }, `${path}${name}`)
     if (entry?.stats.isDirectory() !== true || depth + 1 >= maxLevels) continue
@@ -71,7 +71,7 @@ async function * entriesOf (place: Place, { directory, path, depth }: Level, sig
     if (inner === undefined) continue
     try {
       const { mode, mtime } = entry.stats
-      yield writeHeader({ name: `${path}${name}/`, size: 0, mode, mtime, type: '5' })
+      yield writeHeader({ name: bytesOf(`${path}${name}/`), size: 0, mode, mtime, type: '5' })
       yield * entriesOf(place, { directory: inner, path: `${path}${name}/`, depth: depth + 1 }, signal)
     } catch (error) {
       if (!isUnreadable(error)) throw error
@@ -86,7 +86,7 @@ async function * fileOf (place: Place, path: string): AsyncGenerator<Buffer> {
   if (file === undefined) return
   const { handle, size, mode } = file
   try {
-    yield writeHeader({ name: path, size, mode, mtime: handle.stat().mtime, type: '0' })
+    yield writeHeader({ name: bytesOf(path), size, mode, mtime: handle.stat().mtime, type: '0' })
     for (let at = 0; at < size;) {
       const piece = await readFully(handle, at, Math.min(pieceBytes, size - at))
       if (piece.length === 0) throw new Error('a file became shorter while it was sent')
@@ -99,13 +99,9 @@ async function * fileOf (place: Place, path: string): AsyncGenerator<Buffer> {
   }
 }
 
-function isNameable (name: string): boolean {
-  try {
-    checkNewNames([name])
-    return true
-  } catch {
-    return false
-  }
+/** An archive has the bytes of names. */
+function bytesOf (path: string): Buffer {
+  return Buffer.from(nameOf(path))
 }
 
 /** Undefined for what is gone by now, something else, the service's own, or not for its user. */

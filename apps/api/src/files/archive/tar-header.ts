@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { HttpError } from '@toolyard/contract'
 
 /*
@@ -76,10 +77,12 @@ export function checkExtendedSize (size: number): void {
 }
 
 /** The header of an entry, with one before it that has what doesn't fit. */
-export function writeHeader (entry: { name: string, size: number, mode: number, mtime: Date, type: '0' | '5' }): Buffer {
-  const fits = /^[\x20-\x7e]{1,100}$/.test(entry.name)
-  const records = [...fits ? [] : [record('path', entry.name)], ...entry.size < 8 ** 11 ? [] : [record('size', String(entry.size))]]
-  const block = headerBlock({ ...entry, name: fits ? entry.name : 'entry', size: entry.size < 8 ** 11 ? entry.size : 0 })
+export function writeHeader (entry: { name: Buffer, size: number, mode: number, mtime: Date, type: '0' | '5' }): Buffer {
+  // Without an extended header nobody says how a name is to be read: what is no text stays the same bytes.
+  const isText = isUtf8(entry.name)
+  const fits = isText ? /^[\x20-\x7e]{1,100}$/.test(entry.name.toString()) : entry.name.length <= 100
+  const records = [...fits ? [] : nameRecords(entry.name, isText), ...entry.size < 8 ** 11 ? [] : [record('size', Buffer.from(String(entry.size)))]]
+  const block = headerBlock({ ...entry, name: fits ? entry.name.toString('latin1') : 'entry', size: entry.size < 8 ** 11 ? entry.size : 0 })
   if (records.length === 0) return block
   const extended = Buffer.concat(records)
   return Buffer.concat([headerBlock({ ...entry, name: 'header', size: extended.length, type: 'x' }), extended, paddingOf(extended.length), block])
@@ -152,11 +155,15 @@ function readRecords (content: Buffer): Map<string, Buffer> {
   return records
 }
 
-function record (key: string, value: string): Buffer {
-  const rest = ` ${key}=${value}\n`
-  let length = Buffer.byteLength(rest)
-  while (length !== Buffer.byteLength(rest) + String(length).length) length = Buffer.byteLength(rest) + String(length).length
-  return Buffer.from(`${length}${rest}`)
+function nameRecords (name: Buffer, isText: boolean): Buffer[] {
+  return [...isText ? [] : [record('hdrcharset', Buffer.from('BINARY'))], record('path', name)]
+}
+
+function record (key: string, value: Buffer): Buffer {
+  const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')])
+  let length = rest.length
+  while (length !== rest.length + String(length).length) length = rest.length + String(length).length
+  return Buffer.concat([Buffer.from(String(length)), rest])
 }
 
 function upToNul (bytes: Buffer): Buffer {

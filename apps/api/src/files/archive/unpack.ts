@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract'
-import { atNearPlace, belowNearPlace, checkNewNames, entryPath, shown, type WriteTurns } from '@toolyard/workspace'
+import { atNearPlace, belowNearPlace, checkEntryNames, entryPath, nameText, shown, type WriteTurns } from '@toolyard/workspace'
 import { mkdir } from 'node:fs/promises'
 import { noSuchFile, toFileError } from '../file-error.ts'
 import type { FileSpace } from '../file-space.ts'
@@ -28,7 +28,7 @@ export interface Unpacked {
 export async function unpackArchive (
   space: FileSpace, { names, pieces }: { names: readonly string[], pieces: AsyncIterable<Buffer> }, turns: WriteTurns
 ): Promise<Unpacked> {
-  checkNewNames(names)
+  checkEntryNames(names)
   const unpacked: Unpacked = { files: 0, directories: 0, bytes: 0 }
   let entries = 0
   let current: TarEntry | undefined
@@ -63,19 +63,11 @@ export async function unpackArchive (
 
 /** A path in an archive is one from the directory that it is unpacked to, and has no way up. */
 function namesOf ({ name }: TarEntry, kind: 'file' | 'directory'): string[] {
-  const path = decoded(name)
+  const path = nameText(name)
   if (path.startsWith('/')) throw new HttpError('VALIDATION_ERROR', 'has a path from the root')
   const names = (kind === 'directory' ? path.replace(/\/$/, '') : path).split('/').filter(each => each !== '.')
-  checkNewNames(names)
+  checkEntryNames(names)
   return names
-}
-
-function decoded (name: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name)
-  } catch {
-    throw new HttpError('VALIDATION_ERROR', 'has a name that is not UTF-8')
-  }
 }
 
 async function makeDirectory (space: FileSpace, names: readonly string[]): Promise<void> {
@@ -103,7 +95,7 @@ async function makeDirectory (space: FileSpace, names: readonly string[]): Promi
 function withRest (thrown: unknown, entry: TarEntry | undefined, { files, directories }: Unpacked): unknown {
   const error = toFileError(thrown)
   if (!(error instanceof HttpError)) return thrown
-  const where = entry === undefined || error.message.startsWith('The body ') ? '' : `The entry ${shown(entry.name.toString())}: `
+  const where = entry === undefined || error.message.startsWith('The body ') ? '' : `The entry ${shown(nameText(entry.name))}: `
   const stays = files + directories === 0 ? 'Nothing was unpacked' : `What came before stays: ${files} files, ${directories} directories`
   return new HttpError(error.code, `${where}${error.message.replace('; nothing was changed', '')}. ${stays}`)
 }

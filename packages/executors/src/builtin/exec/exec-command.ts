@@ -1,6 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { isAbsolute, join, resolve } from 'node:path'
-import { atPlace, foreignPath, inDirectory } from '@toolyard/workspace'
+import { atPlace, foreignPath, inDirectory, nameOf } from '@toolyard/workspace'
 import { integerArgument, textArgument, textsArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { findOnPath, isProgram, runProcess, type ProcessEnd } from '@toolyard/sandbox'
@@ -34,7 +34,9 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
     const argv = textsArgument(args['args'])
     const end = await atPlace(context, textArgument(args['cwd']) || '.', { notFound: 'cwd not found' }, async place => {
       return await inDirectory(place, 'cwd', async directory => {
-        const plan = { program, name: command, args: argv, cwd: join(resolve(host.workspaceDir), place.relative) }
+        const way = nameOf(place.relative)
+        if (typeof way !== 'string') throw new BuiltinFailure('cwd has a name that is not UTF-8; move it to another one first')
+        const plan = { program, name: command, args: argv, cwd: join(resolve(host.workspaceDir), way) }
         return await run(plan, { wantedMs: integerArgument(args['timeout_ms'], timeoutMs), startIn: host.box === undefined ? foreignPath(directory) : plan.cwd }, context)
       })
     })

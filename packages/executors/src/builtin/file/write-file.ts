@@ -1,4 +1,4 @@
-import { atPlace, hasSpecialBits, lookAgain, openFile, readFully, replaceFile, type FileStanding, type Place, type PlaceOptions, type WriteTurns } from '@toolyard/workspace'
+import { atPlace, checkTexts, hasSpecialBits, lookAgain, openFile, readFully, replaceFile, type FileStanding, type Place, type PlaceOptions, type WriteTurns } from '@toolyard/workspace'
 import { movable, type Threads } from '../../run/threads.ts'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
@@ -85,6 +85,7 @@ async function readBefore (place: Place, change: Change, mayMake: boolean): Prom
   const now = await lookAgain(place)
   if (now.stats === undefined) {
     if (!mayMake) throw new BuiltinFailure(missingMessage(change.mode))
+    checkTexts([place.name])
     return { content: undefined, standing: undefined }
   }
   const { handle, size, ...standing } = openFile(now)

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, type PathLike } from 'node:fs'
 import type { ServiceFiles } from '@toolyard/workspace'
 
 /** A piece of a file that ends with a line, or where a line is longer than any piece. */
@@ -34,7 +34,7 @@ export class FileText {
   }
 
   /** Opens a path that is safe to open; undefined for what can't be read, is no regular file, or is the service's. The caller closes it. */
-  static open (path: string, buffer: Buffer, service: ServiceFiles): FileText | undefined {
+  static open (path: PathLike, buffer: Buffer, service: ServiceFiles): FileText | undefined {
     let fd: number | undefined
     try {
       fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs'
-import { findWay, isOwnName, isServiceName, walkAtOnce, type ServiceFiles } from '@toolyard/workspace'
+import { findWay, isServiceName, walkAtOnce, type ServiceFiles } from '@toolyard/workspace'
 import { FileText } from './file-text.ts'
 import { openRoot } from './walk/name-search.ts'
 import type { SearchTask } from './walk/task.ts'
@@ -29,7 +29,6 @@ export function openGivenFile (
 ): FileText | undefined {
   const names = file.split('/')
   const opened: OpenDirectory[] = []
-  if (names.some(isOwnName)) return undefined
   try {
     for (const name of names.slice(0, -1)) opened.push(openChild(opened.at(-1) ?? base, name, service))
     const directory = opened.at(-1) ?? base

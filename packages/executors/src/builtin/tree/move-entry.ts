@@ -1,6 +1,6 @@
 import { asError, errorCode } from '@toolyard/contract/terms'
 import { rename } from 'node:fs/promises'
-import { atPlace, entryPath, lookAgain, refusal, removeSpecialBits, type Place, type WriteTurns } from '@toolyard/workspace'
+import { atPlace, checkTexts, entryPath, lookAgain, refusal, removeSpecialBits, type Place, type WriteTurns } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 
@@ -34,6 +34,7 @@ async function move (source: Place, end: Place, { overwrite, check }: { overwrit
   const { stats } = await lookAgain(end)
   if (stats?.isDirectory() === true) throw new BuiltinFailure('target is a directory (name the path of the moved entry itself)')
   if (stats !== undefined && !overwrite) throw new BuiltinFailure('target exists (set overwrite=true to replace it)')
+  if (stats === undefined) checkTexts([end.name])
   removeSpecialBits(source)
   check()
   try {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, type PathLike } from 'node:fs'
 import ignore, { type Ignore } from 'ignore'
 import type { IgnoreRules } from './task.ts'
 
@@ -31,7 +31,7 @@ export function scopeAbove (rules: readonly IgnoreRules[], base: string): Ignore
 }
 
 /** Reads the `.gitignore` at a path that is safe to open; undefined when there is none. */
-export function readIgnoreFile (path: string): string | undefined {
+export function readIgnoreFile (path: PathLike): string | undefined {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readdirSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
-import { isOwnName, isServiceName, refusal, type ServiceFiles } from '@toolyard/workspace'
+import { entryPath, isOwnName, isServiceName, nameText, refusal, type ServiceFiles } from '@toolyard/workspace'
 import { innerScope, readIgnoreFile, type IgnoreScope } from './ignore-rules.ts'
 
 /** A directory by its descriptor; `absolute` where descriptors have no paths. */
@@ -30,7 +30,7 @@ export interface TreeEntry {
   /** From the workspace. */
   path: string
   name: string
-  dirent: Dirent
+  dirent: Dirent<Buffer>
   /** Where it is; open until the walk goes on. */
   directory: OpenDirectory
 }
@@ -45,8 +45,8 @@ interface WalkPlace {
 const maxDepth = 256
 
 /** The path of an entry of an open directory. */
-export function openPath ({ fd, absolute }: Pick<OpenDirectory, 'fd' | 'absolute'>, name: string): string {
-  return process.platform === 'linux' ? `/proc/self/fd/${fd}/${name}` : join(absolute, name)
+export function openPath ({ fd, absolute }: Pick<OpenDirectory, 'fd' | 'absolute'>, name: string): string | Buffer {
+  return entryPath({ handle: { fd }, absolute }, name)
 }
 
 /**
@@ -91,11 +91,10 @@ export class TreeWalk {
   * #walk (directory: OpenDirectory, path: string, place: WalkPlace): Generator<TreeEntry> {
     const scope = this.#options.respectIgnore ? this.#scopeOf(directory, path, place.scope) : undefined
     const [first, ...rest] = place.after
-    for (const dirent of listed(directory)) {
+    for (const { name, dirent } of listed(directory)) {
       if (this.#isOver()) return
       this.scanned += 1
-      const { name } = dirent
-      if (isOwnName(name) || isServiceName(name, directory.taken) || (name.startsWith('.') && !this.#options.includeHidden) || (first !== undefined && name < first)) continue
+      if ((isOwnName(name) && !dirent.isDirectory()) || isServiceName(name, directory.taken) || (name.startsWith('.') && !this.#options.includeHidden) || (first !== undefined && name < first)) continue
       const entry = path === '' ? name : `${path}/${name}`
       this.last = entry
       if (scope?.ignores(entry, dirent.isDirectory()) === true) continue
@@ -134,9 +133,10 @@ export class TreeWalk {
   }
 }
 
-function listed (directory: OpenDirectory): Dirent[] {
+function listed (directory: OpenDirectory): Array<Pick<TreeEntry, 'name' | 'dirent'>> {
   try {
-    return readdirSync(openPath(directory, '.'), { withFileTypes: true }).sort((a, b) => a.name < b.name ? -1 : 1)
+    const entries = readdirSync(openPath(directory, '.'), { withFileTypes: true, encoding: 'buffer' })
+    return entries.map(dirent => ({ name: nameText(dirent.name), dirent })).sort((a, b) => a.name < b.name ? -1 : 1)
   } catch {
     return []
   }

@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { errorCode } from '@toolyard/contract/terms'
-import { foreignPath, openTopDirectory, type Directory } from '../walk/directory.ts'
+import { foreignPath, openTopDirectory, type Directory } from './directory.ts'
 
 const all = 0o700
 
