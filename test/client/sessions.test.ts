@@ -34,6 +34,24 @@ t.test('a file goes into a session, is changed by a call there, and comes out', 
   t.match(await toolyard.sessions.remove(id), { id, state: 'removing' })
 })
 
+t.test('no id and no path leads a request to another route than that of its method', async t => {
+  const asked: string[] = []
+  const watched = new Toolyard({ url: service.api.address, apiKey: testKeys.admin, fetch: async request => { asked.push(String(request instanceof Request ? request.url : request)); return new Response('{}') } })
+  const code = { code: 'VALIDATION_ERROR' }
+  for (const id of ['..', '.', '', '\ud800']) {
+    t.throws(() => watched.sessions.files(id), code, id)
+    await t.rejects(watched.sessions.get(id), code, id)
+    await t.rejects(watched.sessions.remove(id), code, id)
+    await t.rejects(watched.jobs.get(id), code, id)
+    await t.rejects(watched.jobs.cancel(id), code, id)
+    await t.rejects(watched.follow(id).next(), code, id)
+  }
+  for (const path of ['..', 'a/../../x', './a', 'a/.']) await t.rejects(watched.files.remove(path), code, path)
+  t.same(asked, [])
+  for (const id of ['%2e%2e', '../x', 'a/b', 'a?b#c']) await watched.sessions.get(id).catch(() => {})
+  t.same(asked.map(address => new URL(address).pathname.split('/').length), [4, 4, 4, 4], 'anything else is one name')
+})
+
 t.test('an operator reaches the files of the shared workspace', async t => {
   await toolyard.files.put('a/b #1?.txt', new TextEncoder().encode('x'))
   t.equal(await (await toolyard.files.get('a/b #1?.txt')).text(), 'x')

@@ -31,6 +31,7 @@ t.test('the Python clients make sessions, call in them, and bring files in and o
   is('a directory that is not empty stays', 'not_empty', ['CONFLICT', 409])
   is('and goes with all that is in it', 'gone', ['NOT_FOUND', 404])
   is('no path leads up', 'up', Array.from({ length: 4 }, () => ['VALIDATION_ERROR', null]))
+  is('no id leads to another route', 'no_id', Array.from({ length: 16 }, () => ['VALIDATION_ERROR', null]))
   is('the session is in the list', 'listed', true)
   is('an operator reaches the shared workspace', 'shared', ['a/b #1?.txt'])
   is('the async client does the same', 'async_changed', 'MORE TEXT')

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
-from ._errors import ToolyardError
+from ._path import path_segment
 from ._patience import Stop
 from ._transport import FileBody, Transport
 from ._types import FileList, PutFile, SessionList, SessionView, Unpacked
@@ -63,14 +62,10 @@ def put_archive(transport: Transport, stop: Stop, address: str, content: FileBod
 
 
 def session_path(session_id: str) -> str:
-    return f"/v1/sessions/{quote(session_id, safe='')}"
+    return f"/v1/sessions/{path_segment(session_id)}"
 
 
 def file_path(base: str, path: str) -> str:
     names = [name for name in path.split("/") if name != ""]
-    for name in names:
-        # In an address these lead to another route, such as from a file to its session.
-        if name in (".", ".."):
-            raise ToolyardError("VALIDATION_ERROR", f"A path of a file has no name '{name}': give the path from the top, without it")
     end = "/" if names and path.endswith("/") else ""
-    return "/".join([base, *(quote(name, safe="") for name in names)]) + end
+    return "/".join([base, *(path_segment(name) for name in names)]) + end

@@ -7,10 +7,10 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 from ._errors import ToolError, ToolyardError
 from ._messages import batches_of, join_answers
+from ._path import path_segment
 from ._patience import Stop
 from ._transport import Transport
 from ._types import CallResult, EndEvent, Format, JobEvent, JobList, JobView, LogEntry, LogEvent, ProgressEvent, StateEvent
@@ -115,7 +115,7 @@ def id_of(job: str | JobView) -> str:
 
 
 def job_path(job_id: str, rest: str = "") -> str:
-    return f"/v1/jobs/{quote(job_id, safe='')}{rest}"
+    return f"/v1/jobs/{path_segment(job_id)}{rest}"
 
 
 def new_key() -> str:

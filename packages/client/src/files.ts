@@ -1,4 +1,4 @@
-import { ToolyardError } from './http/errors.ts'
+import { pathSegment } from './http/path-segment.ts'
 import type { WaitOptions } from './jobs.ts'
 import type { FileBody, Transport } from './http/transport.ts'
 import type { FileList, PutFile, Unpacked } from './http/wire.ts'
@@ -53,10 +53,7 @@ export class Files {
 
   #at (path: string): string {
     const names = path.split('/').filter(name => name !== '')
-    const up = names.find(name => name === '.' || name === '..')
-    // In an address these lead to another route, such as from a file to its session.
-    if (up !== undefined) throw new ToolyardError('VALIDATION_ERROR', `A path of a file has no name '${up}': give the path from the top, without it`)
     const end = names.length > 0 && path.endsWith('/') ? '/' : ''
-    return `${[this.#base, ...names.map(encodeURIComponent)].join('/')}${end}`
+    return `${[this.#base, ...names.map(pathSegment)].join('/')}${end}`
   }
 }

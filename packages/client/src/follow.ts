@@ -1,5 +1,6 @@
 import { answerOf } from './http/answer.ts'
 import { ToolyardError } from './http/errors.ts'
+import { pathSegment } from './http/path-segment.ts'
 import type { Transport } from './http/transport.ts'
 import type { JobView, LogEntry, Progress } from './http/wire.ts'
 
@@ -25,7 +26,7 @@ export interface FollowOptions {
 export async function * follow (transport: Transport, id: string, { after, signal }: FollowOptions): AsyncGenerator<JobEvent> {
   let shown = ''
   let job: JobView | undefined
-  for await (const { name, data } of transport.events(`/v1/jobs/${encodeURIComponent(id)}/stream`, signal, after)) {
+  for await (const { name, data } of transport.events(`/v1/jobs/${pathSegment(id)}/stream`, signal, after)) {
     if (name === 'log_append') yield { type: 'log', entry: answerOf<LogEntry>(data) }
     if (name === 'progress') yield { type: 'progress', progress: answerOf<{ progress: Progress }>(data).progress }
     // A stream that is opened again begins with the job as it is.

@@ -1,6 +1,7 @@
 export { Toolyard } from './toolyard.ts'
 export type { CallOptions, InvokeOptions, ToolsOptions } from './toolyard.ts'
 export type { FileBody, ToolyardOptions } from './http/transport.ts'
+export { pathSegment } from './http/path-segment.ts'
 export { ToolError, ToolyardError, type ErrorCode } from './http/errors.ts'
 export type { FollowOptions, JobEvent } from './follow.ts'
 export type { FileQuery, Files } from './files.ts'

@@ -1,5 +1,6 @@
 import { ToolyardError } from './http/errors.ts'
 import { newKey } from './key.ts'
+import { pathSegment } from './http/path-segment.ts'
 import type { Transport } from './http/transport.ts'
 import type { JobList, JobState, JobView, LogEntry, NewJob } from './http/wire.ts'
 
@@ -97,5 +98,5 @@ export class Jobs {
 }
 
 function pathOf (id: string, rest = ''): string {
-  return `/v1/jobs/${encodeURIComponent(id)}${rest}`
+  return `/v1/jobs/${pathSegment(id)}${rest}`
 }

@@ -1,5 +1,6 @@
 import { Files } from './files.ts'
 import type { WaitOptions } from './jobs.ts'
+import { pathSegment } from './http/path-segment.ts'
 import type { Transport } from './http/transport.ts'
 import type { NewSession, SessionList, SessionView } from './http/wire.ts'
 
@@ -45,5 +46,5 @@ export class Sessions {
 }
 
 function pathOf (id: string): string {
-  return `/v1/sessions/${encodeURIComponent(id)}`
+  return `/v1/sessions/${pathSegment(id)}`
 }

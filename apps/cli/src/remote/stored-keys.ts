@@ -1,3 +1,4 @@
+import { pathSegment } from '@toolyard/client'
 import { isRecord } from '@toolyard/contract/terms'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, print, shellWord } from '../terminal/terminal.ts'
@@ -67,7 +68,7 @@ const revoke: Command = {
   arguments: ['<name>'],
   options: [jsonOption],
   run: asking(async (target, { args: [name = ''], options }) => {
-    const answer = await ask<object>(target, 'DELETE', `/v1/keys/${encodeURIComponent(name)}`)
+    const answer = await ask<object>(target, 'DELETE', `/v1/keys/${pathSegment(name)}`)
     print(options['json'] === true ? JSON.stringify(answer) : `Revoked ${name}`)
     return exitStatus.done
   })

@@ -1,3 +1,4 @@
+import { pathSegment } from '@toolyard/client'
 /** Files that can be looked at: those of a session, or of the shared workspace. */
 export interface Place {
   /** Of the route of its files. */
@@ -8,7 +9,7 @@ export interface Place {
 
 /** The route of a file or directory of a place. */
 export function fileRoute (place: Place, path: string): string {
-  return [place.path, ...path.split('/').filter(name => name !== '' && name !== '.').map(encodeURIComponent)].join('/')
+  return [place.path, ...path.split('/').filter(name => !['', '.', '..'].includes(name)).map(pathSegment)].join('/')
 }
 
 /** How a file is shown, by its media type and its size; undefined where it is only downloaded. */

@@ -1,3 +1,4 @@
+import { pathSegment } from '@toolyard/client'
 import type { SessionView } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
@@ -17,7 +18,7 @@ const everyMs = 10_000
 /** One session, with its files. */
 export function SessionPage ({ id, route }: { id: string, route: Route }): VNode {
   const { api, person } = useAccess()
-  const path = `/v1/sessions/${encodeURIComponent(id)}`
+  const path = `/v1/sessions/${pathSegment(id)}`
   const { data, error } = useLoad(path, async signal => await api.ask<{ session: SessionView }>(path, { signal }), everyMs)
   const [isAsking, setAsking] = useState(false)
   const [problem, setProblem] = useState<Error>()

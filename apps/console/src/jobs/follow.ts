@@ -1,4 +1,4 @@
-import type { JobView, LogEntry } from '@toolyard/client'
+import { pathSegment, type JobView, type LogEntry } from '@toolyard/client'
 import { useEffect, useState } from 'preact/hooks'
 import { asError } from '../access/load.ts'
 import { useAccess } from '../access/context.ts'
@@ -26,7 +26,7 @@ export function useJob (id: string): Followed {
   useEffect(() => {
     const ending = new AbortController()
     const { signal } = ending
-    const path = `/v1/jobs/${encodeURIComponent(id)}`
+    const path = `/v1/jobs/${pathSegment(id)}`
     let fresh: LogEntry[] = []
     setFollowed({ job: undefined, log: [], error: undefined })
     const drawing = setInterval(draw, drawMs)

@@ -1,3 +1,4 @@
+import { pathSegment } from '@toolyard/client'
 import type { KeyView } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
@@ -21,7 +22,7 @@ export function KeysPage (): VNode {
   const [revoked, setRevoked] = useState<string>()
   const [problem, setProblem] = useState<Error>()
   async function revoke (name: string): Promise<void> {
-    await api.ask(`/v1/keys/${encodeURIComponent(name)}`, { method: 'DELETE' })
+    await api.ask(`/v1/keys/${pathSegment(name)}`, { method: 'DELETE' })
       .then(() => { setProblem(undefined); reload() }, (caught: unknown) => { setProblem(asError(caught)) })
   }
   return (

@@ -1,4 +1,4 @@
-import type { JobList } from '@toolyard/client'
+import { pathSegment, type JobList } from '@toolyard/client'
 import type { QueueList, SessionView, Statistics, ToolOverview, WorkerList } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
@@ -50,7 +50,7 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
     sessions: sessions.data?.sessions
   })
   const switchQueue = (name: string, paused: boolean): void => {
-    void api.ask(`/v1/queues/${encodeURIComponent(name)}`, { method: 'PATCH', body: { paused } })
+    void api.ask(`/v1/queues/${pathSegment(name)}`, { method: 'PATCH', body: { paused } })
       .then(() => { setProblem(undefined); queues.reload() }, (caught: unknown) => { setProblem(asError(caught)) })
   }
   const canSwitch = isOperator && person.can_write

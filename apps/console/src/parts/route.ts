@@ -7,10 +7,13 @@ export interface Route {
   query: URLSearchParams
 }
 
+/** No name is one of these; in an address they would lead to another route. */
+const nowhere = ['', '.', '..']
+
 /** Reads what is behind the `#` of an address. */
 export function readRoute (hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s, 2)
-  return { path: path.split('/').filter(part => part !== '').map(decode), query: new URLSearchParams(query) }
+  return { path: path.split('/').map(decode).filter(part => !nowhere.includes(part)), query: new URLSearchParams(query) }
 }
 
 /** The address of a page: `hrefOf(['jobs'], { status: 'failed' })` is `#/jobs?status=failed`. Empty values are left out. */

@@ -1,3 +1,4 @@
+import { pathSegment } from '@toolyard/client'
 import type { ToolView } from '@toolyard/contract'
 import type { ComponentChildren, VNode } from 'preact'
 import { useState } from 'preact/hooks'
@@ -20,11 +21,11 @@ const opened: Readonly<Record<string, string>> = {
 /** One tool: what it is, what it may do, and a form to call it. */
 export function ToolPage ({ name }: { name: string }): VNode {
   const { api, person } = useAccess()
-  const { data, error, reload } = useLoad(name, async signal => await api.ask<{ tool: ToolView }>(`/v1/registry/${encodeURIComponent(name)}`, { signal }))
+  const { data, error, reload } = useLoad(name, async signal => await api.ask<{ tool: ToolView }>(`/v1/registry/${pathSegment(name)}`, { signal }))
   const [problem, setProblem] = useState<Error>()
   useKeys({ Escape: () => { location.hash = hrefOf(['tools']) } })
   async function turn (tool: ToolView): Promise<void> {
-    await api.ask(`/v1/job-types/${encodeURIComponent(tool.type)}`, { method: 'PATCH', body: { enabled: !tool.enabled } })
+    await api.ask(`/v1/job-types/${pathSegment(tool.type)}`, { method: 'PATCH', body: { enabled: !tool.enabled } })
       .then(() => { setProblem(undefined); reload() }, (caught: unknown) => { setProblem(asError(caught)) })
   }
   const tool = data?.tool
