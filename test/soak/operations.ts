@@ -1,4 +1,4 @@
-import type { InvokeBatchResponse, JobList, JobResponse, SubmitJobResponse } from '@toolyard/contract'
+import type { FileList, InvokeBatchResponse, JobList, JobResponse, SessionView, SubmitJobResponse } from '@toolyard/contract'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openReader, type EventReader } from '../streams/event-reader.ts'
 import type { Answer, RequestOptions } from '../support/client.ts'
@@ -26,7 +26,7 @@ const queues = ['default', 'default', 'a:b', 'c.d', 'e-f']
 
 /** Everything that a caller can do, with how often it does so. */
 const operations: ReadonlyArray<readonly [weight: number, operation: Operation]> = [
-  [10, batch], [8, job], [4, workflow], [4, cancel], [2, follow], [2, page], [2, look]
+  [10, batch], [8, job], [4, workflow], [4, cancel], [2, follow], [2, page], [2, look], [2, session]
 ]
 
 /** Does one operation after the other until `isOver`. */
@@ -215,6 +215,24 @@ async function look ({ ledger, random, caller }: Actor): Promise<void> {
   const path = random.pick(['/v1/agent-tools', '/v1/job-types', '/v1/auth/whoami', '/ready', '/health', `/v1/jobs/${id}`, `/v1/jobs/${id}/logs`])
   const answer = await caller.once(caller.key(), path)
   if (answer !== undefined && ![200, 404].includes(answer.status)) ledger.doubt(`${path} was answered with ${answer.status}: ${answer.text.slice(0, 200)}`)
+}
+
+/** A session that gets files whose names are no UTF-8, and ends: at once, or with its time. */
+async function session ({ ledger, random, caller }: Actor): Promise<void> {
+  const key = caller.key()
+  const made = await caller.until<{ session: SessionView }>(key, '/v1/sessions', { body: { ttl_sec: 60 } })
+  if (made.status !== 200 && made.status !== 201) { ledger.doubt(`a session was answered with ${made.status}: ${made.text.slice(0, 200)}`); return }
+  const path = `/v1/sessions/${made.body.session.id}`
+  const called = await caller.once<InvokeBatchResponse>(key, '/v1/agent-tools/invoke-batch', {
+    body: { calls: [{ call_id: 'odd', name: 'odd', arguments: {} }], wait_ms: 8_000, session: made.body.session.id }
+  })
+  const [result] = called?.body.results ?? []
+  const listed = await caller.once<FileList>(key, `${path}/files`)
+  const names = listed?.body.entries?.map(({ name }) => name).join()
+  if (result?.ok === true && result.pending !== true && listed?.status === 200 && names !== '\\xFF\\xFE,odd\\xFF\\xFE') ledger.doubt(`a session lists ${names}`)
+  if (random.chance(0.3)) return
+  const removed = await caller.until(key, path, { method: 'DELETE' })
+  if (![200, 202, 404, 409].includes(removed.status)) ledger.doubt(`the removal of a session was answered with ${removed.status}: ${removed.text.slice(0, 200)}`)
 }
 
 function recentAsks (ledger: Ledger, count: number): Ask[] {

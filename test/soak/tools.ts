@@ -60,6 +60,8 @@ export const soakFiles = {
   'tools/bin/talks': stamp('n=0\nwhile [ $n -lt 40 ]; do n=$((n + 1)); echo "line $n" >&2; sleep 0.05; done\necho \'{"done":true}\''),
   'tools/bin/large': stamp('head -c 60000 /dev/zero | tr "\\0" x'),
   'tools/bin/forks': stamp('(setsid sleep 600 &) ; sleep 600'),
+  // Names that are no UTF-8, of files and directories. Nobody counts its runs.
+  'tools/bin/odd': '#!/bin/sh\nf=$(printf "\\377\\376"); mkdir -p "$f/$f"; echo x > "$f/$f/$f"; touch "odd$f"; echo "{}"\n',
   'workspace/workflows.yaml': `workflows:${workflows}\n`,
   ...(hasPython() ? { 'bundle/recorder.py': recorder, 'bundle/manifest.json': JSON.stringify(serialManifest) } : {})
 }
@@ -77,6 +79,7 @@ export const soakTools = [
   entry('flaky', 'flaky'),
   entry('talks', 'talks'),
   entry('large', 'large'),
+  { ...entry('odd', 'odd', { permissions: ['write_files'] }), schema: { type: 'object' } },
   // Runs until its time is over, with a grandchild that leaves its session.
   entry('forks', 'forks', { timeoutSec: 2 })
 ]
