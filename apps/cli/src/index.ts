@@ -1,4 +1,5 @@
 export { main } from './main.ts'
+export { claim } from './start/claim.ts'
 export { runStart, type StartOptions } from './start/run-start.ts'
 export type { Entries } from './start/services.ts'
 export type { Backoff } from './supervision/supervisor.ts'

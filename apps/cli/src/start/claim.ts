@@ -1,28 +1,63 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { isAlive, startTicks } from '@toolyard/runtime'
 import { errorCode, storedJson } from '@toolyard/contract/terms'
 import { StartError } from '../supervision/start-error.ts'
 
 /**
- * Makes this process the only `start` of a directory, by a file that names it. A file whose process is gone counts for
- * nothing, also when another process has its number now.
+ * Makes this process the only `start` of a directory. Each claim is a file with a number, `start.json.7`, that names its
+ * process, and the highest number counts. Whoever finds that one's process gone makes the next number, which exists at once
+ * as a whole or not at all; of several at the same moment one can. The highest number is never removed, so that nobody who
+ * looked earlier can make it again. `start.json` itself is what earlier releases wrote.
  *
  * @returns gives the claim back.
  * @throws StartError `already running (pid N)`.
  */
 export function claim (file: string): () => void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const holder = readHolder(file)
-  if (holder !== undefined && holder.pid !== process.pid && isHolding(holder)) throw alreadyRunning(holder.pid)
-  rmSync(file, { force: true })
+  const draft = `${file}.${randomUUID()}`
+  writeFileSync(draft, JSON.stringify({ pid: process.pid, boot: bootId(), started: startTicks(process.pid) }), { flag: 'wx', mode: 0o600 })
   try {
-    writeFileSync(file, JSON.stringify({ pid: process.pid, boot: bootId(), started: startTicks(process.pid) }), { flag: 'wx', mode: 0o600 })
+    const own = takeNext(file, draft)
+    return () => { writeFileSync(numbered(file, own), '') }
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function takeNext (file: string, draft: string): number {
+  for (;;) {
+    const last = Math.max(0, ...numbersOf(file))
+    const holder = readHolder(numbered(file, last))
+    if (holder !== undefined && holder.pid !== process.pid && isHolding(holder)) throw new StartError(`already running (pid ${holder.pid}) in this directory. Stop it first, or start another in a directory of its own.`)
+    const own = last + 1
+    if (!isLinked(draft, numbered(file, own))) continue
+    const numbers = numbersOf(file)
+    // A listing may miss what changes meanwhile: then the number was an old one.
+    const isLast = numbers.every(number => number <= own)
+    for (const number of isLast ? [0, ...numbers.filter(number => number < own)] : [own]) rmSync(numbered(file, number), { force: true })
+    if (isLast) return own
+  }
+}
+
+function isLinked (draft: string, file: string): boolean {
+  try {
+    linkSync(draft, file)
+    return true
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') throw alreadyRunning(readHolder(file)?.pid ?? 'unknown')
+    if (errorCode(error) === 'EEXIST') return false
     throw error
   }
-  return () => { rmSync(file, { force: true }) }
+}
+
+function numbersOf (file: string): number[] {
+  const start = `${basename(file)}.`
+  return readdirSync(dirname(file)).filter(name => name.startsWith(start)).map(name => Number(name.slice(start.length))).filter(number => Number.isSafeInteger(number) && number > 0)
+}
+
+function numbered (file: string, number: number): string {
+  return number === 0 ? file : `${file}.${number}`
 }
 
 interface Holder {
@@ -53,8 +88,4 @@ function bootId (): string {
   } catch {
     return ''
   }
-}
-
-function alreadyRunning (pid: number | 'unknown'): StartError {
-  return new StartError(`already running (pid ${pid}) in this directory. Stop it first, or start another in a directory of its own.`)
 }

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { claim } from 'toolyard'
+
+const program = fileURLToPath(new URL('claim-program.js', import.meta.url))
+const claimants = 8
+const rounds = 60
+/** For all claimants to have loaded. */
+const headStartMs = 4_000
+
+await t.test('of starts at the very same moment exactly one has the directory, whatever an earlier one left there', { timeout: 120_000 }, async t => {
+  const dir = t.testdir()
+  const leftovers = ['', 'no JSON', JSON.stringify({ pid: 2 ** 22, boot: '', started: 1 })]
+  const files = Array.from({ length: rounds }, (_, round) => {
+    const file = join(dir, String(round), 'start.json')
+    const leftover = leftovers[round % (leftovers.length + 1)]
+    if (leftover !== undefined) {
+      mkdirSync(join(dir, String(round)))
+      writeFileSync(file, leftover)
+    }
+    return file
+  })
+  const begin = String(Date.now() + headStartMs)
+  const children = Array.from({ length: claimants }, () => spawn(process.execPath, [program, JSON.stringify(files), begin], { stdio: ['pipe', 'pipe', 'inherit'] }))
+  t.teardown(async () => {
+    const ends = children.map(child => once(child, 'close'))
+    for (const child of children) child.stdin.end()
+    await Promise.all(ends)
+  })
+  const got = (await Promise.all(children.map(async child => JSON.parse(String((await once(child.stdout, 'data'))[0])) as string[]))).flat()
+  t.same([...got].sort(), [...files].sort())
+})
+
+t.test('a claim that was given back, or whose process is gone, is free', t => {
+  const file = join(t.testdir(), 'a/start.json')
+  for (let time = 0; time < 3; time++) claim(file)()
+  t.notOk(existsSync(file))
+  t.equal(readdirSync(join(file, '..')).length, 1, 'nothing heaps up')
+  t.end()
+})
+
+t.test('a start of an earlier release that runs is seen', t => {
+  const dir = t.testdir({ 'start.json': JSON.stringify({ pid: process.ppid, ...lifeOf(process.ppid) }) })
+  t.throws(() => claim(join(dir, 'start.json')), { message: `already running (pid ${process.ppid}) in this directory. Stop it first, or start another in a directory of its own.` })
+  t.end()
+})
+
+function lifeOf (pid: number): { boot: string, started: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return { boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), started: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) }
+}
