@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 
@@ -23,6 +25,24 @@ void t.test('the doctor warns of variables that look like settings, and shows th
   t.match(output, /warning +Settings +WORKSPACE_ROOT\b.*WORKSPACE_DIR/)
   t.match(output, /warning +Settings +TOOLYARD_NONSENSE/)
   t.notMatch(output, 'a-value')
+})
+
+void t.test('the .env of a foreign directory runs no code: not in the doctor, not in the programs that it asks', async t => {
+  const cwd = t.testdir({ seen: {}, bin: {}, 'evil.cjs': 'require("node:fs").writeFileSync(__dirname + "/seen/node", "")' })
+  for (const name of ['redis-server', 'bwrap', 'python3', 'setpriv']) writeFileSync(join(cwd, 'bin', name), `#!/bin/sh\ntouch ${cwd}/seen/${name}\n`, { mode: 0o755 })
+  // With these, the loader of each program writes a file before the program's own code.
+  const lines = ['LD_DEBUG=libs', `LD_DEBUG_OUTPUT=${cwd}/seen/ld`, `NODE_OPTIONS=--require=${cwd}/evil.cjs`, `PATH=${cwd}/bin`, `PYTHONPATH=${cwd}`, `BASH_ENV=${cwd}/evil.sh`]
+  writeFileSync(join(cwd, '.env'), lines.join('\n'))
+  const { stdout } = spawnSync(process.execPath, [program, 'doctor'], { cwd, env: { PATH: process.env['PATH'] }, encoding: 'utf8' })
+  t.strictSame(readdirSync(join(cwd, 'seen')), [])
+  t.match(stdout, /warning +Settings +LD_DEBUG in /)
+})
+
+void t.test('programs that the doctor asks get no key', async t => {
+  const cwd = t.testdir({ bin: {} })
+  writeFileSync(join(cwd, 'bin/redis-server'), `#!/bin/sh\nexport >> ${cwd}/seen\necho 'Redis server v=7.0.0'\n`, { mode: 0o755 })
+  spawnSync(process.execPath, [program, 'doctor'], { cwd, env: { PATH: `${cwd}/bin:${process.env['PATH']}`, API_KEY: 'a-secret', WEATHER_TOKEN: 'a-secret', SANDBOX: 'off' }, encoding: 'utf8' })
+  t.notMatch(readFileSync(join(cwd, 'seen'), 'utf8'), 'a-secret')
 })
 
 void t.test('the doctor exits 1 when Redis does not answer', async t => {

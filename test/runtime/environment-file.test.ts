@@ -1,15 +1,38 @@
-import { loadEnvFile } from '@toolyard/runtime'
+import { loadEnvFile, settingWarnings } from '@toolyard/runtime'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 
-t.test('a file sets only variables that are not set, and a missing file is ignored', async t => {
-  const dir = t.testdir({ env: 'ENV_FILE_TEST=from the file\nENV_FILE_SET=lost' })
-  process.env['ENV_FILE_SET'] = 'kept'
-  t.teardown(() => { for (const name of ['ENV_FILE_TEST', 'ENV_FILE_SET']) delete process.env[name] })
+t.test('a file sets only settings that are not set, and a missing file is ignored', async t => {
+  const dir = t.testdir({ env: 'REDACT=from the file\nAUDIT_DIR=lost\nTOOLYARD_URL=http://x\nAPI_KEY_FILE=/x' })
+  process.env['AUDIT_DIR'] = 'kept'
+  const names = ['REDACT', 'AUDIT_DIR', 'TOOLYARD_URL', 'API_KEY_FILE']
+  t.teardown(() => { for (const name of names) delete process.env[name] })
   loadEnvFile(join(dir, 'env'))
   loadEnvFile(join(dir, 'missing'))
-  t.same([process.env['ENV_FILE_TEST'], process.env['ENV_FILE_SET']], ['from the file', 'kept'])
+  t.same(names.map(name => process.env[name]), ['from the file', 'kept', 'http://x', '/x'])
+})
+
+t.test('what is no setting reaches no environment of a process, and tools alone by its name; what says how programs run reaches nobody', async t => {
+  const steering = ['LD_PRELOAD', 'LD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES', 'GLIBC_TUNABLES', 'GCONV_PATH', 'NODE_OPTIONS', 'NODE_PATH', 'NODE_EXTRA_CA_CERTS', 'NODE_TLS_REJECT_UNAUTHORIZED', 'PYTHONPATH', 'PYTHONSTARTUP', 'PERL5OPT', 'PERL5LIB', 'RUBYOPT', 'BASH_ENV', 'ENV', 'SHELLOPTS', 'OPENSSL_CONF', 'SSL_CERT_FILE']
+  const others = ['WEATHER_TOKEN', 'GITHUB_TOKEN', 'LDAP_PASSWORD', 'NODE_TOKEN', 'PYTHON_TOKEN', 'http_proxy', 'HTTPS_PROXY', 'TMPDIR_OF_MINE', 'BROWSER', 'TOOLYARD_SETTINGS_TOLD', 'npm_lifecycle_event']
+  const names = [...steering, ...others].filter(name => process.env[name] === undefined)
+  const file = join(t.testdir({ env: names.map(name => `${name}=from the file`).join('\n') }), 'env')
+  const before = { ...process.env }
+  const seen = loadEnvFile(file)
+  t.strictSame({ ...process.env }, before)
+  t.strictSame(names.filter(name => seen[name] === 'from the file'), names.filter(name => others.includes(name)))
+  t.strictSame(settingWarnings({}, file).filter(line => line.includes('how programs run')).map(line => line.split(' ')[0]), names.filter(name => steering.includes(name)))
+})
+
+t.test('PATH and HOME are never those of a file', async t => {
+  const file = join(t.testdir({ env: 'PATH=/evil\nHOME=/evil' }), 'env')
+  const { PATH, HOME } = process.env
+  t.teardown(() => { Object.assign(process.env, { PATH, ...HOME === undefined ? {} : { HOME } }) })
+  delete process.env['PATH']
+  delete process.env['HOME']
+  const seen = loadEnvFile(file)
+  t.strictSame([seen['PATH'], seen['HOME'], process.env['PATH'], process.env['HOME']], [undefined, undefined, undefined, undefined])
 })
 
 t.test('a file that exists but can\'t be read stops the start, with its name and the remedy', async t => {

@@ -10,6 +10,7 @@ import { waitFor } from '../support/condition.ts'
 export interface BoxedTool {
   program: string
   args?: string[] | undefined
+  envPassthrough?: string[] | undefined
   permissions?: readonly Permission[] | undefined
   limits?: NonNullable<Tool['limits']> | undefined
   warm?: number | 'auto' | undefined
@@ -89,7 +90,7 @@ export async function boxedTools (
   })
   const logged: string[] = []
 
-  function toolOf ({ program, args = [], permissions = ['read_repo'], limits, sha256, warm }: BoxedTool): Tool {
+  function toolOf ({ program, args = [], envPassthrough = [], permissions = ['read_repo'], limits, sha256, warm }: BoxedTool): Tool {
     return {
       name: 'boxed',
       description: '',
@@ -101,14 +102,14 @@ export async function boxedTools (
       ...(limits === undefined ? {} : { limits }),
       ...(warm === undefined ? {} : { warm }),
       source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 },
-      run: { kind: 'command', program, args, envPassthrough: [], ...(sha256 === undefined ? {} : { sha256 }) }
+      run: { kind: 'command', program, args, envPassthrough, ...(sha256 === undefined ? {} : { sha256 }) }
     }
   }
 
   async function run (boxed: BoxedRun): Promise<Outcome> {
-    const { program, args, permissions, limits, sha256, warm = everyWarm ? 1 : undefined, ...call } = boxed
+    const { program, args, envPassthrough, permissions, limits, sha256, warm = everyWarm ? 1 : undefined, ...call } = boxed
     const { arguments: given = {}, startable = true, ...context } = call
-    const tool = toolOf({ program, args, permissions, limits, sha256, warm })
+    const tool = toolOf({ program, args, envPassthrough, permissions, limits, sha256, warm })
     if (everyWarm && startable && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })
   }

@@ -43,7 +43,7 @@ const settleMs = 5_000
  * @throws SettingsError for a bad environment.
  */
 export async function runWorker (): Promise<void> {
-  loadEnvFile()
+  const env = loadEnvFile()
   const settings = readSettings(process.env)
   const logger = createLogger('worker', settings.LOG_LEVEL, await openLogOutput())
   for (const warning of settingWarnings(process.env)) logger.warn(warning)
@@ -89,7 +89,7 @@ export async function runWorker (): Promise<void> {
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
     serviceFiles: serviceFilesOf(settings, process.env),
-    env: process.env,
+    env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
     ...settings.WARM_MAX_MB > 0 && { warm: { maxBytes: settings.WARM_MAX_MB * mebibyte, maxIdleMs: settings.WARM_MAX_IDLE_SEC * 1_000 } },
     http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },

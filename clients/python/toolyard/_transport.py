@@ -60,7 +60,7 @@ class Transport:
                 with self._open(method, _with_query(path, query), stop, headers, sent, _SILENCE + answer_seconds) as response:
                     text = response.read()
                     answer = {} if response.status == 204 else _parse(text)
-                    if response.status >= 400 or answer is None:
+                    if response.status >= 300 or answer is None:
                         raise _error_of(response, answer, text)
                     return answer
             except ToolyardError as error:
@@ -74,7 +74,7 @@ class Transport:
         while True:
             try:
                 with self._open("GET", _with_query(path, query), stop, {"accept": "*/*"}, None, _SILENCE) as response:
-                    if response.status >= 400:
+                    if response.status >= 300:
                         text = response.read()
                         raise _error_of(response, _parse(text), text)
                     patience = Patience(0)
@@ -97,7 +97,7 @@ class Transport:
             try:
                 headers = {"accept": "text/event-stream", **({} if last_id is None else {"last-event-id": last_id})}
                 with self._open("GET", path, stop, headers, None, _SILENCE) as response:
-                    if response.status >= 400:
+                    if response.status >= 300:
                         text = response.read()
                         raise _error_of(response, _parse(text), text)
                     for fields in _read_events(response):
@@ -217,7 +217,7 @@ def _error_of(response: http.client.HTTPResponse, body: Any, text: bytes) -> Too
     error = body.get("error") if isinstance(body, dict) else None
     after = response.getheader("retry-after", "")
     retry_after = float(after) if after.isdecimal() else None
-    if not isinstance(error, dict):
+    if not isinstance(error, dict) or not isinstance(error.get("code"), str):
         code = "UNAVAILABLE" if response.status in (502, 503, 504) else "BAD_ANSWER"
         seen = text[:200].decode(errors="replace")
         message = f"What answered with status {response.status} isn't Toolyard: {seen}"

@@ -1,5 +1,6 @@
 import { pathSegment } from './http/path-segment.ts'
 import type { WaitOptions } from './jobs.ts'
+import { list, number, record, text } from './http/shape.ts'
 import type { FileBody, Transport } from './http/transport.ts'
 import type { FileList, PutFile, Unpacked } from './http/wire.ts'
 
@@ -22,7 +23,7 @@ export class Files {
 
   /** Puts a file in its place as a whole; missing directories are made. */
   async put (path: string, content: FileBody, { signal }: WaitOptions = {}): Promise<PutFile> {
-    return (await this.#transport.send<{ file: PutFile }>({ method: 'PUT', path: this.#at(path), file: content, signal })).file
+    return (await this.#transport.send<{ file: PutFile }>({ method: 'PUT', path: this.#at(path), file: content, signal }, { file: record({ path: text, sha256: text, size: number }) })).file
   }
 
   /** The answer with a file, whose body is read as it comes: `arrayBuffer()`, `text()`, or `body`. */
@@ -32,7 +33,7 @@ export class Files {
 
   /** What is in a directory, by name. */
   async list (path = '', query: FileQuery = {}, { signal }: WaitOptions = {}): Promise<FileList> {
-    return await this.#transport.send<FileList>({ method: 'GET', path: this.#at(path), query: { ...query, list: 'true' }, signal })
+    return await this.#transport.send<FileList>({ method: 'GET', path: this.#at(path), query: { ...query, list: 'true' }, signal }, { entries: list(record({ name: text, path: text, type: text, size: number, modified_at: text })) })
   }
 
   /** Removes a file, or a directory: an empty one, or with `recursive` all that is in it. */
@@ -48,7 +49,7 @@ export class Files {
   /** Unpacks a tar archive into a directory. What came before a fault stays. */
   async putArchive (path: string, content: FileBody, { signal }: WaitOptions = {}): Promise<Unpacked> {
     const request = { method: 'PUT', path: this.#at(path), query: { archive: 'tar' }, file: content, signal } as const
-    return (await this.#transport.send<{ archive: Unpacked }>(request)).archive
+    return (await this.#transport.send<{ archive: Unpacked }>(request, { archive: record({ path: text, files: number, directories: number, bytes: number }) })).archive
   }
 
   #at (path: string): string {

@@ -1,8 +1,12 @@
 import { ToolyardError } from './http/errors.ts'
 import { newKey } from './key.ts'
 import { pathSegment } from './http/path-segment.ts'
+import { list, record, text } from './http/shape.ts'
 import type { Transport } from './http/transport.ts'
 import type { JobList, JobState, JobView, LogEntry, NewJob } from './http/wire.ts'
+
+/** What is read of a job. */
+export const jobShape = record({ id: text, status: text, tool: text, queue: text, created_at: text })
 
 /** Which jobs a list shall have. */
 export interface JobQuery {
@@ -60,32 +64,32 @@ export class Jobs {
   async submit (job: NewJob, { idempotencyKey = newKey(), signal }: SubmitOptions = {}): Promise<JobView> {
     const answer = await this.#transport.send<{ job: JobView }>({
       method: 'POST', path: '/v1/jobs', body: job, headers: { 'idempotency-key': idempotencyKey }, signal
-    })
+    }, { job: jobShape })
     return answer.job
   }
 
   /** One job, with its whole result. */
   async get (id: string, { signal }: WaitOptions = {}): Promise<JobView> {
-    const answer = await this.#transport.send<{ job: JobView }>({ method: 'GET', path: pathOf(id), signal })
+    const answer = await this.#transport.send<{ job: JobView }>({ method: 'GET', path: pathOf(id), signal }, { job: jobShape })
     return answer.job
   }
 
   /** A page of jobs, newest first unless `order` says otherwise. */
   async list (query: JobQuery = {}, { signal }: WaitOptions = {}): Promise<JobList> {
-    const answer = await this.#transport.send<JobList>({ method: 'GET', path: '/v1/jobs', query: { ...query }, signal })
+    const answer = await this.#transport.send<JobList>({ method: 'GET', path: '/v1/jobs', query: { ...query }, signal }, { jobs: list(jobShape) })
     return answer
   }
 
   /** The last lines of a job's log, the oldest first. */
   async logs (id: string, { tail, signal }: WaitOptions & { tail?: number } = {}): Promise<LogEntry[]> {
-    const answer = await this.#transport.send<{ logs: LogEntry[] }>({ method: 'GET', path: pathOf(id, '/logs'), query: { tail }, signal })
+    const answer = await this.#transport.send<{ logs: LogEntry[] }>({ method: 'GET', path: pathOf(id, '/logs'), query: { tail }, signal }, { logs: list(record({ ts: text, level: text, message: text })) })
     return answer.logs
   }
 
   /** Cancels a job. @throws ToolyardError `CONFLICT` when it has finished. */
   async cancel (id: string, { signal }: WaitOptions = {}): Promise<JobView> {
     try {
-      const answer = await this.#transport.send<{ job: JobView }>({ method: 'POST', path: pathOf(id, '/cancel'), signal })
+      const answer = await this.#transport.send<{ job: JobView }>({ method: 'POST', path: pathOf(id, '/cancel'), signal }, { job: jobShape })
       return answer.job
     } catch (error) {
       // A cancel whose answer was lost, and that was sent again.

@@ -11,6 +11,7 @@ import {
   type GeminiAnswer, type GeminiResponse, type LangChainAnswer, type LangChainMessage, type LangChainToolCall, type ProviderAnswer,
   type ResponsesAnswer, type ResponsesOutput, type ToolOf
 } from './providers.ts'
+import { list, record, text } from './http/shape.ts'
 import { Transport, type ToolyardOptions } from './http/transport.ts'
 import type { CallResult, JobView, Progress } from './http/wire.ts'
 
@@ -71,7 +72,7 @@ export class Toolyard {
   /** The tools, as the provider's API takes them. @throws ToolyardError */
   async tools<F extends Format = 'chat'> (format?: F, { strict, signal }: ToolsOptions = {}): Promise<Array<ToolOf[F]>> {
     const query = { format: format ?? 'chat', strict: strict === true ? 'true' : undefined }
-    const answer = await this.#transport.send<{ tools: Array<ToolOf[F]> }>({ method: 'GET', path: '/v1/agent-tools', query, signal })
+    const answer = await this.#transport.send<{ tools: Array<ToolOf[F]> }>({ method: 'GET', path: '/v1/agent-tools', query, signal }, { tools: list(record(query.format === 'chat' ? { function: record({ name: text }) } : {})) })
     return answer.tools
   }
 
@@ -166,7 +167,7 @@ export class Toolyard {
         headers: { 'idempotency-key': idempotencyKey },
         signal,
         answerMs: wait
-      })
+      }, { results: list(record({})) })
       // Of `job_result` the model has said itself how long it waits.
       const isPending = answer.results.some(result => result.pending === true && result.name !== 'job_result')
       if (performance.now() >= end || !isPending) return answer

@@ -1,7 +1,7 @@
 export { parseApiKeys, type ApiKey, type Role } from './settings/api-keys.ts'
 export { bundledSamples } from './settings/derived/bundled-samples.ts'
 export { callbacksOf, createCallbackCheck, type Callbacks, type CallbackPolicy } from './settings/derived/callback-settings.ts'
-export { loadEnvFile } from './settings/env-file.ts'
+export { isSettingName, loadEnvFile } from './settings/env-file.ts'
 export { createLogger, openLogOutput, type Logger } from './log/logger.ts'
 export type { CallMetrics, EndedJob, JobMetrics } from './metrics/call-metrics.ts'
 export type { MetricsRegistry, SandboxMetrics, ToolMetrics } from './metrics/metrics.ts'

@@ -36,7 +36,7 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
       import('@toolyard/manifests'), import('@toolyard/runtime')
     ])
     const [{ askServers }, { changesOf, isChanged }] = await Promise.all([import('../accept/offers.ts'), import('../accept/changes.ts')])
-    loadEnvFile()
+    const env = loadEnvFile()
     const settings = readSettings(process.env)
     const sources = toolSourcesOf(settings, process.env)
     const registry = await loadRegistry(args.length === 0 ? sources : { ...sources, manifests: args })
@@ -47,7 +47,7 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
 
     const locks = new Map<string, McpLock>()
     for (const { lock } of servers) locks.set(lock, await readLock(lock).catch(() => new Map()))
-    const offers = await askServers(servers, settings, complain)
+    const offers = await askServers(servers, { settings, env }, complain)
     const failed = offers.filter((offer): offer is Extract<Offer, { problem: string }> => 'problem' in offer)
     const reviewed = await Promise.all(offers.flatMap(offer => 'problem' in offer ? [] : [review(offer, locks)]))
     const open = reviewed.filter(({ server, changes }) => isChanged(changes) || locks.get(server.lock)?.has(server.name) !== true)

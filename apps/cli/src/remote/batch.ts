@@ -4,13 +4,8 @@ import { asError, isRecord } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
-import { commandError, findTarget, type Target } from './target.ts'
-
-interface Answer {
-  ok?: boolean
-  results?: Array<{ ok: boolean, pending?: boolean }>
-  error?: { code: string, message: string, details?: unknown }
-}
+import { askService, strangeAnswer } from './ask-service.ts'
+import { findTarget, type Target } from './target.ts'
 
 /** `toolyard batch`: a batch as a model's turn makes it. */
 export const batch: Command = {
@@ -28,10 +23,10 @@ Exit status: 0 when all calls succeeded, 1 when one failed, 5 when one goes on.`
     const started = performance.now()
     const answer = await post(target, body)
     print(JSON.stringify(answer, null, 2))
-    const results = answer.results ?? []
+    const { results } = answer
     complain(`${results.length} ${results.length === 1 ? 'call' : 'calls'} took ${Math.round(performance.now() - started)} ms, asked ${target.description}`)
-    if (results.some(({ ok, pending }) => !ok && pending !== true)) return exitStatus.failed
-    return results.some(({ pending }) => pending === true) ? exitStatus.pending : exitStatus.done
+    if (results.some(result => result['ok'] !== true && result['pending'] !== true)) return exitStatus.failed
+    return results.some(result => result['pending'] === true) ? exitStatus.pending : exitStatus.done
   }
 }
 
@@ -53,19 +48,9 @@ function inSession (text: string, session: string | undefined): string {
   return JSON.stringify({ ...body, session })
 }
 
-async function post ({ url, apiKey, description }: Target, body: string): Promise<Answer> {
-  const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID(), ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) }
-  const target = { url, apiKey, description }
-  const response = await fetch(`${url}/v1/agent-tools/invoke-batch`, { method: 'POST', headers, body })
-    .catch((error: unknown) => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached at ${url}: ${thrownMessage(error)}` }, target) })
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The service answered it.
-  const answer = await response.json().catch(() => ({})) as Answer
-  if (response.ok) return answer
-  throw commandError({ status: response.status, code: answer.error?.code ?? 'BAD_ANSWER', message: answer.error?.message ?? `status ${response.status}`, details: answer.error?.details }, target)
-}
-
-/** What fetch throws says why in its cause. */
-function thrownMessage (error: unknown): string {
-  const { cause, message } = asError(error)
-  return cause instanceof Error ? cause.message : message
+async function post (target: Target, body: string): Promise<{ results: Array<Record<string, unknown>> }> {
+  const answer = await askService(target, { method: 'POST', path: '/v1/agent-tools/invoke-batch', body, headers: { 'idempotency-key': randomUUID() } })
+  const { results } = answer
+  if (!Array.isArray(results) || !results.every(isRecord)) throw strangeAnswer(target, answer)
+  return { ...answer, results }
 }

@@ -20,7 +20,7 @@ const list: Command = {
     const page = await files.list(path, { limit: numberOption(options, 'limit'), cursor: textOption(options, 'cursor') })
     const rows = page.entries.map(({ type, size, modified_at: at, path }) => `${type.padEnd(9)}  ${String(size).padStart(12)}  ${at}  ${path}`)
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
-    else print([...rows, ...page.next_cursor === null ? [] : [`More: --cursor ${page.next_cursor}`], ...rows.length === 0 ? ['No files'] : []].join('\n'))
+    else print([...rows, ...typeof page.next_cursor !== 'string' ? [] : [`More: --cursor ${page.next_cursor}`], ...rows.length === 0 ? ['No files'] : []].join('\n'))
     return exitStatus.done
   })
 }

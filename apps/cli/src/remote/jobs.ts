@@ -36,7 +36,7 @@ const list: Command = {
       ...filtersOf(options), status, order, limit: limit === undefined ? undefined : Number(limit)
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
-    else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: ${nextPage(options, page.next_cursor)}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
+    else print([...page.jobs.map(row), ...typeof page.next_cursor !== 'string' ? [] : [`More: ${nextPage(options, page.next_cursor)}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
     return exitStatus.done
   })
 }

@@ -18,7 +18,7 @@ const invalidRequest = -32_600
  * @returns whether stdin ended; false where it could not be read any more.
  */
 export async function bridge (url: URL, apiKey: string | undefined): Promise<boolean> {
-  const http = new StreamableHTTPClientTransport(url, { requestInit: { headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } } })
+  const http = new StreamableHTTPClientTransport(url, { requestInit: { redirect: 'error', headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } } })
   const open = new Map<RequestId, { request: JSONRPCRequest, abort: AbortController }>()
 
   const answer = (message: JSONRPCMessage): void => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { isSettingName } from '@toolyard/runtime'
 import type { Command } from '../terminal/command.ts'
 import { exitStatus } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
@@ -19,9 +20,14 @@ export const open: Command = {
     }
     print(`${address}\nLog in with an API key, such as API_KEY in .env.`)
     const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
-    const child = spawn(opener, [address], { stdio: 'ignore', detached: true })
+    const child = spawn(opener, [address], { env: withoutSettings(process.env), stdio: 'ignore', detached: true })
     // Where there is no browser, the address is enough.
     child.once('error', () => {}).unref()
     return exitStatus.done
   }
+}
+
+/** A browser needs much of the environment, but no key. */
+function withoutSettings (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSettingName(name)))
 }

@@ -37,7 +37,7 @@ const list: Command = {
       tenant: textOption(options, 'tenant'), limit: numberOption(options, 'limit'), cursor: textOption(options, 'cursor')
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
-    else print([...page.sessions.map(row), ...page.next_cursor === null ? [] : [`More: toolyard sessions list --cursor ${page.next_cursor}`], ...page.sessions.length === 0 ? ['No sessions'] : []].join('\n'))
+    else print([...page.sessions.map(row), ...typeof page.next_cursor !== 'string' ? [] : [`More: toolyard sessions list --cursor ${page.next_cursor}`], ...page.sessions.length === 0 ? ['No sessions'] : []].join('\n'))
     return exitStatus.done
   })
 }

@@ -3,7 +3,8 @@ import { isRecord } from '@toolyard/contract/terms'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, print, shellWord } from '../terminal/terminal.ts'
 import { jsonOption, textOption, type Command } from '../terminal/command.ts'
-import { asking, commandError, type Target } from './target.ts'
+import { askService, strangeAnswer } from './ask-service.ts'
+import { asking, type Target } from './target.ts'
 
 const secOfUnit = { m: 60, h: 3_600, d: 86_400 } as const
 const timeoutMs = 15_000
@@ -42,8 +43,10 @@ only what tells it again. It needs an admin key without a tenant.`,
       ...permissions !== undefined && { permissions: permissions.split(',').filter(each => each !== '') },
       ...expiresIn !== undefined && { expires_in_sec: seconds(expiresIn) }
     }
-    const answer = await ask<{ key: KeyView & { key: string } }>(target, 'POST', '/v1/keys', body)
-    print(options['json'] === true ? JSON.stringify(answer) : answer.key.key)
+    const answer = await ask(target, 'POST', '/v1/keys', body)
+    const { key } = answer
+    if (!isRecord(key) || typeof key['key'] !== 'string') throw strangeAnswer(target, Object.keys(answer))
+    print(options['json'] === true ? JSON.stringify(answer) : key['key'])
     complain(`This key is shown once. Its caller takes it as TOOLYARD_API_KEY. toolyard keys revoke ${shellWord(name)} makes it worth nothing.`)
     return exitStatus.done
   })
@@ -55,8 +58,10 @@ const list: Command = {
   help: 'Lists the keys of the settings and those in Redis: whose they are, until when, and when they were used last. Never the keys.',
   options: [jsonOption],
   run: asking(async (target, { options }) => {
-    const answer = await ask<{ keys: KeyView[] }>(target, 'GET', '/v1/keys')
-    print(options['json'] === true ? JSON.stringify(answer, null, 2) : answer.keys.map(row).join('\n'))
+    const answer = await ask(target, 'GET', '/v1/keys')
+    const { keys } = answer
+    if (!Array.isArray(keys) || !keys.every(isKey)) throw strangeAnswer(target, answer)
+    print(options['json'] === true ? JSON.stringify(answer, null, 2) : keys.map(row).join('\n'))
     return exitStatus.done
   })
 }
@@ -68,7 +73,7 @@ const revoke: Command = {
   arguments: ['<name>'],
   options: [jsonOption],
   run: asking(async (target, { args: [name = ''], options }) => {
-    const answer = await ask<object>(target, 'DELETE', `/v1/keys/${pathSegment(name)}`)
+    const answer = await ask(target, 'DELETE', `/v1/keys/${pathSegment(name)}`)
     print(options['json'] === true ? JSON.stringify(answer) : `Revoked ${name}`)
     return exitStatus.done
   })
@@ -77,19 +82,13 @@ const revoke: Command = {
 /** The commands of `toolyard keys` that ask the service. */
 export const storedKeyCommands: readonly Command[] = [add, list, revoke]
 
-async function ask<T> (target: Target, method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(target.url + path, {
-    method,
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
-    headers: { 'x-api-key': target.apiKey ?? '', ...body !== undefined && { 'content-type': 'application/json' } },
-    ...body !== undefined && { body: JSON.stringify(body) }
-  }).catch(() => { throw commandError({ code: 'UNREACHABLE', message: 'The service does not answer' }, target) })
-  const answer: unknown = await response.json().catch(() => undefined)
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The service answered it, and each route has its answer.
-  if (response.ok) return answer as T
-  const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : { code: 'FAILED', message: `HTTP ${response.status}` }
-  throw commandError({ ...error, status: response.status }, target)
+async function ask (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+  return await askService(target, { method, path, signal: AbortSignal.timeout(timeoutMs), ...body !== undefined && { body: JSON.stringify(body) } })
+}
+
+function isKey (value: unknown): value is KeyView {
+  return isRecord(value) && ['name', 'role', 'source'].every(field => typeof value[field] === 'string') &&
+    ['tenant', 'expires_at', 'last_used_at'].every(field => value[field] === null || typeof value[field] === 'string')
 }
 
 function seconds (time: string): number {

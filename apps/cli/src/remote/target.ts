@@ -16,16 +16,32 @@ export interface Target {
 
 /**
  * Finds the service: TOOLYARD_URL and TOOLYARD_API_KEY, else the address and an admin's key of the settings. A key of the
- * settings goes to this machine alone.
+ * settings goes to this machine alone, and to an address that `.env` says goes no key but that of `.env`: who wrote the file
+ * may be somebody else than who has the key.
  */
 export function findTarget (env: NodeJS.ProcessEnv): Target {
+  const before = { ...env }
   loadEnvFile()
-  const { TOOLYARD_URL: given, TOOLYARD_API_KEY: givenKey } = env
-  const settings = readSettings(env)
+  const isOfFile = isAddressOfFile(before, env)
+  const keys = isOfFile ? Object.fromEntries(Object.entries(env).filter(([name]) => before[name] === undefined || !keyNames.includes(name))) : env
+  const { TOOLYARD_URL: given } = env
+  const { TOOLYARD_API_KEY: givenKey } = keys
+  const settings = readSettings(keys)
   const url = (given ?? '') === '' ? addressOf(settings) : String(given).replace(/\/+$/, '')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new CommandError(`TOOLYARD_URL must begin with http:// or https://, unlike '${url}'`, { status: exitStatus.misused, code: 'MISUSED' })
   const [apiKey, source] = (givenKey ?? '') === '' ? keyOf(settings, url) : [givenKey, 'TOOLYARD_API_KEY']
-  return { url, apiKey, description: `${url} with ${source}` }
+  const isLeftOut = apiKey === undefined && keys !== env && keyNames.some(name => before[name] !== undefined)
+  return { url, apiKey, description: `${url} with ${isLeftOut ? 'no key: the address is that of .env, to which only a key of .env is sent. Set TOOLYARD_URL in the environment, too' : source}` }
+}
+
+const keyNames = ['TOOLYARD_API_KEY', 'API_KEY', 'API_KEY_FILE', 'API_KEYS_JSON', 'API_KEYS_JSON_FILE']
+const addressNames = ['HOST', 'PORT', 'BASE_PATH'].flatMap(name => [name, `${name}_FILE`])
+
+/** Whether the file has said where the service is. */
+function isAddressOfFile (before: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv): boolean {
+  const isSaid = (name: string): boolean => (env[name] ?? '') !== ''
+  const names = isSaid('TOOLYARD_URL') ? ['TOOLYARD_URL'] : addressNames
+  return names.some(name => before[name] === undefined && isSaid(name))
 }
 
 /** A client that gives up soon: a person waits. */
@@ -42,7 +58,7 @@ export function asking (ask: (target: Target, given: CommandLine) => Promise<num
 }
 
 /** What the client's errors are for the terminal. */
-export function commandError (error: unknown, { url }: Target): Error {
+export function commandError (error: unknown, { url, apiKey, description }: Target): Error {
   if (error instanceof CommandError) return error
   const { status, details, jobId, ...told }: Record<string, unknown> = isRecord(error) ? error : {}
   const code = typeof told['code'] === 'string' ? told['code'] : 'FAILED'
@@ -50,7 +66,8 @@ export function commandError (error: unknown, { url }: Target): Error {
   if (code === 'UNREACHABLE' && /wrong version number|packet length too long/i.test(message)) return new CommandError(`${url} does not speak https. Write http:// in TOOLYARD_URL, or name the port that has TLS.`, { status: exitStatus.unreachable, code })
   if (code === 'NOT_FOUND' && message.startsWith('No route ')) return new CommandError(`${url} has no such route: ${message.slice(9)}. See whether TOOLYARD_URL ends with the BASE_PATH of the service.`, { status: exitStatus.refused, code })
   if (code === 'UNREACHABLE') return new CommandError(`${message}. Start it with toolyard start, or set TOOLYARD_URL.`, { status: exitStatus.unreachable, code })
-  if (code === 'UNAUTHORIZED') return new CommandError(`${url} doesn't take this key. Set TOOLYARD_API_KEY, or be where its .env is.`, { status: exitStatus.refused, code })
+  if (code === 'UNAUTHORIZED') return new CommandError(apiKey === undefined ? `the service wants a key. It was asked at ${description}.` : `${url} doesn't take this key. Set TOOLYARD_API_KEY, or be where its .env is.`, { status: exitStatus.refused, code })
+  if (code === 'BAD_ANSWER') return new CommandError(`${url} isn't a service of Toolyard, or something stands before it. ${message}`, { status: exitStatus.unreachable, code })
   if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}${meantIn(details)}`, { status: exitStatus.refused, code, details })
   if (code === 'TIMEOUT' && typeof jobId === 'string') return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
   if (code === 'FAILED') return asError(error)

@@ -2,12 +2,13 @@ import { ToolyardError, type ErrorCode } from './errors.ts'
 import { readEvents, type ServerEvent } from './events.ts'
 import { Exchange } from './exchange.ts'
 import { Patience } from './patience.ts'
+import { record, type Shape } from './shape.ts'
 
 /** Where Toolyard is and who asks. */
 export interface ToolyardOptions {
   /** Where the API is, with its base path if it has one; `TOOLYARD_URL`, else `http://127.0.0.1:3001`. */
   url?: string | undefined
-  /** `TOOLYARD_API_KEY` when absent. */
+  /** `TOOLYARD_API_KEY` when absent; an empty text sends none. */
   apiKey?: string | undefined
   /** How long a service that is away or overloaded is tried again, in milliseconds; 30 s. */
   retryMs?: number | undefined
@@ -51,9 +52,12 @@ export class Transport {
     this.#fetch = options.fetch ?? globalThis.fetch.bind(globalThis)
   }
 
-  /** @throws ToolyardError; the signal's reason. */
-  async send<T> (request: ApiRequest): Promise<T> {
-    return await this.#tried(request, async () => await this.#once<T>(request))
+  /**
+   * @param fields what the answer must have
+   * @throws ToolyardError; the signal's reason.
+   */
+  async send<T> (request: ApiRequest, fields: { readonly [Name in keyof T]?: Shape }): Promise<T> {
+    return await this.#tried(request, async () => await this.#once<T>(request, record(fields as Record<string, Shape>)))
   }
 
   /** The answer when it has begun; who asks reads its body. @throws ToolyardError; the signal's reason. */
@@ -101,14 +105,14 @@ export class Transport {
     }
   }
 
-  async #once<T> (request: ApiRequest): Promise<T> {
+  async #once<T> (request: ApiRequest, isAnswer: Shape): Promise<T> {
     const exchange = new Exchange(request.signal, (request.answerMs ?? 0) + silenceMs)
     try {
       const response = await this.#open(request, exchange, 'application/json')
       const text = await response.text()
       const body = parse(text)
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As in answer.ts.
-      if (response.ok && body !== undefined) return body as T
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
+      if (response.ok && isAnswer(body)) return body as T
       throw errorOf(response, body, text)
     } finally {
       exchange.close()
@@ -119,7 +123,7 @@ export class Transport {
     const exchange = new Exchange(request.signal, silenceMs)
     try {
       const response = await this.#open(request, exchange, 'text/event-stream')
-      if (!response.ok || response.body === null) {
+      if (!response.ok || response.body === null || response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
         const text = await response.text()
         throw errorOf(response, parse(text), text)
       }
@@ -136,10 +140,12 @@ export class Transport {
     const search = given.length === 0 ? '' : `?${String(new URLSearchParams(given))}`
     return await this.#fetch(`${this.#url}${path}${search}`, {
       method,
+      // The key would go wherever the answer leads.
+      redirect: 'manual',
       ...(signal === undefined ? {} : { signal }),
       headers: {
         accept,
-        ...(this.#apiKey === undefined ? {} : { 'x-api-key': this.#apiKey }),
+        ...(this.#apiKey === undefined || this.#apiKey === '' ? {} : { 'x-api-key': this.#apiKey }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers
       },
@@ -159,9 +165,9 @@ export class Transport {
   }
 }
 
-interface FailureBody { error?: { code?: ErrorCode, message?: string, details?: unknown }, request_id?: string }
+interface FailureBody { error?: { code?: unknown, message?: unknown, details?: unknown } | null, request_id?: string }
 
-function errorOf ({ status, headers }: Response, body: unknown, text: string): ToolyardError {
+function errorOf ({ status, headers, type }: Response, body: unknown, text: string): ToolyardError {
   const { error, request_id: requestId } = (body ?? {}) as FailureBody
   const seconds = headers.get('retry-after') ?? ''
   const facts = {
@@ -170,9 +176,13 @@ function errorOf ({ status, headers }: Response, body: unknown, text: string): T
     requestId: requestId ?? headers.get('x-request-id') ?? undefined,
     retryAfterMs: /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined
   }
-  return error?.code === undefined
-    ? new ToolyardError(status >= 502 && status <= 504 ? 'UNAVAILABLE' : 'BAD_ANSWER', `What answered with status ${status} isn't Toolyard: ${text.slice(0, 200)}`, facts)
-    : new ToolyardError(error.code, error.message ?? error.code, facts)
+  // A browser says of a redirect only that it is one.
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) return new ToolyardError('BAD_ANSWER', `What answered leads elsewhere${headers.has('location') ? `, to ${headers.get('location') ?? ''}` : ''}: give the client the address of Toolyard itself`, facts)
+  const { code, message } = error ?? {}
+  return typeof code === 'string'
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A later service may have others.
+    ? new ToolyardError(code as ErrorCode, typeof message === 'string' ? message : code, facts)
+    : new ToolyardError(status >= 502 && status <= 504 ? 'UNAVAILABLE' : 'BAD_ANSWER', `What answered with status ${status} isn't Toolyard: ${text.slice(0, 200)}`, facts)
 }
 
 function parse (text: string): unknown {

@@ -62,7 +62,7 @@ async function findPackageManager (
 async function install (
   manager: PackageManager & { path: string }, wanted: WantedProgram, { env, say }: InstallOptions, quiet: boolean
 ): Promise<string> {
-  const run = (args: string[]) => runProgram(manager.path, args, { ...env, ...manager.env }, installTimeoutMs)
+  const run = (args: string[]) => runProgram(manager.path, args, env, installTimeoutMs, manager.env)
   say(`No ${wanted.name} here: installing one with ${manager.program} (TOOLYARD_NO_INSTALL=1 switches this off) ...`)
   for (const args of manager.refresh) await run(args)
   const problems: string[] = []

@@ -6,10 +6,17 @@ export interface ProgramResult {
   output: string
 }
 
-/** Runs a program to its end with nothing on stdin; a failure of any kind is `ok: false`. `timeoutMs` kills it. */
-export function runProgram (file: string, args: string[], env: NodeJS.ProcessEnv, timeoutMs: number): Promise<ProgramResult> {
+/** What a program of the machine is told of an environment: where things are, and how to reach the network. */
+const told = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', ...['http_proxy', 'https_proxy', 'no_proxy', 'all_proxy'].flatMap(name => [name, name.toUpperCase()])]
+
+/**
+ * Runs a program to its end with nothing on stdin; a failure of any kind is `ok: false`. `timeoutMs` kills it. Of `env` it
+ * gets no secret of the service, and `added` as it is.
+ */
+export function runProgram (file: string, args: string[], env: NodeJS.ProcessEnv, timeoutMs: number, added: NodeJS.ProcessEnv = {}): Promise<ProgramResult> {
   return new Promise(resolve => {
-    const child = execFile(file, args, { env, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+    const known = Object.fromEntries(told.flatMap(name => env[name] === undefined ? [] : [[name, env[name]]]))
+    const child = execFile(file, args, { env: { ...known, ...added }, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       const reason = error !== null && stdout === '' && stderr === '' ? error.message : ''
       resolve({ ok: error === null, output: `${stdout}${stderr}${reason}` })
     })

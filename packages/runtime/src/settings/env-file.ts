@@ -1,28 +1,56 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parse, populate } from 'dotenv'
+import { parse } from 'dotenv'
 import { errorCode } from '@toolyard/contract/terms'
-import { SettingsError } from './settings.ts'
+import { SettingsError, variables } from './settings.ts'
 
 /** What dotenv takes as one assignment, over several lines where a value in quotes goes on. */
 const assignment = /^\s*(?:export\s+)?[\w.-]+(?:\s*=\s*?|:\s+?)(?:\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\n]+)?\s*(?:#.*)?$/mg
 
+/** What clients are told; no other variable of Toolyard's own is meant to be in a file. */
+const ofClients = ['TOOLYARD_URL', 'TOOLYARD_API_KEY', 'TOOLYARD_NO_INSTALL']
+/** What says which code a program runs, and where it looks for its files: from the environment alone. */
+const steering = /^(?:PATH|HOME|IFS|ENV|BASH_ENV|SHELLOPTS|(?:LD|DYLD)_\w+|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)|PYTHON[A-Z]+|PERL5\w+|RUBY(?:OPT|LIB)|OPENSSL_(?:CONF|MODULES|ENGINES)|SSL_CERT_(?:FILE|DIR))$/
+
 /**
- * Reads `.env` in the working directory into `process.env`, where a variable that is set already wins.
+ * Reads `.env` in the working directory. Only settings get into `process.env`, where a variable that is set already wins:
+ * whoever has left a file in a directory decides nothing about the programs that run there.
  *
+ * @returns `process.env`, and of the file also what tools may ask for by name. No process is given it as a whole.
  * @throws SettingsError for a file that is there and can't be read: a service without its settings may do more than it
  *   should.
  */
-export function loadEnvFile (file = '.env'): void {
+export function loadEnvFile (file = '.env'): NodeJS.ProcessEnv {
   const text = readEnvFile(resolve(file))
-  if (text !== undefined) populate(process.env, parse(text))
+  const given = Object.entries(text === undefined ? {} : parse(text)).filter(([name]) => process.env[name] === undefined)
+  for (const [name, value] of given) if (isSettingName(name)) process.env[name] = value
+  return { ...Object.fromEntries(given.filter(([name]) => !steering.test(name))), ...process.env }
 }
 
-/** The lines of an environment file that set nothing and are no remark, a warning each. No text of them is told: it may be a secret. */
-export function envFileWarnings (file = '.env'): string[] {
+/** Whether a variable is a setting, the path of a setting's file, or what clients are told. */
+export function isSettingName (name: string): boolean {
+  return Object.hasOwn(variables, name.replace(/_FILE$/, '')) || Object.hasOwn(variables, name) || ofClients.includes(name)
+}
+
+/** What an environment file sets, and a warning for each line that sets nothing and is no remark, and for each variable that isn't taken from a file. */
+export interface EnvFile {
+  values: Readonly<Record<string, string>>
+  /** Without a text of the file: it may be a secret. */
+  warnings: string[]
+}
+
+/** See `EnvFile`. */
+export function inspectEnvFile (file = '.env'): EnvFile {
   const path = resolve(file)
   const text = readEnvFile(path)?.replace(/\r\n?/g, '\n') ?? ''
+  const values = parse(text)
   const rest = text.replace(assignment, taken => taken.replace(/[^\n]/g, ''))
+  const steered = Object.keys(values).filter(name => steering.test(name))
+    .map(name => `${name} in ${path} has no effect: it says how programs run. Set it in the environment that starts Toolyard`)
+  return { values, warnings: [...steered, ...emptyLines(rest, path)] }
+}
+
+function emptyLines (rest: string, path: string): string[] {
   return rest.split('\n').flatMap((line, at) => /^\s*(?:#|$)/.test(line)
     ? []
     : [`${path}:${at + 1} sets nothing: write NAME=value, or put # before a remark`])

@@ -1,5 +1,5 @@
 import { lettersApart } from '@toolyard/contract/terms'
-import { envFileWarnings } from './env-file.ts'
+import { inspectEnvFile, isSettingName } from './env-file.ts'
 import { resolve } from 'node:path'
 import { statSync } from 'node:fs'
 import { variables } from './settings.ts'
@@ -38,8 +38,8 @@ const longestName = 64
  */
 export function settingWarnings (env: NodeJS.ProcessEnv, envFile?: string): string[] {
   if (env['TOOLYARD_SETTINGS_TOLD'] === settingsTold.TOOLYARD_SETTINGS_TOLD) return []
-  const lines = envFileWarnings(envFile)
-  const unknown = Object.entries(env).flatMap(([name, value = '']) => warningOf(name, value) ?? [])
+  const { values, warnings: lines } = inspectEnvFile(envFile)
+  const unknown = Object.entries({ ...values, ...env }).flatMap(([name, value = '']) => warningOf(name, value) ?? [])
   return [...lines, ...unknown, ...Object.keys(needed).flatMap(name => idle(env, name)), ...missingTemplates(env)]
 }
 
@@ -60,23 +60,19 @@ function isSet (env: NodeJS.ProcessEnv, name: string): boolean {
 }
 
 function warningOf (name: string, value: string): string | undefined {
-  if (value.trim() === '' || name.length > longestName || isSetting(name)) return undefined
+  if (value.trim() === '' || name.length > longestName || isSettingName(name)) return undefined
   const own = foreign.get(name)
   if (own !== undefined) return `${name} is the setting of another system and has no effect here: the one of Toolyard is ${own}`
   if (!name.startsWith(prefix)) return suggestion(name, nearest(name))
   if (ours.includes(name) || name.startsWith(`${prefix}TEST_`) || isServiceLink(name, value)) return undefined
   const meant = name.slice(prefix.length)
-  const near = isSetting(meant) ? meant : foreign.get(meant) ?? nearest(meant) ?? ours.find(each => apart(name, each) < Infinity)
+  const near = isSettingName(meant) ? meant : foreign.get(meant) ?? nearest(meant) ?? ours.find(each => apart(name, each) < Infinity)
   return suggestion(name, near) ??
     `${name} has no effect: Toolyard has no setting of this name, and its settings have no prefix`
 }
 
 function suggestion (name: string, near: string | undefined): string | undefined {
   return near === undefined ? undefined : `${name} has no effect: Toolyard has no setting of this name. Is ${near} meant?`
-}
-
-function isSetting (name: string): boolean {
-  return Object.hasOwn(variables, name.replace(/_FILE$/, '')) || Object.hasOwn(variables, name)
 }
 
 function nearest (word: string): string | undefined {

@@ -31,8 +31,9 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
 }
 
 function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & BoxFor): ProcessPlan {
-  const args = boxArguments(boxSpec(plan, foundation, grant))
-  return { program: foundation.bubblewrap.path, args: [...args, '--', ...insideCommand(plan, foundation, grant)], env: plan.env, cwd: '/' }
+  const { env, args: setting } = outsideEnvironment(plan.env)
+  const args = [...boxArguments(boxSpec(plan, foundation, grant)), ...setting]
+  return { program: foundation.bubblewrap.path, args: [...args, '--', ...insideCommand(plan, foundation, grant)], env, cwd: '/' }
 }
 
 /** What one box is for, beside its tool. */
@@ -78,6 +79,15 @@ function insideCommand (plan: ProcessPlan, foundation: BoxFoundation, { limits }
     ...namedProgram(plan, renamer),
     ...plan.args
   ]
+}
+
+/** What loads code into every program, and into bubblewrap before there is a box. */
+const ofLoader = /^(?:LD_\w+|GLIBC_TUNABLES|GCONV_PATH|LOCPATH)$/
+
+/** What bubblewrap itself gets of an environment, and the arguments by which it sets the rest of it inside the box. */
+export function outsideEnvironment (env: ProcessPlan['env']): Pick<ProcessPlan, 'env' | 'args'> {
+  const [inside, outside] = [true, false].map(loads => Object.entries(env).filter(([name]) => ofLoader.test(name) === loads))
+  return { env: Object.fromEntries(outside ?? []), args: (inside ?? []).flatMap(([name, value]) => ['--setenv', name, value]) }
 }
 
 /** What takes variables away that others put there; before prlimit, because env(1) would read `NAME=value` in a program's path. */

@@ -2,7 +2,7 @@ import { asError } from '@toolyard/contract/terms'
 import { identify, realPath } from '@toolyard/workspace'
 import type { BoxEntry } from '../process/plan/box.ts'
 import type { ProcessPlan } from '../process/plan/plan.ts'
-import { accessOf, boxSpec, cleanCommand, firstFree, hiddenIn, refuseInside, workspaceAccess } from './box.ts'
+import { accessOf, boxSpec, cleanCommand, firstFree, hiddenIn, outsideEnvironment, refuseInside, workspaceAccess } from './box.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
@@ -64,9 +64,10 @@ export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox
     enter (plan) {
       const spec = hostSpec(plan, foundation, grant)
       const status = foundation.statusFiles.take()
-      const args = [...boxArguments(spec), '--', ...cleanCommand(plan, foundation), plan.program, ...plan.args]
+      const { env, args: setting } = outsideEnvironment(plan.env)
+      const args = [...boxArguments(spec), ...setting, '--', ...cleanCommand(plan, foundation), plan.program, ...plan.args]
       return {
-        plan: { ...insideFamily(foundation, [foundation.bubblewrap.path, ...args]), env: plan.env, cwd: '/' },
+        plan: { ...insideFamily(foundation, [foundation.bubblewrap.path, ...args]), env, cwd: '/' },
         files: [status.path],
         status,
         depth: foundation.family.length === 0 ? 2 : 4,

@@ -1,0 +1,56 @@
+import { asError, isRecord } from '@toolyard/contract/terms'
+import { commandError, type Target } from './target.ts'
+
+const shownChars = 200
+
+/** A request whose body is JSON already. */
+export interface ServiceRequest {
+  method: string
+  path: string
+  body?: string
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/**
+ * Asks the service once, for what the client has no method for. The key goes to no other address: a redirect isn't followed.
+ *
+ * @returns the object that it answered with.
+ * @throws CommandError
+ */
+export async function askService (target: Target, { method, path, body, headers, signal }: ServiceRequest): Promise<Record<string, unknown>> {
+  const { url, apiKey } = target
+  const response = await fetch(url + path, {
+    method,
+    redirect: 'manual',
+    headers: { ...apiKey !== undefined && { 'x-api-key': apiKey }, ...body !== undefined && { 'content-type': 'application/json' }, ...headers },
+    ...body !== undefined && { body },
+    ...signal !== undefined && { signal }
+  }).catch((error: unknown) => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached at ${url}: ${thrownMessage(error)}` }, target) })
+  const text = await response.text().catch(() => '')
+  const answer = parsed(text)
+  if (response.ok && isRecord(answer)) return answer
+  const { code, message, details } = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {}
+  if (response.ok || typeof code !== 'string') throw strangeAnswer(target, text, response.status)
+  throw commandError({ status: response.status, code, message: typeof message === 'string' ? message : code, details }, target)
+}
+
+/** The error for an answer that no service of Toolyard gives. */
+export function strangeAnswer (target: Target, answer: unknown, status = 200): Error {
+  const shown = typeof answer === 'string' ? answer : JSON.stringify(answer)
+  return commandError({ code: 'BAD_ANSWER', message: `What answered with status ${status} isn't Toolyard: ${shown.slice(0, shownChars)}` }, target)
+}
+
+function parsed (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What fetch throws says why in its cause. */
+function thrownMessage (error: unknown): string {
+  const { cause, message } = asError(error)
+  return cause instanceof Error && cause.message !== '' ? cause.message : message
+}

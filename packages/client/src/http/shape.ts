@@ -1,0 +1,19 @@
+/** Whether a value is what an answer must have at this place. Of an answer only that is looked at which is read here. */
+export type Shape = (value: unknown) => boolean
+
+/** A text. */
+export const text: Shape = value => typeof value === 'string'
+
+/** A number. */
+export const number: Shape = value => typeof value === 'number'
+
+/** An object with these fields, and any others. */
+export function record (fields: Readonly<Record<string, Shape>>): Shape {
+  return value => typeof value === 'object' && value !== null && !Array.isArray(value) &&
+    Object.entries(fields).every(([name, isField]) => isField((value as Readonly<Record<string, unknown>>)[name]))
+}
+
+/** A list of such values. */
+export function list (isItem: Shape): Shape {
+  return value => Array.isArray(value) && value.every(isItem)
+}

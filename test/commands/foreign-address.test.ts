@@ -1,0 +1,43 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runToolyard } from '../cli/toolyard.ts'
+
+const ofShell = 'the-key-of-the-shell'
+const ofFile = 'the-key-of-the-file'
+
+/** Runs `toolyard tools` beside an `.env`, and returns the keys that the server at `port` got, and what was said. */
+async function keysSent (t: Test, env: NodeJS.ProcessEnv, file: (port: number) => string, ofEnv: (port: number) => NodeJS.ProcessEnv = () => ({})): Promise<{ keys: string[], stderr: string }> {
+  const keys: string[] = []
+  const server = createServer(({ headers }, response) => {
+    keys.push(String(headers['x-api-key'] ?? headers.authorization ?? 'none'))
+    response.writeHead(401, { 'content-type': 'application/json' }).end('{"ok":false,"error":{"code":"UNAUTHORIZED","message":"no"}}')
+  })
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  const { port } = server.address() as AddressInfo
+  const cwd = t.testdir()
+  writeFileSync(join(cwd, '.env'), file(port))
+  const results = await Promise.all([['tools'], ['mcp']].map(args => runToolyard(args, { cwd, env: { ...env, ...ofEnv(port) }, input: args[0] === 'mcp' ? '{"jsonrpc":"2.0","id":1,"method":"ping"}\n' : '' })))
+  return { keys: [...new Set(keys)], stderr: results[0]?.stderr ?? '' }
+}
+
+const keysOfShell: NodeJS.ProcessEnv[] = [{ TOOLYARD_API_KEY: ofShell }, { API_KEY: ofShell }, { API_KEYS_JSON: JSON.stringify([{ name: 'x', key: ofShell, role: 'admin' }]) }]
+
+await t.test('no key of the environment goes to an address that .env says', async t => {
+  for (const env of keysOfShell) {
+    for (const file of [(port: number) => `TOOLYARD_URL=http://127.0.0.1:${port}`, (port: number) => `PORT=${port}`, (port: number) => `HOST=127.0.0.1\nPORT=${port}`]) {
+      const { keys, stderr } = await keysSent(t, env, file)
+      t.strictSame(keys, ['none'], `${Object.keys(env).join()} with ${file(1)}`)
+      t.match(stderr, /only a key of \.env is sent/)
+    }
+  }
+})
+
+await t.test('a key of .env goes to its address, and a key of the environment to that of the environment', async t => {
+  for (const name of ['TOOLYARD_API_KEY', 'API_KEY']) t.strictSame((await keysSent(t, {}, port => `TOOLYARD_URL=http://127.0.0.1:${port}\n${name}=${ofFile}`)).keys, [ofFile], name)
+  for (const env of keysOfShell) t.strictSame((await keysSent(t, env, () => '', port => ({ TOOLYARD_URL: `http://127.0.0.1:${port}` }))).keys, [ofShell])
+  t.strictSame((await keysSent(t, {}, () => `TOOLYARD_API_KEY=${ofFile}`, port => ({ TOOLYARD_URL: `http://127.0.0.1:${port}` }))).keys, [ofFile])
+})
