@@ -107,6 +107,8 @@ void t.test('fault 40 without keys, other hosts and origins are refused; with ke
   t.equal(await ask({ host: 'evil.example', 'x-forwarded-host': own }), 'HTTP/1.1 403', 'a page can send what a proxy would')
   t.equal(await ask({ host: own, 'x-forwarded-host': 'evil.example' }), 'HTTP/1.1 403')
   for (const origin of ['http://evil.example', 'null', 'http://localhost:1']) t.equal(await ask({ host: own, origin }), 'HTTP/1.1 403', origin)
+  for (const site of ['cross-site', 'same-site', 'nonsense']) t.equal(await ask({ host: own, 'sec-fetch-site': site }), 'HTTP/1.1 403', `a page elsewhere, as a picture: ${site}`)
+  for (const site of ['same-origin', 'none']) t.equal(await ask({ host: own, 'sec-fetch-site': site }), 'HTTP/1.1 200', site)
   const preflight = await client.request(path, { method: 'OPTIONS', key: null, headers: { origin: 'http://evil.example', 'access-control-request-headers': 'x-api-key' } })
   t.equal(preflight.headers.get('access-control-allow-origin'), null)
 })

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { entry, errors, load, names } from './fixture.ts'
 
+const self = { $ref: '#/$defs/a' }
+
 t.test('A6 AC2 a schema that can\'t be used disables only its own entry, and the finding has place and fix', async t => {
   for (const [schema, message] of [
     [{ type: 'string' }, 'schema must describe an object'],
@@ -18,6 +20,11 @@ t.test('A6 AC2 a schema that can\'t be used disables only its own entry, and the
       'schema refers to itself without end: "#/$defs/a -> #/$defs/b -> #/$defs/a"'
     ],
     [{ properties: { 'a/b c': { $ref: '#/properties/a~1b%20c' } } }, 'schema refers to itself without end: "#/properties/a~1b%20c -> #/properties/a~1b%20c"'],
+    ...[
+      { anyOf: [{ type: 'string' }, self] }, { oneOf: [self] }, { not: self }, { if: self }, { if: true, then: self }, { if: true, else: self },
+      { dependentSchemas: { x: self } }, { dependencies: { x: self } }, { allOf: [{ anyOf: [{ not: { oneOf: [self] } }] }] }
+    ].map(a => [{ properties: { x: self }, $defs: { a } }, 'schema refers to itself without end: "#/$defs/a -> #/$defs/a"'] as const),
+    [{ properties: { x: { $ref: '#own' } }, $defs: { a: { $anchor: 'own', allOf: [{ $ref: '#own' }] } } }, 'schema refers to itself without end: "#own -> #own"'],
     [{ properties: { a: { type: 'strnig' } } }, /^schema is not valid JSON Schema: \/properties\/a\/type must be/],
     [{ properties: { a: { minimum: 'x' } } }, 'schema is not valid JSON Schema: /properties/a/minimum must be number'],
     [{ required: 'a' }, 'schema is not valid JSON Schema: /required must be array'],

@@ -3,7 +3,7 @@ import type {
   CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, OnceStore, OutputStore
 } from '@toolyard/queue'
 import type { DashboardLogins, JobTypeTable, McpSessions, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/store'
-import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
+import { dropUnread, takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
@@ -160,6 +160,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const routes = listRoutes(app)
   clientErrors.watch(app)
   takeTurns(app.server)
+  dropUnread(app.server)
 
   const streams = new EventStreams({ max: options.maxStreams, heartbeatMs: options.heartbeatMs, keys: options.keys })
   const jobStreams = new JobStreams({

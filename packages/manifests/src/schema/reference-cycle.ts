@@ -8,9 +8,17 @@ import { referenceKeywords } from './keywords.ts'
  */
 export function referenceCycle (schema: object, references: Iterable<string>): string[] | undefined {
   const ended = new Set<string>()
+  const anchors = anchorsOf(schema)
+  const known = new Map<unknown, string[]>()
+  const followedFrom = (reference: string): string[] => {
+    const node = anchors.get(reference) ?? resolve(schema, reference)
+    const next = known.get(node) ?? followed(node)
+    known.set(node, next)
+    return [...next]
+  }
   for (const first of references) {
     const open = new Set([first])
-    const way: Array<{ place: string, next: string[] }> = [{ place: first, next: followed(resolve(schema, first)) }]
+    const way: Array<{ place: string, next: string[] }> = [{ place: first, next: followedFrom(first) }]
     for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
       const place = last.next.pop()
       if (place === undefined) {
@@ -22,19 +30,44 @@ export function referenceCycle (schema: object, references: Iterable<string>): s
       if (open.has(place)) return [...[...open].slice([...open].indexOf(place)), place]
       if (ended.has(place)) continue
       open.add(place)
-      way.push({ place, next: followed(resolve(schema, place)) })
+      way.push({ place, next: followedFrom(place) })
     }
   }
   return undefined
 }
 
-/** The references that a validation follows for the same value, whatever it is. */
+const alternatives: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
+const conditions: ReadonlySet<string> = new Set(['not', 'if', 'then', 'else'])
+const dependencies: ReadonlySet<string> = new Set(['dependentSchemas', 'dependencies'])
+
+/** The references that a validation may follow for the same value: some value takes each of these ways. */
 function followed (node: unknown): string[] {
-  if (typeof node !== 'object' || node === null) return []
+  if (!isObject(node)) return []
   return Object.entries(node).flatMap(([keyword, value]: [string, unknown]) => {
     if (referenceKeywords.has(keyword)) return typeof value === 'string' ? [value] : []
-    return keyword === 'allOf' && Array.isArray(value) ? value.flatMap(followed) : []
+    if (alternatives.has(keyword) && Array.isArray(value)) return value.flatMap(followed)
+    if (conditions.has(keyword)) return followed(value)
+    return dependencies.has(keyword) && isObject(value) ? Object.values(value).flatMap(followed) : []
   })
+}
+
+/** The schemas that have a name of their own, by the references to them. */
+function anchorsOf (schema: object): Map<string, unknown> {
+  const found = new Map<string, unknown>()
+  const open: unknown[] = [schema]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (!isObject(node)) continue
+    for (const [keyword, value] of Object.entries(node)) {
+      if ((keyword === '$anchor' || keyword === '$dynamicAnchor') && typeof value === 'string') found.set(`#${value}`, node)
+      else if (Array.isArray(value)) open.push(...value)
+      else open.push(value)
+    }
+  }
+  return found
+}
+
+function isObject (value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What a JSON Pointer leads to; nothing where it leads nowhere, which compiling tells. */

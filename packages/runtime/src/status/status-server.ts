@@ -2,6 +2,7 @@ import type { Ready } from '@toolyard/contract'
 import { createServer, type ServerResponse } from 'node:http'
 import { takeTurns } from './connection-turns.ts'
 import { listenFailure } from './listen-failure.ts'
+import { dropUnread } from './unread-answers.ts'
 
 /** What a process tells on a port of its own, without a key. */
 export interface StatusSource {
@@ -37,6 +38,7 @@ export async function serveStatus (
     route(response).catch(() => { response.writeHead(500).end() })
   })
   takeTurns(server)
+  dropUnread(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => { reject(listenFailure(error, { host, port, setting: 'METRICS_PORT' })) })
     server.listen(port, host, resolve)
