@@ -159,8 +159,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   }).withTypeProvider<TypeBoxTypeProvider>()
   const routes = listRoutes(app)
   clientErrors.watch(app)
-  takeTurns(app.server)
-  dropUnread(app.server)
+  for (const bound of [takeTurns, dropUnread]) bound(app.server)
 
   const streams = new EventStreams({ max: options.maxStreams, heartbeatMs: options.heartbeatMs, keys: options.keys })
   const jobStreams = new JobStreams({
