@@ -176,3 +176,66 @@ t.test('a digest depends only on what models and calls see of a tool', t => {
   for (const changed of [{ name: 'b' }, { description: 'Other.' }, { title: 'T' }, { inputSchema: { type: 'object' } }, { outputSchema: { type: 'object' } }, { annotations: { readOnlyHint: true } }]) t.not(mcpDigest({ ...base, ...changed }), digest, JSON.stringify(changed))
   t.end()
 })
+
+t.test('what other programs write for a server is taken where it means something here', async t => {
+  const accepted = [tool('read'), tool('write'), tool('drop')]
+  const served = async (mcp: Fields, fields: Fields = {}): Promise<string[]> => {
+    const { registry } = await loadAccepted(t, [server(fields, mcp)], accepted)
+    t.strictSame(registry.findings.filter(({ rule }) => rule === 'X21' || rule.startsWith('mcp/')), [], JSON.stringify(mcp))
+    return registry.published().map(({ tool }) => tool.name)
+  }
+  for (const name of ['disabledTools', 'excludeTools', 'disabled_tools']) t.strictSame(await served({ command: 'a', [name]: ['drop'] }), ['files_read', 'files_write'], name)
+  for (const name of ['includeTools', 'enabled_tools', 'allowedTools']) t.strictSame(await served({ command: 'a', [name]: ['read', 'write(path)'] }), ['files_read', 'files_write'], name)
+  t.strictSame(await served({ command: 'a', includeTools: ['read', 'drop'], excludeTools: ['drop'] }), ['files_read'])
+  t.strictSame(await served({ command: 'a', disabledTools: ['read'] }, { tools: ['read', 'write'] }), ['files_write'])
+  for (const mcp of [
+    { type: 'streamableHttp', url: 'https://a.example/mcp' }, { httpUrl: 'https://a.example/mcp' }, { serverUrl: 'https://a.example/mcp' }, { transport: 'streamable_http', url: 'https://a.example/mcp' },
+    { type: 'remote', url: 'https://a.example/mcp', enabled: true }, { type: 'local', command: ['a', 'b'], environment: { HOST: 'x' } }, { source: 'custom', command: 'a', args: [] },
+    { command: { path: 'a', args: ['b'], env: {} } }, { transport: { type: 'stdio', command: 'a', args: ['b'] } }, { url: 'https://a.example/mcp', requestInit: { headers: { 'x-version': '1' } } },
+    { url: 'https://a.example/mcp', bearer_token_env_var: 'FILES_TOKEN', tool_timeout_sec: 20, env_http_headers: { 'x-team': 'TEAM' } }, { command: 'a', disabled: false }
+  ]) t.strictSame(await served(mcp), ['files_read', 'files_write', 'files_drop'], JSON.stringify(mcp))
+  const { registry } = await loadAccepted(t, [server({}, { url: 'https://a.example/mcp', bearer_token_env_var: 'FILES_TOKEN', tool_timeout_sec: 20 })], accepted)
+  t.match(registry.get('files_read')?.tool, { timeoutSec: 20, run: { server: { connection: { headers: { Authorization: { setting: 'FILES_TOKEN', prefix: 'Bearer ' } } } } } })
+})
+
+t.test('a server that is switched off, in whatever words, serves nothing and is asked nothing', async t => {
+  for (const [fields, mcp] of [[{}, { disabled: true }], [{}, { enabled: false }], [{}, { isActive: false }], [{ disabled: true }, {}], [{ enabled: false }, {}]]) {
+    const { registry } = await loadAccepted(t, [server(fields, { command: 'a', ...mcp })], [tool('read')])
+    t.strictSame(registry.published(), [], JSON.stringify([fields, mcp]))
+    t.strictSame(registry.servers().map(({ off }) => off), [true])
+    t.strictSame((await loadAccepted(t, [server(fields, { command: 'a', ...mcp })])).registry.findings.filter(({ rule }) => rule === 'mcp/accepted'), [])
+  }
+})
+
+t.test('what has no meaning here is named with what to write instead', async t => {
+  for (const [field, fix] of [
+    ['alwaysAllow', /toolyard accept/], ['autoApprove', /toolyard accept/], ['trust', /toolyard accept/], ['timeout', /timeoutSec beside mcp, in seconds/], ['envFile', /"setting": NAME/],
+    ['oauth', /Bearer/], ['startup_timeout_sec', /nothing/], ['cwd', /workspace/], ['anythingElse', /Remove it/]
+  ] as const) {
+    const { registry } = await loadAccepted(t, [server({}, { command: 'a', [field]: [] })], [])
+    t.match(registry.findings, [{ rule: 'X21', message: new RegExp(`mcp.${field} is no known field`), fix }], field)
+  }
+  for (const type of ['sse', 'ws']) t.match(errors((await loadAccepted(t, [server({}, { type, url: 'https://a.example/sse' })])).registry), [{ message: /a transport that isn't spoken here/, fix: /streamable HTTP/ }])
+})
+
+t.test('a secret in an address, or among arguments, is refused with the way to give it by a setting', async t => {
+  for (const mcp of [
+    { url: 'https://a.example/mcp?api_key=sk-1234567890abcdef' }, { url: 'https://a.example/mcp?apiKey=abc' }, { url: 'https://a.example/mcp?token=a-long-token-of-somebody' },
+    { url: 'https://a.example/sk-1234567890abcdefgh/mcp' }, { url: 'https://a.example/mcp?x=ghp_abcdefghijklmnopqrstuv' }, { url: 'https://a.example/mcp?key=$' + '{KEY}' },
+    { url: 'https://bob:sk-1234567890abcdef@a.example/mcp' }, { url: { setting: 'API_KEY' } }, { url: { setting: 'X', prefix: 'https://a.example/?api_key=sk-1234567890abcdef&b=' } },
+    { command: 'a', args: ['--key', 'sk-1234567890abcdef'] }, { command: 'a', args: ['--key=$' + '{input:key}'] }, { command: 'a', env: { OTHER: 'ghp_abcdefghijklmnopqrstuv' } }
+  ]) {
+    const { registry } = await loadAccepted(t, [server({}, mcp)])
+    t.match(errors(registry), [{ rule: /mcp\/(?:secret|server)/, fix: /setting|another name/ }], JSON.stringify(mcp))
+    t.notMatch(JSON.stringify(registry.findings), /sk-123|ghp_abc|a-long-token/)
+  }
+  for (const url of [{ setting: 'FILES_URL' }, { setting: 'FILES_KEY', prefix: 'https://a.example/mcp?api_key=' }, 'https://a.example/mcp?profile=work']) {
+    t.strictSame(errors((await loadAccepted(t, [server({}, { url })], [tool('read')])).registry), [], JSON.stringify(url))
+  }
+})
+
+t.test('a placeholder of another program is refused with the setting that takes its place', async t => {
+  for (const [text, fix] of [
+    ['$' + '{TEAM}', 'Write {"setting":"TEAM"}, and put'], ['$' + '{env:TEAM}', '{"setting":"TEAM"}'], ['$' + '{input:team-id}', '{"setting":"TEAM_ID"}'], ['Bearer $' + '{TEAM}', '{"setting":"TEAM","prefix":"Bearer "}'], ['$' + '{TEAM:-none}', '{"setting":"TEAM"}']
+  ] as const) t.match(errors((await loadAccepted(t, [server({}, { url: 'https://a.example/mcp', headers: { 'x-team': text } })])).registry), [{ rule: 'mcp/secret', message: /a placeholder, which nobody replaces/, fix }])
+})

@@ -200,3 +200,10 @@ t.test('an entry may name an operation of a document beside the manifest; change
   t.match(errors(registry), [{ rule: 'http/openapi', tool: 'wrong', message: /has no operation none/ }, { rule: 'http/openapi', tool: 'absent', message: /no file/ }])
   t.ok(registry.files.includes(`${dir}/api.json`))
 })
+
+t.test('a document in YAML may have several MiB, and one that is too large says so', { timeout: 200_000 }, async t => {
+  const text = `openapi: 3.1.0\ninfo: { title: large }\nservers: [{ url: https://a.example }]\npaths:\n${Array.from({ length: 12 }, (_, at) => `  /p${at}:\n    get:\n      operationId: p${at}\n      description: |\n${'        A line of a text that explains what this does.\n'.repeat(4_000)}`).join('')}`
+  t.ok(Buffer.byteLength(text) > 2_200_000)
+  t.equal((await importOpenapi(text, {})).entries.length, 12)
+  await t.rejects(importOpenapi(`a: |\n${'  x\n'.repeat(2_200_000)}`, {}), { message: /YAML is read up to 8 MiB: convert it to JSON/ })
+})

@@ -102,3 +102,11 @@ t.test('A6 a validation reports every fault of a schema', async t => {
     'is not valid JSON Schema: /properties/d/type must be one of "array", "boolean", "integer", "null", "number", "object", "string"'
   ])
 })
+
+t.test('a pattern of Python is named as such, with what to write instead', async t => {
+  for (const [pattern, fix] of [
+    ['(?i)yes', /syntax of Python.*both cases/], ['(?P<year>\\d+)', /in place of a group with a name/], ['\\A\\d+\\Z', /write \^ in place of .*write \$ in place of/],
+    ['(?P<a>x)(?P=a)', /again in place of/], ['a(?#remark)b', /leave the remark out/], ['(a)?(?(1)b|c)', /write each case out/]
+  ] as const) t.match(errors(await load(t, entry({ schema: { properties: { a: { pattern } } } }))), [{ message: /has a pattern that/, fix }], pattern)
+  t.match(errors(await load(t, entry({ schema: { properties: { a: { pattern: '^(a+)+$' } } } }))), [{ fix: /no repeated part/ }])
+})

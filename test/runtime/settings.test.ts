@@ -92,3 +92,14 @@ t.test('API_AUTH_DISABLED works only without a key and on loopback', async t => 
 t.test('a process without a Redis to connect to says how to get one', async t => {
   t.throws(() => redisTargetOf(readSettings({})), /REDIS_URL must be set.*`toolyard start`/)
 })
+
+t.test('a Redis address whose password holds what ends one says how that is written, without the password', t => {
+  for (const url of ['redis://:pa/ss@host:6379', 'redis://:pa#ss@host:6379', 'redis://user:12/34@host', 'redis://:pa?ss@host', 'rediss://user:s@p/a@host:6379/0']) {
+    const [problem = '', ...others] = problems({ REDIS_URL: url })
+    t.match(problem, /^REDIS_URL: a user name or password in it has one of .* %2F .*REDIS_PASSWORD as it is$/, url)
+    t.strictSame(others, [])
+    t.notMatch(problem, /pa.ss|12.34|s@p/)
+  }
+  for (const url of ['redis://:pa%2Fss@host:6379', 'redis://:p@ss@host:6379', 'redis://host:6379/0', 'rediss://user:pass@host']) t.equal(readSettings({ REDIS_URL: url }).REDIS_URL, url)
+  t.end()
+})

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { loadRegistry, type Registry } from '@toolyard/manifests'
+import { loadRegistry, validateManifests, type Registry } from '@toolyard/manifests'
 import { createFixture, names, told, type Json } from './fixture.ts'
 
 const skillNames = (registry: Registry): string[] => registry.skills().map(({ name }) => name)
@@ -24,6 +24,19 @@ t.test('SC21 B18 the skills of a directory are its direct subdirectories with a 
 t.test('SC21 a manifest path may be one skill', async t => {
   const fixture = createFixture(t)
   t.same(skillNames(await fixture.load({}, [fixture.skill('one')])), ['one'])
+})
+
+t.test('what looks like a skill and is not read as one is told, and the others serve', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('good')
+  fixture.skill('deep/inside')
+  fixture.skill('small', { 'SKILL.md': undefined, 'skill.md': skillMd('name: small') })
+  const { findings } = await validateManifests([fixture.skills], { strict: false })
+  t.match(findings.filter(({ rule }) => rule === 'skill/overlooked'), [
+    { severity: 'warning', file: join(fixture.skills, 'deep'), message: /holds the skill "inside", which is not read/ },
+    { severity: 'warning', file: join(fixture.skills, 'small/skill.md'), message: /the text of a skill is SKILL\.md, in capital letters/, fix: 'Rename it to SKILL.md.' }
+  ])
+  t.same(skillNames(await fixture.load()), ['good'])
 })
 
 t.test('SC21 a directory without skills is reported, and the others serve', async t => {

@@ -2,6 +2,9 @@ import { unifiedDiff } from '@toolyard/executors'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import { isRecord, mcpTool, type McpTool } from '@toolyard/contract/terms'
 
+/** UTF-16 units of a description. */
+const shownToModels = 1_024
+
 /** How the tools of a server differ from what was accepted. */
 export interface Changes {
   added: readonly McpTool[]
@@ -31,10 +34,15 @@ export function isChanged ({ added, changed, gone }: Changes): boolean {
 /** The changes as a terminal shows them: all that models would read. */
 export function changeLines ({ added, changed, gone }: Changes): string[] {
   return [
-    ...added.flatMap(tool => [`  + ${tool.name} is new${hints(tool)}`, ...indented(tool.description ?? '(no description)'), `      arguments: ${argumentsOf(tool)}`]),
-    ...changed.flatMap(({ before, after }) => [`  ! ${after.name} has changed`, ...differences(before, after)]),
+    ...added.flatMap(tool => [`  + ${tool.name} is new${hints(tool)}`, ...indented(tool.description ?? '(no description)'), ...longNote(tool), `      arguments: ${argumentsOf(tool)}`]),
+    ...changed.flatMap(({ before, after }) => [`  ! ${after.name} has changed`, ...differences(before, after), ...longNote(after)]),
     ...gone.map(({ name }) => `  - ${name} is gone`)
   ]
+}
+
+/** Providers cut or refuse longer ones. */
+function longNote ({ description = '' }: McpTool): string[] {
+  return description.length <= shownToModels ? [] : [`      note: its description has ${description.length} characters, and models of some providers take ${shownToModels}`]
 }
 
 function hints ({ annotations = {} }: McpTool): string {

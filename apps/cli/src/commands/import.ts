@@ -7,8 +7,8 @@ import { complain, print } from '../terminal/terminal.ts'
 const openapi: Command = {
   name: 'openapi',
   summary: 'Write entries of a manifest for the operations of an OpenAPI document',
-  help: `Reads an OpenAPI document of version 3.0, 3.1 or 3.2, JSON or YAML, and prints a manifest with a tool for each operation. "-" reads
-the document from stdin. What was left out, and which environment variables the workers need, is told on stderr.
+  help: `Reads an OpenAPI document of version 3.0, 3.1 or 3.2, JSON or YAML (up to 8 MiB), and prints a manifest with a tool for each
+operation. "-" reads the document from stdin. What was left out, and which environment variables the workers need, is told on stderr.
 
 An operation is named by its operationId, by "GET /path", or by the name of its tool.
 

@@ -188,10 +188,14 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
   }
   const headers = settingTexts(connection.headers, host.env)
   if ('missing' in headers) throw new ServerFault(`the worker has no environment variable ${headers.missing}`)
-  const guarded = createGuardedFetch(connection.url, host.policy, { reader, maxBytes, onFault: end })
+  const address = settingTexts({ url: connection.url }, host.env)
+  if ('missing' in address) throw new ServerFault(`the worker has no environment variable ${address.missing}`)
+  const { texts: { url = '' } } = address
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new ServerFault('the setting of its url is no http:// or https:// address')
+  const guarded = createGuardedFetch(url, host.policy, { reader, maxBytes, onFault: end })
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const options = { fetch: guarded.fetch, requestInit: { headers: headers.texts } }
-  const transport = new StreamableHTTPClientTransport(new URL(connection.url), options)
+  const transport = new StreamableHTTPClientTransport(new URL(url), options)
   return { transport, release: async () => { await guarded.close() } }
 }
 

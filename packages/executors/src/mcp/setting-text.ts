@@ -27,7 +27,7 @@ export function settingTexts (texts: Readonly<Record<string, SettingText>>, env:
 
 /** What a server was given and must not be told to anybody. */
 export function secretsOf ({ connection }: McpServer, env: NodeJS.ProcessEnv): readonly string[] {
-  const texts = settingTexts(connection.kind === 'stdio' ? connection.env : connection.headers, env)
+  const texts = settingTexts(connection.kind === 'stdio' ? connection.env : { ...connection.headers, url: connection.url }, env)
   return 'missing' in texts ? [] : texts.secrets
 }
 

@@ -4,9 +4,9 @@ import { manifestLimits } from '../tool/limits.ts'
  * Why a value read from YAML can't be used as JSON; undefined when it can. Aliases make it a graph: what it holds is
  * counted as if each were written out, and the count, as well as the depth, is bounded, so that cycles end too.
  */
-export function plainDataFault (value: unknown): string | undefined {
+export function plainDataFault (value: unknown, expansion: number = manifestLimits.yamlExpansion): string | undefined {
   const open: Array<{ value: unknown, depth: number }> = [{ value, depth: 0 }]
-  let left: number = manifestLimits.yamlExpansion
+  let left = expansion
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, depth } = next
     if (depth > manifestLimits.depth) return `nested deeper than ${manifestLimits.depth} levels`
@@ -16,7 +16,7 @@ export function plainDataFault (value: unknown): string | undefined {
     const items = Object.entries(typeof value === 'object' && value !== null ? value : {})
     left -= items.reduce((size, [key]) => size + key.length + 1, 0)
     if (left >= 0) for (const [, item] of items) open.push({ value: item, depth: depth + 1 })
-    if (left < 0) return `holds more than ${manifestLimits.yamlExpansion} characters and values once its aliases are followed`
+    if (left < 0) return `holds more than ${expansion} characters and values once its aliases are followed`
   }
   return undefined
 }

@@ -28,7 +28,7 @@ const tooDeep = `nested deeper than ${manifestLimits.depth} levels`
 const inOwnWords: Readonly<Record<string, string>> = { MULTIPLE_DOCS: 'several documents in one file', RESOURCE_EXHAUSTION: tooDeep }
 
 /** Reads a YAML text. It takes time and memory without bound, so manifests are read in a thread (`readYaml`). */
-export function readYamlText (text: string): YamlReading {
+export function readYamlText (text: string, expansion?: number): YamlReading {
   const lines = new LineCounter()
   try {
     const document = parseDocument(text, { ...options, lineCounter: lines })
@@ -38,7 +38,7 @@ export function readYamlText (text: string): YamlReading {
       return { ok: false, fault: { message: inOwnWords[error.code] ?? error.message, ...positionAt(lines, error.pos[0]) } }
     }
     const value: unknown = document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
-    const fault = plainDataFault(value)
+    const fault = plainDataFault(value, expansion)
     return fault === undefined ? { ok: true, value, duplicates: duplicates(document, lines) } : { ok: false, fault: { message: fault } }
   } catch (error) {
     if (error instanceof RangeError) return { ok: false, fault: { message: tooDeep } }

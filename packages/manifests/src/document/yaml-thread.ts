@@ -4,5 +4,5 @@ import type { YamlTask } from './yaml.ts'
 
 /** The thread that `yaml.ts` starts. */
 parentPort?.on('message', (task: YamlTask) => {
-  parentPort?.postMessage(task.kind === 'read' ? readYamlText(task.text) : locateInText(task.text, task.paths))
+  parentPort?.postMessage(task.kind === 'read' ? readYamlText(task.text, task.expansion) : locateInText(task.text, task.paths))
 })

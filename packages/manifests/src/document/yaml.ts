@@ -5,8 +5,10 @@ import { manifestLimits } from '../tool/limits.ts'
 import type { Position, YamlReading } from './yaml-text.ts'
 
 /** What a thread is started for. */
-export type YamlTask = { kind: 'read', text: string } | { kind: 'locate', text: string, paths: readonly DocumentPath[] }
+export type YamlTask = { kind: 'read', text: string, expansion?: number } | { kind: 'locate', text: string, paths: readonly DocumentPath[] }
 
+/** Bounds of a document that is imported once; such as those of well-known APIs, which take some 10 s. */
+export const largeYaml = { bytes: 8_388_608, ms: 180_000, heapMb: 3_072, expansion: 33_554_432 } as const
 /** How long a thread waits for the next task, in milliseconds: a new one takes about 100 ms. */
 const idleMs = 30_000
 let idle: { thread: Worker, timer: NodeJS.Timeout } | undefined
@@ -21,8 +23,17 @@ export async function readYaml (text: string, timeMs: number = manifestLimits.ya
   if (Buffer.byteLength(text) > manifestLimits.yamlBytes) {
     return { ok: false, fault: { message: `larger than ${manifestLimits.yamlBytes} bytes; write it as JSON, or as several manifests` } }
   }
+  return await readInThread({ kind: 'read', text }, timeMs)
+}
+
+/** Reads a YAML text of up to `largeYaml.bytes`, which somebody waits for at a terminal. */
+export async function readLargeYaml (text: string): Promise<YamlReading> {
+  return await readInThread({ kind: 'read', text, expansion: largeYaml.expansion }, largeYaml.ms, startThread(largeYaml.heapMb))
+}
+
+async function readInThread (task: YamlTask, timeMs: number, thread?: Worker): Promise<YamlReading> {
   try {
-    return await runThread<YamlReading>({ kind: 'read', text }, timeMs)
+    return await runThread<YamlReading>(task, timeMs, thread)
   } catch (error) {
     return { ok: false, fault: { message: error instanceof Error ? error.message : String(error) } }
   }
@@ -41,13 +52,13 @@ export async function locate (text: string, paths: readonly DocumentPath[]): Pro
 }
 
 /** A thread has one task at a time, so that no text waits for another. */
-async function runThread<Answer> (task: YamlTask, timeMs: number): Promise<Answer> {
-  const thread = takeIdle() ?? startThread()
+async function runThread<Answer> (task: YamlTask, timeMs: number, own?: Worker): Promise<Answer> {
+  const thread = own ?? takeIdle() ?? startThread()
   const timer = setTimeout(() => { void thread.terminate() }, timeMs)
   try {
     thread.postMessage(task)
     const answer = await answerOf<Answer>(thread)
-    keep(thread)
+    if (own === undefined) keep(thread)
     return answer
   } finally {
     clearTimeout(timer)
@@ -55,12 +66,12 @@ async function runThread<Answer> (task: YamlTask, timeMs: number): Promise<Answe
   }
 }
 
-function startThread (): Worker {
+function startThread (heapMb: number = manifestLimits.yamlHeapMb): Worker {
   // Sources are compiled, so the thread's file is JavaScript.
   const thread = new Worker(new URL('./yaml-thread.js', import.meta.url), {
     env: {},
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: manifestLimits.yamlHeapMb }
+    resourceLimits: { maxOldGenerationSizeMb: heapMb }
   })
   // Who waits for an answer gets it too.
   thread.on('error', () => {})

@@ -69,12 +69,29 @@ function patternFaults (sources: Iterable<string>, { compilePattern }: CheckTool
       if (!(error instanceof PatternRefused)) throw error
       faults.push({
         message: `has a pattern that ${error.message}: ${shown(source)}`,
-        fix: 'Write the pattern so that no repeated part can match the same text in two ways, or use maxLength, enum or format instead.'
+        fix: pythonFix(source) ?? 'Write the pattern so that no repeated part can match the same text in two ways, or use maxLength, enum or format instead.'
       })
       if (faults.length === manifestLimits.issues) break
     }
   }
   return faults
+}
+
+/** Syntax of patterns that Python alone has, and what JSON Schema has in its place. */
+const ofPython: ReadonlyArray<readonly [syntax: RegExp, instead: string]> = [
+  [/\(\?[aiLmsux]+(?:-[imsx]+)?[:)]/, 'write both cases, as in [Aa], in place of flags such as (?i)'],
+  [/\(\?P</, 'write (...) in place of a group with a name, (?P<name>...)'],
+  [/\(\?P=/, 'write the text again in place of (?P=name)'],
+  [/\\A/, 'write ^ in place of \\A'],
+  [/\\Z/, 'write $ in place of \\Z'],
+  [/\(\?#/, 'leave the remark out'],
+  [/\(\?\(/, 'write each case out in place of a condition'],
+  [/\(\?>|[+*?}]\+/, 'write a plain repeat in place of a possessive one or an atomic group']
+]
+
+function pythonFix (source: string): string | undefined {
+  const found = ofPython.filter(([syntax]) => syntax.test(source)).map(([, instead]) => instead)
+  return found.length === 0 ? undefined : `This is syntax of Python; patterns here are those of JavaScript: ${found.join('; ')}.`
 }
 
 function metaFaults (schema: JsonSchema, meta: AnyAjv): SchemaFault[] {

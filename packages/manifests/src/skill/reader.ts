@@ -24,6 +24,10 @@ export interface SkillDirectory {
   everyFault: boolean
 }
 
+const overlookedRule = 'skill/overlooked'
+/** Directories that are looked into for a skill that lies too deep. */
+const mostInside = 100
+
 /** What a directory yields: at most one skill, and what is wrong with it. */
 interface SkillReading {
   skill?: Skill
@@ -39,7 +43,7 @@ interface SkillReading {
  */
 export async function readSkills (source: SkillDirectory): Promise<Layer> {
   const own = await readSkill(source)
-  if (own !== undefined) return layerOf([own], [source.directory])
+  if (own !== undefined && isSkill(own)) return layerOf([own], [source.directory])
   const names = (await namesIn(source.directory)).sort()
   const directories = names.map(name => join(source.directory, name))
   const readings: SkillReading[] = []
@@ -88,7 +92,7 @@ async function readSkill (source: SkillDirectory): Promise<SkillReading | undefi
   try {
     const text = await readSkillText(directory, 'SKILL.md')
     const versions = await versionsFault(directory)
-    if (text === undefined) return versions === undefined ? undefined : { findings: [wholeFinding(versions, directory)] }
+    if (text === undefined) return versions === undefined ? await overlooked(source) : { findings: [wholeFinding(versions, directory)] }
     const { frontMatter, body, remarks } = await parseSkillDocument(text, faults)
     const name = frontMatter.name ?? basename(directory)
     if (!isWanted(name, options)) return { findings: [] }
@@ -110,6 +114,28 @@ async function readSkill (source: SkillDirectory): Promise<SkillReading | undefi
     const others = everyFault ? await readTools(source, undefined) : { findings: [] }
     return { findings: [wholeFinding(error, file), ...others.findings] }
   }
+}
+
+/** What looks like a skill, and isn't read as one: its text has another name, or it lies deeper. */
+async function overlooked ({ directory, everyFault }: SkillDirectory): Promise<SkillReading | undefined> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
+  const other = entries.find(({ name }) => name !== 'SKILL.md' && name.toLowerCase() === 'skill.md')
+  if (other !== undefined) return overlooking(join(directory, other.name), 'is not read: the text of a skill is SKILL.md, in capital letters', 'Rename it to SKILL.md.')
+  // Some keep drafts in such a place: whoever validates wants to know.
+  for (const { name } of everyFault ? entries.filter(entry => entry.isDirectory()).slice(0, mostInside) : []) {
+    if (await readdir(join(directory, name)).then(names => names.includes('SKILL.md'), () => false)) {
+      return overlooking(directory, `holds the skill ${JSON.stringify(name)}, which is not read: skills lie right below the directory that is named`, `Name ${directory} as well, or move ${name} up.`)
+    }
+  }
+  return undefined
+}
+
+function overlooking (file: string, message: string, fix: string): SkillReading {
+  return { findings: [{ severity: 'warning', file, rule: overlookedRule, message, fix }] }
+}
+
+function isSkill ({ findings: [first] }: SkillReading): boolean {
+  return first?.rule !== overlookedRule
 }
 
 function isWanted (name: string, { enabled, disabled }: SkillOptions): boolean {

@@ -128,12 +128,11 @@ export type SettingText = string | { setting: string, prefix?: string }
 /** How an MCP server is reached: a program that is started, or a URL. */
 export type McpConnection =
   | { kind: 'stdio', /** An absolute path, or a name that is looked for on the PATH. */ program: string, args: string[], env: Record<string, SettingText> }
-  | { kind: 'http', url: string, headers: Record<string, SettingText> }
+  | { kind: 'http', url: SettingText, headers: Record<string, SettingText> }
 
 /** An MCP server whose tools a manifest publishes. */
 export interface McpServer {
-  /** Unique in its manifest. */
-  name: string
+  /** Unique in its manifest. */ name: string
   connection: McpConnection
   /** In front of the names of its tools. */
   prefix: string
@@ -145,6 +144,7 @@ export interface McpServer {
   source: ToolSource
   /** Absolute path of the file that holds the accepted tools. */
   lock: string
+  /** It is switched off: nobody asks it. */ off?: boolean
 }
 
 /** A tool of an MCP server. */

@@ -218,5 +218,10 @@ function isProxy (item: string): boolean {
 
 function redisUrl (value: string): string | undefined {
   if (value.startsWith('unix:/')) return value
-  return /^rediss?:\/\//.test(value) && URL.canParse(value) ? value : undefined
+  if (!/^rediss?:\/\//.test(value)) return undefined
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  // What stands behind the first of these characters is no part of the user and the password any more.
+  const isCut = url === undefined ? value.includes('@') : [url.pathname, url.search, url.hash].some(part => part.includes('@'))
+  if (isCut) throw new Error('a user name or password in it has one of / # ? @: write %2F %23 %3F %40 for them, or put it into REDIS_USERNAME or REDIS_PASSWORD as it is')
+  return url === undefined ? undefined : value
 }

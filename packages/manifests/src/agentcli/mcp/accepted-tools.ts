@@ -30,6 +30,7 @@ export async function acceptedTools (
     return { entries: [], findings: [finding] }
   }
   if (tools === undefined) {
+    if (server.off === true) return { entries: [], findings: [] }
     return { entries: [], findings: [{ severity: 'warning', nonconforming: true, rule: 'mcp/accepted', message: 'no tool of this MCP server was accepted, so that none is published', fix: accept }] }
   }
   const lets = nameFilter(server.filter)

@@ -4,12 +4,17 @@ import { placeOf } from '../../document/place.ts'
 import type { DocumentPath } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
 import type { McpConnection, SettingText } from '../../tool/tool.ts'
+import { looksSecret } from '../http/secrets.ts'
 import type { McpEntry } from './definition.ts'
 
 /** Names whose values are secrets, in any case and wherever the word stands. */
 const secretName = /token|secret|passw|api[-_]?key|access[-_]?key|private[-_]?key|credential|^authorization$|^proxy-authorization$|^cookie$/i
 /** How other programs write the value of a variable. */
 const placeholder = /\$\{[^}]*\}/
+/** In arguments, which may hold scripts, those that other programs know. */
+const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot)[:}]|[A-Z][A-Z0-9_]*(?::-[^}]*)?\})/
+/** How well-known services write their keys. */
+const secretValue = /\b(?:sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+)/
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 /** What the protocol itself sets. */
@@ -28,17 +33,18 @@ export function readConnection (mcp: McpEntry['mcp'], { file, path }: Place): { 
   const fault = (field: string, message: string, fix: string): void => { findings.push({ severity: 'error', rule: 'mcp/server', path: field === '' ? path : [...path, field], message, fix }) }
   const { command, args = [], env = {}, url, headers = {}, type } = mcp
   if ((command === undefined) === (url === undefined)) fault('', 'mcp must have either command or url', 'Write the command that starts the server, or the URL where it is.')
-  if (type !== undefined && (type === 'stdio') !== (command !== undefined)) fault('type', `mcp.type ${type} doesn't fit ${command === undefined ? 'url' : 'command'}`, 'Leave type out.')
+  if (type === 'sse' || type === 'websocket' || type === 'ws') fault('type', `mcp.type ${type} is a transport that isn't spoken here`, 'Write the URL of streamable HTTP, which mostly ends with /mcp.')
+  else if (type !== undefined && (type === 'stdio') !== (command !== undefined)) fault('type', `mcp.type ${type} doesn't fit ${command === undefined ? 'url' : 'command'}`, 'Leave type out.')
   findings.push(...textFindings(env, [...path, 'env'], variableName), ...textFindings(headers, [...path, 'headers'], headerName))
   if (command !== undefined && Object.keys(headers).length > 0) fault('headers', 'mcp.headers are for servers with a url', 'Remove headers, or use env.')
   if (url !== undefined && (args.length > 0 || Object.keys(env).length > 0)) fault('', 'mcp.args and mcp.env are for servers with a command', 'Remove them, or use headers.')
 
   if (url !== undefined) {
-    const problem = urlFault(url)
-    if (problem !== undefined) fault('url', `mcp.url ${problem}`, 'Write an https:// URL without user name and password.')
+    findings.push(...urlFindings(url, [...path, 'url']))
     return findings.some(({ severity }) => severity === 'error') ? { findings } : { connection: { kind: 'http', url, headers }, findings }
   }
   const [program = '', ...first] = typeof command === 'string' ? [command] : command ?? []
+  findings.push(...argumentFindings([...first, ...args], path))
   const words = [program, ...first, ...args].map(word => besideManifest(word, file))
   const [resolved] = words
   if (words.includes(undefined)) fault('command', 'mcp: a path that begins with ./tools/ leads out of tools', 'Put the server below tools beside the manifest.')
@@ -57,12 +63,32 @@ function besideManifest (word: string, file: string): string | undefined {
   return path.startsWith(tools) ? path : undefined
 }
 
-function urlFault (text: string): string | undefined {
-  if (!URL.canParse(text)) return 'is no URL'
-  const { protocol, username, password, hash } = new URL(text)
-  if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with https:// or http://'
-  if (username !== '' || password !== '') return 'holds a user name or password'
-  return hash === '' ? undefined : 'holds a fragment'
+/** An address is checked as far as it stands here: the rest of it may be in a setting. */
+function urlFindings (url: SettingText, path: DocumentPath): Remark[] {
+  const fault = (rule: string, message: string, fix: string): Remark[] => [{ severity: 'error', rule, path, message: `mcp.url ${message}`, fix }]
+  const secret = (what: string): Remark[] => fault('mcp/secret', `${what}, and stands in the manifest`, 'Take it out, put it into an environment variable of the workers, and write "url": {"setting": "NAME", "prefix": "https://host/mcp?key="} with what stands in front of it; or a whole address as {"setting": "NAME"}.')
+  if (typeof url !== 'string' && isSecretVariable(url.setting)) return fault('mcp/secret', `takes ${url.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.')
+  const text = typeof url === 'string' ? url : url.prefix ?? ''
+  if (typeof url !== 'string' && text === '') return []
+  if (placeholder.test(text)) return secret('holds a placeholder, which nobody replaces')
+  if (!URL.canParse(text)) return fault('mcp/server', 'is no URL', 'Write an https:// URL.')
+  const { protocol, username, password, hash, searchParams } = new URL(text)
+  if (protocol !== 'https:' && protocol !== 'http:') return fault('mcp/server', 'must begin with https:// or http://', 'Write an https:// URL.')
+  if (username !== '' || password !== '') return fault('mcp/server', 'holds a user name or password', 'Take it out, and write {"setting": "NAME", "prefix": "Basic "} as the header Authorization, for user:password in base64.')
+  if (hash !== '') return fault('mcp/server', 'holds a fragment', 'Take it out.')
+  const given = [...searchParams].find(([name, value]) => value !== '' && (secretName.test(name) || looksSecret(name, value) || secretValue.test(value)))
+  if (given !== undefined) return secret(`has ${given[0]}, which looks like a secret`)
+  return secretValue.test(text) ? secret('holds what looks like a secret') : []
+}
+
+/** Other users of the machine can read arguments, and nobody replaces what stands for another value. */
+function argumentFindings (args: readonly string[], path: DocumentPath): Remark[] {
+  return args.flatMap((word, at): Remark[] => {
+    const place = [...path, 'args', at]
+    const error = (message: string): Remark[] => [{ severity: 'error', rule: 'mcp/secret', path: place, message: `mcp.args[${at}] ${message}`, fix: 'Put the value into an environment variable of the workers, and write {"setting": "NAME"} into env, if the server reads it there.' }]
+    if (variablePlaceholder.test(word)) return error('holds a placeholder, which nobody replaces')
+    return secretValue.test(word) ? error('looks like a secret, and stands in the manifest') : []
+  })
 }
 
 /** No secret stands in a manifest, and none of the service's own goes to a server. */
@@ -76,8 +102,16 @@ function textFindings (texts: Readonly<Record<string, SettingText>>, path: Docum
     if (validName === headerName && ownHeaders.has(name.toLowerCase())) return error('is a header that the protocol sets', 'Remove it.')
     if (typeof text !== 'string') return isSecretVariable(text.setting) ? error(`takes ${text.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.') : []
     if (text === '') return []
-    if (placeholder.test(text)) return error('holds a placeholder, which nobody replaces', set)
-    if (secretName.test(name)) return error('looks like a secret, and stands in the manifest', set)
+    if (placeholder.test(text)) return error('holds a placeholder, which nobody replaces', settingFor(text) ?? set)
+    if (secretName.test(name) || secretValue.test(text)) return error('looks like a secret, and stands in the manifest', set)
     return /[\0\r\n]/.test(text) && validName === headerName ? error('holds a line break', 'Write one line.') : []
   })
+}
+
+/** What stands for a placeholder of a variable, where one ends the text. */
+function settingFor (text: string): string | undefined {
+  const [, prefix = '', name = ''] = /^([^$]*)\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^}]*)?\}$/.exec(text) ?? []
+  if (name === '') return undefined
+  const setting = name.toUpperCase().replaceAll('-', '_')
+  return `Write ${JSON.stringify(prefix === '' ? { setting } : { setting, prefix })}, and put the value into the environment variable ${setting} of the workers.`
 }

@@ -13,9 +13,31 @@ import { readConnection } from './connection.ts'
 import { McpEntry, McpFields } from './definition.ts'
 import { lockFile } from './lock.ts'
 import { acceptedTools } from './accepted-tools.ts'
+import { fromOtherPrograms } from './pasted.ts'
 
 const aliases = { ...permissionAliases, timeout: 'timeoutSec', env: 'env into mcp', args: 'args into mcp', url: 'url into mcp', headers: 'headers into mcp', allowedTools: 'tools', autoApprove: 'toolyard accept, which takes the tools of the server' }
-const serverAliases = { cwd: 'nothing: servers run in the workspace', disabled: 'disabled beside mcp', timeout: 'timeoutSec beside mcp', alwaysAllow: 'toolyard accept, which takes the tools of the server' }
+const accepting = 'toolyard accept, which takes the tools of the server'
+const headersOfSetting = 'headers with {"setting": NAME, "prefix": "Bearer "}: nobody logs in to servers here'
+const nothingToSet = 'nothing: a server gets what it needs to start, and is bounded as docs/mcp-servers.md says'
+/** What other programs have beside what is taken from them, and what to write instead. */
+const serverAliases = {
+  cwd: 'nothing: servers run in the workspace',
+  timeout: 'timeoutSec beside mcp, in seconds; some programs have milliseconds here',
+  requestTimeout: 'timeoutSec beside mcp, in seconds',
+  tool_timeout_sec: 'timeoutSec beside mcp',
+  alwaysAllow: accepting, autoApprove: accepting, autoApproved: accepting, trust: accepting, trusted: accepting, default_tools_approval_mode: accepting,
+  disabledTools: 'tools beside mcp, with ! in front of each name',
+  excludeTools: 'tools beside mcp, with ! in front of each name',
+  includeTools: 'tools beside mcp',
+  tools: 'tools beside mcp',
+  envFile: '{"setting": NAME} into env for each variable, which workers have in their environment',
+  env_file: '{"setting": NAME} into env for each variable, which workers have in their environment',
+  env_vars: '{"setting": NAME} into env for each variable',
+  inputs: '{"setting": NAME} in place of each input',
+  oauth: headersOfSetting, auth: headersOfSetting, authorization: headersOfSetting, authProviderType: headersOfSetting, requestInit: 'headers', requestOptions: 'headers',
+  initTimeout: nothingToSet, startupTimeout: nothingToSet, startup_timeout_sec: nothingToSet, startup_timeout_ms: nothingToSet, connect_timeout: nothingToSet,
+  transport: 'command, or url of streamable HTTP'
+}
 
 /**
  * Reads an entry that names an MCP server: which server, and which of its tools were accepted. Nothing is started and
@@ -23,7 +45,7 @@ const serverAliases = { cwd: 'nothing: servers run in the workspace', disabled: 
  */
 export async function readMcpEntry (written: Record<string, unknown>, place: KindPlace): Promise<KindReading> {
   const { file, index, names } = place
-  const entry = withoutNulls(written, 'mcp')
+  const entry = fromOtherPrograms(withoutNulls(written, 'mcp'))
   const path: DocumentPath = ['tools', index]
   const name = typeof entry['name'] === 'string' ? entry['name'] : ''
   const about = (remark: Remark): Remark => ({ ...remark, index, ...name !== '' && { tool: name }, message: `tool[${index}] ${goQuote(name)}: ${remark.message}` })
@@ -41,6 +63,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
   }
 
   const { permissions, unknown } = permissionsOf(entry, read.connection.kind)
+  const isOff = entry.disabled === true || entry.enabled === false
   const server: McpServer = {
     name,
     connection: read.connection,
@@ -49,11 +72,12 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     ...permissions !== undefined && { permissions },
     ...entry.limits !== undefined && { limits: limitsOf(entry.limits) },
     source: { format: 'agentcli', file, index },
-    lock: lockFile(file)
+    lock: lockFile(file),
+    ...isOff && { off: true }
   }
   const timeoutSec = Math.min(entry.timeoutSec ?? 0, limits.toolTimeoutSec.max)
   const accepted = await acceptedTools(server, place.schemas, {
-    enabled: entry.disabled !== true && entry.enabled !== false,
+    enabled: !isOff,
     idempotent: entry.idempotent ?? false,
     override: entry.override ?? false,
     ...timeoutSec > 0 && { timeoutSec }

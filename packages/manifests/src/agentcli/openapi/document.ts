@@ -1,6 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
-import { readYaml } from '../../document/yaml.ts'
+import { largeYaml, readLargeYaml } from '../../document/yaml.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** Why a document, or an operation of it, can't become a tool: a half sentence. */
@@ -75,7 +75,8 @@ async function parse (text: string): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    const reading = await readYaml(text)
+    if (Buffer.byteLength(text) > largeYaml.bytes) throw new OpenapiFault(`is no JSON, and YAML is read up to ${largeYaml.bytes / 2 ** 20} MiB: convert it to JSON`)
+    const reading = await readLargeYaml(text)
     if (reading.ok) return reading.value
     const { message, line } = reading.fault
     throw new OpenapiFault(`is neither JSON nor YAML: ${message}${line === undefined ? '' : ` (line ${line})`}`)
