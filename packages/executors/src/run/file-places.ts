@@ -52,7 +52,9 @@ export class FilePlaces {
       await this.#breathe(schemas.length + 1)
       if (typeof value === 'string') found.push({ ...place, value })
       else {
-        const inner = Array.isArray(value) ? await this.#items(place, value, most) : isRecord(value) ? await this.#fields(place, value, most) : []
+        const inner = Array.isArray(value)
+          ? await this.#items(place, value, most)
+          : isRecord(value) ? await this.#fields(place, value, most) : []
         for (const each of inner.reverse()) open.push(each)
       }
     }
