@@ -13,4 +13,4 @@ export async function mapInTurns<T, U> (items: readonly T[], map: (item: T) => U
 }
 
 /** So that the clock is looked at for each. */
-const valuesOfItem = 256
+const valuesOfItem = 64

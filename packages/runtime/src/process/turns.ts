@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 /** Milliseconds of work after which others have a turn of the event loop. */
 const shareMs = 5
 /** Values that are gone through between two looks at the clock. */
-const valuesAtOnce = 256
+const valuesAtOnce = 64
 
 /** A value has more in it than is gone through. */
 export class TooManyValues extends Error {
