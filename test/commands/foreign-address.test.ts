@@ -9,7 +9,9 @@ const ofShell = 'the-key-of-the-shell'
 const ofFile = 'the-key-of-the-file'
 
 /** Runs `toolyard tools` beside an `.env`, and returns the keys that the server at `port` got, and what was said. */
-async function keysSent (t: Test, env: NodeJS.ProcessEnv, file: (port: number) => string, ofEnv: (port: number) => NodeJS.ProcessEnv = () => ({})): Promise<{ keys: string[], stderr: string }> {
+async function keysSent (
+  t: Test, env: NodeJS.ProcessEnv, file: (port: number) => string, ofEnv: (port: number) => NodeJS.ProcessEnv = () => ({})
+): Promise<{ keys: string[], stderr: string }> {
   const keys: string[] = []
   const server = createServer(({ headers }, response) => {
     keys.push(String(headers['x-api-key'] ?? headers.authorization ?? 'none'))

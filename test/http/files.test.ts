@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, lstatSync, lutimesSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import type { FileList } from '@toolyard/contract'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
@@ -56,16 +55,6 @@ t.test('a file is stored, and read back byte for byte', async t => {
   t.equal((await put('/empty', '')).status, 201)
   t.equal((await (await ask('GET', '/empty')).text()), '')
   t.equal((await put('/json.json', '{"a":', { 'content-type': 'application/json' })).status, 201, 'nothing is parsed')
-})
-
-t.test('what a killed process began to write is gone once its directory is listed', async t => {
-  await put('/begun/file', 'x')
-  const [left, coming] = ['0', '1'].map(digit => at('begun', `.toolyard-${digit.repeat(32)}.tmp`)) as [string, string]
-  for (const path of [left, coming]) writeFileSync(path, 'x')
-  utimesSync(left, new Date(Date.now() - 600_000), new Date(Date.now() - 600_000))
-  const { entries } = await (await ask('GET', '/begun')).json() as { entries: object[] }
-  t.equal(entries.length, 1)
-  t.same([existsSync(left), existsSync(coming)], [false, true])
 })
 
 t.test('a browser downloads a file, or shows it without running anything of it', async t => {
@@ -200,30 +189,6 @@ t.test('no link leads out of the workspace, and files of the service can\'t be r
   t.equal(await codeOf(await ask('GET', '/second-name')), '403 FORBIDDEN')
   t.equal(await codeOf(await put('/second-name', 'x')), '403 FORBIDDEN')
   t.equal(readFileSync(join(audit, 'today'), 'utf8'), 'a secret')
-})
-
-t.test('a name of our own files in the making is nobody\'s to use, and a tool\'s directory of such a name is one like any other', async t => {
-  const name = `.toolyard-${'0'.repeat(32)}.tmp`
-  for (const path of [`/${name}`, `/${name}/file`, `/new/${name}`, `/new/${name}/below/file`]) t.equal(await codeOf(await put(path, 'x')), '403 FORBIDDEN', path)
-  t.notOk(existsSync(at('new')))
-  writeFileSync(at(name), 'x')
-  for (const method of ['GET', 'DELETE']) t.equal(await codeOf(await ask(method, `/${name}`)), '403 FORBIDDEN', method)
-  rmSync(at(name))
-  mkdirSync(at(name))
-  writeFileSync(at(name, 'file'), 'x')
-  t.match((await (await ask('GET', '/')).json() as FileList).entries.map(entry => entry.name).includes(name), true)
-  t.equal(await (await ask('GET', `/${name}/file`)).text(), 'x')
-  t.equal((await ask('DELETE', `/${name}?recursive=true`)).status, 204)
-})
-
-t.test('what a tool plants under such a name, dated in the future or as a link, is removed like what was left', async t => {
-  const [file, link] = ['0', '1'].map(digit => at(`.toolyard-${digit.repeat(32)}.tmp`)) as [string, string]
-  writeFileSync(file, 'x')
-  symlinkSync('nowhere', link)
-  utimesSync(file, 5e9, 5e9)
-  lutimesSync(link, 1e9, 1e9)
-  t.equal((await ask('GET', '/')).status, 200)
-  t.same([file, link].filter(path => lstatSync(path, { throwIfNoEntry: false }) !== undefined), [])
 })
 
 t.test('a directory is listed in pages, by name', async t => {

@@ -199,7 +199,9 @@ t.test('what other programs write for a server is taken where it means something
 })
 
 t.test('a server that is switched off, in whatever words, serves nothing and is asked nothing', async t => {
-  for (const [fields, mcp] of [[{}, { disabled: true }], [{}, { enabled: false }], [{}, { isActive: false }], [{ disabled: true }, {}], [{ enabled: false }, {}]]) {
+  const words = [{ disabled: true }, { enabled: false }, { isActive: false }]
+  const ways = [...words.map(word => [{}, word]), [{ disabled: true }, {}], [{ enabled: false }, {}]]
+  for (const [fields, mcp] of ways) {
     const { registry } = await loadAccepted(t, [server(fields, { command: 'a', ...mcp })], [tool('read')])
     t.strictSame(registry.published(), [], JSON.stringify([fields, mcp]))
     t.strictSame(registry.servers().map(({ off }) => off), [true])

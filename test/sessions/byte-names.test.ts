@@ -17,7 +17,7 @@ const service = await injectService(t, {
   env: { SESSIONS_DIR: sessionsDir, WORKSPACE_DELETE_ENABLED: '1' },
   files: {
     'tools/bin/shell': '#!/bin/sh\nread -r line\neval "$(printf %s "$line" | sed -e \'s/^{"script":"//\' -e \'s/"}$//\')"\n',
-    'tools/bin/odd': `#!/bin/sh\nf=$(printf '\\377')\nmkdir -p "a/$f/b/$f"; touch "$f$f" "a/$f/$(printf '\\355\\240\\200')"; ln -s x "l$f"\n`
+    'tools/bin/odd': '#!/bin/sh\nf=$(printf \'\\377\')\nmkdir -p "a/$f/b/$f"; touch "$f$f" "a/$f/$(printf \'\\355\\240\\200\')"; ln -s x "l$f"\n'
   },
   tools: [{ name: 'odd', schema: { type: 'object' }, command: ['./tools/bin/odd'] }, { name: 'shell', schema: { type: 'object' }, command: ['./tools/bin/shell'] }, { name: 'reads', schema: { type: 'object', properties: { file: { type: 'string', format: 'session-file' } } }, command: ['./tools/bin/shell'] }]
 })

@@ -49,7 +49,8 @@ export class Files {
   /** Unpacks a tar archive into a directory. What came before a fault stays. */
   async putArchive (path: string, content: FileBody, { signal }: WaitOptions = {}): Promise<Unpacked> {
     const request = { method: 'PUT', path: this.#at(path), query: { archive: 'tar' }, file: content, signal } as const
-    return (await this.#transport.send<{ archive: Unpacked }>(request, { archive: record({ path: text, files: number, directories: number, bytes: number }) })).archive
+    const archive = record({ path: text, files: number, directories: number, bytes: number })
+    return (await this.#transport.send<{ archive: Unpacked }>(request, { archive })).archive
   }
 
   #at (path: string): string {

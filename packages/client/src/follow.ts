@@ -51,6 +51,7 @@ function sent<T> (data: string, fields: { readonly [Name in keyof T]?: Shape }):
   } catch {
     // No object either.
   }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Each field of it is a shape.
   if (!record(fields as Record<string, Shape>)(value)) throw new ToolyardError('BAD_ANSWER', `What sent this event isn't Toolyard: ${data.slice(0, 200)}`)
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
   return value as T

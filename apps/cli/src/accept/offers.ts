@@ -8,7 +8,9 @@ import { serviceFilesOf, type Settings } from '@toolyard/runtime'
 export type Offer = { server: McpServer, tools: readonly McpTool[] } | { server: McpServer, problem: string }
 
 /** Asks servers as a worker with these settings would: in its box, with its environment and its workspace. */
-export async function askServers (servers: readonly McpServer[], { settings, env }: { settings: Settings, env: NodeJS.ProcessEnv }, onLine: (line: string) => void): Promise<Offer[]> {
+export async function askServers (
+  servers: readonly McpServer[], { settings, env }: { settings: Settings, env: NodeJS.ProcessEnv }, onLine: (line: string) => void
+): Promise<Offer[]> {
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
   const sandbox = await openSandbox({
     mode: settings.SANDBOX,

@@ -18,7 +18,9 @@ export interface ServiceRequest {
  * @returns the object that it answered with.
  * @throws CommandError
  */
-export async function askService (target: Target, { method, path, body, headers, signal }: ServiceRequest): Promise<Record<string, unknown>> {
+export async function askService (
+  target: Target, { method, path, body, headers, signal }: ServiceRequest
+): Promise<Record<string, unknown>> {
   const { url, apiKey } = target
   const response = await fetch(url + path, {
     method,

@@ -83,7 +83,8 @@ const revoke: Command = {
 export const storedKeyCommands: readonly Command[] = [add, list, revoke]
 
 async function ask (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-  return await askService(target, { method, path, signal: AbortSignal.timeout(timeoutMs), ...body !== undefined && { body: JSON.stringify(body) } })
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+  return await askService(target, { method, path, signal: AbortSignal.timeout(timeoutMs), ...sent })
 }
 
 function isKey (value: unknown): value is KeyView {

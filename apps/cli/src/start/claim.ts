@@ -53,7 +53,8 @@ function isLinked (draft: string, file: string): boolean {
 
 function numbersOf (file: string): number[] {
   const start = `${basename(file)}.`
-  return readdirSync(dirname(file)).filter(name => name.startsWith(start)).map(name => Number(name.slice(start.length))).filter(number => Number.isSafeInteger(number) && number > 0)
+  return readdirSync(dirname(file)).filter(name => name.startsWith(start)).map(name => Number(name.slice(start.length)))
+    .filter(number => Number.isSafeInteger(number) && number > 0)
 }
 
 function numbered (file: string, number: number): string {

@@ -8,6 +8,7 @@ import {
 } from '@toolyard/workspace'
 import { join } from 'node:path'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
+import { eitherSignal } from './either-signal.ts'
 
 /** A call's stay in the directory of its session. */
 export interface SessionWorkspace {
@@ -245,12 +246,4 @@ function quotaError (bytes: number, { session: { quotaBytes } }: SessionStay): C
   const used = Number.isFinite(bytes) ? bytes : Number.MAX_SAFE_INTEGER
   const message = `the files of the session take more than its quota of ${quotaBytes} bytes; delete some of them`
   return { code: 'QUOTA_EXCEEDED', message, details: { quota_bytes: quotaBytes, used_bytes: used } }
-}
-
-function eitherSignal (first: AbortSignal, second: AbortSignal): { signal: AbortSignal, release: () => void } {
-  const controller = new AbortController()
-  const abort = (): void => { controller.abort(first.aborted ? first.reason : second.reason) }
-  if (first.aborted || second.aborted) abort()
-  for (const signal of [first, second]) signal.addEventListener('abort', abort, { once: true })
-  return { signal: controller.signal, release: () => { for (const signal of [first, second]) signal.removeEventListener('abort', abort) } }
 }

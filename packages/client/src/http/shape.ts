@@ -10,7 +10,7 @@ export const number: Shape = value => typeof value === 'number'
 /** An object with these fields, and any others. */
 export function record (fields: Readonly<Record<string, Shape>>): Shape {
   return value => typeof value === 'object' && value !== null && !Array.isArray(value) &&
-    Object.entries(fields).every(([name, isField]) => isField((value as Readonly<Record<string, unknown>>)[name]))
+    Object.entries(fields).every(([name, isField]) => isField(Reflect.get(value, name)))
 }
 
 /** A list of such values. */

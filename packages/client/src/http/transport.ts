@@ -57,7 +57,9 @@ export class Transport {
    * @throws ToolyardError; the signal's reason.
    */
   async send<T> (request: ApiRequest, fields: { readonly [Name in keyof T]?: Shape }): Promise<T> {
-    return await this.#tried(request, async () => await this.#once<T>(request, record(fields as Record<string, Shape>)))
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Each field of it is a shape.
+    const isAnswer = record(fields as Record<string, Shape>)
+    return await this.#tried(request, async () => await this.#once<T>(request, isAnswer))
   }
 
   /** The answer when it has begun; who asks reads its body. @throws ToolyardError; the signal's reason. */

@@ -59,7 +59,7 @@ function anchorsOf (schema: object): Map<string, unknown> {
     if (!isObject(node)) continue
     for (const [keyword, value] of Object.entries(node)) {
       if ((keyword === '$anchor' || keyword === '$dynamicAnchor') && typeof value === 'string') found.set(`#${value}`, node)
-      else if (Array.isArray(value)) open.push(...value)
+      else if (Array.isArray(value)) open.push(...value as unknown[])
       else open.push(value)
     }
   }

@@ -13,7 +13,9 @@ const told = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', ...['http_pro
  * Runs a program to its end with nothing on stdin; a failure of any kind is `ok: false`. `timeoutMs` kills it. Of `env` it
  * gets no secret of the service, and `added` as it is.
  */
-export function runProgram (file: string, args: string[], env: NodeJS.ProcessEnv, timeoutMs: number, added: NodeJS.ProcessEnv = {}): Promise<ProgramResult> {
+export function runProgram (
+  file: string, args: string[], env: NodeJS.ProcessEnv, timeoutMs: number, added: NodeJS.ProcessEnv = {}
+): Promise<ProgramResult> {
   return new Promise(resolve => {
     const known = Object.fromEntries(told.flatMap(name => env[name] === undefined ? [] : [[name, env[name]]]))
     const child = execFile(file, args, { env: { ...known, ...added }, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
