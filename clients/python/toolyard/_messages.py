@@ -10,12 +10,45 @@ _KNOWN = ("tool_calls", "toolCalls", "output", "content", "parts", "function_cal
 """A message without calls may have None in these, or nothing else at all."""
 
 _NO_CALLS = frozenset(
-    (
-        "text output_text refusal message reasoning thinking redacted_thinking redacted-reasoning image image_url audio file document source "
-        "compaction container_upload step-start tool_result tool-error server_tool_result tool_search_output server_tool_use server_tool_call "
-        "mcp_tool_use web_search_call x_search_call file_search_call computer_call code_interpreter_call image_generation_call "
-        "local_shell_call shell_call apply_patch_call tool_search_call mcp_call mcp_list_tools mcp_approval_request"
-    ).split()
+    [
+        "text",
+        "output_text",
+        "refusal",
+        "message",
+        "reasoning",
+        "thinking",
+        "redacted_thinking",
+        "redacted-reasoning",
+        "image",
+        "image_url",
+        "audio",
+        "file",
+        "document",
+        "source",
+        "compaction",
+        "container_upload",
+        "step-start",
+        "tool_result",
+        "tool-error",
+        "server_tool_result",
+        "tool_search_output",
+        "server_tool_use",
+        "server_tool_call",
+        "mcp_tool_use",
+        "web_search_call",
+        "x_search_call",
+        "file_search_call",
+        "computer_call",
+        "code_interpreter_call",
+        "image_generation_call",
+        "local_shell_call",
+        "shell_call",
+        "apply_patch_call",
+        "tool_search_call",
+        "mcp_call",
+        "mcp_list_tools",
+        "mcp_approval_request",
+    ]
 )
 """Types of items that are no calls for Toolyard. Those that are missing here cost a request, no more."""
 
@@ -89,7 +122,8 @@ def _lists(message: Any) -> _Found | None:
     legacy = _field(message, "function_call")
     if legacy is not None:
         return "function_call", [_plain(legacy)], {}
-    found = [one for name in ("output", "content", "parts", "message", "response", "kwargs") if (one := _part(name, _field(message, name))) is not None]
+    parts = (_part(name, _field(message, name)) for name in ("output", "content", "parts", "message", "response", "kwargs"))
+    found = [one for one in parts if one is not None]
     if not found and all(_field(message, name) is None and not _has(message, name) for name in _KNOWN):
         return None
     return next((one for one in found if one[1]), _NOTHING)

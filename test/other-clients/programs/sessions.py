@@ -89,7 +89,9 @@ seen["not_empty"] = failure(lambda: files.remove("copy here"))
 files.remove("copy here", recursive=True)
 seen["gone"] = failure(lambda: files.get("copy here/a b"))
 seen["up"] = [failure(lambda path=path: files.remove(path)) for path in ("..", ".", "a/../..", "./in.txt")]  # type: ignore[misc]
-seen["no_id"] = [failure(lambda identity=identity: act(identity)) for identity in ("..", ".", "", "\ud800") for act in (toolyard.sessions.files, toolyard.sessions.get, toolyard.sessions.remove, toolyard.jobs.get)]  # type: ignore[misc]
+acts = (toolyard.sessions.files, toolyard.sessions.get, toolyard.sessions.remove, toolyard.jobs.get)
+names = [(act, name) for name in ("..", ".", "", "\ud800") for act in acts]
+seen["no_id"] = [failure(lambda act=act, name=name: act(name)) for act, name in names]  # type: ignore[misc]
 seen["listed"] = any(each["id"] == identity for each in toolyard.sessions.list()["sessions"])
 toolyard.files.put("a/b #1?.txt", b"x")
 seen["shared"] = [entry["path"] for entry in toolyard.files.list("a")["entries"]]
