@@ -28,7 +28,7 @@ export default [
   },
   {
     // What a type only asserts, nothing checks. What another part of the same release wrote is read by `storedJson`,
-    // `fromRedis` (packages/store) or `answerOf` (packages/client). Tests know what they made.
+    // or `fromRedis` (packages/store). Tests know what they made.
     files: ['apps/*/src/**/*.{ts,tsx}', 'packages/*/src/**/*.ts'],
     rules: { '@typescript-eslint/no-unsafe-type-assertion': 'error' }
   },

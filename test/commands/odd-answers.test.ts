@@ -71,9 +71,9 @@ async function listening (t: Test, server: ReturnType<typeof createServer>): Pro
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-interface Asked { what: string, line: string, status: number | string, printed: string }
-
-async function runAll (t: Test, answers: Readonly<Record<string, (response: ServerResponse) => void>>): Promise<Asked[]> {
+async function runAll (
+  t: Test, answers: Readonly<Record<string, (response: ServerResponse) => void>>
+): Promise<Array<{ what: string, line: string, status: number | string, printed: string }>> {
   const cwd = t.testdir()
   writeFileSync(join(cwd, 'batch.json'), '{"calls": []}')
   const names = Object.keys(answers)

@@ -199,9 +199,8 @@ t.test('what other programs write for a server is taken where it means something
 })
 
 t.test('a server that is switched off, in whatever words, serves nothing and is asked nothing', async t => {
-  const words = [{ disabled: true }, { enabled: false }, { isActive: false }]
-  const ways = [...words.map(word => [{}, word]), [{ disabled: true }, {}], [{ enabled: false }, {}]]
-  for (const [fields, mcp] of ways) {
+  const inside = [{ disabled: true }, { enabled: false }, { isActive: false }].map(mcp => [{}, mcp])
+  for (const [fields, mcp] of [...inside, [{ disabled: true }, {}], [{ enabled: false }, {}]]) {
     const { registry } = await loadAccepted(t, [server(fields, { command: 'a', ...mcp })], [tool('read')])
     t.strictSame(registry.published(), [], JSON.stringify([fields, mcp]))
     t.strictSame(registry.servers().map(({ off }) => off), [true])
@@ -217,7 +216,7 @@ t.test('what has no meaning here is named with what to write instead', async t =
     const { registry } = await loadAccepted(t, [server({}, { command: 'a', [field]: [] })], [])
     t.match(registry.findings, [{ rule: 'X21', message: new RegExp(`mcp.${field} is no known field`), fix }], field)
   }
-  for (const type of ['sse', 'ws']) t.match(errors((await loadAccepted(t, [server({}, { type, url: 'https://a.example/sse' })])).registry), [{ message: /a transport that isn't spoken here/, fix: /streamable HTTP/ }])
+  for (const type of ['sse', 'ws']) t.match(errors((await loadAccepted(t, [server({}, { type, url: 'https://a.example/sse' })])).registry), [{ message: /must be one of/, fix: /streamable HTTP/ }])
 })
 
 t.test('a secret in an address, or among arguments, is refused with the way to give it by a setting', async t => {

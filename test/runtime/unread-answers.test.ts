@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
 
@@ -10,9 +11,9 @@ const lookMs = 20
 /** More than what the kernel keeps of a connection. */
 const large = Buffer.alloc(64 * 2 ** 20)
 
-interface Served { open: () => Promise<Socket>, count: () => Promise<number> }
-
-async function serve (t: Test, answer: (response: ServerResponse) => void, patienceMs: number): Promise<Served> {
+async function serve (
+  t: Test, answer: (response: ServerResponse) => void, patienceMs: number
+): Promise<{ open: () => Promise<Socket>, count: () => Promise<number> }> {
   const server = createServer((_, response) => { answer(response) })
   dropUnread(server, { patienceMs, lookMs })
   await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
@@ -31,9 +32,7 @@ async function serve (t: Test, answer: (response: ServerResponse) => void, patie
       client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
       return client
     },
-    count: () => new Promise((resolve, reject) => {
-      server.getConnections((error, count) => { if (error === null) resolve(count); else reject(error) })
-    })
+    count: promisify(server.getConnections.bind(server))
   }
 }
 

@@ -1,6 +1,6 @@
 import { ToolyardError } from './http/errors.ts'
 import { pathSegment } from './http/path-segment.ts'
-import { record, text, type Shape } from './http/shape.ts'
+import { record, text, type Fields } from './http/shape.ts'
 import { jobShape } from './jobs.ts'
 import type { Transport } from './http/transport.ts'
 import type { JobView, LogEntry, Progress } from './http/wire.ts'
@@ -44,15 +44,14 @@ export async function * follow (transport: Transport, id: string, { after, signa
 }
 
 /** @throws ToolyardError for what no service of Toolyard sends. */
-function sent<T> (data: string, fields: { readonly [Name in keyof T]?: Shape }): T {
+function sent<T> (data: string, fields: Fields<T>): T {
   let value: unknown
   try {
     value = JSON.parse(data)
   } catch {
     // No object either.
   }
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Each field of it is a shape.
-  if (!record(fields as Record<string, Shape>)(value)) throw new ToolyardError('BAD_ANSWER', `What sent this event isn't Toolyard: ${data.slice(0, 200)}`)
+  if (!record(fields)(value)) throw new ToolyardError('BAD_ANSWER', `What sent this event isn't Toolyard: ${data.slice(0, 200)}`)
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
   return value as T
 }

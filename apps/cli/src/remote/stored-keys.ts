@@ -83,8 +83,8 @@ const revoke: Command = {
 export const storedKeyCommands: readonly Command[] = [add, list, revoke]
 
 async function ask (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-  return await askService(target, { method, path, signal: AbortSignal.timeout(timeoutMs), ...sent })
+  const signal = AbortSignal.timeout(timeoutMs)
+  return await askService(target, { method, path, signal, ...body !== undefined && { body: JSON.stringify(body) } })
 }
 
 function isKey (value: unknown): value is KeyView {

@@ -23,8 +23,8 @@ export function findTarget (env: NodeJS.ProcessEnv): Target {
   const before = { ...env }
   loadEnvFile()
   const isOfFile = isAddressOfFile(before, env)
-  const isOthers = (name: string): boolean => before[name] !== undefined && keyNames.includes(name)
-  const keys = isOfFile ? Object.fromEntries(Object.entries(env).filter(([name]) => !isOthers(name))) : env
+  const isSent = (name: string): boolean => before[name] === undefined || !keyNames.includes(name)
+  const keys = isOfFile ? Object.fromEntries(Object.entries(env).filter(([name]) => isSent(name))) : env
   const { TOOLYARD_URL: given } = env
   const { TOOLYARD_API_KEY: givenKey } = keys
   const settings = readSettings(keys)

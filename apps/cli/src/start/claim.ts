@@ -53,8 +53,8 @@ function isLinked (draft: string, file: string): boolean {
 
 function numbersOf (file: string): number[] {
   const start = `${basename(file)}.`
-  return readdirSync(dirname(file)).filter(name => name.startsWith(start)).map(name => Number(name.slice(start.length)))
-    .filter(number => Number.isSafeInteger(number) && number > 0)
+  const endings = readdirSync(dirname(file)).filter(name => name.startsWith(start)).map(name => name.slice(start.length))
+  return endings.filter(ending => /^[1-9]\d{0,14}$/.test(ending)).map(Number)
 }
 
 function numbered (file: string, number: number): string {

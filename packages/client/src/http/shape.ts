@@ -1,6 +1,9 @@
 /** Whether a value is what an answer must have at this place. Of an answer only that is looked at which is read here. */
 export type Shape = (value: unknown) => boolean
 
+/** What fields an answer must have; where one isn't named, whatever it has. */
+export type Fields<T> = { readonly [Name in keyof T]?: Shape }
+
 /** A text. */
 export const text: Shape = value => typeof value === 'string'
 
@@ -8,9 +11,9 @@ export const text: Shape = value => typeof value === 'string'
 export const number: Shape = value => typeof value === 'number'
 
 /** An object with these fields, and any others. */
-export function record (fields: Readonly<Record<string, Shape>>): Shape {
+export function record (fields: Readonly<Partial<Record<string, Shape>>>): Shape {
   return value => typeof value === 'object' && value !== null && !Array.isArray(value) &&
-    Object.entries(fields).every(([name, isField]) => isField(Reflect.get(value, name)))
+    Object.entries(fields).every(([name, isField]) => isField === undefined || isField(Reflect.get(value, name)))
 }
 
 /** A list of such values. */

@@ -2,7 +2,7 @@ import { ToolyardError, type ErrorCode } from './errors.ts'
 import { readEvents, type ServerEvent } from './events.ts'
 import { Exchange } from './exchange.ts'
 import { Patience } from './patience.ts'
-import { record, type Shape } from './shape.ts'
+import { record, type Fields, type Shape } from './shape.ts'
 
 /** Where Toolyard is and who asks. */
 export interface ToolyardOptions {
@@ -56,10 +56,8 @@ export class Transport {
    * @param fields what the answer must have
    * @throws ToolyardError; the signal's reason.
    */
-  async send<T> (request: ApiRequest, fields: { readonly [Name in keyof T]?: Shape }): Promise<T> {
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Each field of it is a shape.
-    const isAnswer = record(fields as Record<string, Shape>)
-    return await this.#tried(request, async () => await this.#once<T>(request, isAnswer))
+  async send<T> (request: ApiRequest, fields: Fields<T>): Promise<T> {
+    return await this.#tried(request, async () => await this.#once<T>(request, record(fields)))
   }
 
   /** The answer when it has begun; who asks reads its body. @throws ToolyardError; the signal's reason. */

@@ -32,7 +32,10 @@ export function isSettingName (name: string): boolean {
   return Object.hasOwn(variables, name.replace(/_FILE$/, '')) || Object.hasOwn(variables, name) || ofClients.includes(name)
 }
 
-/** What an environment file sets; a warning for each line that sets nothing and is no remark, and for each variable that isn't taken. */
+/**
+ * What an environment file sets, and a warning for each line that sets nothing and is no remark, and for each variable that isn't
+ * taken from a file.
+ */
 export interface EnvFile {
   values: Readonly<Record<string, string>>
   /** Without a text of the file: it may be a secret. */

@@ -33,8 +33,7 @@ export function readConnection (mcp: McpEntry['mcp'], { file, path }: Place): { 
   const fault = (field: string, message: string, fix: string): void => { findings.push({ severity: 'error', rule: 'mcp/server', path: field === '' ? path : [...path, field], message, fix }) }
   const { command, args = [], env = {}, url, headers = {}, type } = mcp
   if ((command === undefined) === (url === undefined)) fault('', 'mcp must have either command or url', 'Write the command that starts the server, or the URL where it is.')
-  if (type === 'sse' || type === 'websocket' || type === 'ws') fault('type', `mcp.type ${type} is a transport that isn't spoken here`, 'Write the URL of streamable HTTP, which mostly ends with /mcp.')
-  else if (type !== undefined && (type === 'stdio') !== (command !== undefined)) fault('type', `mcp.type ${type} doesn't fit ${command === undefined ? 'url' : 'command'}`, 'Leave type out.')
+  if (type !== undefined && (type === 'stdio') !== (command !== undefined)) fault('type', `mcp.type ${type} doesn't fit ${command === undefined ? 'url' : 'command'}`, 'Leave type out.')
   findings.push(...textFindings(env, [...path, 'env'], variableName), ...textFindings(headers, [...path, 'headers'], headerName))
   if (command !== undefined && Object.keys(headers).length > 0) fault('headers', 'mcp.headers are for servers with a url', 'Remove headers, or use env.')
   if (url !== undefined && (args.length > 0 || Object.keys(env).length > 0)) fault('', 'mcp.args and mcp.env are for servers with a command', 'Remove them, or use headers.')

@@ -24,7 +24,7 @@ const texts = (description: string) => Type.Optional(Type.Unsafe<Record<string, 
 
 /** `mcp` of an entry: the fields of `mcpServers` elsewhere. */
 export const McpFields = Type.Object({
-  type: Type.Optional(Type.Enum(['stdio', 'http', 'streamable-http', 'sse', 'websocket', 'ws'], { description: 'Told by command or url; there is no need to write it.' })),
+  type: Type.Optional(Type.Enum(['stdio', 'http', 'streamable-http'], { description: 'Told by command or url; there is no need to write it.' })),
   command: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], { description: 'Program of the server: a name on the PATH, ./tools/... beside the manifest, or an absolute path; arguments may follow in a list.' })),
   args: Type.Optional(Type.Array(Type.String(), { description: 'Further arguments. Those that begin with ./tools/ are files beside the manifest.' })),
   env: texts('Its environment beside PATH, HOME and LANG. Secrets by {"setting": NAME} alone.'),

@@ -68,6 +68,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     ...isRecord(entry['mcp']) ? unknownFields(entry['mcp'], { path: [...path, 'mcp'], definition: McpFields, all: true, aliases: serverAliases }) : []
   ].map((fault): Remark => ({ severity: 'warning', ...fault, index, ...name !== '' && { tool: name } }))
   const faults = wrongFields(McpEntry, entry, { path, rule: 'mcp/server', page: 'docs/mcp-servers.md' })
+    .map(fault => fault.path?.at(-1) === 'type' ? { ...fault, fix: 'Leave type out, and write the URL of streamable HTTP, which mostly ends with /mcp: no other transport is spoken here.' } : fault)
   if (faults.length > 0 || !isEntry(entry)) return { entries: [], findings: [...ignored, ...faults.map(about)] }
   if (names.has(name)) faults.push(fault([...path, 'name'], 'another MCP server of this manifest has this name', 'Rename one of the two.'))
   names.add(name)

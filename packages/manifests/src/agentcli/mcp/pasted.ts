@@ -51,10 +51,10 @@ function headersOfVariables (mcp: Record<string, unknown>): void {
   const headers: Record<string, unknown> = isRecord(mcp['headers']) ? { ...mcp['headers'] } : {}
   const given = Object.keys(headers).length
   if (typeof mcp['bearer_token_env_var'] === 'string') headers['Authorization'] = { setting: take(mcp, 'bearer_token_env_var'), prefix: 'Bearer ' }
-  const { env_http_headers: ofVariables } = mcp
-  if (isRecord(ofVariables)) {
+  const named = mcp['env_http_headers']
+  if (isRecord(named)) {
+    for (const [name, setting] of Object.entries(named)) headers[name] = { setting }
     Reflect.deleteProperty(mcp, 'env_http_headers')
-    for (const [name, setting] of Object.entries(ofVariables)) headers[name] = { setting }
   }
   if (Object.keys(headers).length > given) mcp['headers'] = headers
 }
@@ -86,24 +86,22 @@ function switchedOff (mcp: Record<string, unknown>): { disabled?: true } {
 
 /** Of a list of an entry itself, those that are left out are left out as well. */
 function toolsOf (entry: Record<string, unknown>, mcp: Record<string, unknown>): { tools?: unknown[] } {
-  const wanted = takeNames(mcp, including)
-  const out = takeNames(mcp, excluding).map(name => `!${plainName(name)}`)
-  const own = Array.isArray(entry['tools']) ? entry['tools'] as unknown[] : wanted.map(plainName)
-  return out.length === 0 && wanted.length === 0 ? {} : { tools: [...own, ...out] }
-}
-
-function takeNames (mcp: Record<string, unknown>, fields: readonly string[]): string[] {
-  return fields.flatMap(field => {
-    const names = mcp[field]
-    if (!isNames(names)) return []
-    Reflect.deleteProperty(mcp, field)
-    return names
-  })
+  const [wanted, unwanted] = [including, excluding].map(names => names.flatMap(name => namesIn(mcp, name)))
+  const own = Array.isArray(entry['tools']) ? entry['tools'] as unknown[] : wanted?.map(plainName)
+  const out = (unwanted ?? []).map(name => `!${plainName(name)}`)
+  return out.length === 0 && (wanted ?? []).length === 0 ? {} : { tools: [...own ?? [], ...out] }
 }
 
 /** Gemini's lists may have arguments behind a name. */
 function plainName (name: string): string {
   return name.replace(/\(.*$/, '')
+}
+
+function namesIn (mcp: Record<string, unknown>, name: string): string[] {
+  const value = mcp[name]
+  if (!isNames(value)) return []
+  Reflect.deleteProperty(mcp, name)
+  return value
 }
 
 function isNames (value: unknown): value is string[] {
