@@ -46,12 +46,21 @@ t.test('a file whose assertions pass fails when Node.js warns of it', async t =>
 t.test('a file that takes all places runs alone, and files that take few run together', async t => {
   const dir = t.testdir({})
   const log = join(dir, 'log')
-  const logging = `const { appendFileSync } = require('node:fs'); const say = word => { appendFileSync(${JSON.stringify(log)}, word + ' ') }; ` +
-    `say(process.env.NAME + '+'); setTimeout(() => { say(process.env.NAME + '-'); ${fine} }, 300)`
+  // Each of the two that run together waits for the other.
+  const logging = `
+    const { appendFileSync, readFileSync } = require('node:fs')
+    const { NAME: name, PARTNER: partner } = process.env
+    appendFileSync(${JSON.stringify(log)}, name + '+ ')
+    const timer = setInterval(() => {
+      if (!readFileSync(${JSON.stringify(log)}, 'utf8').includes(partner + '+')) return
+      clearInterval(timer)
+      appendFileSync(${JSON.stringify(log)}, name + '- ')
+      ${fine}
+    }, 10)`
   const script = join(dir, 'logging.cjs')
   await writeFile(script, logging)
-  const named = (name: string, taken: number): TestFile => ({ ...testFile(script), title: name, places: taken, env: { NAME: name } })
-  await runFiles([named('a', places), named('b', places / 2), named('c', places / 2), named('d', places)], { again: false, say: () => {} })
+  const named = (name: string, taken: number, partner = name): TestFile => ({ ...testFile(script), title: name, places: taken, env: { NAME: name, PARTNER: partner } })
+  await runFiles([named('a', places), named('b', places / 2, 'c'), named('c', places / 2, 'b'), named('d', places)], { again: false, say: () => {} })
   t.match(await readFile(log, 'utf8'), /^a\+ a- (?:b\+ c\+|c\+ b\+) (?:b- c-|c- b-) d\+ d- $/)
 })
 
