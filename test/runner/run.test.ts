@@ -59,7 +59,9 @@ t.test('a file that takes all places runs alone, and files that take few run tog
     }, 10)`
   const script = join(dir, 'logging.cjs')
   await writeFile(script, logging)
-  const named = (name: string, taken: number, partner = name): TestFile => ({ ...testFile(script), title: name, places: taken, env: { NAME: name, PARTNER: partner } })
+  const named = (name: string, taken: number, partner = name): TestFile => {
+    return { ...testFile(script), title: name, places: taken, env: { NAME: name, PARTNER: partner } }
+  }
   await runFiles([named('a', places), named('b', places / 2, 'c'), named('c', places / 2, 'b'), named('d', places)], { again: false, say: () => {} })
   t.match(await readFile(log, 'utf8'), /^a\+ a- (?:b\+ c\+|c\+ b\+) (?:b- c-|c- b-) d\+ d- $/)
 })
