@@ -93,10 +93,18 @@ t.test('fault 3 a tool that prints 50 MB succeeds with what was kept', async t =
   t.match(outcome, { ok: true, cut: { bytes: 50_000_000, storedBytes: 1_048_576 } })
 })
 
-t.test('fault 7 output that is no UTF-8 is refused without a session, with what it looks like', async t => {
+t.test('fault 7 a text with bytes that are no UTF-8 is a text, and the log says so', async t => {
+  const fixture = await createCommandFixture(t)
+  t.equal(outputOf(await fixture.runShell('printf "caf\\351"')), 'caf\ufffd')
+  t.same(outputOf(await fixture.runShell('printf \'["na\\357ve text"]\'')), ['na\ufffdve text'])
+  t.ok(fixture.logged.some(line => line === "the output isn't UTF-8 in 1 place, which has U+FFFD instead"))
+})
+
+t.test('fault 7 output that is no text is refused without a session, with what it looks like', async t => {
   const fixture = await createCommandFixture(t)
   const told = async (script: string): Promise<unknown> => (await fixture.runShell(script) as { error?: unknown }).error
-  t.match(await told('printf "a\\377b\\303"'), { code: 'OUTPUT_INVALID', message: /no text but binary data; in a session .* stdout.bin/ })
+  t.match(await told('printf "\\377\\376\\375a"'), { code: 'OUTPUT_INVALID', message: /no text but binary data; in a session .* stdout.bin/ })
+  t.match(await told('printf "text\\0\\377"'), { code: 'OUTPUT_INVALID', message: /no text but binary data/ })
   t.match(await told('printf "\\211PNG\\r\\n\\032\\n"'), { code: 'OUTPUT_INVALID', message: /no text but image\/png/ })
 })
 

@@ -33,28 +33,30 @@ const converted: Row[] = [
   ['Pair(1, 2)', [1, 2]],
   ['[Text("t"), Number(4)]', ['t', 4]],
   ['[Array(), Scalar()]', [[1, [2, 3]], 4.5]],
+  ['[b"\\x00\\xff", bytearray(b"hi"), memoryview(b"hi")]', [{ $bytes: 'AP8=' }, { $bytes: 'aGk=' }, { $bytes: 'aGk=' }]],
+  ['[(n for n in [1]), map(str, [1]), zip([1], [2]), iter([3])]', [[1], ['1'], [[1, 2]], [3]]],
+  ['[Model(), {"inner": Model()}]', [{ name: 'm', at: '2026-01-02' }, { inner: { name: 'm', at: '2026-01-02' } }]],
+  ['[1 + 2j, fractions.Fraction(1, 3), ipaddress.ip_address("127.0.0.1")]', ['(1+2j)', '1/3', '127.0.0.1']],
   ['os.fsdecode(b"\\xff")', '\udcff']
 ]
 
 const refused: Row[] = [
-  ...['b"\\x00\\xff"', 'bytearray(b"hi")', 'memoryview(b"hi")'].map((bytes): Row => (
-    [`{"a": ${bytes}}`, 'the output at /a is bytes; in a session they would be a file, elsewhere encode them, such as with base64']
-  )),
   ['object()', 'the output is of type object, which has no JSON form'],
   ['{"a": [1, lambda: 0]}', 'the output at /a/1 is of type function, which has no JSON form'],
-  ['{"a/b": {"c~": 1j}}', 'the output at /a~1b/c~0 is of type complex, which has no JSON form'],
+  ['{"a/b": {"c~": object()}}', 'the output at /a~1b/c~0 is of type object, which has no JSON form'],
   ['Point(1, {object(): 1})', 'the output at /y is of type object, which has no JSON form'],
-  ['(n for n in [1])', 'the output is of type generator, which has no JSON form'],
+  ['itertools.count()', 'the output is an iterator of more than 1000000 items'],
+  ['open("/dev/null")', 'the output is of type TextIOWrapper, which has no JSON form'],
   ['Point', 'the output is of type type, which has no JSON form'],
   ['loop', 'the output at /self/0 contains itself'],
-  ['10 ** 400', 'the output is an integer too large for JSON'],
+  ['10 ** 400', 'the output is an integer too large for JSON: return it as a text'],
   ['nested(501)', 'the output is nested deeper than 500 levels'],
   ['Endless()', 'the output is nested deeper than 500 levels'],
   ['Broken()', 'the output cannot be turned into JSON: OSError: no path']
 ]
 
 const module = `
-import array, collections, dataclasses, datetime, decimal, enum, pathlib, types, typing, uuid
+import array, collections, dataclasses, datetime, decimal, enum, fractions, ipaddress, itertools, os, pathlib, types, typing, uuid
 
 @dataclasses.dataclass
 class Point:
@@ -78,6 +80,9 @@ Pair = collections.namedtuple("Pair", "a b")
 
 class Array:
     def tolist(self): return [1, [2, 3]]
+
+class Model:
+    def model_dump(self): return {"name": "m", "at": datetime.date(2026, 1, 2)}
 
 class Scalar:
     def item(self): return 4.5

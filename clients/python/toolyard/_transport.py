@@ -183,7 +183,16 @@ def _content(api_key: str | None, headers: Mapping[str, str], body: object) -> d
         return {"headers": {**own, **headers}}
     if isinstance(body, _Source):
         return {"headers": {**own, **body.headers(), **headers}, "body": body.pieces()}
-    return {"headers": {**own, "content-type": "application/json", **headers}, "body": json.dumps(body).encode()}
+    return {"headers": {**own, "content-type": "application/json", **headers}, "body": _json(body)}
+
+
+def _json(body: object) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except TypeError as error:
+        raise TypeError(f"{error}: send a number that must keep its digits as an int or a str") from None
+    except ValueError as error:
+        raise ValueError(f"{error}: JSON has no nan and no infinity, and nothing that contains itself") from None
 
 
 def _with_query(path: str, query: Mapping[str, object] | None) -> str:

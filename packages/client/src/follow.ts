@@ -1,6 +1,6 @@
 import { ToolyardError } from './http/errors.ts'
 import { pathSegment } from './http/path-segment.ts'
-import { record, text, type Fields } from './http/shape.ts'
+import { record, text } from './http/shape.ts'
 import { jobShape } from './jobs.ts'
 import type { Transport } from './http/transport.ts'
 import type { JobView, LogEntry, Progress } from './http/wire.ts'
@@ -28,30 +28,17 @@ export async function * follow (transport: Transport, id: string, { after, signa
   let shown = ''
   let job: JobView | undefined
   for await (const { name, data } of transport.events(`/v1/jobs/${pathSegment(id)}/stream`, signal, after)) {
-    if (name === 'log_append') yield { type: 'log', entry: sent<LogEntry>(data, { ts: text, level: text, message: text }) }
-    if (name === 'progress') yield { type: 'progress', progress: sent<{ progress: Progress }>(data, { progress: record({}) }).progress }
+    if (name === 'log_append') yield { type: 'log', entry: transport.read<LogEntry>(data, { ts: text, level: text, message: text }) }
+    if (name === 'progress') yield { type: 'progress', progress: transport.read<{ progress: Progress }>(data, { progress: record({}) }).progress }
     // A stream that is opened again begins with the job as it is.
     if (name === 'job_update' && data !== shown) {
       shown = data
-      job = sent<{ job: JobView }>(data, { job: jobShape }).job
+      job = transport.read<{ job: JobView }>(data, { job: jobShape }).job
       yield { type: 'state', job }
     }
     if (name !== 'end') continue
-    if (job === undefined || sent<{ reason: string }>(data, {}).reason === 'deleted') throw new ToolyardError('NOT_FOUND', `Job ${id} is no longer kept`)
+    if (job === undefined || transport.read<{ reason: string }>(data, {}).reason === 'deleted') throw new ToolyardError('NOT_FOUND', `Job ${id} is no longer kept`)
     yield { type: 'end', job }
     return
   }
-}
-
-/** @throws ToolyardError for what no service of Toolyard sends. */
-function sent<T> (data: string, fields: Fields<T>): T {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    // No object either.
-  }
-  if (!record(fields)(value)) throw new ToolyardError('BAD_ANSWER', `What sent this event isn't Toolyard: ${data.slice(0, 200)}`)
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
-  return value as T
 }

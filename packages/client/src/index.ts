@@ -17,3 +17,4 @@ export type {
   LangChainAnswer, LangChainMessage, LangChainToolCall, ProviderAnswer, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput,
   ResponsesTool
 } from './providers.ts'
+export type { Json } from './http/json.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Once } from '@toolyard/queue'
 import { ownerOf } from '@toolyard/store'
-import { isRecord } from '@toolyard/contract'
+import { isRecord, isWritten, losesValue, numberText } from '@toolyard/contract'
 import type { Principal } from '../access/principal.ts'
 
 /**
@@ -19,10 +19,16 @@ export async function onceOf (key: string | undefined, principal: Principal, req
 
 /** JSON whose fields are sorted. */
 function canonical (value: unknown): string {
-  if (Array.isArray(value)) return list(value)
+  if (Array.isArray(value)) return isWritten(value) ? `[${value.map((_, at) => member(value, at)).join(',')}]` : list(value)
   if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
   const names = Object.keys(value).filter(name => value[name] !== undefined).sort()
-  return `{${names.map(name => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`
+  return `{${names.map(name => `${JSON.stringify(name)}:${member(value, name)}`).join(',')}}`
+}
+
+/** `1.0` is the same request as `1`; digits that JavaScript loses make another one. */
+function member (container: object, name: string | number): string {
+  const text = numberText(container, name)
+  return text !== undefined && losesValue(text) ? text : canonical(Reflect.get(container, name))
 }
 
 /** What stands between objects and lists is written in one go: half a million numbers took 100 ms one by one. */

@@ -11,6 +11,7 @@ import type { EventStreams } from '../streams/event-streams.ts'
 import { ChangeStreams } from './change-streams.ts'
 import { acceptedTypes, type AcceptedTypes } from './call/accepted-types.ts'
 import { onceOf, placeOf, sendResponse, webRequest, type Exchange } from './call/exchange.ts'
+import { WrittenParts } from './call/written-parts.ts'
 import { HeldMessages } from './held-messages.ts'
 import { cancelledBy, changes as changesSomething, readMessage } from './message.ts'
 import { OpenCalls } from './call/open-calls.ts'
@@ -98,8 +99,9 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   }
 
   async function answer (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const written = new WrittenParts(request.body)
     const principal = principalOf(request)
-    const message = readMessage(request.body)
+    const message = readMessage(written.body)
     const { method } = message
     if (principal.role !== 'admin' && changesSomething(message)) refuseReader(principal, reply)
     const place = placeOf(request)
@@ -127,6 +129,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       gone,
       leave,
       stream: undefined,
+      written,
       origin: request.origin,
       id: request.id,
       log: request.log

@@ -1,7 +1,7 @@
 import type { HttpError } from '@toolyard/contract'
 import {
   AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse,
-  parseIdempotencyKey, ResponsesToolList, SkillList, ToolList, ToolListQuery
+  parseIdempotencyKey, ResponsesToolList, SkillList, ToolList, ToolListQuery, writeJson
 } from '@toolyard/contract'
 import type { JobLogs } from '@toolyard/queue'
 import { Type } from '@toolyard/contract/type'
@@ -77,7 +77,7 @@ export async function agentToolRoutes (
       const answer = await told(await invoker.invoke(batch, caller))
       if (answer.results.some(result => !result.ok && result.error?.code === 'QUEUE_FULL')) void reply.header('retry-after', retryAfterSec)
       // The shapes of messages are a union, which the serializer of the schema would try one by one.
-      return await reply.header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
+      return await reply.header('content-type', 'application/json; charset=utf-8').serializer(writeJson).send(answer)
     }
     requireSse(caller.principal)
     await streamBatch(streams, reply, async listener =>

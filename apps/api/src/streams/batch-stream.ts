@@ -1,4 +1,4 @@
-import type { InvokeBatchResponse } from '@toolyard/contract'
+import { around, type InvokeBatchResponse } from '@toolyard/contract'
 import type { FastifyReply } from 'fastify'
 import type { AnswerListener } from '../invocation/batch/answer-book.ts'
 import type { EventStream } from './event-stream.ts'
@@ -22,7 +22,7 @@ export async function streamBatch (
   try {
     const body = await run({
       started: () => { stream = streams.open(reply) },
-      answered: (index, { result, message }) => { stream?.send(eventFrame('call_result', { index, result, tool_message: message })) }
+      answered: (index, { result, message }) => { stream?.send(eventFrame('call_result', around({ index, result, tool_message: message }))) }
     })
     // An async batch has its whole answer at once.
     stream ??= streams.open(reply)

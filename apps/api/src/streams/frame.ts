@@ -1,3 +1,5 @@
+import { writeJson } from '@toolyard/contract/terms'
+
 /** Tells a browser how long to wait before it connects again, in milliseconds (RC26). */
 export const retryFrame = Buffer.from('retry: 2000\n\n')
 /** Keeps proxies from closing a stream on which nothing happens (RC26). */
@@ -8,7 +10,7 @@ export const heartbeatFrame = commentFrame('heartbeat')
  * `id` makes it the place from which a reader resumes.
  */
 export function eventFrame (name: string, data: unknown, id?: string): Buffer {
-  return jsonFrame(name, JSON.stringify(data), id)
+  return jsonFrame(name, writeJson(data), id)
 }
 
 /** The same of data that is JSON already, in one line. */

@@ -1,4 +1,4 @@
-import { asError, isRecord } from '@toolyard/contract/terms'
+import { asError, isRecord, readJson } from '@toolyard/contract/terms'
 import { commandError, type Target } from './target.ts'
 
 const shownChars = 200
@@ -45,7 +45,7 @@ export function strangeAnswer (target: Target, answer: unknown, status = 200): E
 
 function parsed (text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { asError, isRecord } from '@toolyard/contract/terms'
+import { asError, isRecord, prettyJson, readJson, writeJson } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
@@ -22,7 +22,7 @@ Exit status: 0 when all calls succeeded, 1 when one failed, 5 when one goes on.`
     const target = findTarget(process.env)
     const started = performance.now()
     const answer = await post(target, body)
-    print(JSON.stringify(answer, null, 2))
+    print(prettyJson(answer))
     const { results } = answer
     complain(`${results.length} ${results.length === 1 ? 'call' : 'calls'} took ${Math.round(performance.now() - started)} ms, asked ${target.description}`)
     if (results.some(result => result['ok'] !== true && result['pending'] !== true)) return exitStatus.failed
@@ -43,9 +43,9 @@ function read (file: string): string {
 /** As it is where no session is named, so that the service checks what was written. */
 function inSession (text: string, session: string | undefined): string {
   if (session === undefined) return text
-  const body: unknown = JSON.parse(text)
+  const body = readJson(text)
   if (!isRecord(body)) throw misuse('a batch must be a JSON object, such as {"calls": [...]}')
-  return JSON.stringify({ ...body, session })
+  return writeJson({ ...body, session })
 }
 
 async function post (target: Target, body: string): Promise<{ results: Array<Record<string, unknown>> }> {

@@ -1,3 +1,4 @@
+import { around, readWhole, WrittenNumber } from '@toolyard/contract/terms'
 import { misuse } from '../terminal/exit-status.ts'
 
 /** As much of a tool's JSON Schema as tells how an argument is written. */
@@ -26,7 +27,7 @@ export function readArguments (tool: string, pairs: readonly string[], schema: A
     const value = readArgument(tool, name, pair.slice(at + 1), schema)
     Object.defineProperty(found, name, { value, enumerable: true, configurable: true, writable: true })
   }
-  return found
+  return around(found)
 }
 
 function readArgument (tool: string, name: string, text: string, { properties = {}, additionalProperties }: ArgumentSchema): unknown {
@@ -55,13 +56,14 @@ function typesOf ({ type, enum: values, const: only, anyOf, oneOf }: ArgumentSch
 
 function parse (text: string): { json: unknown } | undefined {
   try {
-    return { json: JSON.parse(text) as unknown }
+    return { json: readWhole(text) }
   } catch {
     return undefined
   }
 }
 
-function fits (value: unknown, types: Set<string>): boolean {
+function fits (given: unknown, types: Set<string>): boolean {
+  const value = given instanceof WrittenNumber ? given.toJSON() : given
   return types.has(typeOf(value)) || (types.has('integer') && Number.isInteger(value))
 }
 

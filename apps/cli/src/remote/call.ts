@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { asError, nearNames } from '@toolyard/contract/terms'
+import { around, asError, nearNames, prettyJson, readJson } from '@toolyard/contract/terms'
 import { textOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
@@ -47,9 +47,9 @@ a text otherwise.
       onProgress: bar === undefined ? undefined : progress => { bar.show(progress) }
     }).catch((error: unknown) => { throw commandError(error, target) }).finally(() => { bar?.clear() })
     const ms = Math.round(performance.now() - started)
-    if (asJson) print(JSON.stringify({ ok: true, output, ms }, null, 2))
+    if (asJson) print(prettyJson(around({ ok: true, output, ms })))
     else {
-      print(typeof output === 'string' ? output.replace(/\n$/, '') : JSON.stringify(output, null, 2))
+      print(typeof output === 'string' ? output.replace(/\n$/, '') : prettyJson(output))
       complain(`${name} took ${ms} ms, asked ${target.description}`)
     }
     return exitStatus.done
@@ -79,7 +79,7 @@ async function argumentsOf (name: string, target: Target, { pairs, stdin }: { pa
 function readObject (text: string): object {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = readJson(text)
   } catch (error) {
     throw misuse(`what came on stdin isn't JSON: ${asError(error).message}`)
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
-import { asError, isRecord } from '@toolyard/contract/terms'
+import { around, asError, isRecord, prettyJson, readJson, writeJson } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print, shellWord } from '../terminal/terminal.ts'
@@ -68,7 +68,7 @@ const show: Command = {
   arguments: ['<id>'],
   options: [jsonOption],
   run: withClient(async (client, { args: [id = ''] }) => {
-    print(JSON.stringify(await client.jobs.get(id), null, 2))
+    print(prettyJson(await client.jobs.get(id)))
     return exitStatus.done
   })
 }
@@ -93,7 +93,7 @@ when the job failed or was cancelled.`,
       if (event.type === 'log') show(event.entry)
       if (event.type === 'end') end = event.job
     }
-    print(json === true ? JSON.stringify({ status: end?.status, result: end?.result, error: end?.error }) : `${end?.status ?? 'gone'}${end?.error == null ? '' : ` ${end.error.code}: ${end.error.message}`}`)
+    print(json === true ? writeJson(around({ status: end?.status, result: end?.result, error: end?.error })) : `${end?.status ?? 'gone'}${end?.error == null ? '' : ` ${end.error.code}: ${end.error.message}`}`)
     return end?.status === 'succeeded' ? exitStatus.done : exitStatus.failed
   }, followRetryMs)
 }
@@ -153,7 +153,7 @@ function nextPage (options: CommandLine['options'], cursor: string): string {
 function readObject (text: string): Record<string, unknown> {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = readJson(text)
   } catch (error) {
     throw misuse(`--input isn't JSON: ${asError(error).message}`)
   }

@@ -1,6 +1,6 @@
 import { Toolyard } from '@toolyard/client'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
-import { asError, isRecord } from '@toolyard/contract/terms'
+import { asError, isRecord, readJson, writeThrough } from '@toolyard/contract/terms'
 import type { CommandLine } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { meantText } from '../terminal/terminal.ts'
@@ -47,7 +47,7 @@ function isAddressOfFile (before: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv): bo
 
 /** A client that gives up soon: a person waits. */
 export function clientOf ({ url, apiKey }: Target, retryMs = 1_000): Toolyard {
-  return new Toolyard({ url, apiKey: apiKey ?? '', retryMs })
+  return new Toolyard({ url, apiKey: apiKey ?? '', retryMs, json: { parse: readJson, stringify: writeThrough } })
 }
 
 /** A command that asks the service. */

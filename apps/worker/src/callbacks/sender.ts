@@ -1,4 +1,4 @@
-import { asError, callbackHeaders, errorCode } from '@toolyard/contract/terms'
+import { asError, callbackHeaders, errorCode, writeJson } from '@toolyard/contract/terms'
 import type { CallbackAttempt, CallbackOutcome } from '@toolyard/queue'
 import { createCallbackCheck, type CallbackPolicy } from '@toolyard/runtime'
 import { AddressRefusedError, openConnections, startTimeLimit, type Lookup } from '@toolyard/runtime/outgoing'
@@ -33,7 +33,7 @@ async function post (
 ): Promise<CallbackOutcome> {
   const connections = openConnections({ allowPrivate: policy.allowPrivate, ...(lookup === undefined ? {} : { lookup }) })
   const limit = startTimeLimit(timeoutMs, signal)
-  const text = JSON.stringify(body)
+  const text = writeJson(body)
   const timestamp = String(Math.floor(sentAt / 1_000))
   try {
     const response = await connections.dispatcher.request({

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { asError, callErrors, errorCode, limits, type CallError } from '@toolyard/contract/terms'
+import { asError, callErrors, errorCode, limits, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, holdsAtMost, type Deployment, type Tool } from '@toolyard/manifests'
 import { isShortage, shortageOf } from '@toolyard/sandbox'
-import { notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
+import { argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
@@ -124,8 +124,9 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   if (job.lostBefore && registered !== undefined && !idempotent) return failure('WORKER_LOST', notRunAgain)
   // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
   if (!holdsAtMost(job.data.arguments, turnValues)) await turn()
+  const args = await argumentsOf(job.data)
   const admitted = await admitCall(
-    { tool: job.data.tool, registered, key: { permissions: job.data.keyPermissions } }, job.data.arguments, deps
+    { tool: job.data.tool, registered, key: { permissions: job.data.keyPermissions } }, args, deps
   )
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
   if ('error' in admitted) return { ok: false, error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
@@ -192,7 +193,7 @@ function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mas
 
 /** The JSON of a large output is there already; its value is needed only where it turned out to be short. */
 function jsonOf ({ json, output }: Success): { json: string, value: unknown } {
-  if (json === undefined) return { json: JSON.stringify(output), value: output }
+  if (json === undefined) return { json: writeJson(output), value: output }
   return { json, value: json.length <= limits.inlineOutputBytes ? JSON.parse(json) : undefined }
 }
 

@@ -1,8 +1,9 @@
 import { ToolyardError, type ErrorCode } from './errors.ts'
 import { readEvents, type ServerEvent } from './events.ts'
 import { Exchange } from './exchange.ts'
+import { exactJson, type Json } from './json.ts'
 import { Patience } from './patience.ts'
-import { record, type Fields, type Shape } from './shape.ts'
+import { record, type Shape } from './shape.ts'
 
 /** Where Toolyard is and who asks. */
 export interface ToolyardOptions {
@@ -12,6 +13,8 @@ export interface ToolyardOptions {
   apiKey?: string | undefined
   /** How long a service that is away or overloaded is tried again, in milliseconds; 30 s. */
   retryMs?: number | undefined
+  /** Reads and writes JSON; whole numbers beyond 2^53 are a `bigint` when absent. */
+  json?: Json | undefined
   /** Sends requests in place of the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
@@ -33,6 +36,12 @@ export interface ApiRequest {
   answerMs?: number
 }
 
+/** What an answer must have of its fields. */
+type Fields<T> = { readonly [Name in keyof T]?: Shape }
+
+/** A request whose body is JSON. */
+type WrittenRequest = Omit<ApiRequest, 'body'> & { json?: string }
+
 /** Silence beyond what is expected, until a connection counts as broken; the service sends heartbeats more often. */
 const silenceMs = 60_000
 
@@ -42,6 +51,7 @@ export class Transport {
   readonly #apiKey: string | undefined
   readonly #retryMs: number
   readonly #fetch: typeof fetch
+  readonly #json: Json
 
   constructor (options: ToolyardOptions) {
     const url = options.url ?? setting('TOOLYARD_URL') ?? 'http://127.0.0.1:3001'
@@ -49,28 +59,58 @@ export class Transport {
     this.#url = url.replace(/\/+$/, '')
     this.#apiKey = options.apiKey ?? setting('TOOLYARD_API_KEY')
     this.#retryMs = options.retryMs ?? 30_000
+    this.#json = options.json ?? exactJson
     this.#fetch = options.fetch ?? globalThis.fetch.bind(globalThis)
   }
 
   /**
+   * An event that the service sent.
+   *
+   * @param fields what it must have
+   * @throws ToolyardError for what no service of Toolyard sends.
+   */
+  read<T> (text: string, fields: Fields<T>): T {
+    const event = this.#parse(text)
+    if (!shapeOf(fields)(event)) throw new ToolyardError('BAD_ANSWER', `What sent this event isn't Toolyard: ${text.slice(0, 200)}`)
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
+    return event as T
+  }
+
+  /**
    * @param fields what the answer must have
-   * @throws ToolyardError; the signal's reason.
+   * @throws ToolyardError; the signal's reason; TypeError for a body that can't be written as JSON.
    */
   async send<T> (request: ApiRequest, fields: Fields<T>): Promise<T> {
-    return await this.#tried(request, async () => await this.#once<T>(request, record(fields)))
+    const sent = this.#written(request)
+    return await this.#tried(sent, async () => await this.#once<T>(sent, shapeOf(fields)))
   }
 
   /** The answer when it has begun; who asks reads its body. @throws ToolyardError; the signal's reason. */
-  async fetch (request: ApiRequest): Promise<Response> {
+  async fetch (asked: ApiRequest): Promise<Response> {
+    const request = this.#written(asked)
     return await this.#tried(request, async () => {
       const response = await this.#open(request, { signal: request.signal }, '*/*')
       if (response.ok) return response
       const text = await response.text()
-      throw errorOf(response, parse(text), text)
+      throw errorOf(response, this.#parse(text), text)
     })
   }
 
-  async #tried<T> ({ file, signal }: ApiRequest, once: () => Promise<T>): Promise<T> {
+  /** Written once, and before anything is tried: what can't be written now can't be later. */
+  #written ({ body, ...request }: ApiRequest): WrittenRequest {
+    return body === undefined ? request : { ...request, json: this.#json.stringify(body) }
+  }
+
+  #parse (text: string): unknown {
+    try {
+      const value = this.#json.parse(text)
+      return typeof value === 'object' && value !== null ? value : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async #tried<T> ({ file, signal }: WrittenRequest, once: () => Promise<T>): Promise<T> {
     const patience = new Patience(this.#retryMs)
     for (;;) {
       try {
@@ -105,12 +145,12 @@ export class Transport {
     }
   }
 
-  async #once<T> (request: ApiRequest, isAnswer: Shape): Promise<T> {
+  async #once<T> (request: WrittenRequest, isAnswer: Shape): Promise<T> {
     const exchange = new Exchange(request.signal, (request.answerMs ?? 0) + silenceMs)
     try {
       const response = await this.#open(request, exchange, 'application/json')
       const text = await response.text()
-      const body = parse(text)
+      const body = this.#parse(text)
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
       if (response.ok && isAnswer(body)) return body as T
       throw errorOf(response, body, text)
@@ -119,13 +159,13 @@ export class Transport {
     }
   }
 
-  async * #stream (request: ApiRequest): AsyncGenerator<ServerEvent> {
+  async * #stream (request: WrittenRequest): AsyncGenerator<ServerEvent> {
     const exchange = new Exchange(request.signal, silenceMs)
     try {
       const response = await this.#open(request, exchange, 'text/event-stream')
       if (!response.ok || response.body === null || response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
         const text = await response.text()
-        throw errorOf(response, parse(text), text)
+        throw errorOf(response, this.#parse(text), text)
       }
       yield * readEvents(response.body, () => { exchange.heard() })
     } finally {
@@ -134,7 +174,7 @@ export class Transport {
   }
 
   async #open (
-    { method, path, query = {}, body, file, headers }: ApiRequest, { signal }: { signal: AbortSignal | undefined }, accept: string
+    { method, path, query = {}, json, file, headers }: WrittenRequest, { signal }: { signal: AbortSignal | undefined }, accept: string
   ): Promise<Response> {
     const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)] as [string, string]])
     const search = given.length === 0 ? '' : `?${String(new URLSearchParams(given))}`
@@ -146,10 +186,10 @@ export class Transport {
       headers: {
         accept,
         ...(this.#apiKey === undefined || this.#apiKey === '' ? {} : { 'x-api-key': this.#apiKey }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(json === undefined ? {} : { body: json }),
       ...(file === undefined ? {} : { body: file }),
       ...(file instanceof ReadableStream ? { duplex: 'half' as const } : {})
     })
@@ -163,6 +203,10 @@ export class Transport {
     const reason = cause instanceof Error && cause.message !== '' ? cause.message : message
     return new ToolyardError('UNREACHABLE', `Toolyard can't be reached${this.#url === '' ? '' : ` at ${this.#url}`}: ${reason}`, { cause: error })
   }
+}
+
+function shapeOf<T> (fields: Fields<T>): Shape {
+  return record(fields as Record<string, Shape>)
 }
 
 interface FailureBody { error?: { code?: unknown, message?: unknown, details?: unknown } | null, request_id?: string }
@@ -183,15 +227,6 @@ function errorOf ({ status, headers, type }: Response, body: unknown, text: stri
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A later service may have others.
     ? new ToolyardError(code as ErrorCode, typeof message === 'string' ? message : code, facts)
     : new ToolyardError(status >= 502 && status <= 504 ? 'UNAVAILABLE' : 'BAD_ANSWER', `What answered with status ${status} isn't Toolyard: ${text.slice(0, 200)}`, facts)
-}
-
-function parse (text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Of Node, Bun and Deno; a browser has none. */

@@ -9,6 +9,8 @@ export interface JobData {
   /** The tool's name in the registry. */
   tool: string
   arguments: Record<string, unknown>
+  /** The arguments as JSON, where JavaScript would write their numbers or their order otherwise. */
+  argumentsText?: string
   /** Which version of the tool the job was made for: what was checked then. */
   version?: string
   timeoutSec: number
@@ -74,7 +76,8 @@ export interface JobAccess {
 
 /** The output of a call that succeeded, as it travels: inline when small, else a pointer to where it is stored once. */
 export type OutputRecord = (
-  | { kind: 'inline', value: unknown, cut?: OutputCut }
+  /** `text` is its JSON, where JavaScript would write that otherwise. */
+  | { kind: 'inline', value: unknown, text?: string, cut?: OutputCut }
   | { kind: 'stored', bytes: number, cut?: OutputCut }
 ) & { sandbox?: SandboxState } & ChangedFiles
 

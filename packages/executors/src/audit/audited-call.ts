@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { writeJson } from '@toolyard/contract/terms'
 import type { Audit } from './audit.ts'
 import type { AuditedCall } from './entry.ts'
 
@@ -8,7 +9,7 @@ export function auditOfCall (audit: Audit, args: Record<string, unknown>, call: 
   return {
     record (entry) {
       // Most built-in tools record nothing.
-      argumentsSha256 ??= createHash('sha256').update(JSON.stringify(args)).digest('hex')
+      argumentsSha256 ??= createHash('sha256').update(writeJson(args)).digest('hex')
       audit.record({ ...entry, call: { ...call, argumentsSha256 } })
     },
     flush: async () => { await audit.flush() }

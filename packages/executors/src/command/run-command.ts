@@ -1,3 +1,4 @@
+import { writeJson } from '@toolyard/contract/terms'
 import type { CommandRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
 import { auditEntry } from '../audit/entry.ts'
@@ -31,7 +32,7 @@ export async function runCommand (
 ): Promise<Outcome> {
   const { plan, passedKeys } = commandPlan(run, host)
   const end = await runProcess(plan, {
-    stdin: JSON.stringify(args),
+    stdin: writeJson(args),
     timeoutMs: context.timeoutMs,
     signal: context.signal,
     maxOutputBytes: host.maxOutputBytes,

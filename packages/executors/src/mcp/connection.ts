@@ -9,6 +9,7 @@ import type { HttpPolicy } from '../http/run-http.ts'
 import { createGuardedFetch } from './http-fetch.ts'
 import type { CallResult } from './message.ts'
 import { createMessageReader, ServerFault, type MessageReader } from './message-reader.ts'
+import { hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerProcessHost } from './server-process.ts'
 import { secretsOf, settingTexts } from './setting-text.ts'
@@ -121,11 +122,12 @@ async function open (server: McpServer, host: ConnectionHost, { signal, mode }: 
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Only the server knows the type.
     jsonSchemaValidator: { getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }) }
   })
-  const { transport, release } = await openTransport(server, host, { reader, end })
+  const texts = new WrittenTexts()
+  const { transport, release } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)
   transport.send = async (message, options) => {
     reader.sent(message)
-    await send(message, options)
+    await (hasWritten(message) ? texts.during(message, async () => { await send(message, options) }) : send(message, options))
   }
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
@@ -174,9 +176,10 @@ interface Opened {
 interface Receiver {
   reader: MessageReader
   end: (reason: string) => void
+  texts: WrittenTexts
 }
 
-async function openTransport ({ connection }: McpServer, host: ConnectionHost, { reader, end }: Receiver): Promise<Opened> {
+async function openTransport ({ connection }: McpServer, host: ConnectionHost, { reader, end, texts }: Receiver): Promise<Opened> {
   const maxBytes = host.maxMessageBytes
   if (connection.kind === 'stdio') {
     const server = await startServer(connection, host)
@@ -192,7 +195,7 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
   if ('missing' in address) throw new ServerFault(`the worker has no environment variable ${address.missing}`)
   const { texts: { url = '' } } = address
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new ServerFault('the setting of its url is no http:// or https:// address')
-  const guarded = createGuardedFetch(url, host.policy, { reader, maxBytes, onFault: end })
+  const guarded = createGuardedFetch(url, host.policy, { reader, maxBytes, onFault: end, textOf: json => texts.of(json) })
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const options = { fetch: guarded.fetch, requestInit: { headers: headers.texts } }
   const transport = new StreamableHTTPClientTransport(new URL(url), options)

@@ -24,7 +24,7 @@ const nothing = Buffer.alloc(0)
  * @throws ServerFault for a URL that may not be reached.
  */
 export function createGuardedFetch (
-  url: string, { privateHosts, lookup }: HttpPolicy, { reader, maxBytes, onFault }: Reading & Faults
+  url: string, { privateHosts, lookup }: HttpPolicy, { reader, maxBytes, onFault, textOf }: Reading & Faults
 ): GuardedFetch {
   const { origin, protocol, hostname } = new URL(url)
   const allowPrivate = isListedHost(privateHosts, hostname)
@@ -37,7 +37,7 @@ export function createGuardedFetch (
       try {
         connections.checkHost(to.hostname)
         // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK gives the same in types of the browser's fetch.
-        const response = await fetch(to, { ...init as unknown as RequestInit, dispatcher: connections.dispatcher })
+        const response = await fetch(to, { ...init as unknown as RequestInit, ...(typeof init?.body === 'string' ? { body: textOf(init.body) } : {}), dispatcher: connections.dispatcher })
         const headers = [...response.headers]
         const type = response.headers.get('content-type') ?? ''
         const asked: Asked = { id: idIn(init?.body), isAnswered: false, isResumable: false }
@@ -73,6 +73,8 @@ function connectFault (error: unknown): string | undefined {
 }
 
 interface Faults {
+  /** What is sent in place of a message that the client has written. */
+  textOf: (json: string) => string
   /** Gets the reason why something that a server sent can't be read. */
   onFault: (reason: string) => void
 }

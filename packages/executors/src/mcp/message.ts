@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { isRecord, mapTexts } from '@toolyard/contract/terms'
+import { around, isRecord, mapTexts, writeJson } from '@toolyard/contract/terms'
 import { parseJson, partsOf } from '../run/json.ts'
 import type { ThreadAnswer } from '../run/threads.ts'
 import { hidden } from './setting-text.ts'
@@ -52,8 +52,8 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
     message: { ...message, result: { ...rest, content: [] } },
     call: {
       isError,
-      ...hasDetails ? { details: JSON.stringify(withoutSecrets(structured, secrets)) } : {},
-      json: JSON.stringify(output),
+      ...hasDetails ? { details: writeJson(withoutSecrets(structured, secrets)) } : {},
+      json: writeJson(output),
       parts: partsOf(output)
     }
   }
@@ -94,7 +94,7 @@ function outputOf (result: Record<string, unknown>): unknown {
   const texts = blocks.map(block => isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string' ? block['text'] : undefined)
   if (result['isError'] === true) return texts.filter(text => text !== undefined).join('\n')
   if (structuredContent !== undefined && structuredContent !== null) return structuredContent
-  if (texts.includes(undefined)) return { content: blocks }
+  if (texts.includes(undefined)) return around({ content: blocks })
   return texts.join('\n')
 }
 

@@ -4,6 +4,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { createCapture } from '@toolyard/sandbox'
 import { ServerFault, type MessageReader } from './message-reader.ts'
+import { messageText } from './message-text.ts'
 import type { ServerProcess } from './server-process.ts'
 
 const newline = 0x0a
@@ -38,7 +39,7 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
     async start () { reading ??= read() },
     async send (message: JSONRPCMessage) {
       if (ending !== undefined) throw new Error('the connection is closed')
-      server.stdin.write(`${JSON.stringify(message)}\n`)
+      server.stdin.write(`${messageText(message)}\n`)
       if (server.stdin.writableLength > mostUnread) void end('it does not read what it is sent')
     },
     close: async () => { await end(wasClosed) }

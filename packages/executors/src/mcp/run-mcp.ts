@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { asError, isRecord, limits, mapTexts, storedJson, thrownAs, type CallError } from '@toolyard/contract/terms'
+import { asError, isRecord, limits, mapTexts, readWhole, storedJson, thrownAs, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { McpRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
 import { outputFault, type DeclaredCheck } from '../result/declared-output.ts'
@@ -138,7 +138,7 @@ function outcomeOf ({ isError, details, json, parts }: CallResult, maxBytes: num
   }
   const isText = json.startsWith('"')
   if (json.length > shortOutput && Buffer.byteLength(json) <= maxBytes) return { ok: true, output: undefined, json, parts }
-  const value: unknown = isText || json.length <= shortOutput ? JSON.parse(json) : json
+  const value: unknown = isText || json.length <= shortOutput ? readWhole(json) : json
   const text = typeof value === 'string' ? value : json
   const bytes = Buffer.byteLength(text)
   if (bytes <= maxBytes) return { ok: true, output: value }
@@ -187,7 +187,7 @@ interface Ended {
 
 /** The process is not the call's: the line says which tool was called, and what came of it. */
 function record (tool: string, { server, remote }: McpRun, { outcome, context, host, ms }: Ended): void {
-  const bytes = outcome.ok ? outcome.cut?.bytes ?? Buffer.byteLength(outcome.json ?? JSON.stringify(outcome.output) ?? '') : 0
+  const bytes = outcome.ok ? outcome.cut?.bytes ?? Buffer.byteLength(outcome.json ?? writeJson(outcome.output) ?? '') : 0
   const interrupted = !outcome.ok && ['TOOL_TIMEOUT', 'JOB_CANCELLED', 'WORKER_LOST', 'TOOL_UNAVAILABLE'].includes(outcome.error.code)
   host.audit.record({
     at: new Date(),

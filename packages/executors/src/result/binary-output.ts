@@ -1,23 +1,29 @@
-import { isUtf8 } from 'node:buffer'
 import { typeOfBytes } from '@toolyard/workspace'
 import type { ProcessEnd } from '@toolyard/sandbox'
 import { failure, type Outcome, type RunContext } from '../run/outcome.ts'
+import { foreignNote, foreignPlaces } from '../run/foreign-bytes.ts'
 import { decodePrefix } from '../run/utf8.ts'
 import { storedFile } from './returned-files.ts'
 
 const fileName = 'stdout.bin'
 
 /**
- * What a command printed that is no text: a file of its session. Undefined for text, and for a command that failed.
+ * What a command printed that is no text: a file of its session. Undefined for text, and for a command that failed; the
+ * log says of a text that it isn't all UTF-8.
  * A text that was cut may end inside of a character.
  */
 export async function binaryOutput (
-  { ending, stdout: { kept, totalBytes } }: ProcessEnd, { session }: RunContext
+  { ending, stdout: { kept, totalBytes } }: ProcessEnd, { session, log }: RunContext
 ): Promise<Outcome | undefined> {
   if (ending.kind !== 'exit' || ending.code !== 0) return undefined
   const whole = totalBytes === kept.length ? kept : kept.subarray(0, decodePrefix(kept).bytes)
-  if (isUtf8(whole)) return undefined
+  const places = foreignPlaces(whole)
+  if (places === 0) return undefined
   const type = typeOfBytes(kept)
+  if (places !== undefined && (type === undefined || type.startsWith('text/'))) {
+    log(foreignNote(places))
+    return undefined
+  }
   const what = `the output is no text but ${type === undefined ? 'binary data' : type}`
   if (totalBytes > kept.length) return failure('OUTPUT_INVALID', `${what}, and its ${totalBytes} bytes are more than the ${kept.length} that are kept; write it to a file`)
   if (session === undefined) return failure('OUTPUT_INVALID', `${what}; in a session it would be the file ${fileName}`)

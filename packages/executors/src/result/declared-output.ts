@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { isRecord, limits } from '@toolyard/contract/terms'
+import { isRecord, limits, readWhole, WrittenNumber } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 import type { Success } from '../run/outcome.ts'
 
@@ -18,7 +18,7 @@ export type DeclaredCheck = (schema: JsonSchema, output: unknown) => Promise<str
 export function createDeclaredCheck (compile: CompileSchema): DeclaredCheck {
   const checks = new WeakMap<JsonSchema, SchemaCheck>()
   return async (schema, output) => {
-    if (!isRecord(output)) return 'the output is not an object'
+    if (!isRecord(output) || output instanceof WrittenNumber) return 'the output is not an object'
     const check = checks.get(schema) ?? compile(schema)
     checks.set(schema, check)
     const result = await check(output)
@@ -34,7 +34,7 @@ export async function outputFault (
   if (cut !== undefined) return 'the output is too long to be checked'
   if (parts > limits.bodyParts) return `the output holds more than ${limits.bodyParts} objects, lists and fields, and is not checked`
   if (json === undefined) return await check(output)
-  const value: unknown = JSON.parse(json)
+  const value: unknown = readWhole(json)
   await turn()
   return await check(value)
 }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { mapTexts } from '@toolyard/contract/terms'
+import { mapTexts, writeJson } from '@toolyard/contract/terms'
 import type { ThreadAnswer } from '../run/threads.ts'
 import { decodeText } from '../run/decode-text.ts'
 import { parseJson, partsOf } from '../run/json.ts'
@@ -37,7 +37,7 @@ export function runOutputTask ({ bytes, kind, contentType, hide = [] }: OutputTa
   // JSON may write any character as an escape: then a text shows only now.
   const value = hide.length > 0 && trimmed.includes('\\') ? mapTexts(parsed?.value, part => withoutTexts(part, hide)) : parsed?.value
   return {
-    answer: { json: parsed === undefined ? undefined : JSON.stringify(value), parts: partsOf(value) } satisfies OutputAnswer
+    answer: { json: parsed === undefined ? undefined : writeJson(value), parts: partsOf(value) } satisfies OutputAnswer
   }
 }
 

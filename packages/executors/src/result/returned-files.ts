@@ -1,4 +1,4 @@
-import { errorCode, isRecord, limits } from '@toolyard/contract/terms'
+import { errorCode, isRecord, limits, readJsonInTurns, writeJson } from '@toolyard/contract/terms'
 import { atPlace, hashBounds, openTopDirectory, readContent, replaceFile, shown, storageFailure, WorkspaceFailure, type Content } from '@toolyard/workspace'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Turns } from '@toolyard/runtime'
@@ -43,7 +43,7 @@ async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
   if (parts > limits.bodyParts) return failure('OUTPUT_INVALID', `the output returns files, and holds more than ${limits.bodyParts} objects, lists and fields`)
   const returns = new Returns(place)
   try {
-    const whole: { output: unknown } = { output: json === undefined ? outcome.output : JSON.parse(json) }
+    const whole: { output: unknown } = { output: json === undefined ? outcome.output : await readJsonInTurns(json, turn) }
     // A large one was parsed in this turn of the event loop.
     if (json !== undefined) await turn()
     const places = await placesIn(whole)
@@ -52,7 +52,7 @@ async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
     const { output } = whole
     if (json === undefined) return { ...outcome, output }
     await turn()
-    const text = JSON.stringify(output)
+    const text = writeJson(output)
     return text.length > shortOutput ? { ...outcome, json: text } : { ok: true, output }
   } catch (error) {
     if (error instanceof WorkspaceFailure) return failure(error.code, error.message)

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema, Pattern } from '@toolyard/manifests'
 import { Turns } from '@toolyard/runtime'
 
@@ -174,7 +174,7 @@ export function withFiles (args: Record<string, unknown>, files: ReadonlyMap<Fil
   const copyOf = ({ value, name, parent }: Place): object => {
     const known = copies.get(value)
     if (known !== undefined || parent === undefined) return known ?? {}
-    const copy: object = Array.isArray(value) ? [...value as unknown[]] : isRecord(value) ? { ...value } : {}
+    const copy: object = Array.isArray(value) ? writtenLike([...value as unknown[]], value) : isRecord(value) ? { ...value } : {}
     copies.set(value, copy)
     Reflect.set(copyOf(parent), name, copy)
     return copy

@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract/terms'
+import { limits, readWhole, WrittenNumber } from '@toolyard/contract/terms'
 
 /** What every number has that JavaScript may not hold; each run of digits is counted once. */
 const mayBeTooLarge = /\d[eE]\+?\d\d|(?<!\d)\d{300}/
@@ -9,7 +9,7 @@ const mayBeTooLarge = /\d[eE]\+?\d\d|(?<!\d)\d{300}/
  */
 export function parseJson (text: string): { value: unknown } | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = readWhole(text)
     return isTooDeep(text) || (mayBeTooLarge.test(text) && holdsInfinity(value)) ? undefined : { value }
   } catch {
     return undefined
@@ -18,7 +18,7 @@ export function parseJson (text: string): { value: unknown } | undefined {
 
 /** Objects, lists and fields of a value; counting ends at the first one beyond `most`. */
 export function partsOf (value: unknown, most = Infinity): number {
-  if (typeof value !== 'object' || value === null) return 0
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return 0
   const items: unknown[] = Object.values(value)
   let parts = Array.isArray(value) ? 1 : 1 + items.length
   for (const item of items) {
@@ -29,6 +29,7 @@ export function partsOf (value: unknown, most = Infinity): number {
 }
 
 function holdsInfinity (value: unknown): boolean {
+  if (value instanceof WrittenNumber) return !Number.isFinite(value.toJSON())
   if (typeof value === 'number') return !Number.isFinite(value)
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinity)
 }

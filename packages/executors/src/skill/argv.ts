@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { skillArgumentFault } from '@toolyard/contract/terms'
+import { numberText, skillArgumentFault } from '@toolyard/contract/terms'
 import type { SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver } from '@toolyard/manifests'
 import { failure, type Failure } from '../run/outcome.ts'
 import { ownValue } from './arguments.ts'
@@ -47,7 +47,7 @@ function readPart (arg: SkillArg, args: Record<string, unknown>): Part | Failure
   if (arg.kind === 'flag' && (value === undefined || value === null)) return { kind: 'elements', elements: [] }
   const fault = skillArgumentFault(arg, value)
   if (fault !== undefined) return failure('INVALID_ARGUMENTS', fault)
-  const raw = valueText(value)
+  const raw = numberText(args, arg.param) ?? valueText(value)
   if (raw.includes('\0')) return failure('INVALID_ARGUMENTS', `parameter ${arg.param} must not hold a NUL byte`)
   const text = arg.normalizeNewlines ? normalizeNewlines(raw) : raw
   // A negative number is no option.

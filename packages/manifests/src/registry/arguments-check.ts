@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { isRecord, skillArgumentFault } from '@toolyard/contract/terms'
 import type { Issue } from '../schema/issues.ts'
 import { withWrittenNames } from '../schema/provider-names.ts'
+import { lostNumber } from '../schema/lost-number.ts'
 import { withoutStrictNulls } from '../schema/strict-nulls.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
 import type { JsonSchema, Tool } from '../tool/tool.ts'
@@ -13,6 +14,8 @@ import type { RegisteredTool } from './registration.ts'
  */
 export async function checkArguments (registered: RegisteredTool, sent: Record<string, unknown>): Promise<ArgumentsResult> {
   const args = withWrittenNames(registered.tool.parameters, sent)
+  const lost = isJavaScript(registered.tool) ? lostNumber(args) : undefined
+  if (lost !== undefined) return { ok: false, issues: [lost] }
   const checked = await registered.check(args)
   if (checked.ok) return checked
   // Large arguments have taken this turn of the event loop already.
@@ -20,6 +23,11 @@ export async function checkArguments (registered: RegisteredTool, sent: Record<s
   // Such a null is no fault, also where something else is.
   const stripped = withoutStrictNulls(registered.tool.parameters, args)
   return stripped === args ? checked : await registered.check(stripped)
+}
+
+/** Whether a tool runs in JavaScript, whose numbers are doubles. A workflow hands its parameters on. */
+function isJavaScript ({ run, jobType }: Tool): boolean {
+  return (run.kind === 'builtin' && jobType !== 'workflow.run') || run.kind === 'service' || run.kind === 'read-skill'
 }
 
 /** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any (X18). */

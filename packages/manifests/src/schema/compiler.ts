@@ -6,8 +6,9 @@ import { checkSchema, type SchemaFault } from './check.ts'
 import { compilableSchema } from './compilable.ts'
 import { ajvFor, draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { stepCounter, stepKeyword, uniqueItems } from './keywords.ts'
+import { writtenKeywords } from './written-numbers.ts'
 import { surveySchema, type SchemaSurvey } from './survey.ts'
-import { createValidator, errorsOf, type CompiledSchema, type Validator } from './validator.ts'
+import { createValidator, errorsOf, type CheckWay, type CompiledSchema, type Validator } from './validator.ts'
 
 /** Checks and compiles the schemas of one registry; patterns and meta-schemas are compiled once for all of them. */
 export interface SchemaCompiler {
@@ -59,7 +60,7 @@ export function createSchemaCompiler (known?: SchemaMemory): SchemaCompiler {
     memory: { patterns, validators, metaSchema },
     check: schema => checkSchema(schema, {
       compilePattern: pattern,
-      compileSchema: schema => compileSchema(schema, false, pattern),
+      compileSchema: schema => compileSchema(schema, 'first error', pattern),
       metaSchema
     }),
     validator: schema => {
@@ -77,7 +78,7 @@ function newValidator (schema: JsonSchema, pattern: PatternCompiler): Validator 
 /** Holds its own patterns, and nothing of the compiler that made it: it may live on over many reloads. */
 function lastingValidator (schema: JsonSchema, { defaults }: SchemaSurvey, patterns: ReadonlyMap<string, Pattern>): Validator {
   return createValidator({
-    compile: allErrors => compileSchema(schema, allErrors, source => patterns.get(source) ?? compilePattern(source)),
+    compile: way => compileSchema(schema, way, source => patterns.get(source) ?? compilePattern(source)),
     defaults
   })
 }
@@ -105,7 +106,7 @@ function newMeta (draft: Draft): AnyAjv {
 }
 
 /** Each schema gets an Ajv of its own: identifiers in one can't clash with those of another. */
-function compileSchema (schema: JsonSchema, allErrors: boolean, pattern: PatternCompiler): CompiledSchema {
+function compileSchema (schema: JsonSchema, way: CheckWay, pattern: PatternCompiler): CompiledSchema {
   const steps = stepCounter()
   // Ajv tells patterns apart by their text.
   const counted = (source: string): Pick<Pattern, 'test' | 'toString'> => {
@@ -118,13 +119,14 @@ function compileSchema (schema: JsonSchema, allErrors: boolean, pattern: Pattern
   }
   const ajv = ajvFor(draftOf(schema, surveySchema(schema)) ?? 'draft-07', {
     ...options,
-    allErrors,
+    allErrors: way === 'all errors',
     validateSchema: false,
     meta: false,
     // Ajv's optimizer takes the square of a schema's size: 10 s for 1,000 properties, 1 s without it on the same machine.
     code: { optimize: false, regExp: Object.assign(counted, { code: 'pattern' }) }
   })
   ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems(steps.count)).addKeyword(steps.definition)
+  if (way === 'written') for (const keyword of writtenKeywords) ajv.removeKeyword(String(keyword.keyword)).addKeyword(keyword)
   // Ajv checks keywords in this order, and none of those behind one that fails.
   const [first] = ajv.RULES.rules
   first?.rules.sort((one, other) => Number(other.keyword === stepKeyword) - Number(one.keyword === stepKeyword))

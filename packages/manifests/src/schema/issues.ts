@@ -47,7 +47,7 @@ function oneOf (values: unknown): string {
 }
 
 /** `~` and `/` in a name, by RFC 6901. */
-function escaped (name: string): string {
+export function escaped (name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 

@@ -1,6 +1,6 @@
-import { storedJson } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { readJsonInTurns, writeJson } from '@toolyard/contract/terms'
 import { manifestLimits } from '../tool/limits.ts'
 import type { SchemaFault } from './check.ts'
 import type { Issue } from './issues.ts'
@@ -49,10 +49,12 @@ export class SchemaThread {
   async validate (json: string, args: Record<string, unknown>): Promise<ArgumentsResult | undefined> {
     // Who asks may have taken this turn of the event loop already.
     await turn()
-    const answer = await this.#ask({ json, args: JSON.stringify(args) })
+    const answer = await this.#ask({ json, args: writeJson(args) })
     if (answer === undefined) return undefined
     if (answer.issues !== undefined) return { ok: false, issues: answer.issues }
-    return { ok: true, arguments: answer.filled === undefined ? args : storedJson(answer.filled) }
+    if (answer.filled === undefined) return { ok: true, arguments: args }
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The thread has written it.
+    return { ok: true, arguments: await readJsonInTurns(answer.filled, turn) as Record<string, unknown> }
   }
 
   async #ask (task: SchemaTask): Promise<SchemaAnswer | undefined> {

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /** Steps and fields that one call may take: choices within choices are gone through again and again. */
@@ -64,16 +64,16 @@ class NullStripper {
       }
       return value
     }
-    if (Array.isArray(value)) return value.map(item => this.strip(own['items'], item))
+    if (Array.isArray(value)) return writtenLike(value.map(item => this.strip(own['items'], item)), value)
     const { properties } = own
     const required = listOf(own['required'])
     if (!isRecord(value) || !isRecord(properties)) return value
     this.#count(Object.keys(value).length)
     const isIdle = (name: string, item: unknown): boolean =>
       item === null && Object.hasOwn(properties, name) && !required.includes(name) && !this.#takesNull(properties[name])
-    return Object.fromEntries(Object.entries(value)
+    return writtenLike(Object.fromEntries(Object.entries(value)
       .filter(([name, item]) => !isIdle(name, item))
-      .map(([name, item]) => [name, Object.hasOwn(properties, name) ? this.strip(properties[name], item) : item]))
+      .map(([name, item]) => [name, Object.hasOwn(properties, name) ? this.strip(properties[name], item) : item])), value)
   }
 
   /** What decides between the choices of a strict schema; what else narrows a value is checked by the validator. */

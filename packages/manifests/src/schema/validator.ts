@@ -1,7 +1,8 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, writtenLike } from '@toolyard/contract/terms'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { manifestLimits } from '../tool/limits.ts'
 import { TooComplex } from './keywords.ts'
+import { lostNumber } from './lost-number.ts'
 import { issuesOf, type Issue } from './issues.ts'
 
 /** What validation makes of a call's arguments: a copy with defaults filled in, or what is wrong. */
@@ -19,10 +20,12 @@ export interface CompiledSchema {
   run: (value: unknown, most: number) => readonly ErrorObject[]
 }
 
+/** The ways to compile one schema: to stop at the first error, with numbers as JavaScript has them or as they were written, or to find all errors. */
+export type CheckWay = 'first error' | 'written' | 'all errors'
+
 /** A schema to make a validator of. */
 export interface SchemaSource {
-  /** Stops at the first error, or finds all of them. */
-  compile: (allErrors: boolean) => CompiledSchema
+  compile: (way: CheckWay) => CompiledSchema
   /** The schema has defaults: validation writes into what it validates. */
   defaults: boolean
 }
@@ -38,8 +41,9 @@ const copySteps = 2
  * errors: 300,000 bad items cost no more than one.
  */
 export function createValidator (source: SchemaSource): Validator {
-  const quick = once(() => source.compile(false))
-  const thorough = once(() => source.compile(true))
+  const quick = once(() => source.compile('first error'))
+  const exact = once(() => source.compile('written'))
+  const thorough = once(() => source.compile('all errors'))
   const copy = (args: Record<string, unknown>) => source.defaults ? bareRecord(args) : args
   const allErrors = (args: Record<string, unknown>): readonly ErrorObject[] | undefined => (
     holdsAtMost(args, manifestLimits.thoroughValues)
@@ -48,10 +52,13 @@ export function createValidator (source: SchemaSource): Validator {
   )
   return (args, most = manifestLimits.mostSteps) => {
     if (source.defaults && !holdsAtMost(args, most / copySteps)) return tooComplex
+    const loses = lostNumber(args) !== undefined
+    const fraction = loses ? lostNumber(args, '', 'fraction') : undefined
+    if (fraction !== undefined) return { ok: false, issues: [fraction] }
     const filled = copy(args)
-    const errors = unlessComplex(() => quick().run(filled, most))
+    const errors = unlessComplex(() => (loses ? exact : quick)().run(filled, most))
     if (errors === undefined) return tooComplex
-    if (errors.length > 0) return { ok: false, issues: issuesOf(nonEmpty(allErrors(args)) ?? errors) }
+    if (errors.length > 0) return { ok: false, issues: issuesOf((loses ? undefined : nonEmpty(allErrors(args))) ?? errors) }
     if (filled !== args) makePlain(filled)
     return { ok: true, arguments: filled }
   }
@@ -78,14 +85,14 @@ function nonEmpty<T> (list: readonly T[] | undefined): readonly T[] | undefined 
  */
 function bareRecord (record: Record<string, unknown>): Record<string, unknown> {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It has no fields yet.
-  const copy = Object.create(null) as Record<string, unknown>
+  const copy = writtenLike(Object.create(null) as Record<string, unknown>, record)
   // Object.entries takes twice as long for 30,000 fields.
   for (const name in record) copy[name] = bareCopy(record[name])
   return copy
 }
 
 function bareCopy (value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(bareCopy)
+  if (Array.isArray(value)) return writtenLike(value.map(bareCopy), value)
   return isRecord(value) ? bareRecord(value) : value
 }
 

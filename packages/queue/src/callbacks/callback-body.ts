@@ -1,4 +1,5 @@
 import type { CallbackBody, CallbackData, OutputRecord } from '@toolyard/contract'
+import { around } from '@toolyard/contract/terms'
 import { cancelled } from '../record/cancellation.ts'
 import { isoTime } from '../record/job-times.ts'
 import type { OutputStore, TruncatedOutput } from '../record/output-store.ts'
@@ -12,7 +13,7 @@ import { RedisUnavailableError } from '@toolyard/store'
 export async function callbackBody (data: CallbackData, outputs: OutputStore): Promise<CallbackBody> {
   const { settlement } = data
   const endedAt = isoTime(data.finishedOn)
-  return {
+  return around({
     id: data.jobId,
     type: data.type,
     status: settlement.ok ? 'succeeded' : settlement.error.code === cancelled.code ? 'cancelled' : 'failed',
@@ -24,7 +25,7 @@ export async function callbackBody (data: CallbackData, outputs: OutputStore): P
       : null,
     error: settlement.ok ? null : { ...settlement.error, at: endedAt },
     updated_at: endedAt
-  }
+  })
 }
 
 /** A callback that is sent late may find the output's retention time over. */

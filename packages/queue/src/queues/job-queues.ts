@@ -1,5 +1,4 @@
-import type { JobData } from '@toolyard/contract'
-import { asError, limits, protocol } from '@toolyard/contract/terms'
+import { asError, limits } from '@toolyard/contract/terms'
 import type { JobsOptions, RedisConnection } from 'bullmq'
 import { backendOn, listenOn, openQueue, type BackendKind, type JobQueue } from '../backend/backends.ts'
 import { type Redis, newJobId, ownerOf, qualifiedName, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, ForgetfulMap } from '@toolyard/store'
@@ -8,6 +7,7 @@ import { CallbackOutbox } from './callback-outbox.ts'
 import { FairOrder, linesOf, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './dependencies.ts'
 import type { AddedJob } from '../backend/add-jobs.ts'
+import { carriedData } from '../record/job-arguments.ts'
 import { indexEntries, JobIndex } from '../record/job-index.ts'
 import { standingOf } from '../record/job-standing.ts'
 import type { CompleteJob, NewJob, OwnOptions } from '../record/new-job.ts'
@@ -213,7 +213,7 @@ function orUnknown (error: unknown): never {
 /** A job as BullMQ makes it. */
 function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'onceSec'> {
   const { id, type, maxAttempts, delayMs, parent } = job
-  const data: JobData = { ...job.data, protocol }
+  const data = carriedData(job.data)
   const options: JobsOptions & OwnOptions = {
     // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
     priority,

@@ -1,8 +1,9 @@
 import type { JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
+import { around, storedJson, writeJson } from '@toolyard/contract/terms'
 import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
+import { argumentsOf } from '../record/job-arguments.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { readProgress } from '../record/log/job-progress.ts'
@@ -20,7 +21,7 @@ export interface ReadJob {
 
 /** The JSON of a job as the API shows it, in one line. */
 export function jobJson ({ view, resultJson }: ReadJob): string {
-  return `${JSON.stringify(view).slice(0, -1)},"result":${resultJson}}`
+  return `${writeJson(view).slice(0, -1)},"result":${resultJson}}`
 }
 
 /** What a `JobReader` reads with. */
@@ -77,13 +78,13 @@ export class JobReader {
       ...(dependsOn === undefined ? {} : { depends_on: dependsOn.map(dependency => dependency.id) }),
       ...(session === undefined ? {} : { session }),
       ...(origin === undefined ? {} : { request: origin.request }),
-      input: data.arguments,
+      input: await argumentsOf(data),
       ...truncation,
       ...(record?.files === undefined ? {} : { files: record.files }),
       ...(record?.moreFiles === undefined ? {} : { more_files: record.moreFiles }),
       sandbox: (record === undefined ? sandboxOfFailure(failure) : record.sandbox) ?? null
     }
-    return { view, resultJson: json }
+    return { view: around(view), resultJson: json }
   }
 
   /**

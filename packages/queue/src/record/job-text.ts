@@ -17,12 +17,13 @@ export function soughtText (text: string): string {
 
 /** Whether a job's data and the reason of its failure have what is looked for: session, request, a text in arguments or error. */
 export function hasText (data: string, reason: string | undefined, { text, session, request }: TextFilter): boolean {
-  const { arguments: args, session: own, origin } = storedJson<JobData>(data)
+  const job = storedJson<JobData>(data)
+  const { session: own, origin } = job
   if (session !== undefined && own !== session) return false
   if (request !== undefined && origin?.request !== request) return false
   if (text === undefined) return true
   const sought = soughtText(text)
-  if (lowered(JSON.stringify(args)).includes(sought)) return true
+  if (lowered(job.argumentsText ?? JSON.stringify(job.arguments)).includes(sought)) return true
   if (reason === undefined) return false
   const { code, message, details } = decodeFailure(reason)
   return lowered(JSON.stringify([code, message, details])).includes(sought)

@@ -1,5 +1,5 @@
 import type { OutputCut, OutputRecord } from '@toolyard/contract'
-import { limits } from '@toolyard/contract/terms'
+import { limits, mayLoseText, readWhole } from '@toolyard/contract/terms'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Redis, outputKey, asRedisError, RedisFullError, whileAvailable } from '@toolyard/store'
 import { outputSec, type Retention } from './retention.ts'
@@ -31,7 +31,10 @@ export class OutputStore {
     queue: string, jobId: string, { json, value, cut }: { json: string, value: unknown, cut?: OutputCut }
   ): Promise<OutputRecord> {
     const tail = cut === undefined ? {} : { cut }
-    if (json.length <= limits.inlineOutputBytes) return { kind: 'inline', value, ...tail }
+    if (json.length <= limits.inlineOutputBytes) {
+      const text = mayLoseText(json) && JSON.stringify(value) !== json ? { text: json } : {}
+      return { kind: 'inline', value, ...text, ...tail }
+    }
     const bytes = Buffer.byteLength(json)
     if (await this.#store(queue, jobId, json)) return { kind: 'stored', bytes, ...tail }
     // The call has done its work, so it must succeed; so much of its output fits into the job's record.
@@ -60,20 +63,20 @@ export class OutputStore {
    * @throws RedisUnavailableError
    */
   async readJson (queue: string, jobId: string, record: OutputRecord): Promise<string | undefined> {
-    if (record.kind === 'inline') return JSON.stringify(record.value)
+    if (record.kind === 'inline') return record.text ?? JSON.stringify(record.value)
     return await whileAvailable(this.#redis.get(outputKey(queue, jobId))) ?? undefined
   }
 
   /** The output as an answer carries it: whole up to 12,000 characters of JSON, else its beginning (R35, R43, RC18). */
   async readForModel (queue: string, jobId: string, record: OutputRecord): Promise<unknown> {
-    if (record.kind === 'inline' && record.cut === undefined) return record.value
-    return JSON.parse(await this.readJsonForModel(queue, jobId, record))
+    if (record.kind === 'inline' && record.cut === undefined) return record.text === undefined ? record.value : readWhole(record.text)
+    return readWhole(await this.readJsonForModel(queue, jobId, record))
   }
 
   /** The same as JSON text, for who doesn't need the value. */
   async readJsonForModel (queue: string, jobId: string, record: OutputRecord): Promise<string> {
     if (record.kind === 'inline') {
-      const json = JSON.stringify(record.value)
+      const json = record.text ?? JSON.stringify(record.value)
       return record.cut === undefined ? json : JSON.stringify(truncate(json, record.cut.bytes))
     }
     // A character takes at most 3 bytes per UTF-16 unit; one unit more shows whether there is more.

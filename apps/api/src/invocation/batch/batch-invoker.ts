@@ -1,4 +1,4 @@
-import type { Batch, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
+import { around, type Batch, type CallResult, type InvokeBatchResponse, type Settlement } from '@toolyard/contract'
 import type { CompletionWaiter, JobCanceller, OutputStore } from '@toolyard/queue'
 import { disconnected } from '../../plugins/abandoned.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
@@ -125,7 +125,7 @@ export class BatchInvoker {
       if ('ask' in entry) return (await this.#deps.asks.answer(call, entry.ask, { ...asker, waitMs: 0 })).result
       return 'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
     })
-    return { ok: true, results: await Promise.all(results), tool_messages: [], mode: 'async' }
+    return around({ ok: true, results: around(await Promise.all(results)), tool_messages: [], mode: 'async' })
   }
 
   async #sync (
@@ -159,7 +159,7 @@ export class BatchInvoker {
       const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...asked])
       if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(batch.queue, admitted, outcome)
       const answers = await Promise.all(answering.map((pair, index) => answer(index, pair, settlementOf(pair[1], outcome))))
-      return { ok: true, results: answers.map(({ result }) => result), tool_messages: answers.map(({ message }) => message), mode: 'sync' }
+      return around({ ok: true, results: around(answers.map(({ result }) => result)), tool_messages: answers.map(({ message }) => message), mode: 'sync' })
     } finally {
       expectation.release()
     }

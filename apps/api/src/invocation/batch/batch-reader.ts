@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { isRecord, asError, limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall } from '@toolyard/contract'
+import { isRecord, asError, limits, messageOf, readJsonInTurns, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall } from '@toolyard/contract'
 import { excessOf, problemOf, syntaxError } from '../../plugins/body/json-text.ts'
 import { faultOf } from './json-fault.ts'
 import type { MessageOrigin } from './message-answers.ts'
@@ -64,7 +64,7 @@ class ArgumentsReader {
     if (takesTurns) await turn()
     let value: unknown
     try {
-      value = JSON.parse(text)
+      value = await readJsonInTurns(text, turn)
     } catch (error) {
       // In a longer text the search for the place would take too long.
       const fault = takesTurns ? undefined : faultOf(text)

@@ -1,4 +1,4 @@
-import { asError, isRecord, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
+import { around, asError, isRecord, writeJson, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
 import { RedisUnavailableError } from '@toolyard/store'
 import type { Call } from './call-plan.ts'
 
@@ -79,7 +79,7 @@ export function accepted (call: Call, jobId: string, jobType: string): CallResul
 
 function answer (call: Call, result: Omit<CallResult, 'call_id' | 'name'>, content: object): CallAnswer {
   return {
-    result: { call_id: call.call_id, name: call.name, ...result },
-    message: { role: 'tool', tool_call_id: call.call_id, name: call.name, content: JSON.stringify(content) }
+    result: around({ call_id: call.call_id, name: call.name, ...result }),
+    message: { role: 'tool', tool_call_id: call.call_id, name: call.name, content: writeJson(around(content)) }
   }
 }

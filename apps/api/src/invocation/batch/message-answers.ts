@@ -1,6 +1,6 @@
 import {
-  isRecord, storedJson, type AiSdkMessage, type AnthropicMessage, type CallResult, type GeminiMessage, type InvokeBatchResponse,
-  type MessageDialect, type MessageFormat, type ProviderMessage
+  around, isRecord, storedJson, writeJson, type AiSdkMessage, type AnthropicMessage, type CallResult, type GeminiMessage,
+  type InvokeBatchResponse, type MessageDialect, type MessageFormat, type ProviderMessage
 } from '@toolyard/contract'
 import type { ReturnedImage } from '../../files/returned-images.ts'
 
@@ -113,7 +113,7 @@ function textOf (result: CallResult, content: string | undefined, hint: string):
   const { name, ok, error, pending, job_id: jobId, job_type: jobType } = result
   if (pending === true) return JSON.stringify({ ok, pending, job_id: jobId, error, message: `Job ${jobId} still goes on${hint}` })
   if (!ok) return JSON.stringify({ ok, error })
-  if (jobType === undefined) return JSON.stringify({ ok, result: result.output })
+  if (jobType === undefined) return writeJson(around({ ok, result: result.output }))
   const message = `Tool '${name}' was started as job ${jobId}: its output is not there yet${hint}`
   return JSON.stringify({ ok, pending: true, job_id: jobId, message })
 }

@@ -4,19 +4,26 @@ import type { ReturnedImage } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { excessOf } from '../../plugins/body/json-text.ts'
 import type { ListedTool } from './tool-list.ts'
+import type { WrittenParts } from './written-parts.ts'
 import { workspaceUri } from './workspace-uri.ts'
 
 /** Where a result names its job, and says what went wrong. */
 const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes', files: 'toolyard/files' } as const
 
+/** What a result is made with. */
+export interface ResultParts {
+  /** Whether the client knows links to resources, which are the files that the call made or changed. */
+  hasLinks: boolean
+  /** Small ones that the tool has returned. */
+  images: readonly ReturnedImage[]
+  written: WrittenParts
+}
+
 /**
  * What became of a call, as MCP has it; the tool says what its clients rely on.
- *
- * @param hasLinks whether the client knows links to resources, which are the files that the call made or changed
- * @param images small ones that the tool has returned
  */
 export function callResult (
-  answer: ToolAnswer, tool: ListedTool | undefined, hasLinks: boolean, images: readonly ReturnedImage[]
+  answer: ToolAnswer, tool: ListedTool | undefined, { hasLinks, images, written }: ResultParts
 ): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job)
@@ -24,7 +31,7 @@ export function callResult (
     return failure({ code: 'TIMEOUT', message: answer.message }, job)
   }
   const { json, cut, files = [] } = answer
-  const output = cut === undefined ? outputOf(json) : textOf(json)
+  const output = cut === undefined ? outputOf(json, written) : textOf(json)
   if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId), job)
   const notice: ContentBlock[] = cut === undefined
     ? []
@@ -64,13 +71,13 @@ export function filesIn (answer: ToolAnswer): unknown {
 type Output = Pick<CallToolResult, 'content' | 'structuredContent'>
 
 /** An output of so many values that reading it would hold up the process stays the text that it is. */
-function outputOf (json: string): Output {
+function outputOf (json: string, written: WrittenParts): Output {
   if (isTooLarge(json) || !/^[["{]/.test(json)) return textOf(json)
   const value = JSON.parse(json) as unknown
   if (typeof value === 'string') return textOf(json)
   const blocks = blocksOf(value)
   if (blocks !== undefined) return blocks
-  return { ...textOf(json), ...(Array.isArray(value) ? {} : { structuredContent: value }) }
+  return { ...textOf(json), ...(Array.isArray(value) ? {} : { structuredContent: written.output(json) }) }
 }
 
 /** Whether reading an output would hold up the process: it has too many values, or too many levels. */

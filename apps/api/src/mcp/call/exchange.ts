@@ -7,6 +7,7 @@ import type { EventStream } from '../../streams/event-stream.ts'
 import type { EventStreams } from '../../streams/event-streams.ts'
 import { namedFaults } from './named-faults.ts'
 import { rpcCodes, RpcHttpError } from './rpc-error.ts'
+import type { WrittenParts } from './written-parts.ts'
 
 /** Where the calls of a request are. */
 export interface CallPlace {
@@ -43,6 +44,8 @@ export interface Exchange {
   leave: () => void
   /** Where its answer is a stream that has begun. */
   stream: EventStream | undefined
+  /** What goes around the protocol's own code. */
+  written: WrittenParts
   /** What jobs say of the request that they come from. */
   origin: FastifyRequest['origin']
   /** Names the request in the log. */
@@ -104,19 +107,24 @@ export async function sendResponse (
     return
   }
   if (response.body === null || response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    const text = namedFaults(await response.text())
+    const text = exchange.written.restored(namedFaults(await response.text()))
     for (const [name, value] of response.headers) void reply.header(name, value)
     await reply.code(response.status).serializer(String).send(text)
     return
   }
   const stream = hasEnd ? streams.openCall(reply) : streams.open(reply)
   exchange.stream = stream
-  for await (const piece of response.body) stream.send(bytesOf(piece))
+  for await (const piece of response.body) stream.send(restored(bytesOf(piece), exchange))
   stream.end(Buffer.alloc(0))
 }
 
 function refused (message: string): RpcHttpError {
   return new RpcHttpError(400, rpcCodes.invalidRequest, message)
+}
+
+/** The protocol's own code writes a message in one piece. */
+function restored (piece: Buffer, { written }: Exchange): Buffer {
+  return written.isEmpty ? piece : Buffer.from(written.restored(piece.toString()))
 }
 
 function bytesOf (piece: unknown): Buffer {

@@ -4,10 +4,10 @@ import {
   CLIENT_CAPABILITIES_META_KEY, fromJsonSchema, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode,
   type CallToolResult, type Result, type Server, type ServerContext
 } from '@modelcontextprotocol/server'
-import type { ReturnedImage, ReturnedImages } from '../../files/returned-images.ts'
+import type { ReturnedImages } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
-import { callResult, filesIn } from './call-result.ts'
+import { callResult, filesIn, type ResultParts } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 
 /*
@@ -70,7 +70,7 @@ export function serveTasks (
     const job = await findJob(parts.jobs, id, exchange.principal)
     const { status, session } = job.view
     const [images = []] = await parts.images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
-    return taskOf(job, parts, images)
+    return taskOf(job, parts, { images, written: exchange.written, hasLinks: true })
   })
   answer('tasks/cancel', async id => {
     const queue = await queueOfJob(parts.jobs, id, exchange.principal)
@@ -90,7 +90,7 @@ function base ({ view }: ReadJob, status: string, retentionSec: number): Record<
   }
 }
 
-function taskOf (job: ReadJob, { retentionSec }: TaskParts, images: readonly ReturnedImage[]): Result {
+function taskOf (job: ReadJob, { retentionSec }: TaskParts, made: ResultParts): Result {
   const { status, error } = job.view
   const task = (state: string, rest: object = {}): Result => ({ ...base(job, state, retentionSec), ...rest })
   if (status === 'queued' || status === 'running') return task('working', { statusMessage: status })
@@ -100,7 +100,7 @@ function taskOf (job: ReadJob, { retentionSec }: TaskParts, images: readonly Ret
       'failed', { error: { code: ProtocolErrorCode.InternalError, message: error.message, data: { code: error.code } } }
     )
   }
-  return task('completed', { result: callResult(answerOf(job), undefined, true, images) })
+  return task('completed', { result: callResult(answerOf(job), undefined, made) })
 }
 
 /** A finished job as a call's answer. */

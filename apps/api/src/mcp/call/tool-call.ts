@@ -42,7 +42,7 @@ export async function callTool (
   const notices = noticesOf(context, exchange, parts)
   try {
     const answer = await parts.invoker.invoke({
-      name, arguments: args, waitMs: becomesTask ? beforeTaskMs : waitMs, ...place, onDisconnect: 'cancel'
+      name, arguments: exchange.written.argumentsOf(context.mcpReq.id) ?? args, waitMs: becomesTask ? beforeTaskMs : waitMs, ...place, onDisconnect: 'cancel'
     }, {
       principal: exchange.principal,
       idempotencyKey: undefined,
@@ -55,7 +55,7 @@ export async function callTool (
     await notices?.finish()
     if (answer.kind === 'pending' && becomesTask) return await createdTask(answer.jobId, exchange, parts)
     const [images = []] = await parts.images.read([filesIn(answer)], place.session, exchange.principal)
-    return callResult(answer, tool, exchange.knowsLinks && place.session !== undefined, images)
+    return callResult(answer, tool, { hasLinks: exchange.knowsLinks && place.session !== undefined, images, written: exchange.written })
   } finally {
     close()
   }

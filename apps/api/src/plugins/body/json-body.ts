@@ -1,4 +1,4 @@
-import { asError, HttpError, limits } from '@toolyard/contract'
+import { asError, HttpError, limits, readJsonInTurns } from '@toolyard/contract'
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -33,7 +33,7 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     const text = bytes.toString()
     if (text === '' && request.routeOptions.config.bodyOptional === true) return undefined
     if (text === '') throw new errorCodes.FST_ERR_CTP_EMPTY_JSON_BODY()
-    const body = parsed(text.replace(/^\ufeff/, ''))
+    const body = await parsed(text.replace(/^\ufeff/, ''))
     // Each step on a large body takes its time.
     const takesTurns = text.length > turnChars
     if (takesTurns) await turn()
@@ -46,11 +46,11 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
 
 /** UTF-16 units of a body that takes a turn of the event loop by itself. */
 const turnChars = 65_536
-function parsed (text: string): unknown {
+async function parsed (text: string): Promise<unknown> {
   const excess = text.length > limits.bodyParts ? excessOf(text, limits.bodyParts, limits.bodyDepth) : undefined
   if (typeof excess === 'string') throw refused(excess)
   try {
-    return JSON.parse(text)
+    return await readJsonInTurns(text, turn)
   } catch (error) {
     throw refused(`is not valid JSON: ${syntaxError(asError(error))}`)
   }

@@ -1,12 +1,14 @@
 """
 What tools return, as JSON.
 
-A dataclass is an object of its fields. Paths are strings; in a session they are {"$file": PATH}, as bytes are
-{"$bytes": BASE64}. Without a session bytes are refused. datetime, date and time are ISO 8601; a timedelta is its
-seconds. A Decimal is a string, which keeps its digits. UUIDs are strings, members of an Enum their values. Sets are
-lists, sorted where their items can be. Tuples and other sequences are lists. Whatever has `tolist` or `item`, as
-arrays and numbers of numpy do, is what these return. NaN and the infinities are null. Keys of objects that are no
-strings become the JSON of the key. Anything else, and a value that contains itself, is refused.
+A dataclass is an object of its fields, and what has `model_dump`, as models of pydantic do, is what that returns. Paths
+are strings; in a session they are {"$file": PATH}. Bytes are {"$bytes": BASE64}, which the worker stores as a file in a
+session. datetime, date and time are ISO 8601; a timedelta is its seconds. A Decimal is a string, which keeps its digits,
+as are fractions, complex numbers, UUIDs and IP addresses. Members of an Enum are their values. Sets are lists, sorted
+where their items can be. Tuples, named ones too, other sequences, generators and other iterators are lists. Whatever has
+`tolist` or `item`, as arrays and numbers of numpy do, is what these return. NaN and the infinities are null. Keys of
+objects that are no strings become the JSON of the key. Anything else, and a value that contains itself, is refused.
+docs/python-tools.md has this as a table.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 MAX_DEPTH = 500
 # Three frames for each level, and those of the tool.
 _RECURSION = 10_000
+# What an iterator may yield: one without an end fills no memory.
+_MAX_ITEMS = 1_000_000
+# What objects are that know it themselves: models of pydantic, arrays and numbers of numpy.
+_METHODS = ("model_dump", "tolist", "item")
 # The largest numbers that JSON's readers know have 1,024 bits.
 _MAX_BITS = 1_023
 
@@ -75,19 +81,27 @@ class _Conversion:
             return self.unordered(value)
         if isinstance(value, (Sequence, ValuesView)):
             return self.sequence(value)
-        method: Any = getattr(value, "tolist", None) or getattr(value, "item", None)
-        if callable(method):
-            return self._inside(value, lambda: self.convert(method()))
+        if isinstance(value, Iterator) and not hasattr(value, "read"):
+            return self.sequence(self._bounded(value))
+        if not isinstance(value, type):
+            for name in _METHODS:
+                method: Any = getattr(value, name, None)
+                if callable(method):
+                    return self._inside(value, lambda: self.convert(method()))
         raise self.refuse(f"is of type {type(value).__name__}, which has no JSON form")
 
     def integer(self, value: int) -> int:
         if value.bit_length() > _MAX_BITS:
-            raise self.refuse("is an integer too large for JSON")
+            raise self.refuse("is an integer too large for JSON: return it as a text")
         return int(value)
 
+    def _bounded(self, items: Iterator[Any]) -> Iterator[Any]:
+        for count, item in enumerate(items):
+            if count >= _MAX_ITEMS:
+                raise self.refuse(f"is an iterator of more than {_MAX_ITEMS} items")
+            yield item
+
     def binary(self, value: bytes) -> Any:
-        if not self._files:
-            raise self.refuse("is bytes; in a session they would be a file, elsewhere encode them, such as with base64")
         return {"$bytes": binascii.b2a_base64(value, newline=False).decode("ascii")}
 
     def mapping(self, value: Mapping[Any, Any]) -> Any:
@@ -171,6 +185,7 @@ _BY_NAME: dict[str, _Handler] = {
     "builtins.dict": _Conversion.mapping,
     "builtins.list": _Conversion.sequence,
     "builtins.tuple": _Conversion.sequence,
+    "builtins.complex": _text,
     "builtins.set": _Conversion.unordered,
     "builtins.frozenset": _Conversion.unordered,
     "builtins.bytes": _Conversion.binary,
@@ -182,5 +197,8 @@ _BY_NAME: dict[str, _Handler] = {
     "datetime.timedelta": lambda _, value: value.total_seconds(),
     "decimal.Decimal": _text,
     "enum.Enum": lambda conversion, value: conversion.convert(value.value),
+    "fractions.Fraction": _text,
+    "ipaddress._BaseAddress": _text,
+    "ipaddress._BaseNetwork": _text,
     "uuid.UUID": _text,
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { around, isRecord, WrittenNumber } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { record, refuseUnknown, text } from './fields.ts'
 
@@ -46,7 +46,7 @@ export function paramValues (params: readonly WorkflowParam[], given: Readonly<R
     if (value !== undefined && value !== null && !isOfType(type, value)) throw new BuiltinFailure(`workflow param '${name}' must be of the type ${type}`)
     values[name] = value ?? (Object.hasOwn(given, name) || Object.hasOwn(param, 'default') ? null : '')
   }
-  return values
+  return around(values)
 }
 
 function readParam (param: Record<string, unknown>, at: string): WorkflowParam {
@@ -59,7 +59,8 @@ function readParam (param: Record<string, unknown>, at: string): WorkflowParam {
   return { name, required, ...(type === undefined ? {} : { type }), ...(Object.hasOwn(param, 'default') ? { default: param['default'] } : {}) }
 }
 
-function isOfType (type: string | undefined, value: unknown): boolean {
+function isOfType (type: string | undefined, given: unknown): boolean {
+  const value = given instanceof WrittenNumber ? given.toJSON() : given
   switch (type) {
     case 'array': return Array.isArray(value)
     case 'object': return isRecord(value)

@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract/terms'
+import { around, limits, withNumbers, writeJson, WrittenNumber, writtenLike } from '@toolyard/contract/terms'
 import { partsOf } from '../../run/json.ts'
 
 /** What placeholders are replaced from. */
@@ -37,7 +37,7 @@ const listed = 20
  * @throws PlaceholderError for a placeholder that names nothing, and for a result of more than 1 MiB or so many parts.
  */
 export function substitute (value: unknown, scope: Scope, at: string, maxParts: number): unknown {
-  const result = walk(value, { scope, left: limits.bodyBytes }, at)
+  const result = walk(withNumbers(value), { scope, left: limits.bodyBytes }, at)
   if (partsOf(result, maxParts) > maxParts) throw new PlaceholderError(`${at}: more than ${maxParts} objects, lists and fields once its placeholders are replaced`)
   return result
 }
@@ -59,9 +59,10 @@ interface Work {
 
 function walk (value: unknown, work: Work, at: string): unknown {
   if (typeof value === 'string') return replace(value, work, at)
-  if (Array.isArray(value)) return value.map((item, index) => walk(item, work, `${at}[${index}]`))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item, work, placeBelow(value, key, at))]))
+  if (Array.isArray(value)) return around(value.map((item, index) => walk(item, work, `${at}[${index}]`)))
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return value
+  const entries = Object.entries(value).map(([key, item]) => [key, walk(item, work, placeBelow(value, key, at))])
+  return around(writtenLike(Object.fromEntries(entries), value))
 }
 
 function replace (text: string, work: Work, at: string): unknown {
@@ -69,12 +70,12 @@ function replace (text: string, work: Work, at: string): unknown {
   const [only] = parts
   if (parts.length === 1 && typeof only === 'object') {
     const value = valueOf(only, work.scope, at)
-    spend(work, JSON.stringify(value).length, at)
+    spend(work, writeJson(value).length, at)
     return value
   }
   return parts.map(part => {
     const value = typeof part === 'string' ? part : valueOf(part, work.scope, at)
-    const written = typeof value === 'string' ? value : JSON.stringify(value)
+    const written = typeof value === 'string' ? value : writeJson(value)
     spend(work, written.length, at)
     return written
   }).join('')
@@ -112,7 +113,7 @@ function valueOf ({ text, name, path }: Placeholder, { params, outputs }: Scope,
   if (!isStep && !Object.hasOwn(params, name)) throw new PlaceholderError(`${at}: '${text}' names no parameter and no step`)
   let value: unknown = isStep ? outputs.get(name) : params[name]
   for (const step of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step) || (Array.isArray(value) && !/^\d+$/.test(step))) {
+    if (typeof value !== 'object' || value === null || value instanceof WrittenNumber || !Object.hasOwn(value, step) || (Array.isArray(value) && !/^\d+$/.test(step))) {
       throw new PlaceholderError(`${at}: '${text}': ${isStep ? `the output of step '${name}'` : `the parameter '${name}'`} has no '${step}' there${describeValue(value)}`)
     }
     value = Reflect.get(value, step)
@@ -121,6 +122,7 @@ function valueOf ({ text, name, path }: Placeholder, { params, outputs }: Scope,
 }
 
 function describeValue (value: unknown): string {
+  if (value instanceof WrittenNumber) return ' (a number)'
   if (Array.isArray(value)) return ` (a list of ${value.length})`
   if (typeof value !== 'object' || value === null) return ` (${value === null ? 'null' : `a ${typeof value}`})`
   const keys = Object.keys(value)

@@ -1,4 +1,4 @@
-import { isRecord, limits, storedJson } from '@toolyard/contract/terms'
+import { around, isRecord, limits, readJson, withNumbers, writeJson } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
 import { WorkspaceFailure } from '@toolyard/workspace'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
@@ -22,8 +22,9 @@ export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): Builti
   return async (args, context) => {
     const { steps, log } = context
     if (steps === undefined) throw new BuiltinFailure('workflows are run by workers alone', 'TOOL_UNAVAILABLE')
-    const kept = await steps.keep(async () => JSON.stringify(await makePlan(args, { steps, context, readYaml })))
-    const plan = storedJson<WorkflowPlan>(kept)
+    const kept = await steps.keep(async () => writeJson(around(await makePlan(args, { steps, context, readYaml }))))
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It was written here.
+    const plan = readJson(kept) as WorkflowPlan
     const progress = await steps.progress(plan.steps.map(step => step.name))
     const isLate = steps.now() >= plan.until
     const substitution = createSubstitution({ params: plan.params, progress, threads, signal: context.signal })
@@ -57,12 +58,12 @@ async function makePlan (args: Readonly<Record<string, unknown>>, { steps, conte
   const { path: file, document } = await readWorkflowFile(context, textArgument(args['workflow_file']) || defaultFile, readYaml)
   const definition = readDefinition(document, name)
   const queue = textArgument(args['queue'])
-  const params = { ...fieldsOf(args['vars']), ...fieldsOf(args['params']) }
+  const params = around({ ...fieldsOf(args['vars']), ...fieldsOf(args['params']) })
   return planWorkflow({ name, file, until, definition, params, queue: queue === '' ? undefined : queue }, steps)
 }
 
 function fieldsOf (value: unknown): object {
-  return isRecord(value) ? value : {}
+  return isRecord(value) ? withNumbers(value) : {}
 }
 
 function refuseFailed (plan: WorkflowPlan, { byName }: StepProgress, isLate: boolean): void {
@@ -95,7 +96,8 @@ const turnChars = 65_536
 
 async function startStep (step: PlannedStep, plan: WorkflowPlan, { steps, substitution }: StartHost): Promise<string> {
   const json = await substitution(step.arguments, `step '${step.name}': arguments`, limits.bodyParts)
-  const args = storedJson<Record<string, unknown>>(json)
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The arguments of a step are an object.
+  const args = readJson(json) as Record<string, unknown>
   // They are checked and written after that.
   if (json.length > turnChars) await turn()
   const { name, tool, type, queue, wishes } = step

@@ -1,4 +1,4 @@
-import { storedJson } from '@toolyard/contract/terms'
+import { isRecord, readJson, readWhole, withNumbers, writeJson } from '@toolyard/contract/terms'
 import type { ThreadAnswer } from '../../run/threads.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { PlaceholderError, substitute } from './placeholders.ts'
@@ -19,14 +19,18 @@ export function runSubstitutionTask (task: SubstitutionTask): ThreadAnswer {
   return { answer: substituted(task) }
 }
 
+function recordOf (value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {}
+}
+
 /** The value without placeholders, as JSON. @throws BuiltinFailure for placeholders that can't be replaced. */
 export function substituted ({ value, params, outputs, at, maxParts = Infinity }: SubstitutionTask): string {
   const scope = {
-    params: storedJson<Record<string, unknown>>(params),
-    outputs: new Map(outputs.map(([name, json]): [string, unknown] => [name, JSON.parse(json)]))
+    params: withNumbers(recordOf(readJson(params))),
+    outputs: new Map(outputs.map(([name, json]): [string, unknown] => [name, withNumbers(readWhole(json))]))
   }
   try {
-    return JSON.stringify(substitute(JSON.parse(value), scope, at, maxParts))
+    return writeJson(substitute(readWhole(value), scope, at, maxParts))
   } catch (error) {
     throw error instanceof PlaceholderError ? new BuiltinFailure(error.message) : error
   }

@@ -1,3 +1,4 @@
+import { writeJson } from '@toolyard/contract/terms'
 import type { Threads } from '../../run/threads.ts'
 import type { StepProgress } from '../../run/steps.ts'
 import { runInThread } from '../kit/run-thread.ts'
@@ -27,7 +28,7 @@ export type Substitution = (value: unknown, at: string, maxParts?: number) => Pr
 /** Makes the function that replaces placeholders by parameters and outputs of steps; each output is read once. */
 export function createSubstitution ({ params, progress: { byName }, threads, signal }: SubstitutionHost): Substitution {
   const outputsByStep = new Map<string, Promise<string>>()
-  const paramsJson = JSON.stringify(params)
+  const paramsJson = writeJson(params)
 
   async function outputsOf (names: ReadonlySet<string>): Promise<Array<[string, string]>> {
     return await Promise.all([...names].flatMap(name => {
@@ -43,7 +44,7 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
     const names = namesIn(value, '').map(({ name }) => name)
     const outputs = await outputsOf(new Set(names))
     const task: SubstitutionTask = {
-      value: JSON.stringify(value), params: paramsJson, outputs, at, ...maxParts === undefined ? {} : { maxParts }
+      value: writeJson(value), params: paramsJson, outputs, at, ...maxParts === undefined ? {} : { maxParts }
     }
     const chars = names.length * outputs.reduce((sum, [, json]) => sum + json.length, paramsJson.length)
     if (chars <= shortWork) return substituted(task)

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { readLargeOutput, shortOutput, type OutputReading } from '../../result/large-output.ts'
@@ -6,6 +5,7 @@ import { runOutputTask, withoutTexts, type OutputTask } from '../../result/outpu
 import { shownChars } from '../../result/stream-end.ts'
 import { decodeText } from '../../run/decode-text.ts'
 import type { Outcome } from '../../run/outcome.ts'
+import { foreignPlaces } from '../../run/foreign-bytes.ts'
 import { decodePrefix, lastChars } from '../../run/utf8.ts'
 import { RequestFault } from '../request/request-fault.ts'
 import { readBounded, type BoundedBody } from './bounded-body.ts'
@@ -74,7 +74,7 @@ function shortOutcome (task: OutputTask): Outcome {
 /** Text by its type; anything else is text when it can be read as such. */
 function isText ({ bytes, truncated }: BoundedBody, contentType: string): boolean {
   if (textType.test(contentType) || /charset=/i.test(contentType)) return true
-  return isUtf8(truncated ? bytes.subarray(0, decodePrefix(bytes).bytes) : bytes) && !bytes.includes(0)
+  return !bytes.includes(0) && foreignPlaces(truncated ? bytes.subarray(0, decodePrefix(bytes).bytes) : bytes) !== undefined
 }
 
 function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: readonly string[]): Outcome {

@@ -1,3 +1,4 @@
+import { WrittenNumber } from '@toolyard/contract/terms'
 import { RequestFault } from './request-fault.ts'
 
 /** An argument of a call by its own name; undefined when it is missing or null, which counts as missing. */
@@ -13,6 +14,7 @@ export function argumentOf (args: Readonly<Record<string, unknown>>, name: strin
 export function argumentText (value: unknown, name: string): string {
   if (Array.isArray(value)) return value.map(item => argumentText(item, name)).join(',')
   if (typeof value === 'string') return value
+  if (value instanceof WrittenNumber) return value.text
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   throw invalid(name, 'must be a text, a number, true, false, or a list of these')
 }

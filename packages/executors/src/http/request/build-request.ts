@@ -1,3 +1,4 @@
+import { around, withNumbers, WrittenNumber, writeJson } from '@toolyard/contract/terms'
 import type { HttpHeader, HttpRun } from '@toolyard/manifests'
 import type { TraceFields } from '../../run/trace-fields.ts'
 import { argumentOf, argumentText, encoded, invalid } from './argument-text.ts'
@@ -27,7 +28,8 @@ const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
  *
  * @throws RequestFault for an argument that can't be sent, or a secret that this worker doesn't have.
  */
-export function buildRequest (run: HttpRun, args: Arguments, env: NodeJS.ProcessEnv, trace: TraceFields = {}): BuiltRequest {
+export function buildRequest (run: HttpRun, given: Arguments, env: NodeJS.ProcessEnv, trace: TraceFields = {}): BuiltRequest {
+  const args = withNumbers(given)
   const settings = new SettingValues(env)
   const path = expandPath(run.path, args)
   const rest = Object.entries(args).filter(([name, value]) => value !== undefined && !namedArguments(run).has(name))
@@ -98,14 +100,14 @@ interface BodyText {
 
 function bodyOf ({ body, method }: HttpRun, args: Arguments, rest: ReadonlyArray<[string, unknown]>): BodyText | undefined {
   if (body.kind === 'none' || method === 'HEAD') return undefined
-  const value = body.argument === undefined ? Object.fromEntries(rest) : argumentOf(args, body.argument)
+  const value = body.argument === undefined ? around(Object.fromEntries(rest)) : argumentOf(args, body.argument)
   if (value === undefined || (body.argument === undefined && rest.length === 0 && !body.always)) return undefined
-  if (body.kind === 'json') return { text: JSON.stringify(value), headers: { 'content-type': 'application/json' } }
+  if (body.kind === 'json') return { text: writeJson(value), headers: { 'content-type': 'application/json' } }
   return { text: formText(value, body.argument ?? ''), headers: { 'content-type': 'application/x-www-form-urlencoded' } }
 }
 
 function formText (value: unknown, argument: string): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(argument, 'must be an object, whose fields make the form')
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof WrittenNumber) throw invalid(argument, 'must be an object, whose fields make the form')
   return Object.entries(value).filter(([, item]) => item !== null && item !== undefined)
     .flatMap(([name, item]) => queryParts(item, { name, argument: argument === '' ? name : argument, style: 'repeat' })).join('&')
 }

@@ -1,3 +1,4 @@
+import { writeJson, WrittenNumber } from '@toolyard/contract/terms'
 import type { HttpQueryField } from '@toolyard/manifests'
 import { argumentText, encoded } from './argument-text.ts'
 
@@ -7,7 +8,7 @@ const mostLevels = 20
 /** One argument in a query or a form, as `name=value` parts that are ready to be sent; none for an empty list. */
 export function queryParts (value: unknown, { name, argument, style }: Extract<HttpQueryField, { argument: string }>): string[] {
   const pair = (text: string): string => `${encoded(name, argument)}=${encoded(text, argument)}`
-  if (style === 'json') return [pair(JSON.stringify(value))]
+  if (style === 'json') return [pair(writeJson(value))]
   if (Array.isArray(value)) {
     const items = value.filter(item => item !== null)
     if (style === 'deepObject') return objectParts(value, name, argument, 0)
@@ -30,5 +31,5 @@ function objectParts (value: object, name: string, argument: string, level: numb
 }
 
 function isObject (value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  return typeof value === 'object' && value !== null && !(value instanceof WrittenNumber)
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { around, isRecord, writeJson } from '@toolyard/contract/terms'
 import type { Socket } from 'node:net'
 
 /** What a Python process says. Its fields may be anything: code of tools runs in there. */
@@ -8,7 +8,7 @@ const headerBytes = 4
 
 /** A message as a frame: its length in four bytes, big-endian, then its JSON. */
 export function encodeFrame (message: object): Buffer {
-  const content = Buffer.from(JSON.stringify(message))
+  const content = Buffer.from(writeJson(around(message)))
   const header = Buffer.alloc(headerBytes)
   header.writeUInt32BE(content.length)
   return Buffer.concat([header, content])

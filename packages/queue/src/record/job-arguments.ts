@@ -1,0 +1,16 @@
+import type { JobData } from '@toolyard/contract'
+import { setImmediate as turn } from 'node:timers/promises'
+import { isWritten, plainProtocol, protocol, readJsonInTurns, writeJson } from '@toolyard/contract/terms'
+
+/** What a job carries: its arguments also as text, where only that keeps their numbers and their order. */
+export function carriedData (data: JobData): JobData {
+  return isWritten(data.arguments)
+    ? { ...data, argumentsText: writeJson(data.arguments), protocol }
+    : { ...data, protocol: plainProtocol }
+}
+
+/** The arguments that a job carries, as they were written. */
+export async function argumentsOf ({ arguments: args, argumentsText: text }: JobData): Promise<Record<string, unknown>> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `carriedData` has written it.
+  return text === undefined ? args : await readJsonInTurns(text, turn) as Record<string, unknown>
+}

@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { readJson, writeJson } from '@toolyard/contract/terms'
+import { entries, programs } from '../e2e/tools.ts'
+import { injectService } from '../support/injected.ts'
+
+const object = { type: 'object' }
+const { client } = await injectService(t, {
+  files: {
+    ...programs,
+    'tools/bin/stdin': '#!/bin/sh\nprintf "{\\"stdin\\":"; node -e \'process.stdout.write(JSON.stringify(require("fs").readFileSync(0, "utf8")))\'; printf "}"\n',
+    'tools/bin/cat': '#!/bin/sh\nexec cat\n',
+    'tools/bin/power': '#!/bin/sh\necho 1152921504606846977\n'
+  },
+  tools: [
+    ...entries,
+    { name: 'cat', schema: object, command: ['./tools/bin/cat'] },
+    { name: 'stdin', schema: object, command: ['./tools/bin/stdin'] },
+    { name: 'power', schema: object, command: ['./tools/bin/power'] },
+    { name: 'filled', schema: { type: 'object', properties: { id: { type: 'integer' }, limit: { type: 'integer', default: 10 } } }, command: ['./tools/bin/stdin'] },
+    { name: 'bounded', schema: { type: 'object', properties: { id: { type: 'integer', maximum: 9_007_199_254_740_992 } } }, command: ['./tools/bin/cat'] }
+  ]
+})
+const id = '725653563933458432'
+const text = `{"z":{"10":1.0,"2":[-0,1e2,${id}],"a":0.1234567890123456789},"id":${id},"1":[]}`
+
+async function post (path: string, body: string): Promise<string> {
+  return (await client.request(path, { method: 'POST', body, headers: { 'content-type': 'application/json' } })).text
+}
+
+t.test('A37 a tool gets each value as the caller wrote it, in its order', async t => {
+  const answer = JSON.parse(await post('/v1/tools/stdin', text)) as { stdin: string }
+  t.equal(answer.stdin, text)
+})
+
+t.test('A37 defaults come behind what the caller wrote', async t => {
+  const answer = JSON.parse(await post('/v1/tools/filled', `{"id":${id}}`)) as { stdin: string }
+  t.equal(answer.stdin, `{"id":${id},"limit":10}`)
+})
+
+t.test("the numbers of a tool's output reach the caller, by every way", async t => {
+  t.equal(await post('/v1/tools/cat', text), text)
+  t.equal(await post('/v1/tools/power', '{}'), '1152921504606846977')
+  const batch = await post('/v1/agent-tools/invoke-batch', `{"calls":[{"call_id":"1","name":"cat","arguments":${text}},{"call_id":"2","name":"power"}]}`)
+  t.ok(batch.includes(`"output":${text}`))
+  t.ok(batch.includes('"output":1152921504606846977'))
+  t.ok(batch.includes(JSON.stringify(`{"ok":true,"result":${text}}`)))
+  const message = await post('/v1/agent-tools/invoke-batch', `{"tool_calls":[{"id":"1","type":"function","function":{"name":"cat","arguments":${JSON.stringify(text)}}}]}`)
+  t.ok(message.includes(`"output":${text}`))
+  const content = await post('/v1/agent-tools/invoke-batch', `{"content":[{"type":"tool_use","id":"1","name":"cat","input":${text}}]}`)
+  t.ok(content.includes(`"output":${text}`))
+  const events = await client.request('/v1/agent-tools/invoke-batch', {
+    method: 'POST', body: `{"calls":[{"call_id":"1","name":"cat","arguments":${text}}]}`, headers: { 'content-type': 'application/json', accept: 'text/event-stream' }
+  })
+  t.equal(events.text.split(`"output":${text}`).length, 3, 'the event and the end')
+})
+
+t.test('a job shows its input and its result as they were written', async t => {
+  const made = JSON.parse(await post('/v1/jobs', `{"type":"agentcli.cat","input":${text}}`)) as { job: { id: string } }
+  t.ok(made.job.id)
+  let read = ''
+  for (; !read.includes('"succeeded"'); await new Promise(resolve => setTimeout(resolve, 20))) read = (await client.request(`/v1/jobs/${made.job.id}`)).text
+  t.ok(read.includes(`"input":${text}`))
+  t.ok(read.includes(`"result":${text}`))
+})
+
+t.test('a long output is cut in the text that the tool wrote', async t => {
+  const long = `{"id":${id},"rest":"${'x'.repeat(13_000)}"}`
+  const batch = JSON.parse(await post('/v1/agent-tools/invoke-batch', `{"calls":[{"call_id":"1","name":"cat","arguments":${long}}]}`)) as { results: Array<{ output: { bytes: number, preview: string } }> }
+  t.equal(batch.results[0]?.output.bytes, long.length)
+  t.equal(batch.results[0]?.output.preview, long.slice(0, 12_000))
+})
+
+t.test('a bound is compared with the number that was written', async t => {
+  t.match(await post('/v1/tools/bounded', '{"id":9007199254740993}'), /"INVALID_ARGUMENTS"/)
+  t.equal(await post('/v1/tools/bounded', '{"id":9007199254740992}'), '{"id":9007199254740992}')
+})
+
+t.test('a built-in tool says that it holds no such number', async t => {
+  const answer = await post('/v1/tools/data_file_read', `{"path":"a","max_bytes":${id}}`)
+  t.match(answer, /"INVALID_ARGUMENTS"/)
+  t.match(answer, new RegExp(`/max_bytes is the number ${id}, which a tool can't be sure to hold: send it as a text`))
+})
+
+const number = fc.oneof(
+  fc.bigInt().map(String), fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => JSON.stringify(value)), fc.constantFrom('-0', '0', '1.0', '-1.50', '1e2', '1E+2', '12e-3', '0.1234567890123456789')
+)
+const key = fc.oneof(fc.string({ maxLength: 5 }), fc.nat(20).map(String), fc.constantFrom('\ud800', 'é', '"'))
+const { json } = fc.letrec<{ json: string, object: string }>(tie => ({
+  json: fc.oneof({ maxDepth: 4 }, number, fc.string({ unit: 'binary' }).map(value => JSON.stringify(value)), fc.constantFrom('true', 'false', 'null', '"\\ud800"'), fc.array(tie('json'), { maxLength: 4 }).map(items => `[${items.join(',')}]`), tie('object')),
+  object: fc.uniqueArray(fc.tuple(key, tie('json')), { maxLength: 4, selector: ([name]) => name }).map(members => `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`)
+}))
+
+t.test('any JSON is written as it was read', t => {
+  fc.assert(fc.property(json, json => { t.equal(writeJson(readJson(`{"a":${json}}`)), `{"a":${json}}`) }), { numRuns: 300 })
+  t.end()
+})
+
+t.test('any JSON is read as JSON.parse reads it, however it is written', t => {
+  const rest = '"a":1,"__proto__":{"\\u0031":1.0},"b":[ ]}'
+  const spaced = fc.tuple(json, fc.constantFrom('', ' ', '\n\t'))
+    .map(([text, space]) => `${space}{${space}"a"${space}:${space}${text}${space},${rest}`)
+  fc.assert(fc.property(spaced, text => {
+    t.equal(JSON.stringify(readJson(text)), JSON.stringify(JSON.parse(text)))
+  }), { numRuns: 300 })
+  t.end()
+})
+
+t.test('A37 any arguments go through a tool as they were written', async t => {
+  await fc.assert(fc.asyncProperty(json, async json => { t.equal(await post('/v1/tools/cat', `{"a":${json}}`), `{"a":${json}}`) }), { numRuns: 25 })
+})
