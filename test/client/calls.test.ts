@@ -6,7 +6,8 @@ import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
-const service = await createService(t, { tools: clientTools, files: clientFiles })
+const back = { name: 'back', description: 'Gives its arguments back', schema: { type: 'object' }, command: ['/bin/cat'] }
+const service = await createService(t, { tools: [...clientTools, back], files: clientFiles })
 const options = { url: service.api.address, apiKey: testKeys.admin }
 const toolyard = new Toolyard(options)
 const place = (name: string): string => join(service.dir, 'workspace', name)
@@ -14,6 +15,21 @@ const place = (name: string): string => join(service.dir, 'workspace', name)
 t.test('a call gives the output of its tool, also one that is too long for a model', async t => {
   t.strictSame(await toolyard.call('add', { a: 1, b: 2 }), { sum: 3 })
   t.equal((await toolyard.call('long') as { text: string }).text.length, 20_000)
+})
+
+t.test('whole numbers keep their digits both ways: those beyond 2^53 are a bigint', async t => {
+  t.strictSame(await toolyard.call('back', { id: 725653563933458432n, list: [1, -9007199254740993n], text: 'bigint:1, 725653563933458432' }), {
+    id: 725653563933458432n, list: [1, -9007199254740993n], text: 'bigint:1, 725653563933458432'
+  })
+})
+
+t.test('what can never be sent is a TypeError at once', async t => {
+  const loop: Record<string, unknown> = {}
+  loop['self'] = loop
+  let sent = 0
+  const client = new Toolyard({ ...options, fetch: async (...request) => { sent += 1; return await fetch(...request) } })
+  await t.rejects(client.call('add', loop), TypeError)
+  t.equal(sent, 0)
 })
 
 t.test('a call that fails throws a ToolError with the code, the details and the job', async t => {

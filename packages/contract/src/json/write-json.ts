@@ -4,7 +4,7 @@ import { isWritten, writtenOf, WrittenNumber } from './written.ts'
 export function writeJson (value: unknown): string {
   if (!isWritten(value)) return JSON.stringify(value)
   if (value instanceof WrittenNumber) return value.text
-  return Array.isArray(value) ? writeList(value) : writeObject({ ...Object(value) })
+  return Array.isArray(value) ? writeList(value) : writeObject(Object(value) as object)
 }
 
 /** The same for people, in lines. */
@@ -14,7 +14,7 @@ export function prettyJson (value: unknown): string {
   const isList = Array.isArray(value)
   const lines = isList
     ? value.map((item, at) => numberOf(writtenOf(value)?.items?.[at], item) ?? prettyJson(item))
-    : membersOf({ ...Object(value) }, prettyJson).map(([name, json]) => `${JSON.stringify(name)}: ${json}`)
+    : membersOf(Object(value) as object, prettyJson).map(([name, json]) => `${JSON.stringify(name)}: ${json}`)
   const inner = lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`).join(',\n')
   return lines.length === 0 ? isList ? '[]' : '{}' : isList ? `[\n${inner}\n]` : `{\n${inner}\n}`
 }
@@ -23,7 +23,7 @@ export function prettyJson (value: unknown): string {
 export function writeThrough (value: unknown): string {
   if (typeof value !== 'object' || value === null || isWritten(value)) return writeJson(value)
   if (Array.isArray(value)) return `[${value.map(item => writeThrough(item) ?? 'null').join(',')}]`
-  return `{${membersOf({ ...value }, writeThrough).map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
+  return `{${membersOf(value, writeThrough).map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
 }
 
 function writeList (items: readonly unknown[]): string {
@@ -32,16 +32,16 @@ function writeList (items: readonly unknown[]): string {
   return `[${parts.join(',')}]`
 }
 
-function writeObject (value: Record<string, unknown>): string {
+function writeObject (value: object): string {
   return `{${membersOf(value, writeJson).map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
 }
 
-function membersOf (value: Record<string, unknown>, write: (value: unknown) => string | undefined): Array<[string, string]> {
+function membersOf (value: object, write: (value: unknown) => string | undefined): Array<[string, string]> {
   const { fields, order = [] } = writtenOf(value) ?? {}
   const parts: Array<[string, string]> = []
   for (const name of order.length === 0 ? Object.keys(value) : new Set([...order, ...Object.keys(value)])) {
     if (!Object.hasOwn(value, name)) continue
-    const item = value[name]
+    const item: unknown = Reflect.get(value, name)
     const json = numberOf(fields?.get(name), item) ?? write(item)
     // What is undefined is no member.
     if (json !== undefined) parts.push([name, json])
