@@ -20,6 +20,7 @@ const { client, dir } = await injectService(t, {
     { name: 'stdin', schema: object, command: ['./tools/bin/stdin'] },
     { name: 'power', schema: object, command: ['./tools/bin/power'] },
     { name: 'filled', schema: { type: 'object', properties: { id: { type: 'integer' }, limit: { type: 'integer', default: 10 } } }, command: ['./tools/bin/stdin'] },
+    { name: 'chosen', schema: { type: 'object', properties: { id: { enum: [1, 9_007_199_254_740_992] }, list: { uniqueItems: true, items: { multipleOf: 2 } } } }, command: ['./tools/bin/cat'] },
     { name: 'bounded', schema: { type: 'object', properties: { id: { type: 'integer', maximum: 9_007_199_254_740_992 } } }, command: ['./tools/bin/cat'] }
   ]
 })
@@ -113,6 +114,12 @@ t.test('a long output is cut in the text that the tool wrote', async t => {
 t.test('a bound is compared with the number that was written', async t => {
   t.match(await post('/v1/tools/bounded', '{"id":9007199254740993}'), /"INVALID_ARGUMENTS"/)
   t.equal(await post('/v1/tools/bounded', '{"id":9007199254740992}'), '{"id":9007199254740992}')
+})
+
+t.test('values of an enum, multiples and unique items are compared as they were written', async t => {
+  t.match(await post('/v1/tools/chosen', '{"id":9007199254740993}'), /"INVALID_ARGUMENTS".*\/id must be one of 1, 9007199254740992/)
+  t.match(await post('/v1/tools/chosen', '{"list":[9007199254740993]}'), /"INVALID_ARGUMENTS"/)
+  t.equal(await post('/v1/tools/chosen', '{"list":[9007199254740994,18014398509481988,18014398509481990]}'), '{"list":[9007199254740994,18014398509481988,18014398509481990]}')
 })
 
 t.test('a built-in tool says that it holds no such number', async t => {

@@ -2,7 +2,7 @@ import { isRecord, writtenLike } from '@toolyard/contract/terms'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { manifestLimits } from '../tool/limits.ts'
 import { TooComplex } from './keywords.ts'
-import { lostNumber } from './lost-number.ts'
+import { lostNumber } from './written-numbers.ts'
 import { issuesOf, type Issue } from './issues.ts'
 
 /** What validation makes of a call's arguments: a copy with defaults filled in, or what is wrong. */

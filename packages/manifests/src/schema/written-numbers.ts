@@ -1,9 +1,31 @@
-import { compareNumbers, isMultiple, isWritten, losesValue, numberText } from '@toolyard/contract/terms'
-import type { FuncKeywordDefinition } from 'ajv'
+import { compareNumbers, isMultiple, isRecord, isWhole, isWritten, losesValue, numberText } from '@toolyard/contract/terms'
+import { _, type FuncKeywordDefinition } from 'ajv'
+import { shortened } from '../finding/shortened.ts'
+import { escaped, type Issue } from './issues.ts'
 
 /*
  * Keywords that compare numbers, for arguments with numbers that a double can't hold: what counts is how they were written.
  */
+
+/**
+ * The first number of which a double is another one, as what is wrong with it.
+ *
+ * @param kind `fraction`: only those that a double takes for whole numbers.
+ */
+export function lostNumber (value: unknown, path = '', kind: 'value' | 'fraction' = 'value'): Issue | undefined {
+  if (!isWritten(value)) return undefined
+  const names = Array.isArray(value) ? value.keys() : isRecord(value) ? Object.keys(value) : []
+  for (const name of names) {
+    const text = numberText(value, name)
+    const member: unknown = Reflect.get(Object(value), name)
+    if (text !== undefined && losesValue(text) && (kind === 'value' || (Number.isInteger(member) && !isWhole(text)))) {
+      return { path: shortened(`${path}/${escaped(String(name))}`), message: `is the number ${shortened(text)}, which a tool can't be sure to hold: send it as a text` }
+    }
+    const found = lostNumber(member, `${path}/${escaped(String(name))}`, kind)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 
 type Validate = NonNullable<FuncKeywordDefinition['validate']>
 
@@ -23,14 +45,14 @@ export const writtenKeywords: readonly FuncKeywordDefinition[] = [
   {
     keyword: 'enum',
     schemaType: 'array',
-    error: { message: 'is none of the values of its enum, as it is written' },
+    error: { message: 'is none of its values', params: ({ schemaValue }) => _`{allowedValues: ${schemaValue}}` },
     validate: (values: unknown[], value: unknown, _schema, context) => (
       values.some(each => canonical(each) === canonicalMember(value, context))
     )
   },
   {
     keyword: 'const',
-    error: { message: 'is not the value of its const, as it is written' },
+    error: { message: 'is another value', params: ({ schemaValue }) => _`{allowedValue: ${schemaValue}}` },
     validate: (only: unknown, value: unknown, _schema, context) => canonical(only) === canonicalMember(value, context)
   },
   {
