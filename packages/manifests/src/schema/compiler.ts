@@ -6,7 +6,7 @@ import { checkSchema, type SchemaFault } from './check.ts'
 import { compilableSchema } from './compilable.ts'
 import { ajvFor, draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { stepCounter, stepKeyword, uniqueItems } from './keywords.ts'
-import { writtenKeywords } from './written-numbers.ts'
+import { writtenKeywords } from './numbers/written-keywords.ts'
 import { surveySchema, type SchemaSurvey } from './survey.ts'
 import { createValidator, errorsOf, type CheckWay, type CompiledSchema, type Validator } from './validator.ts'
 

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, isWritten, numberText, setWritten, writtenLike, writtenOf } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 import { dataKeywords, mapKeywords } from './keywords.ts'
 
@@ -70,16 +70,21 @@ class NameWriter {
     const own = schemas.flatMap(schema => this.#branches(schema, 0))
     if (Array.isArray(value)) {
       const items = own.map(({ items }) => items).filter(isRecord)
-      return items.length === 0 ? value : value.map(item => this.write(items, item))
+      return items.length === 0 ? value : writtenLike(value.map(item => this.write(items, item)), value)
     }
     const properties = own.map(({ properties }) => properties).filter(isRecord)
     const of = (name: string): unknown[] => properties.filter(each => Object.hasOwn(each, name)).map(each => each[name])
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => {
+    const fields = new Map(writtenOf(value)?.fields)
+    const renamed = Object.fromEntries(Object.entries(value).map(([name, item]) => {
       const written = this.#written.get(name)
       const isSent = written !== undefined && !Object.hasOwn(value, written) && of(name).length === 0 && of(written).length > 0
       const its = isSent ? written : name
+      const text = numberText(value, name)
+      if (text !== undefined) fields.set(its, text)
       return [its, this.write(of(its), item)]
     }))
+    if (isWritten(value)) setWritten(renamed, { ...writtenOf(value), fields })
+    return renamed
   }
 
   #branches (schema: unknown, level: number): JsonSchema[] {

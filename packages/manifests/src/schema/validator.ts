@@ -2,8 +2,7 @@ import { isRecord, writtenLike } from '@toolyard/contract/terms'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { manifestLimits } from '../tool/limits.ts'
 import { TooComplex } from './keywords.ts'
-import { lostNumber } from './written-numbers.ts'
-import { issuesOf, type Issue } from './issues.ts'
+import { issuesOf, lostNumber, type Issue } from './issues.ts'
 
 /** What validation makes of a call's arguments: a copy with defaults filled in, or what is wrong. */
 export type ArgumentsResult = { ok: true, arguments: Record<string, unknown> } | { ok: false, issues: Issue[] }

@@ -1,5 +1,5 @@
 import {
-  around, isRecord, storedJson, writeJson, type AiSdkMessage, type AnthropicMessage, type CallResult, type GeminiMessage,
+  around, isRecord, readJson, writeJson, type AiSdkMessage, type AnthropicMessage, type CallResult, type GeminiMessage,
   type InvokeBatchResponse, type MessageDialect, type MessageFormat, type ProviderMessage
 } from '@toolyard/contract'
 import type { ReturnedImage } from '../../files/returned-images.ts'
@@ -56,7 +56,7 @@ export function withMessages (
       dialect: call?.dialect
     }
   })
-  return { ...answer, messages: answered.length === 0 ? [] : shapes[format](answered) }
+  return around({ ...answer, messages: answered.length === 0 ? [] : shapes[format](answered) })
 }
 
 const shapes: Readonly<Record<MessageFormat, (answered: readonly Answered[]) => ProviderMessage[]>> = {
@@ -69,7 +69,7 @@ const shapes: Readonly<Record<MessageFormat, (answered: readonly Answered[]) => 
     output: images.length === 0 ? text : [{ type: 'input_text', text }, ...images.map(responsesImage)]
   })),
   anthropic: answered => [{ role: 'user', content: answered.map(anthropicResult) }],
-  gemini: answered => [{ role: 'user', parts: answered.map(geminiPart) }],
+  gemini: answered => around([around({ role: 'user' as const, parts: around(answered.map(geminiPart)) })]),
   bedrock: answered => [{
     role: 'user',
     content: answered.map(({ id, text, failed }) => ({ toolResult: { toolUseId: id, content: [{ text }], status: statusOf(failed) } }))
@@ -86,9 +86,9 @@ function statusOf (failed: boolean): 'success' | 'error' {
 
 /** Gemini takes an object; it has an id where the call had one. */
 function geminiPart ({ id, hasId, name, text, dialect }: Answered): GeminiMessage['parts'][number] {
-  const content = storedJson(text)
-  const response = { ...(hasId ? { id } : {}), name, response: isRecord(content) ? content : { output: content } }
-  return dialect === 'snake' ? { function_response: response } : { functionResponse: response }
+  const content = readJson(text)
+  const response = around({ ...(hasId ? { id } : {}), name, response: isRecord(content) ? content : { output: content } })
+  return around(dialect === 'snake' ? { function_response: response } : { functionResponse: response })
 }
 
 function aiSdkResult ({ id, name, text, failed, dialect }: Answered): AiSdkMessage['content'][number] {
