@@ -17,7 +17,8 @@ export class WrittenParts {
   readonly body: unknown
 
   constructor (body: unknown) {
-    this.body = isWritten(body) ? Array.isArray(body) ? body.map(message => this.#plain(message)) : this.#plain(body) : body
+    // The protocol's own code refuses members that no JSON has.
+    this.body = isWritten(body) ? JSON.parse(JSON.stringify(this.#plain(body))) : body
   }
 
   /** The arguments of a call as they were written; undefined where JavaScript writes them so. */
