@@ -1,4 +1,5 @@
 import t from 'tap'
+import { WrittenNumber } from '@toolyard/contract/terms'
 import { createFixture, errorOf, outputOf, python } from './fixture.ts'
 
 /** A Python expression, and the JSON value that it becomes. */
@@ -6,7 +7,7 @@ type Row = [expression: string, value: unknown]
 
 const plain: Row[] = [
   ['None', null], ['True', true], ['0', 0], ['False', false], ['""', ''], ['-1.5', -1.5], ['"ü 😀"', 'ü 😀'],
-  ['{"a": [1, {"b": None}]}', { a: [1, { b: null }] }], ['(1, (2,))', [1, [2]]], ['2 ** 53', 9007199254740992], ['1.0', 1]
+  ['{"a": [1, {"b": None}]}', { a: [1, { b: null }] }], ['(1, (2,))', [1, [2]]], ['2 ** 53', 9007199254740992], ['1.0', new WrittenNumber('1.0')]
 ]
 
 const converted: Row[] = [
