@@ -72,7 +72,11 @@ const table: Case[] = [
       [2e19, '2e19'], [1.2345678901234568e29, '1.2345678901234568e29'], [0.00001, '0.00001'], [0.0000015, '1.5e-6'], [true, 'true'], [false, 'false']
     ].map(([a, text]): [Json, unknown] => [{ a }, [text]])
   },
-  { title: 'X29 a number is passed as it was written', mapping: [positional], cases: [[readJson('{"a": 1.0}') as Json, ['1.0']], [readJson('{"a": 9007199254740993}') as Json, ['9007199254740993']], [readJson('{"a": -1e2}') as Json, ['-1e2']]] },
+  {
+    title: 'X29 a number is passed as it was written',
+    mapping: [positional],
+    cases: ['1.0', '9007199254740993', '-1e2'].map((text): [Json, string[]] => [readJson(`{"a": ${text}}`) as Json, [text]])
+  },
   {
     title: 'SC9 nothing is interpreted: no shell, no white space, no Unicode',
     mapping: [positional],

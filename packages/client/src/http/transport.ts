@@ -206,6 +206,7 @@ export class Transport {
 }
 
 function shapeOf<T> (fields: Fields<T>): Shape {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Fields have names, and each that is there is a shape.
   return record(fields as Record<string, Shape>)
 }
 

@@ -2,19 +2,19 @@ import { isWritten, writtenOf, WrittenNumber } from './written.ts'
 
 /** Writes JSON as `JSON.stringify` does, with the numbers and the order that were read. */
 export function writeJson (value: unknown): string {
-  if (!isWritten(value)) return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null || !isWritten(value)) return JSON.stringify(value)
   if (value instanceof WrittenNumber) return value.text
-  return Array.isArray(value) ? writeList(value) : writeObject(Object(value) as object)
+  return Array.isArray(value) ? writeList(value) : writeObject(value)
 }
 
 /** The same for people, in lines. */
 export function prettyJson (value: unknown): string {
-  if (!isWritten(value)) return JSON.stringify(value, null, 2)
+  if (typeof value !== 'object' || value === null || !isWritten(value)) return JSON.stringify(value, null, 2)
   if (value instanceof WrittenNumber) return value.text
   const isList = Array.isArray(value)
   const lines = isList
     ? value.map((item, at) => numberOf(writtenOf(value)?.items?.[at], item) ?? prettyJson(item))
-    : membersOf(Object(value) as object, prettyJson).map(([name, json]) => `${JSON.stringify(name)}: ${json}`)
+    : membersOf(value, prettyJson).map(([name, json]) => `${JSON.stringify(name)}: ${json}`)
   const inner = lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`).join(',\n')
   return lines.length === 0 ? isList ? '[]' : '{}' : isList ? `[\n${inner}\n]` : `{\n${inner}\n}`
 }

@@ -58,6 +58,18 @@ export function writtenLike<Value extends object> (copy: Value, original: object
   return copy
 }
 
+/** The same for a copy of an object whose members may have other names. */
+export function writtenAs<Value extends object> (copy: Value, original: object, nameOf: (name: string) => string): Value {
+  const how = writtenOf(original)
+  if (how === undefined) return copy
+  const { fields, order } = how
+  setWritten(copy, {
+    ...(fields !== undefined && { fields: new Map([...fields].map(([name, text]) => [nameOf(name), text])) }),
+    ...(order !== undefined && { order: order.map(nameOf) })
+  })
+  return copy
+}
+
 /** How a number of an object or list was written, as long as it is still the same number. */
 export function numberText (container: unknown, name: string | number): string | undefined {
   const how = writtenOf(container)

@@ -126,7 +126,7 @@ function compileSchema (schema: JsonSchema, way: CheckWay, pattern: PatternCompi
     code: { optimize: false, regExp: Object.assign(counted, { code: 'pattern' }) }
   })
   ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems(steps.count)).addKeyword(steps.definition)
-  if (way === 'written') for (const keyword of writtenKeywords) ajv.removeKeyword(String(keyword.keyword)).addKeyword(keyword)
+  if (way === 'written') for (const keyword of writtenKeywords(steps.count)) ajv.removeKeyword(String(keyword.keyword)).addKeyword(keyword)
   // Ajv checks keywords in this order, and none of those behind one that fails.
   const [first] = ajv.RULES.rules
   first?.rules.sort((one, other) => Number(other.keyword === stepKeyword) - Number(one.keyword === stepKeyword))

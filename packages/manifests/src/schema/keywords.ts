@@ -1,5 +1,6 @@
 import { _, type CodeKeywordDefinition, type KeywordDefinition } from 'ajv'
 import { manifestLimits } from '../tool/limits.ts'
+import { canonical, charsPerStep, lostText, type CountSteps } from './numbers/canonical.ts'
 import type { Pattern } from './pattern/pattern.ts'
 
 /** Keywords whose value maps names to subschemas: the names are not keywords. */
@@ -47,15 +48,12 @@ export class TooComplex extends Error {
 export interface StepCounter {
   definition: CodeKeywordDefinition
   /** @throws TooComplex */
-  count: (steps: number) => void
+  count: CountSteps
   /** Counts what a pattern may need for a text; throws TooComplex. */
   countPattern: (text: string, pattern: Pattern) => void
   /** To be called before each validation. */
   reset: (max: number) => void
 }
-
-/** Characters of a text that are read in the time of one step. */
-const charsPerStep = 64
 
 /**
  * Counts the steps of one validation: all subschemas that it looks at, and what it does for each of them before anything
@@ -99,7 +97,7 @@ export function stepCounter (): StepCounter {
 }
 
 /** `uniqueItems` in linear time: Ajv's own compares every pair of items when they are objects. */
-export function uniqueItems (count: (steps: number) => void): KeywordDefinition {
+export function uniqueItems (count: CountSteps): KeywordDefinition {
   return {
     keyword: 'uniqueItems',
     type: 'array',
@@ -109,29 +107,16 @@ export function uniqueItems (count: (steps: number) => void): KeywordDefinition 
   }
 }
 
-/** Ends at the first item that was there before; what is no object is compared as it is. */
-function areUnique (items: readonly unknown[], count: (steps: number) => void): boolean {
+/** Ends at the first item that was there before; what is no object, and no number that a double can't hold, is compared as it is. */
+function areUnique (items: readonly unknown[], count: CountSteps): boolean {
   count(items.length)
   const seen = new Set<unknown>()
-  const objects = new Set<string>()
+  const written = new Set<string>()
   return items.every((item, index) => {
-    if (typeof item !== 'object' || item === null) return seen.add(item).size === index + 1 - objects.size
-    objects.add(canonical(item, count))
-    return seen.size + objects.size === index + 1
+    const isObject = typeof item === 'object' && item !== null
+    const text = isObject ? canonical(item, count) : lostText(items, index)
+    if (text === undefined) seen.add(item)
+    else written.add(text)
+    return seen.size + written.size === index + 1
   })
-}
-
-/** JSON with sorted keys: equal for equal values, whatever the order of their properties. */
-function canonical (value: unknown, count: (steps: number) => void): string {
-  if (typeof value !== 'object' || value === null) {
-    if (typeof value === 'string') count(Math.ceil(value.length / charsPerStep))
-    return JSON.stringify(value)
-  }
-  if (Array.isArray(value)) {
-    count(value.length + 1)
-    return `[${value.map(item => canonical(item, count)).join(',')}]`
-  }
-  const entries = Object.entries(value).sort(([left], [right]) => left < right ? -1 : 1)
-  count(2 * entries.length + 1)
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item, count)}`).join(',')}}`
 }

@@ -1,4 +1,4 @@
-import { isRecord, isWritten, numberText, setWritten, writtenLike, writtenOf } from '@toolyard/contract/terms'
+import { isRecord, writtenAs, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 import { dataKeywords, mapKeywords } from './keywords.ts'
 
@@ -74,17 +74,16 @@ class NameWriter {
     }
     const properties = own.map(({ properties }) => properties).filter(isRecord)
     const of = (name: string): unknown[] => properties.filter(each => Object.hasOwn(each, name)).map(each => each[name])
-    const fields = new Map(writtenOf(value)?.fields)
-    const renamed = Object.fromEntries(Object.entries(value).map(([name, item]) => {
+    const itsName = (name: string): string => {
       const written = this.#written.get(name)
       const isSent = written !== undefined && !Object.hasOwn(value, written) && of(name).length === 0 && of(written).length > 0
-      const its = isSent ? written : name
-      const text = numberText(value, name)
-      if (text !== undefined) fields.set(its, text)
-      return [its, this.write(of(its), item)]
-    }))
-    if (isWritten(value)) setWritten(renamed, { ...writtenOf(value), fields })
-    return renamed
+      return isSent ? written : name
+    }
+    const renamed = Object.entries(value).map(([name, item]) => {
+      const its = itsName(name)
+      return [its, this.write(of(its), item)] as const
+    })
+    return writtenAs(Object.fromEntries(renamed), value, itsName)
   }
 
   #branches (schema: unknown, level: number): JsonSchema[] {

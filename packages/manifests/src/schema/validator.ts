@@ -19,7 +19,7 @@ export interface CompiledSchema {
   run: (value: unknown, most: number) => readonly ErrorObject[]
 }
 
-/** The ways to compile one schema: to stop at the first error, with numbers as JavaScript has them or as they were written, or to find all errors. */
+/** The ways to compile one schema: to stop at the first error, the same with numbers as they were written, or to find all errors. */
 export type CheckWay = 'first error' | 'written' | 'all errors'
 
 /** A schema to make a validator of. */
