@@ -1,4 +1,5 @@
 import t from 'tap'
+import { writeJson } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import type { Outcome } from '@toolyard/executors'
 import { outputOf } from './fixture.ts'
@@ -12,6 +13,13 @@ t.test('an error with structured content has it in its details, and a text in pl
   t.strictSame(await raw(calls, error), { ok: false, error: { code: 'TOOL_FAILED', message: 'no such row', details: { row: 7 } } })
   const outputSchema = { type: 'object' }
   t.match(await calls.call('raw', { result: { content: [{ type: 'text', text: 'I had no object.' }] } }, {}, { outputSchema }), { error: { code: 'OUTPUT_INVALID', details: { output: 'I had no object.' } } })
+})
+
+t.test('numbers of the structured content of an error are kept as they were written', async t => {
+  const structured = '{"row":725653563933458432,"part":1.0}'
+  const line = `{"jsonrpc":"2.0","id":ID,"result":{"isError":true,"content":[{"type":"text","text":"no"}],"structuredContent":${structured}}}`
+  const outcome = await open(t, ['']).call('line', { line })
+  t.equal(outcome.ok ? undefined : writeJson(outcome.error.details), structured)
 })
 
 t.test('an answer that is no JSON, or has null as its result, is OUTPUT_INVALID at once, with a line in the log', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { readJson } from '@toolyard/contract/terms'
 import { entry, load, validatorOf } from './fixture.ts'
 import { processorMs } from '../support/processor-time.ts'
 
@@ -205,4 +206,24 @@ t.test('two tools may use the same identifier in their schemas', async t => {
   t.ok(registry.get('a')?.validate({ a: 'x' }).ok)
   t.ok(registry.get('b')?.validate({ a: 1 }).ok)
   t.notOk(registry.get('b')?.validate({ a: 'x' }).ok)
+})
+
+t.test('numbers that a double can\'t hold are compared as they were written, with as many steps as others', async t => {
+  const validate = await validatorOf(t, object({
+    one: { enum: [1, 9_007_199_254_740_992, { a: 9_007_199_254_740_992 }] },
+    only: { const: 9_007_199_254_740_992 },
+    list: { uniqueItems: true }
+  }))
+  const check = (text: string) => validate(readJson(text) as Record<string, unknown>)
+  for (const text of ['"one":9007199254740992', '"one":{"a":9007199254740992}', '"only":9007199254740992', '"list":[9007199254740992,9007199254740993,"9007199254740993",1.0]']) {
+    t.match(check(`{${text},"id":9007199254740993}`), { ok: true }, text)
+  }
+  t.match(check('{"one":9007199254740993}'), { ok: false, issues: [{ path: '/one', message: /^must be one of 1, 9007199254740992/ }] })
+  t.match(check('{"one":{"a":9007199254740993}}'), { ok: false, issues: [{ path: '/one' }] })
+  t.match(check('{"only":9007199254740993}'), { ok: false, issues: [{ path: '/only', message: 'must be 9007199254740992' }] })
+  t.match(check('{"list":[9007199254740993,2,9007199254740993]}'), { ok: false, issues: [{ path: '/list', message: 'must not have equal items' }] })
+  t.match(check('{"list":[1.0,9007199254740993,1]}'), { ok: false, issues: [{ path: '/list' }] })
+  const choices = await validatorOf(t, object({ any: { anyOf: Array.from({ length: 200 }, (_, value) => ({ enum: [value] })) } }))
+  const large = `{"any":[9007199254740993${',1'.repeat(100_000)}]}`
+  t.match(choices(readJson(large) as Record<string, unknown>), { ok: false, issues: [{ message: /is too complex to check/ }] })
 })

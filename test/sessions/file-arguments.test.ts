@@ -70,6 +70,16 @@ t.test('a tool gets the paths of existing files, at any depth of its arguments',
   t.match(await call(id, 'py_read', { file: 'link' }), { ok: true, output: 'data' })
 })
 
+t.test('what stands beside a file is kept as it was written', async t => {
+  const id = await make(tenant)
+  await call(id, 'shell', { script: 'mkdir in; printf data > in/x' })
+  const args = '{"9":1.0,"2":725653563933458432,"tuple":[1.0,"./in/x",725653563933458432],"file":"./in/x"}'
+  const body = `{"calls":[{"call_id":"c","name":"elsewhere","arguments":${args}}],"session":"${id}","wait_ms":60000}`
+  const headers = { 'content-type': 'application/json' }
+  const { text } = await client.request('/v1/agent-tools/invoke-batch', { method: 'POST', body, key: tenant, headers })
+  t.ok(text.includes(`"output":${args.replaceAll('./', '')}`), text)
+})
+
 t.test('an argument that names no file of the session is refused with its place', async t => {
   const [id, other] = [await make(tenant), await make(testKeys.admin)]
   await call(other, 'shell', { script: 'echo secret > secret' }, testKeys.admin)

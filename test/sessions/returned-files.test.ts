@@ -126,3 +126,12 @@ t.test('a returned file that is swapped with a link is never read through the li
   t.notMatch(JSON.stringify([...results, await swapping]), new RegExp(secret))
   for (const { ok, error } of results) t.ok(ok || error?.code === 'OUTPUT_INVALID', error?.message ?? 'it is returned')
 })
+
+t.test('what stands beside a returned file is kept as it was written', async t => {
+  const session = await make()
+  writeFileSync(placeOf(session, 'a'), 'x')
+  writeFileSync(placeOf(session, 'output'), '{"10":1.0,"2":[{"$file":"a"},725653563933458432],"id":725653563933458432}')
+  const body = { calls: [{ call_id: 'c', name: 'print', arguments: {} }], wait_ms: 60_000, session }
+  const { text } = await client.request('/v1/agent-tools/invoke-batch', { body })
+  t.match(text, /"output":\{"10":1\.0,"2":\[\{"\$file":"a"[^}]*\},725653563933458432\],"id":725653563933458432\}/)
+})

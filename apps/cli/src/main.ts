@@ -1,3 +1,4 @@
+import { around, prettyJson } from '@toolyard/contract/terms'
 import { CommanderError } from 'commander'
 import type { Command, CommandLine } from './terminal/command.ts'
 import { commands } from './command-list.ts'
@@ -48,7 +49,7 @@ async function run (command: Command, path: string, given: CommandLine): Promise
   } catch (error) {
     const { status = exitStatus.failed, code = 'FAILED', details }: Partial<CommandError> = error instanceof CommandError ? error : {}
     const message = messageFor(error)
-    if (given.options['json'] === true) print(JSON.stringify({ ok: false, error: { code, message, ...(details === undefined ? {} : { details }) } }, null, 2))
+    if (given.options['json'] === true) print(prettyJson(around({ ok: false, error: around({ code, message, ...(details === undefined ? {} : { details }) }) })))
     complain(`toolyard ${path}: ${message}`)
     // Connections and servers that it has opened would keep the process, for nothing.
     if (command.serves === true) process.exit(status)

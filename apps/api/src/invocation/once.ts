@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Once } from '@toolyard/queue'
 import { ownerOf } from '@toolyard/store'
-import { isRecord, isWritten, losesValue, numberText } from '@toolyard/contract'
+import { isRecord, lostText } from '@toolyard/contract'
 import type { Principal } from '../access/principal.ts'
 
 /**
@@ -19,27 +19,27 @@ export async function onceOf (key: string | undefined, principal: Principal, req
 
 /** JSON whose fields are sorted. */
 function canonical (value: unknown): string {
-  if (Array.isArray(value)) return isWritten(value) ? `[${value.map((_, at) => member(value, at)).join(',')}]` : list(value)
+  if (Array.isArray(value)) return list(value)
   if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
   const names = Object.keys(value).filter(name => value[name] !== undefined).sort()
   return `{${names.map(name => `${JSON.stringify(name)}:${member(value, name)}`).join(',')}}`
 }
 
 /** `1.0` is the same request as `1`; digits that JavaScript loses make another one. */
-function member (container: object, name: string | number): string {
-  const text = numberText(container, name)
-  return text !== undefined && losesValue(text) ? text : canonical(Reflect.get(container, name))
+function member (container: object, name: string): string {
+  return lostText(container, name) ?? canonical(Reflect.get(container, name))
 }
 
-/** What stands between objects and lists is written in one go: half a million numbers took 100 ms one by one. */
+/** What stands between objects, lists and such digits is written in one go: half a million numbers took 100 ms one by one. */
 function list (items: readonly unknown[]): string {
   const parts: string[] = []
   let from = 0
   for (let at = 0; at <= items.length; at++) {
     const item = items[at]
-    if (at < items.length && (typeof item !== 'object' || item === null)) continue
+    const own = typeof item === 'object' && item !== null ? canonical(item) : lostText(items, at)
+    if (at < items.length && own === undefined) continue
     if (at > from) parts.push(JSON.stringify(items.slice(from, at)).slice(1, -1))
-    if (at < items.length) parts.push(canonical(item))
+    if (own !== undefined) parts.push(own)
     from = at + 1
   }
   return `[${parts.join(',')}]`

@@ -1,4 +1,4 @@
-import { callErrors, jobIdHeader, outputBytesHeader, parseIdempotencyKey, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from '@toolyard/contract'
+import { around, callErrors, jobIdHeader, outputBytesHeader, parseIdempotencyKey, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending, writeJson } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
 import { principalOf } from '../access/principal.ts'
 import type { FailedCall, ToolInvoker } from '../invocation/batch/tool-invoker.ts'
@@ -48,7 +48,7 @@ export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolR
     const status = statusOf(answer)
     if (status === callErrors.QUEUE_FULL.status) void reply.header('retry-after', retryAfterSec)
     const job = jobId === undefined ? {} : { job_id: jobId }
-    return await sendJson(reply.code(status), JSON.stringify({ ok: false, error, ...job, request_id: request.id }))
+    return await sendJson(reply.code(status), writeJson(around({ ok: false, error, ...job, request_id: request.id })))
   })
 }
 

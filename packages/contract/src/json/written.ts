@@ -1,3 +1,5 @@
+import { losesValue } from './decimal.ts'
+
 /*
  * A double holds 15 digits, and a JavaScript object sorts keys that look like integers to the front. Values of JSON that lose
  * something that way are ordinary values that also know how they were written: objects and lists have it under this symbol.
@@ -75,6 +77,13 @@ export function numberText (container: unknown, name: string | number): string |
   const how = writtenOf(container)
   const text = typeof name === 'number' ? how?.items?.[name] : how?.fields?.get(name)
   return text !== undefined && Object.is(Reflect.get(Object(container), name), Number(text)) ? text : undefined
+}
+
+/** The same of a number that a double can't hold. */
+export function lostText (container: unknown, name: string | number): string | undefined {
+  const how = writtenOf(container)
+  const text = typeof name === 'number' ? how?.items?.[name] : how?.fields?.get(name)
+  return text !== undefined && losesValue(text) ? numberText(container, name) : undefined
 }
 
 /** A copy in which numbers that JavaScript would write otherwise are a `WrittenNumber` each, for who takes them out one by one. */

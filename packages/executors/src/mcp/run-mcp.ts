@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { asError, isRecord, limits, mapTexts, readWhole, storedJson, thrownAs, writeJson, type CallError } from '@toolyard/contract/terms'
+import { asError, isRecord, limits, mapTexts, readWhole, thrownAs, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { McpRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
 import { outputFault, type DeclaredCheck } from '../result/declared-output.ts'
@@ -133,7 +133,7 @@ function outcomeOf ({ isError, details, json, parts }: CallResult, maxBytes: num
     const text = String(JSON.parse(json)).trim()
     const message = firstChars(text === '' ? 'the tool reported an error without a text' : text, limits.errorMessageChars)
     // What is longer would be walked through in one turn.
-    const more = details !== undefined && details.length <= shortOutput ? { details: storedJson(details) } : {}
+    const more = details !== undefined && details.length <= shortOutput ? { details: readWhole(details) } : {}
     return { ok: false, error: { code: 'TOOL_FAILED', message, ...more } }
   }
   const isText = json.startsWith('"')

@@ -1,4 +1,4 @@
-import { isRecord, isWhole, isWritten, losesValue, numberText } from '@toolyard/contract/terms'
+import { isWhole, isWritten, lostText } from '@toolyard/contract/terms'
 import type { ErrorObject } from 'ajv'
 import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
@@ -26,15 +26,15 @@ export function issuesOf (errors: readonly ErrorObject[]): Issue[] {
  * @param kind `fraction`: only those that a double takes for whole numbers.
  */
 export function lostNumber (value: unknown, path = '', kind: 'value' | 'fraction' = 'value'): Issue | undefined {
-  if (!isWritten(value)) return undefined
-  const names = Array.isArray(value) ? value.keys() : isRecord(value) ? Object.keys(value) : []
-  for (const name of names) {
-    const text = numberText(value, name)
-    const member: unknown = Reflect.get(Object(value), name)
-    if (text !== undefined && losesValue(text) && (kind === 'value' || (Number.isInteger(member) && !isWhole(text)))) {
-      return { path: shortened(`${path}/${escaped(String(name))}`), message: `is the number ${shortened(text)}, which a tool can't be sure to hold: send it as a text` }
+  if (typeof value !== 'object' || value === null || !isWritten(value)) return undefined
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const member: unknown = Reflect.get(value, name)
+    const text = typeof member === 'number' ? lostText(value, name) : undefined
+    if (text !== undefined && (kind === 'value' || (Number.isInteger(member) && !isWhole(text)))) {
+      const message = `is the number ${shortened(text)}, which a tool can't be sure to hold: send it as a text`
+      return { path: shortened(`${path}/${escaped(String(name))}`), message }
     }
-    const found = lostNumber(member, `${path}/${escaped(String(name))}`, kind)
+    const found = typeof member === 'object' ? lostNumber(member, `${path}/${escaped(String(name))}`, kind) : undefined
     if (found !== undefined) return found
   }
   return undefined

@@ -1,6 +1,7 @@
 import { _, type CodeKeywordDefinition, type KeywordDefinition } from 'ajv'
+import { lostText } from '@toolyard/contract/terms'
 import { manifestLimits } from '../tool/limits.ts'
-import { canonical, charsPerStep, lostText, type CountSteps } from './numbers/canonical.ts'
+import { canonical, charsPerStep, type CountSteps } from './numbers/canonical.ts'
 import type { Pattern } from './pattern/pattern.ts'
 
 /** Keywords whose value maps names to subschemas: the names are not keywords. */

@@ -1,4 +1,4 @@
-import { isRecord, writtenLike } from '@toolyard/contract/terms'
+import { isRecord, isWritten, writtenLike } from '@toolyard/contract/terms'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { manifestLimits } from '../tool/limits.ts'
 import { TooComplex } from './keywords.ts'
@@ -29,7 +29,7 @@ export interface SchemaSource {
   defaults: boolean
 }
 
-/** Steps in which a value is copied. */
+/** Steps in which a value is copied, or its numbers are looked at as they were written. */
 const copySteps = 2
 
 /**
@@ -50,7 +50,7 @@ export function createValidator (source: SchemaSource): Validator {
       : undefined
   )
   return (args, most = manifestLimits.mostSteps) => {
-    if (source.defaults && !holdsAtMost(args, most / copySteps)) return tooComplex
+    if ((source.defaults || isWritten(args)) && !holdsAtMost(args, most / copySteps)) return tooComplex
     const loses = lostNumber(args) !== undefined
     const fraction = loses ? lostNumber(args, '', 'fraction') : undefined
     if (fraction !== undefined) return { ok: false, issues: [fraction] }

@@ -1,7 +1,7 @@
 import { firstIdAt, jobIdPattern, type JobScope, type Redis, fromRedis, jobKey, pipelined } from '@toolyard/store'
 import { createHash } from 'node:crypto'
 import type { JobCounts, JobListQuery, JobSummary } from '@toolyard/contract'
-import { foreignCursor } from '@toolyard/contract/terms'
+import { around, foreignCursor, writeJson } from '@toolyard/contract/terms'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
@@ -62,7 +62,7 @@ export class JobLister {
    */
   async list (query: JobListQuery, scope: JobScope = {}): Promise<JobPage> {
     const { jobs, nextCursor } = await this.#page(query, scope)
-    const texts = await mapInTurns(jobs, job => JSON.stringify(job))
+    const texts = await mapInTurns(jobs, job => writeJson(around(job)))
     return { jobsJson: `[${texts.join(',')}]`, count: jobs.length, nextCursor }
   }
 

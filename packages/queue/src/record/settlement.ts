@@ -1,5 +1,5 @@
 import type { OutputRecord, SandboxState, Settlement } from '@toolyard/contract'
-import { callErrors, storedJson, type CallError } from '@toolyard/contract/terms'
+import { callErrors, readJson, storedJson, writeThrough, type CallError } from '@toolyard/contract/terms'
 
 /** The fields of a job's hash that tell how it ended; `decodeSettlement` takes their values in this order. */
 export const settlementFields = ['finishedOn', 'returnvalue', 'failedReason'] as const
@@ -15,7 +15,7 @@ const idLength = 36
 
 /** How a failure is kept in BullMQ's `failedReason`: one text, so that it is written together with the state. */
 export function encodeFailure (error: CallError, sandbox?: SandboxState): string {
-  return JSON.stringify(sandbox === undefined ? error : { ...error, sandbox })
+  return writeThrough(sandbox === undefined ? error : { ...error, sandbox })
 }
 
 /** How well the processes of a job that failed were shut in, when it ran any. */
@@ -66,7 +66,8 @@ export function isFailedUnrun (failedReason: string | null | undefined): boolean
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
 export function decodeFailure (reason: string): CallError {
   try {
-    const { sandbox: _, ...error } = storedJson<CallError & { sandbox?: SandboxState }>(reason)
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As `encodeFailure` writes it.
+    const { sandbox: _, ...error } = readJson(reason) as CallError & { sandbox?: SandboxState }
     if (Object.hasOwn(callErrors, error.code)) return error
   } catch {}
   return { code: 'WORKER_LOST', message: reason === lostTooOften ? `The job was given up: its worker was lost in each of ${maxLostRuns + 1} runs` : `The job was given up: ${reason}` }

@@ -112,7 +112,7 @@ function textOf (result: CallResult, content: string | undefined, hint: string):
   if (content !== undefined) return content
   const { name, ok, error, pending, job_id: jobId, job_type: jobType } = result
   if (pending === true) return JSON.stringify({ ok, pending, job_id: jobId, error, message: `Job ${jobId} still goes on${hint}` })
-  if (!ok) return JSON.stringify({ ok, error })
+  if (!ok) return writeJson(around({ ok, error }))
   if (jobType === undefined) return writeJson(around({ ok, result: result.output }))
   const message = `Tool '${name}' was started as job ${jobId}: its output is not there yet${hint}`
   return JSON.stringify({ ok, pending: true, job_id: jobId, message })

@@ -1,4 +1,4 @@
-import { limits, type CallError, type ResultFile } from '@toolyard/contract'
+import { around, limits, writeJson, type CallError, type ResultFile } from '@toolyard/contract'
 import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server'
 import type { ReturnedImage } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
@@ -54,7 +54,7 @@ function linkTo ({ path, size, type }: ResultFile): ContentBlock {
 function failure (error: CallError, job: object): CallToolResult {
   const { code, message, details } = error
   const rest = { code, ...(details === undefined ? {} : { details }) }
-  const content: ContentBlock[] = [message, JSON.stringify(rest)].map(text => ({ type: 'text', text }))
+  const content: ContentBlock[] = [message, writeJson(around(rest))].map(text => ({ type: 'text', text }))
   return { content, isError: true, _meta: { ...job, [metaKeys.error]: { ...rest, message } } }
 }
 

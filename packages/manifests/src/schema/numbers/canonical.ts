@@ -1,4 +1,4 @@
-import { isWritten, losesValue, numberText } from '@toolyard/contract/terms'
+import { lostText } from '@toolyard/contract/terms'
 
 /** Counts the steps of a validation; throws where there are too many. */
 export type CountSteps = (steps: number) => void
@@ -24,10 +24,4 @@ export function canonical (value: unknown, count: CountSteps): string {
 /** The same of a member of an object or list. */
 export function canonicalMember (container: object, name: string | number, count: CountSteps): string {
   return lostText(container, name) ?? canonical(Reflect.get(container, name), count)
-}
-
-/** How a member was written that is a number which a double can't hold. */
-export function lostText (container: object, name: string | number): string | undefined {
-  const text = isWritten(container) ? numberText(container, name) : undefined
-  return text !== undefined && losesValue(text) ? text : undefined
 }
