@@ -6,7 +6,10 @@ export type CountSteps = (steps: number) => void
 /** Characters of a text that are read in the time of one step. */
 export const charsPerStep = 64
 
-/** JSON with sorted keys: equal for equal values, whatever the order of their properties. Digits that a double loses stand as they were written. */
+/**
+ * JSON with sorted keys: equal for equal values, whatever the order of their properties. Digits that a double loses stand as
+ * they were written.
+ */
 export function canonical (value: unknown, count: CountSteps): string {
   if (typeof value !== 'object' || value === null) {
     if (typeof value === 'string') count(Math.ceil(value.length / charsPerStep))
@@ -21,7 +24,6 @@ export function canonical (value: unknown, count: CountSteps): string {
   return `{${names.map(name => `${JSON.stringify(name)}:${canonicalMember(value, name, count)}`).join(',')}}`
 }
 
-/** The same of a member of an object or list. */
-export function canonicalMember (container: object, name: string | number, count: CountSteps): string {
+function canonicalMember (container: object, name: string | number, count: CountSteps): string {
   return lostText(container, name) ?? canonical(Reflect.get(container, name), count)
 }

@@ -1,6 +1,6 @@
-import { compareNumbers, isMultiple, numberText } from '@toolyard/contract/terms'
+import { compareNumbers, isMultiple, lostText, numberText } from '@toolyard/contract/terms'
 import { _, type FuncKeywordDefinition } from 'ajv'
-import { canonical, canonicalMember, type CountSteps } from './canonical.ts'
+import { canonical, type CountSteps } from './canonical.ts'
 
 /*
  * Keywords that compare numbers, for arguments with numbers that a double can't hold: what counts is how they were written.
@@ -55,7 +55,5 @@ function textOf (value: number, context: Context): string {
 
 /** At the top there is no parent. */
 function canonicalOf (value: unknown, context: Context, count: CountSteps): string {
-  return typeof value === 'number' && context !== undefined
-    ? canonicalMember(Object(context.parentData), context.parentDataProperty, count)
-    : canonical(value, count)
+  return (context === undefined ? undefined : lostText(context.parentData, context.parentDataProperty)) ?? canonical(value, count)
 }
