@@ -3,7 +3,7 @@ import { readEvents, type ServerEvent } from './events.ts'
 import { Exchange } from './exchange.ts'
 import { exactJson, type Json } from './json.ts'
 import { Patience } from './patience.ts'
-import { record, type Shape } from './shape.ts'
+import { record, type Fields, type Shape } from './shape.ts'
 
 /** Where Toolyard is and who asks. */
 export interface ToolyardOptions {
@@ -35,9 +35,6 @@ export interface ApiRequest {
   /** How long the service takes for its answer when all is well. */
   answerMs?: number
 }
-
-/** What an answer must have of its fields. */
-type Fields<T> = { readonly [Name in keyof T]?: Shape }
 
 /** A request whose body is JSON. */
 type WrittenRequest = Omit<ApiRequest, 'body'> & { json?: string }
@@ -71,7 +68,7 @@ export class Transport {
    */
   read<T> (text: string, fields: Fields<T>): T {
     const event = this.#parse(text)
-    if (!shapeOf(fields)(event)) throw new ToolyardError('BAD_ANSWER', `What sent this event isn't Toolyard: ${text.slice(0, 200)}`)
+    if (!record(fields)(event)) throw new ToolyardError('BAD_ANSWER', `What sent this event isn't Toolyard: ${text.slice(0, 200)}`)
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
     return event as T
   }
@@ -82,7 +79,7 @@ export class Transport {
    */
   async send<T> (request: ApiRequest, fields: Fields<T>): Promise<T> {
     const sent = this.#written(request)
-    return await this.#tried(sent, async () => await this.#once<T>(sent, shapeOf(fields)))
+    return await this.#tried(sent, async () => await this.#once<T>(sent, record(fields)))
   }
 
   /** The answer when it has begun; who asks reads its body. @throws ToolyardError; the signal's reason. */
@@ -203,11 +200,6 @@ export class Transport {
     const reason = cause instanceof Error && cause.message !== '' ? cause.message : message
     return new ToolyardError('UNREACHABLE', `Toolyard can't be reached${this.#url === '' ? '' : ` at ${this.#url}`}: ${reason}`, { cause: error })
   }
-}
-
-function shapeOf<T> (fields: Fields<T>): Shape {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Fields have names, and each that is there is a shape.
-  return record(fields as Record<string, Shape>)
 }
 
 interface FailureBody { error?: { code?: unknown, message?: unknown, details?: unknown } | null, request_id?: string }
