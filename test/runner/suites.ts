@@ -65,5 +65,5 @@ export const suites: Readonly<Record<string, Suite>> = {
 
 /** What `npm test` runs: every package, in less than four minutes. */
 export const daily = ['e2e', 'http', 'unit']
-/** What CI runs: everything. */
-export const everything = Object.keys(suites)
+/** What CI runs: all but `backend`, whose subject is on its way out: run it after a change of packages/queue/src/backend. */
+export const everything = Object.keys(suites).filter(name => name !== 'backend')
