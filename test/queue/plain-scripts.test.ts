@@ -57,7 +57,9 @@ async function openWays (t: Test): Promise<{ redis: Redis, ways: [ours: Way, the
   const theirs: Way = {
     queue: 'theirs',
     add: async jobs => {
-      for (const job of jobs) await plain.add(job.type, { ...job.data, protocol: plainProtocol }, optionsOf(job, priorities.get(job.id) ?? 0))
+      for (const job of jobs) {
+        await plain.add(job.type, { ...job.data, protocol: plainProtocol }, optionsOf(job, priorities.get(job.id) ?? 0))
+      }
     },
     take: async () => await worker.getNextJob('token', { block: false }) as TakenJob | undefined
   }
