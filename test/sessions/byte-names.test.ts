@@ -73,7 +73,7 @@ t.test('built-in tools list, find, read, move and delete them', async t => {
   writeFileSync(bytesAt(id, 'd~/needle~'), 'a needle')
   t.match(await call(id, 'workspace_list', { path: 'd\\xFF' }), { output: { entries: [{ path: 'd\\xFF/needle\\xFF' }] } })
   t.match(await call(id, 'tools_file_search', { query: 'needle' }), { output: { results: [{ path: 'd\\xFF/needle\\xFF' }] } })
-  t.match(await call(id, 'tools_find_in_files', { query: 'needle' }), { output: { results: [{ path: 'd\\xFF/needle\\xFF', line: 1 }] } })
+  t.match(await call(id, 'tools_find_in_files', { query: 'needle' }), { output: { matches: [{ path: 'd\\xFF/needle\\xFF' }] } })
   t.match(await call(id, 'data_file_read', { path: 'd\\xFF/needle\\xFF' }), { ok: true })
   t.match(await call(id, 'reads', { file: 'd\\xFF/needle\\xFF' }), { error: { code: 'INVALID_ARGUMENTS', message: /not UTF-8/ } })
   t.match(await call(id, 'workspace_move', { from: 'd\\xFF/needle\\xFF', to: 'found' }), { ok: true })
