@@ -84,10 +84,10 @@ class _Conversion:
         if isinstance(value, Iterator) and not hasattr(value, "read"):
             return self.sequence(self._bounded(value))
         if not isinstance(value, type):
-            for name in _METHODS:
-                method: Any = getattr(value, name, None)
-                if callable(method):
-                    return self._inside(value, lambda: self.convert(method()))
+            methods = (getattr(value, name, None) for name in _METHODS)
+            method: Any = next((found for found in methods if callable(found)), None)
+            if method is not None:
+                return self._inside(value, lambda: self.convert(method()))
         raise self.refuse(f"is of type {type(value).__name__}, which has no JSON form")
 
     def integer(self, value: int) -> int:
