@@ -73,7 +73,6 @@ async function startWorker (number: number): Promise<Worker> {
     retention,
     queues: ['*'],
     concurrency: 8,
-    backend: settings.QUEUE_BACKEND,
     handle: async ({ waitedMs }) => {
       if (waitedMs !== undefined) waits.push(waitedMs)
       return { ok: true, json: '1', value: 1 }
@@ -99,7 +98,7 @@ async function startApi (): Promise<Api> {
   const waiter = new CompletionWaiter(redis, await connect('subscriber'))
   await waiter.start()
   const directory = new QueueDirectory(redis, 1_000)
-  return { queues: new JobQueues(redis, directory, retention, { backend: settings.QUEUE_BACKEND }), directory, waiter }
+  return { queues: new JobQueues(redis, directory, retention), directory, waiter }
 }
 
 /** Starts them some at a time: a thousand connections at once are refused. */

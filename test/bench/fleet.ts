@@ -58,7 +58,7 @@ async function cell ({ name, env, masters }: Target, workers: number, queues: nu
   if (needed > mostConnections[name]) return { ...size, failed: `it needs ${needed} connections` }
   for (const { client } of masters) await client.flushall()
   const options: FleetOptions = {
-    env: { ...env, ...backend() }, servers: masters.map(({ port }) => port), workers, queues, apis, idleMs: ms, loadMs: ms
+    env, servers: masters.map(({ port }) => port), workers, queues, apis, idleMs: ms, loadMs: ms
   }
   const report = await run(options).catch((error: unknown) => error instanceof Error ? error.message : String(error))
   if (typeof report === 'string') return { ...size, failed: report.slice(0, 60) }
@@ -75,11 +75,6 @@ async function cell ({ name, env, masters }: Target, workers: number, queues: nu
     'bytes/job': Math.round(load.bytes / jobs),
     'wait p99 ms': Math.round(report.waitP99Ms)
   }
-}
-
-function backend (): Record<string, string> {
-  const { QUEUE_BACKEND: chosen } = process.env
-  return chosen === undefined ? {} : { QUEUE_BACKEND: chosen }
 }
 
 async function run (options: FleetOptions): Promise<FleetReport> {

@@ -3,7 +3,6 @@ import { connectRedis, isConnected } from '@toolyard/store'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { cancel, list, read, submit, type Job } from '../jobs/submission.ts'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
 import { createService } from '../support/service.ts'
@@ -34,7 +33,7 @@ async function cancelBroken (queue: string, id: string, at: number, side: 'befor
   const connection = connectRedis({ place: { kind: 'server', url: proxy.url } }, 'request', () => {})
   if (!await isConnected(connection, 5_000)) throw new Error('no connection')
   // BullMQ prepares itself at first use.
-  const queues = new JobQueues(connection, new QueueDirectory(connection, 64), { ageSec: 3_600, count: 1_000 }, { backend: queueBackend })
+  const queues = new JobQueues(connection, new QueueDirectory(connection, 64), { ageSec: 3_600, count: 1_000 })
   await queues.open(queue).getJob(id)
   let commands = 0
   let isBroken = false

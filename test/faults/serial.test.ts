@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { JobQueues, QueueDirectory } from '@toolyard/queue'
 import t from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { cancel, reach, read, submit, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
@@ -86,7 +85,7 @@ t.test('P22 a serial tool goes on when the worker of a call that waits for its t
 t.test('P22 a serial tool goes on when the queue of calls that wait for their turn is paused, and they run when it goes on', options, async t => {
   const service = await start(t)
   const redis = await connectTo(t, service.redis)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 64), { ageSec: 3_600, count: 1_000 }, { backend: queueBackend })
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 64), { ageSec: 3_600, count: 1_000 })
   t.teardown(() => queues.close())
   await record(service, 'two', 0, { ms: 1_000 })
   await waitFor('the first call runs', () => started(service, 0))

@@ -1,7 +1,6 @@
 import { JobCanceller, JobQueues, QueueDirectory, WorkerPool, type NewJob } from '@toolyard/queue'
 import { newJobId, type Redis } from '@toolyard/store'
 import t from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -25,7 +24,7 @@ async function endlessKeys (): Promise<string[]> {
 t.test('thousands of queue names that are opened leave no listener, no key and little memory', async t => {
   const connection = await connectTo(t, server, 'request')
   const queues = new JobQueues(
-    connection, new QueueDirectory(connection, 1_000_000), { ageSec: 3_600, count: 1_000 }, { backend: queueBackend }
+    connection, new QueueDirectory(connection, 1_000_000), { ageSec: 3_600, count: 1_000 }
   )
   await queues.open('first').getJob('x')
   const before = listeners(connection)
@@ -38,7 +37,7 @@ t.test('thousands of queue names that are opened leave no listener, no key and l
 t.test('a lost connection ends no process that has opened queues', async t => {
   const own = await startTestRedis(t)
   const connection = await connectTo(t, own, 'request')
-  const queues = new JobQueues(connection, new QueueDirectory(connection, 100), { ageSec: 3_600, count: 1_000 }, { backend: queueBackend })
+  const queues = new JobQueues(connection, new QueueDirectory(connection, 100), { ageSec: 3_600, count: 1_000 })
   await queues.open('first').getJob('x')
   const failed = new Promise(resolve => { connection.once('error', resolve) })
   await own.stop()
@@ -54,10 +53,9 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
   const [connection, subscriber, api] = [await connectTo(t, server), await connectTo(t, server, 'subscriber'), await connectTo(t, server, 'request')]
   const before = [connection, subscriber, api].map(listeners)
   const directory = new QueueDirectory(api, 1_000_000)
-  const queues = new JobQueues(api, directory, retention, { queueDepth: 1_000, perOwner: () => 100_000, backend: queueBackend })
+  const queues = new JobQueues(api, directory, retention, { queueDepth: 1_000, perOwner: () => 100_000 })
   const canceller = new JobCanceller(api, queues)
   const pool = new WorkerPool({
-    backend: queueBackend,
     redis: connection,
     subscriber,
     retention,
@@ -103,11 +101,11 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
 t.test('a paused queue is not forgotten, since its pause would be lost', { timeout: 120_000 }, async t => {
   const directory = new QueueDirectory(redis, 100)
   const retention = { ageSec: 3_600, count: 100 }
-  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
+  const queues = new JobQueues(redis, directory, retention)
   await directory.register('resting')
   await directory.register('idle')
   await queues.open('resting').pause()
-  const pool = new WorkerPool({ backend: queueBackend, redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['resting'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['resting'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
   await pool.start()
   await redis.hset('toolyard:queues:empty', 'resting', 0, 'idle', 0)
   await waitFor('the other queue is forgotten', async () => !(await directory.list()).includes('idle'), 60_000)

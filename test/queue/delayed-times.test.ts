@@ -1,6 +1,5 @@
 import { JobQueues, QueueDirectory, WorkerPool } from '@toolyard/queue'
 import t from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -16,12 +15,11 @@ for (const shiftMs of [-600_000, -4_000, 0, 4_000, 600_000]) {
     // The time of Redis is known by then.
     await redis.ping()
     Date.now = () => machineTime() + shiftMs
-    const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })
+    const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
     let [running, puttingOff] = [0, true]
     let free: () => void = () => {}
     const held = new Promise<void>(resolve => { free = resolve })
     const pool = new WorkerPool({
-      backend: queueBackend,
       redis,
       subscriber: await connectTo(t, server, 'subscriber'),
       retention,

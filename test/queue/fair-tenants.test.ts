@@ -2,13 +2,12 @@ import { JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
 import { newJobId } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const redis = await connectTo(t, await startTestRedis(t))
-const queues = new JobQueues(redis, new QueueDirectory(redis, 10_000), { ageSec: 3_600, count: 10_000 }, { backend: queueBackend })
+const queues = new JobQueues(redis, new QueueDirectory(redis, 10_000), { ageSec: 3_600, count: 10_000 })
 t.teardown(() => queues.close())
 
 /** A key adds jobs; what is before the dash of its name is its tenant. */

@@ -3,7 +3,6 @@ import { newJobId, type Redis } from '@toolyard/store'
 import { Worker } from 'bullmq'
 import t from 'tap'
 import type { Test } from 'tap'
-import { fastOnly, queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { monitorRedis } from '../support/redis-monitor.ts'
@@ -23,7 +22,7 @@ interface Fixture {
 async function open (t: Test): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
   t.teardown(() => queues.close())
   return { redis, queues, socket: server.socket, connect: () => connectTo(t, server) }
 }
@@ -58,14 +57,14 @@ async function hearSettling (t: Test, socket: string): Promise<string[][]> {
   return heard
 }
 
-t.test('jobs that end in one turn of the event loop are settled with one command', fastOnly, async t => {
+t.test('jobs that end in one turn of the event loop are settled with one command', async t => {
   const { redis, queues, socket, connect } = await open(t)
   const held: Array<() => void> = []
   const handle = async (): Promise<{ ok: true, json: string, value: number }> => {
     await new Promise<void>(resolve => held.push(resolve))
     return { ok: true, json: '1', value: 1 }
   }
-  const pool = new WorkerPool({ backend: queueBackend, redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
   await pool.start()
   t.teardown(() => pool.stop(0))
   await queues.add('q', Array.from({ length: 8 }, () => job()))
@@ -78,12 +77,12 @@ t.test('jobs that end in one turn of the event loop are settled with one command
   t.equal(heard.length, 1)
 })
 
-t.test('a single job wakes one worker once, however many wait', fastOnly, async t => {
+t.test('a single job wakes one worker once, however many wait', async t => {
   const { redis, queues, socket, connect } = await open(t)
   const handle = async (): Promise<{ ok: true, json: string, value: number }> => ({ ok: true, json: '1', value: 1 })
   const heard: string[][] = []
   for (let workers = 0; workers < 3; workers++) {
-    const pool = new WorkerPool({ backend: queueBackend, redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
+    const pool = new WorkerPool({ redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
     await pool.start()
     t.teardown(() => pool.stop(0))
   }
@@ -128,7 +127,7 @@ t.test('a job that waits for another one is accepted though Redis is full just a
   t.equal(await redis.exists(`toolyard:{q}:${second.id}`), 1)
 })
 
-t.test('jobs that end together are announced with one message, a line for each', fastOnly, async t => {
+t.test('jobs that end together are announced with one message, a line for each', async t => {
   const { redis, queues, connect } = await open(t)
   const heard = await hear(connect)
   await queues.add('q', [job('me'), job('me'), job('me')])
@@ -170,7 +169,7 @@ t.test('an identical settlement that is sent again succeeds', async t => {
   t.same(await redis.hmget(`toolyard:{q}:${made?.id ?? ''}`, 'atm', 'returnvalue'), ['1', '{"inline":"1"}'])
 })
 
-t.test('of jobs that end together, one that threw no error, or has a damaged record, affects no other', fastOnly, async t => {
+t.test('of jobs that end together, one that threw no error, or has a damaged record, affects no other', async t => {
   const { redis, queues } = await open(t)
   await queues.add('q', [job(), job(), job(), job()])
   const [sound, thrown, damaged] = [await take(t, queues, redis), await take(t, queues, redis), await take(t, queues, redis)]

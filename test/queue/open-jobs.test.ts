@@ -1,7 +1,6 @@
 import { JobQueues, QueueDirectory, QueueFullError, type NewJob } from '@toolyard/queue'
 import { newJobId } from '@toolyard/store'
 import t from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -9,7 +8,7 @@ import { startTestRedis } from '../support/redis.ts'
 const redis = await connectTo(t, await startTestRedis(t))
 const limit = 3_000
 const retention = { ageSec: 60, count: 10_000 }
-const queues = new JobQueues(redis, new QueueDirectory(redis, 10), retention, { backend: queueBackend, perOwner: () => limit })
+const queues = new JobQueues(redis, new QueueDirectory(redis, 10), retention, { perOwner: () => limit })
 t.teardown(() => queues.close())
 const data: NewJob['data'] = { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }
 const jobs = (count: number): NewJob[] => Array.from({ length: count }, () => ({ id: newJobId(), type: 'x', data }))

@@ -2,7 +2,6 @@ import { FinishedJobs, JobCanceller, JobQueues } from '@toolyard/queue'
 import { jobKey, queueKey, type Redis } from '@toolyard/store'
 import type { Command } from 'ioredis'
 import t from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startPool } from '../support/pool.ts'
@@ -23,7 +22,7 @@ const failedAfter = async (id: string, times: number): Promise<unknown> => await
   `it has failed ${times} times`, async () => runs.get(id) === times && await redis.zscore(queueKey('q', 'failed'), id) !== null
 )
 function finishedOn (connection: Redis): FinishedJobs {
-  const own = new JobQueues(connection, directory, retention, { backend: queueBackend })
+  const own = new JobQueues(connection, directory, retention)
   t.teardown(() => own.close())
   return new FinishedJobs({ redis: connection, queues: own, canceller: new JobCanceller(connection, own), retention })
 }

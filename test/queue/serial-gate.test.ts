@@ -3,7 +3,6 @@ import { newJobId, type Redis } from '@toolyard/store'
 import fc from 'fast-check'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -12,7 +11,7 @@ import { untilLate } from '../support/until-late.ts'
 const server = await startTestRedis(t)
 const redis = await connectTo(t, server)
 const retention = { ageSec: 3_600, count: 10_000 }
-const queues = new JobQueues(redis, new QueueDirectory(redis, 1_000), retention, { backend: queueBackend })
+const queues = new JobQueues(redis, new QueueDirectory(redis, 1_000), retention)
 const canceller = new JobCanceller(redis, queues)
 t.teardown(() => queues.close())
 
@@ -48,7 +47,6 @@ async function play (events: readonly Event[], pauses: boolean): Promise<{ runs:
     return { ok: true, json: '1', value: 1 }
   }
   const pools = await Promise.all([1, 2].map(async () => new WorkerPool({
-    backend: queueBackend,
     redis: await connectTo(t, server),
     subscriber: await connectTo(t, server, 'subscriber'),
     retention,
@@ -104,7 +102,6 @@ t.test('X17 the earlier of two calls runs first, wherever its worker is held up 
     const hasCome = async (id: string): Promise<boolean> => runs.includes(id) || await redis.zscore(`toolyard:{${queue}}:delayed`, id) !== null
     const start = async (connection: Redis): Promise<WorkerPool> => {
       const pool = new WorkerPool({
-        backend: queueBackend,
         redis: connection,
         subscriber: await connectTo(t, server, 'subscriber'),
         retention,
@@ -146,7 +143,7 @@ t.test('X17 the earlier of two calls runs first, wherever its worker is held up 
 
 t.test('nothing of a serial tool is left when its queues are forgotten', async t => {
   const directory = new QueueDirectory(redis, 1_000)
-  const pool = new WorkerPool({ backend: queueBackend, redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
   await pool.start()
   for (const queue of await directory.list()) await directory.forget(queue)
   const left = async (): Promise<string[]> => await redis.keys('toolyard:serial*')

@@ -2,7 +2,6 @@ import { JobQueues, QueueDirectory, WorkerPool } from '@toolyard/queue'
 import { newJobId, type Redis } from '@toolyard/store'
 import t from 'tap'
 import type { Test } from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -36,12 +35,11 @@ interface Fixture {
 async function startPool (t: Test): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 100), retention, { backend: queueBackend })
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 100), retention)
   const running: Running[] = []
   const ended: string[] = []
   let most = 0
   const pool = new WorkerPool({
-    backend: queueBackend,
     redis,
     subscriber: await connectTo(t, server, 'subscriber'),
     retention,

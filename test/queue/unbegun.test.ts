@@ -1,7 +1,6 @@
 import { JobQueues, QueueDirectory, WorkerPool, type TakenJob, type HandlerResult, type NewJob } from '@toolyard/queue'
 import { newJobId, type Redis } from '@toolyard/store'
 import t, { type Test } from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { connectTo } from '../support/connection.ts'
 import { waitFor } from '../support/condition.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -28,7 +27,7 @@ interface Fixture {
 async function open (t: Test, handle: (job: TakenJob, fixture: Fixture) => Promise<void>): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
   let endFirst: ((result: HandlerResult) => void) | undefined
   let ended = 0
   const fixture: Fixture = {
@@ -42,7 +41,6 @@ async function open (t: Test, handle: (job: TakenJob, fixture: Fixture) => Promi
     marks: async id => await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun')
   }
   const pool = new WorkerPool({
-    backend: queueBackend,
     redis,
     subscriber: await connectTo(t, server, 'subscriber'),
     retention,

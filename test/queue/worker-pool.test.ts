@@ -3,7 +3,6 @@ import { newJobId, type Redis } from '@toolyard/store'
 import { once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
-import { fastOnly, queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -26,8 +25,8 @@ interface Fixture {
 async function startPool (t: Test, handle: (redis: Redis, job: TakenJob) => ReturnType<WorkerPoolOptions['handle']>, onError: WorkerPoolOptions['onError'] = error => { t.error(error) }): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })
-  const pool = new WorkerPool({ backend: queueBackend, redis, subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['q'], concurrency: 3, handle: job => handle(redis, job), onError })
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
+  const pool = new WorkerPool({ redis, subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['q'], concurrency: 3, handle: job => handle(redis, job), onError })
   await pool.start()
   t.teardown(async () => {
     await pool.stop(0)
@@ -46,7 +45,7 @@ async function startPool (t: Test, handle: (redis: Redis, job: TakenJob) => Retu
   }
 }
 
-t.test('a worker runs its job before it looks for another one', fastOnly, async t => {
+t.test('a worker runs its job before it looks for another one', async t => {
   const waiting: number[] = []
   const { add, ended } = await startPool(t, async redis => {
     waiting.push(await redis.zcard('toolyard:{q}:prioritized'))

@@ -14,23 +14,14 @@ export interface Suite {
 }
 
 /** How many places there are. */
-export const places = 6
+export const places = 3
 
 const usual = { places: 1, timeoutSec: 240 }
-const heavy = { places: 3, timeoutSec: 600 }
+const heavy = { places: 1, timeoutSec: 600 }
 
 export const suites: Readonly<Record<string, Suite>> = {
   /** Killed processes, outages and attacks. */
   faults: { ...heavy, paths: ['faults'] },
-  /** Jobs, streams and their faults with BullMQ's own scripts and loop. */
-  backend: {
-    ...heavy,
-    paths: ['queue', 'jobs', 'streams', 'processes/waiting', 'processes/job-types', 'processes/job-life', 'processes/stream-resume',
-      'processes/tickets', 'workflow/rerun', 'faults/lost-worker', 'faults/lost-jobs', 'faults/clocks', 'faults/full-redis',
-      'faults/once-half-way', 'faults/cancel-half-way', 'faults/serial', 'faults/idempotency', 'faults/upkeep', 'faults/redis-outages',
-      'faults/failover', 'faults/tenant-places'],
-    env: { QUEUE_BACKEND: 'bullmq' }
-  },
   /** Boxes, and attacks that run commands, with tools that are kept ready before they are called. */
   warm: {
     ...heavy,
@@ -65,5 +56,5 @@ export const suites: Readonly<Record<string, Suite>> = {
 
 /** What `npm test` runs: every package, in less than four minutes. */
 export const daily = ['e2e', 'http', 'unit']
-/** What CI runs: all but `backend`, whose subject is on its way out: run it after a change of packages/queue/src/backend. */
-export const everything = Object.keys(suites).filter(name => name !== 'backend')
+/** What CI runs. */
+export const everything = Object.keys(suites)

@@ -1,7 +1,6 @@
 import { JobQueues, QueueDirectory, WorkerPool, type WorkerPoolOptions } from '@toolyard/queue'
 import { newJobId, type Redis } from '@toolyard/store'
 import type { Test } from 'tap'
-import { queueBackend } from './backend.ts'
 import { connectTo } from './connection.ts'
 import type { TestRedis } from './redis.ts'
 
@@ -27,10 +26,9 @@ export async function startPool (t: Test, server: TestRedis, wishes: PoolWishes 
   const { known = [], maxQueues = 100, retention = { ageSec: 60, count: 1_000 }, concurrency = 1, handle, maxRunning, mayTake } = wishes
   const redis = await connectTo(t, server)
   const directory = new QueueDirectory(redis, maxQueues)
-  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
+  const queues = new JobQueues(redis, directory, retention)
   for (const queue of known) await directory.register(queue)
   const pool = new WorkerPool({
-    backend: queueBackend,
     redis,
     subscriber: await connectTo(t, server, 'subscriber'),
     retention,

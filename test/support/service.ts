@@ -1,7 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { queueBackend } from './backend.ts'
 import type { Cleanup } from './cleanup.ts'
 import { createClient, type Client } from './client.ts'
 import { startApp, type AppProcess } from './processes.ts'
@@ -98,7 +97,6 @@ export async function layOut (t: Cleanup, redisEnv: Record<string, string>, opti
     PATH: process.env['PATH'],
     HOME: dir,
     PORT: '0',
-    QUEUE_BACKEND: queueBackend,
     ...redisEnv,
     API_KEYS_JSON: apiKeysJson,
     WORKSPACE_DIR: join(dir, 'workspace'),

@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { list, reach, submit } from '../jobs/submission.ts'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { createService } from '../support/service.ts'
@@ -39,7 +38,7 @@ const service = await createService(t, {
 const { client } = service
 const redis = await connectTo(t, service.redis)
 const retention = { ageSec: 3_600, count: 1_000 }
-const queues = new JobQueues(redis, new QueueDirectory(redis, 64), retention, { backend: queueBackend })
+const queues = new JobQueues(redis, new QueueDirectory(redis, 64), retention)
 t.teardown(() => queues.close())
 const finished = new FinishedJobs({ redis, queues, canceller: new JobCanceller(redis, queues), retention })
 const operator = { keyName: 'admin', mayRun: () => true }

@@ -1,7 +1,7 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
   BulkChanges, CallStatistics, CompletionWaiter, countQueues, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader,
-  JobWatch, OnceStore, OutputStore, QueueDirectory, usedBackend
+  JobWatch, OnceStore, OutputStore, QueueDirectory
 } from '@toolyard/queue'
 import {
   connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, listWorkers, McpSessions, RateLimit, RedisGuard,
@@ -60,11 +60,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
   const retention = retentionOf(settings)
   const replicas = new Replicas(commands, settings.REDIS_WAIT_REPLICAS)
-  const { because } = usedBackend(settings.QUEUE_BACKEND)
-  if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts are used')
   const ownerLimits = ownerLimitsOf(settings)
   const queues = new JobQueues(commands, directory, retention, {
-    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimits.maxJobs, replicas, backend: settings.QUEUE_BACKEND
+    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimits.maxJobs, replicas
   })
   const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
@@ -127,7 +125,6 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const eventLoop = new EventLoopWatch(settings.MAX_EVENT_LOOP_DELAY_MS)
   const readiness = readinessChecks({
     redis: guard,
-    backend: settings.QUEUE_BACKEND,
     tools,
     eventLoop,
     authReady: settings.API_AUTH_DISABLED || keys.length > 0 || tokens !== undefined,

@@ -1,5 +1,4 @@
 import type { RegistrySource } from '@toolyard/manifests'
-import { describeBackend, type BackendKind } from '@toolyard/queue'
 import { listWorkers, type Redis, type RedisGuard } from '@toolyard/store'
 import type { ReadinessCheck } from '@toolyard/runtime'
 import type { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
@@ -8,7 +7,6 @@ import type { ListWorkers } from './routes/health.ts'
 /** What readiness is read from. */
 export interface ReadinessParts {
   redis: RedisGuard
-  backend: BackendKind
   tools: RegistrySource
   eventLoop: EventLoopWatch
   /** A key is configured, or authentication is switched off. */
@@ -19,12 +17,11 @@ export interface ReadinessParts {
 
 /** The checks of `/ready`. */
 export function readinessChecks (
-  { redis, backend, tools, eventLoop, authReady, draining }: ReadinessParts
+  { redis, tools, eventLoop, authReady, draining }: ReadinessParts
 ): Record<string, ReadinessCheck> {
   return {
     running: async () => draining.aborted ? { ok: false, detail: 'the service is stopping' } : { ok: true },
     redis: () => redis.readiness(),
-    queue: async () => ({ ok: true, detail: describeBackend(backend) }),
     load: async () => eventLoop.overloaded ? { ok: false, detail: 'this process has more to do than it can' } : { ok: true },
     auth: async () => authReady ? { ok: true } : { ok: false, detail: 'no API key is configured' },
     registry: async () => ({ ok: true, detail: registryDetail(tools) })

@@ -1,7 +1,7 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createExecutors, loadCodeOf, openAudit } from '@toolyard/executors'
 import { acceptedPattern, createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
-import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool, describeBackend, usedBackend } from '@toolyard/queue'
+import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, RedisGuard, reportRedis, SessionLeases,
   ToolInventories, WorkerHeartbeat
@@ -111,10 +111,8 @@ export async function runWorker (): Promise<void> {
   const imports = new ImportWatch({ tools, executors, table: importFaults, logger })
   const retention = retentionOf(settings)
   const permissions = permissionPolicyOf(settings)
-  const { because } = usedBackend(settings.QUEUE_BACKEND)
-  if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts and loop are used')
   const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, {
-    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimitsOf(settings).maxJobs, backend: settings.QUEUE_BACKEND
+    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimitsOf(settings).maxJobs
   })
   const stepsOf = createStepsOf({
     registry: tools.current,
@@ -141,7 +139,6 @@ export async function runWorker (): Promise<void> {
     totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY,
     maxRunning: ownerLimitsOf(settings).maxRunning,
     replicas: settings.REDIS_WAIT_REPLICAS,
-    backend: settings.QUEUE_BACKEND,
     mayTake: () => shortages.current === undefined,
     handle: createHandler({
       tools: versions,
@@ -222,8 +219,7 @@ export async function runWorker (): Promise<void> {
   const checks: Record<string, ReadinessCheck> = {
     running: async () => state.isRunning ? { ok: true } : { ok: false, detail: 'the worker is stopping' },
     redis: () => guard.readiness(),
-    processes: async () => shortages.readiness(),
-    queue: async () => ({ ok: true, detail: describeBackend(settings.QUEUE_BACKEND) })
+    processes: async () => shortages.readiness()
   }
   const readiness = (): ReturnType<typeof readReadiness> => readReadiness(checks)
   answerParent('status', async () => ({ ready: await readiness(), metrics: await metrics.json() }))

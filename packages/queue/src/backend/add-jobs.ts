@@ -1,6 +1,6 @@
-import type { JobJson, ParentKeyOpts } from 'bullmq'
+import type { JobJson, ParentKeyOpts, RedisQueueBackend } from 'bullmq'
 import { type ScriptCall, type ScriptRun, type Redis, type Replicas, required } from '@toolyard/store'
-import type { JobScripts } from './scripts/job-scripts.ts'
+import { jobScripts } from './scripts/job-scripts.ts'
 import { addPlainScript } from './scripts/plain-scripts.ts'
 
 /** A job that is about to be added. */
@@ -42,9 +42,8 @@ export class JobGoneError extends Error {
 
 /** How jobs get into one queue. */
 export interface Adder {
-  scripts: JobScripts
-  /** What the script for plain jobs gets in all of its calls. Undefined: BullMQ's script adds plain jobs too, one by one. */
-  plain?: ScriptCall
+  /** What the script for plain jobs gets in all of its calls. */
+  plain: ScriptCall
   /** The keys of the queue's index and its settings. */
   created: string
   meta: string
@@ -61,23 +60,23 @@ type AddRun = ScriptRun & { calls: readonly AddCall[] }
 
 /** See `JobBackend.addAll`. */
 export async function addJobs (
-  redis: Redis, jobs: readonly AddedJob[], { scripts, plain: shared, created, meta, replicas, keyOf, commandOf, errorOf }: Adder
+  redis: Redis, jobs: readonly AddedJob[], { plain: shared, created, meta, replicas, keyOf, commandOf, errorOf }: Adder
 ): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const runs: AddRun[] = []
   for (const { id, entries: [entry = '', tenantEntry = ''], onceSec, plain: made, general } of jobs) {
     const once = onceSec === 0 ? '' : onceSec
-    if (shared !== undefined && made !== undefined) {
+    if (made !== undefined) {
       const { name, data, opts, timestamp, priority } = made
       plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry, once, tenantEntry] })
       continue
     }
     const { name, args } = await commandOf(id, general())
     if (!isAdding(name)) throw new Error(`BullMQ adds a job with '${name}'`)
-    const call = { id, ...scripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter')], [entry, once, tenantEntry]) }
-    runs.push({ script: scripts[name].script, calls: [call] })
+    const call = { id, ...jobScripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter')], [entry, once, tenantEntry]) }
+    runs.push({ script: jobScripts[name].script, calls: [call] })
   }
-  if (shared !== undefined && plain.length > 0) {
+  if (plain.length > 0) {
     runs.unshift({ script: addPlainScript, calls: plain, shared: { ...shared, keys: [...shared.keys, created] } })
   }
   const answers = replicas === undefined || replicas.needed === 0
@@ -93,6 +92,16 @@ export async function addJobs (
     }
   }
   return refused
+}
+
+/** What BullMQ would send to add a job. */
+export async function commandOf (backend: RedisQueueBackend, id: string, { job, parent }: GeneralJob): Promise<AddCommand> {
+  let command: AddCommand | undefined
+  const listening = { runCommand: (name: string, args: AddCommand['args']) => { command = { name: required(name.split(':')[0], 'the name of a command'), args } } }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ uses only `runCommand` of a client here.
+  await backend.addJobToTransaction(listening as never, job, id, parent)
+  if (command === undefined) throw new Error('BullMQ adds a job without a command')
+  return command
 }
 
 const adding = ['addPrioritizedJob', 'addDelayedJob', 'addParentJob'] as const

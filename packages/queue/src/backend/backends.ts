@@ -3,9 +3,6 @@ import type { Processor, Queue, QueueBaseOptions, RedisConnection, WorkerOptions
 import { type Redis, internalName, keyPrefix } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
-import { EagerWorker } from './eager-worker.ts'
-import { FastBackend } from './fast-backend.ts'
-import { unknownScripts } from './scripts/job-scripts.ts'
 import { JobWorker } from './job-worker.ts'
 import { lockMs } from './timed/lock-renewal.ts'
 import { clientOn } from './timed/timed-backend.ts'
@@ -21,43 +18,16 @@ export function listenOn (redis: Redis): RedisConnection {
   return listening
 }
 
-/** `fast`: our scripts and loop. `bullmq`: BullMQ's own. Both work side by side on one Redis. */
-export type BackendKind = 'fast' | 'bullmq'
-
 /** What backends are made with. */
 export interface BackendParts extends JobBackendParts {
-  /** `fast` when absent. */
-  backend?: BackendKind | undefined
   /** For any number of queues: what all of them listen with; without it, each listens by itself. */
   listening?: RedisConnection
 }
 
-/** Which backend is used where this one is wanted, and why another one. */
-export function usedBackend (wanted: BackendKind): { kind: BackendKind, because?: string } {
-  if (wanted === 'bullmq' || unknownScripts.length === 0) return { kind: wanted }
-  return { kind: 'bullmq', because: `this version of BullMQ has other scripts than ours were made for: ${unknownScripts.join(', ')}` }
-}
-
-/** What `/ready` says of the backend. */
-export function describeBackend (wanted: BackendKind): string {
-  const { kind, because } = usedBackend(wanted)
-  return because === undefined ? kind : `${kind}: ${because}`
-}
-
-type BackendOf<Backend> = (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => Backend
+type BackendMaker = (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend
 
 /** Makes the backends of BullMQ's queues and workers. */
-export function backendOn (parts: BackendParts): BackendOf<JobBackend> {
-  return isFast(parts) ? makerOf(FastBackend, parts) : makerOf(JobBackend, parts)
-}
-
-function isFast ({ backend = 'fast' }: BackendParts): boolean {
-  return usedBackend(backend).kind === 'fast'
-}
-
-function makerOf<Backend> (
-  Kind: new (...args: ConstructorParameters<typeof JobBackend>) => Backend, { listening, ...parts }: BackendParts
-): BackendOf<Backend> {
+export function backendOn ({ listening, ...parts }: BackendParts): BackendMaker {
   const { redis } = parts
   return (name, options, { withBlockingConnection = false } = {}) => {
     const client = clientOn(redis)
@@ -67,7 +37,7 @@ function makerOf<Backend> (
       ? new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true })
       : undefined
     const given = { lockDuration: lockMs, ...options }
-    return new Kind(
+    return new JobBackend(
       parts, connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), given, blocking, listening === undefined
     )
   }
@@ -110,13 +80,11 @@ export function openWorker (
     skipVersionCheck: true,
     ...(name === undefined ? {} : { name })
   }
-  return isFast(parts)
-    ? new EagerWorker(internalName(queue), process, options, makerOf(FastBackend, parts))
-    : new JobWorker<JobData, OutputRecord>(internalName(queue), process, options, makerOf(JobBackend, parts))
+  return new JobWorker(internalName(queue), process, options, backendOn(parts))
 }
 
 /** Opens a queue. Opening writes nothing to Redis, and the queue needs no closing. */
-export function openQueue (redis: Redis, queue: string, backendOf: ReturnType<typeof backendOn>): JobQueue {
+export function openQueue (redis: Redis, queue: string, backendOf: BackendMaker): JobQueue {
   const opened: JobQueue = new bullmq.Queue(
     internalName(queue), { connection: redis, prefix: keyPrefix, skipVersionCheck: true, skipMetasUpdate: true }, backendOf
   )

@@ -1,11 +1,14 @@
 import type { JobData } from '@toolyard/contract'
-import type { JobJson, MinimalJob, MoveToDelayedOpts, ParentKeyOpts } from 'bullmq'
-import { addJobs, type AddCommand, type AddedJob, type Adder } from './add-jobs.ts'
+import type { JobJson, MinimalJob, MoveToDelayedOpts } from 'bullmq'
+import { addJobs, commandOf, type AddedJob, type Adder } from './add-jobs.ts'
 import { Beginnings } from './beginnings.ts'
-import { type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, required, fromRedis } from '@toolyard/store'
+import { type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, fromRedis } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
-import { ownScripts, unbegunField, type BullmqArgs, type JobScripts } from './scripts/job-scripts.ts'
+import { jobScripts, unbegunField, type BullmqArgs } from './scripts/job-scripts.ts'
+import { addPlainKeys, finishPlainKeys, takePlainKeys, takePlainScript } from './scripts/plain-scripts.ts'
 import { JobRuns } from './job-runs.ts'
+import { JobSettler, type End, type Ended, type EndReply } from './job-settler.ts'
+import { lockMs } from './timed/lock-renewal.ts'
 import { runAgain, type RunAgain, type RunAgainResult } from './run-again.ts'
 import { keepJobs, type Retention } from '../record/retention.ts'
 import { TimedBackend, type BullmqClient, type NextJob } from './timed/timed-backend.ts'
@@ -40,46 +43,20 @@ export interface JobBackendParts {
   wait?: SharedWait | undefined
 }
 
-/** How a job ends: its return value, or the reason and the stack of its failure. */
-export interface End {
-  job: MinimalJob
-  token: string
-  sign: '+' | '-'
-  text: string
-  stack: string
-  fetchNext: boolean
-  /** By Redis' clock. */
-  at: number
-  /** The API process that waits for it, or nothing. */
-  awaited: string
-  /** How often the job has run, if its beginning was not noted before; else nothing. */
-  runs: number | ''
-  /** For BullMQ's script. */
-  call: () => ScriptCall
-}
+/** The settler's answer where the job has ended, and BullMQ must be asked for the next one. */
+const askBullmq = 1
 
 /**
- * What a script answers to an end: what BullMQ's would, a number or the next job; and
- * 1 where other jobs depend on this one, 0 where none does.
- */
-export type EndReply = [reply: unknown, dependents: 0 | 1 | undefined]
-
-/** What became of an end. */
-export interface Ended {
-  /** The next job; empty where none was asked for, or there is none. */
-  next: unknown[]
-  dependents: 0 | 1 | undefined
-}
-
-/**
- * BullMQ's access to the jobs of one queue: BullMQ's own scripts, with what Toolyard promises around them. This is all of
- * `QUEUE_BACKEND=bullmq`; `FastBackend` adds speed.
+ * BullMQ's access to the jobs of one queue. Plain jobs have scripts of our own: one command adds those of a request, and one
+ * settles those that end in one turn of the event loop. All others are left to BullMQ's scripts, with what Toolyard promises
+ * around them. Both leave the same in Redis.
  */
 export class JobBackend extends TimedBackend {
   /** Which jobs were run. */
   readonly runs: JobRuns
   readonly wakeUps: WakeUps
-  protected readonly keep: ReturnType<typeof keepJobs>
+  readonly #keep: ReturnType<typeof keepJobs>
+  readonly #settler: JobSettler
   readonly #replicas: Replicas | undefined
   readonly #wait: SharedWait | undefined
   /** Ids of jobs that BullMQ's script has just taken, and whose run has not begun: BullMQ drops what it doesn't know. */
@@ -91,11 +68,9 @@ export class JobBackend extends TimedBackend {
     this.#wait = wait
     this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), beginnings: new Beginnings(redis, replicas) })
     this.wakeUps = new WakeUps(redis, part => this.toKey(part))
-    this.keep = keepJobs(retention)
-  }
-
-  protected get scripts (): JobScripts {
-    return ownScripts
+    this.#keep = keepJobs(retention)
+    const { age, count, limit } = this.#keep
+    this.#settler = new JobSettler(redis, () => this.#shared(finishPlainKeys, [...this.#taking(), age, count, limit, jobChannel(''), replyChannel('')]))
   }
 
   /** Whether other jobs may wait for a job that was settled here. */
@@ -109,7 +84,7 @@ export class JobBackend extends TimedBackend {
    * @returns the errors of those that were refused, by id
    */
   async addAll (jobs: readonly AddedJob[]): Promise<Map<string, Error>> {
-    return await addJobs(this.redis, jobs, this.adder())
+    return await addJobs(this.redis, jobs, this.#adder())
   }
 
   override async moveToCompleted (
@@ -135,7 +110,7 @@ export class JobBackend extends TimedBackend {
   /** A Redis that is full still gives out its jobs, and takes back those of lost workers: else it would stay full. */
   override execCommand (client: BullmqClient, command: string, args: unknown[]): unknown {
     if (command !== 'moveToActive' && command !== 'moveStalledJobsToWait') return super.execCommand(client, command, args)
-    const wrapped = this.scripts[command]
+    const wrapped = jobScripts[command]
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ made them.
     const call = wrapped.call(this.inServerTime(command, args) as BullmqArgs, [this.toKey('meta')], command === 'moveToActive' ? [this.toKey('')] : [])
     return wrapped.script.run(this.redis, [call]).then(([reply]) => {
@@ -145,11 +120,10 @@ export class JobBackend extends TimedBackend {
     })
   }
 
-  override async moveToActive (token: string, name?: string): Promise<NextJob<TakenFields>> {
+  override async moveToActive (token: string): Promise<NextJob<TakenFields>> {
     const askedAt = performance.now()
-    const next = fromRedis<NextJob<TakenFields>>(await super.moveToActive(token, name))
-    if (next[0] !== null) Object.assign(next[0], { askedAt }, this.#unbegun.delete(next[1]) && { isUnbegun: true })
-    return next
+    const [reply] = await takePlainScript.run(this.redis, [{ keys: [], args: [token] }], this.#shared(takePlainKeys, this.#taking()))
+    return Array.isArray(reply) ? this.#nextJob(reply, askedAt) : await this.#takeByBullmq(token)
   }
 
   override async waitForJob (blockTimeout: number): ReturnType<typeof TimedBackend.prototype.waitForJob> {
@@ -166,52 +140,65 @@ export class JobBackend extends TimedBackend {
 
   /** Puts a failed job back, with all its attempts. */
   async runAgain (id: string, wish: RunAgain): Promise<RunAgainResult> {
-    const { redis, scripts: { reprocessJob: script } } = this
-    return await runAgain({ redis, queue: publicName(this.name), now: this.now(), script, toKey: part => this.toKey(part) }, id, wish)
+    return await runAgain({ redis: this.redis, queue: publicName(this.name), now: this.now(), toKey: part => this.toKey(part) }, id, wish)
   }
 
   /** How jobs get into this queue. */
-  protected adder (): Adder {
+  #adder (): Adder {
     return {
-      scripts: this.scripts,
+      plain: this.#shared(addPlainKeys, []),
       created: createdKey(publicName(this.name)),
       meta: this.toKey('meta'),
       replicas: this.#replicas,
       keyOf: id => this.toKey(id),
-      commandOf: async (id, { job, parent }) => await this.#commandOf(job, id, parent),
+      commandOf: async (id, made) => await commandOf(this, id, made),
       errorOf: (code, jobId) => this.finishedErrors({ code, jobId, command: 'addJob' })
     }
   }
 
   /** @throws what Redis says to the job, or the connection. */
-  protected async settle ({ job, call }: End): Promise<Ended> {
+  async #settle ({ job, token, sign, text, stack, at, fetchNext, awaited, runs, call }: End): Promise<Ended> {
+    const plain = { keys: [], args: [idOf(job), token, sign, text, stack, at, fetchNext && this.closing === undefined ? '1' : '', awaited, runs] }
     const askedAt = performance.now()
-    const [reply] = await this.scripts.moveToFinished.script.run(this.redis, [call()])
+    const settled = job.parentKey === undefined ? await this.#settler.settle(plain) : undefined
+    // The job has ended, whatever becomes of the next: another place of the worker takes it.
+    if (settled?.[0] === askBullmq) return { next: await this.#takeByBullmq(token).catch(() => []), dependents: settled[1] }
+    if (settled !== undefined) return this.#ended(job, settled, askedAt)
+    const generalAskedAt = performance.now()
+    const [reply] = await jobScripts.moveToFinished.script.run(this.redis, [call()])
     if (!Array.isArray(reply)) throw reply
-    return this.ended(job, fromRedis(reply), askedAt)
+    return this.#ended(job, fromRedis(reply), generalAskedAt)
   }
 
-  /** @throws BullMQ's error for a number that its script answers. */
-  protected ended (job: MinimalJob, [reply, dependents]: EndReply, askedAt: number): Ended {
-    if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: idOf(job), command: 'moveToFinished', state: 'active' })
-    return { next: this.nextJob(reply, askedAt), dependents }
-  }
-
-  /** BullMQ's words for a job that a script has taken; `askedAt`: see `TakenFields`. */
-  protected nextJob (reply: unknown, askedAt: number): NextJob<TakenFields> {
-    const next = fromRedis<NextJob<TakenFields>>(this.inLocalTime(bullmq.raw2NextJobData(fromRedis(reply))))
-    Object.assign(next[0] ?? {}, { askedAt }, isUnbegun(reply) && { isUnbegun: true })
+  async #takeByBullmq (token: string): Promise<NextJob<TakenFields>> {
+    const askedAt = performance.now()
+    const next = fromRedis<NextJob<TakenFields>>(await super.moveToActive(token))
+    if (next[0] !== null) Object.assign(next[0], { askedAt }, this.#unbegun.delete(next[1]) && { isUnbegun: true })
     return next
   }
 
-  /** What BullMQ would send. */
-  async #commandOf (job: JobJson, id: string, parent: ParentKeyOpts): Promise<AddCommand> {
-    let command: AddCommand | undefined
-    const listening = { runCommand: (name: string, args: AddCommand['args']) => { command = { name: required(name.split(':')[0], 'the name of a command'), args } } }
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ uses only `runCommand` of a client here.
-    await this.addJobToTransaction(listening as never, job, id, parent)
-    if (command === undefined) throw new Error('BullMQ adds a job without a command')
-    return command
+  /** What a script that takes jobs gets. */
+  #taking (): [number, number, string] {
+    const { opts } = this.queue
+    return [this.now(), lockMs, 'name' in opts && typeof opts.name === 'string' ? opts.name : '']
+  }
+
+  /** What a script of plain jobs gets in all calls. */
+  #shared (types: readonly string[], args: ScriptCall['args']): ScriptCall {
+    return { keys: types.map(type => this.toKey(type)), args: [this.toKey(''), ...args] }
+  }
+
+  /** @throws BullMQ's error for a number that its script answers. */
+  #ended (job: MinimalJob, [reply, dependents]: EndReply, askedAt: number): Ended {
+    if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: idOf(job), command: 'moveToFinished', state: 'active' })
+    return { next: this.#nextJob(reply, askedAt), dependents }
+  }
+
+  /** BullMQ's words for a job that a script has taken; `askedAt`: see `TakenFields`. */
+  #nextJob (reply: unknown, askedAt: number): NextJob<TakenFields> {
+    const next = fromRedis<NextJob<TakenFields>>(this.inLocalTime(bullmq.raw2NextJobData(fromRedis(reply))))
+    Object.assign(next[0] ?? {}, { askedAt }, isUnbegun(reply) && { isUnbegun: true })
+    return next
   }
 
   async #finish (job: MinimalJob & SettlementNotes, part: Pick<End, 'token' | 'sign' | 'text' | 'stack' | 'fetchNext'>, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
@@ -222,14 +209,14 @@ export class JobBackend extends TimedBackend {
     const runs = this.runs.isUnbegun(job) ? job.attemptsMade + 1 : ''
     const at = job[endedAt] ??= this.now()
     const [field, target] = sign === '+' ? ['returnvalue', 'completed'] as const : ['failedReason', 'failed'] as const
-    const { next, dependents } = await this.settle({
+    const { next, dependents } = await this.#settle({
       job,
       at,
       awaited,
       runs,
       ...part,
-      call: () => this.scripts.moveToFinished.call(
-        this.moveToFinishedArgs(job, text, field, this.keep, target, token, at, fetchNext, fields),
+      call: () => jobScripts.moveToFinished.call(
+        this.moveToFinishedArgs(job, text, field, this.#keep, target, token, at, fetchNext, fields),
         [this.toKey(id)],
         [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs]
       )

@@ -1,14 +1,15 @@
 import type { Job, Span } from 'bullmq'
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
 import { mayRedisTakeItLater, idOf } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
+import { JobLoop } from './job-loop.ts'
 import { TimedWorker } from './timed/timed-worker.ts'
 import type { SharedPlaces } from './shared-places.ts'
 
 /** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
-export const pauseMs = 50
+const pauseMs = 50
 
 /** A worker that takes no jobs now asks after so many milliseconds whether it may again. */
 const notNowMs = 200
@@ -33,15 +34,27 @@ interface TakingNotes {
 const movedOn = [bullmq.DelayedError, bullmq.WaitingError, bullmq.WaitingChildrenError]
 
 /**
- * BullMQ's worker and loop, with what Toolyard promises: an outcome isn't lost while Redis can't take it, and a worker that
- * has put a job off leaves it to other workers.
+ * BullMQ's worker with a loop of its own, which starts each job as soon as it is taken: BullMQ's loop fills all places first,
+ * which costs round trips (docs/decisions/0017-eager-worker.md). And with what Toolyard promises: an outcome isn't lost while
+ * Redis can't take it, and a worker that has put a job off leaves it to other workers.
  *
  * It is started by `run`, once all listeners are set (`autorun` must be false).
  */
-export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> extends TimedWorker<Data, Result, Backend> {
+export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBackend> {
+  readonly #loop = new JobLoop<Job<Data, Result>>({
+    isOpen: () => this.closing === undefined && !this.paused,
+    places: () => this.concurrency,
+    take: async taken => await this.#take(`${this.id}:${taken}`),
+    run: async job => (await this.processJob(job, job.token ?? '')) ?? undefined,
+    restAfter: async job => {
+      const awayMs = this.stayAwayMs(idOf(job))
+      if (awayMs > 0) await this.#rest(awayMs)
+    },
+    onError: error => { this.emit('error', error) }
+  })
+
+  #hasAsked = false
   #awayUntil = 0
-  /** Jobs that were taken and whose run has not started: nobody renews their locks. */
-  #unstarted = 0
   #isYielding = false
   readonly #closing = new AbortController()
 
@@ -65,8 +78,22 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     this.#isYielding = true
   }
 
-  override async getNextJob (...asked: Parameters<TimedWorker<Data, Result, Backend>['getNextJob']>): ReturnType<TimedWorker<Data, Result, Backend>['getNextJob']> {
-    while (!this.mayTake() && this.closing === undefined) await this.rest(notNowMs)
+  /** Serves until the worker is closed or paused; resolves when its last job has ended. */
+  override async run (): Promise<void> {
+    if (this.running) throw new Error('Worker is already running.')
+    this.running = true
+    try {
+      await this.startStalledCheckTimer()
+      this.lockManager.start()
+      this.mainLoopRunning = this.#loop.serve()
+      await this.mainLoopRunning
+    } finally {
+      this.running = false
+    }
+  }
+
+  override async getNextJob (...asked: Parameters<TimedWorker<Data, Result, JobBackend>['getNextJob']>): ReturnType<TimedWorker<Data, Result, JobBackend>['getNextJob']> {
+    while (!this.mayTake() && this.closing === undefined) await this.#rest(notNowMs)
     return await super.getNextJob(...asked)
   }
 
@@ -77,7 +104,6 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
 
   override async processJob (job: Job<Data, Result>, token: string, fetchNext?: () => boolean): Promise<Job<Data, Result> | undefined> {
     let next: Job<Data, Result> | undefined
-    this.#unstarted--
     try {
       if (!await this.#holds(job, token)) return undefined
       next = (await super.processJob(job, token, fetchNext)) ?? undefined
@@ -92,7 +118,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
   ): Promise<Job<Data, Result>> {
     try {
-      return await this.settle(job, token, async () => await super.handleCompleted(result, job, token, this.mayFetch(fetchNext), span))
+      return await this.#settle(job, token, async () => await super.handleCompleted(result, job, token, this.#mayFetch(fetchNext), span))
     } catch (error) {
       if (!bullmq.isNotConnectionError(asError(error))) throw error
       // The job has done its work: another attempt would do it again.
@@ -105,17 +131,14 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   ): Promise<Job<Data, Result>> {
     // After such an error the job has not ended. BullMQ would take the next job with another command, which needs a place of its own.
     const mustStop = error instanceof PutOffError || (this.places !== undefined && movedOn.some(Kind => error instanceof Kind))
-    return await this.settle(job, token, async () => await super.handleFailed(
-      error, job, token, mustStop ? () => false : this.mayFetch(fetchNext), span
+    return await this.#settle(job, token, async () => await super.handleFailed(
+      error, job, token, mustStop ? () => false : this.#mayFetch(fetchNext), span
     ))
   }
 
-  /**
-   * Whether the command that settles a job takes the next one, which then has its place. BullMQ's loop may be waiting for a
-   * place when that job comes, and would not start it.
-   */
-  protected mayFetch (fetchNext?: () => boolean): (() => boolean) | undefined {
-    return this.places === undefined && this.mayTake() ? fetchNext : () => false
+  /** Whether the command that settles a job takes the next one, which then has its place. */
+  #mayFetch (fetchNext: () => boolean = () => true): () => boolean {
+    return () => this.mayTake() && fetchNext() && this.places?.mayKeep(this.name) !== false
   }
 
   protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {
@@ -123,42 +146,41 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     if (fields.isUnbegun === true) this.backend.runs.noteUnbegun(job)
     Object.assign(job, { [askedAt]: fields.askedAt })
     this.#awayUntil = performance.now() + this.stayAwayMs(id)
-    this.#unstarted++
     this.#isYielding = false
     return job
   }
 
   protected override getBlockTimeout (blockUntil: number): number {
+    this.#hasAsked = true
     return super.getBlockTimeout(this.#isYielding && blockUntil > 0 ? blockUntil + yieldMs : blockUntil)
   }
 
   protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {
+    this.#hasAsked = true
     const { places } = this
     // Another process may have a place for what this one was woken for.
     if (places?.hasFree === false) this.backend.wakeUps.passOn().catch((error: unknown) => { this.emit('error', asError(error)) })
     const awayMs = this.#awayUntil - performance.now()
+    if (awayMs > 0) await this.#rest(awayMs)
+    if (places === undefined) return await super.moveToActive(token, name)
     let job: Job<Data, Result> | undefined
-    if (this.#unstarted > 0 && (awayMs > 0 || places !== undefined)) {
-      // BullMQ's loop starts what it has taken once it finds no other job. Until then a rest, or a wait for a place, could
-      // outlast their locks.
-      await nextTurn()
-    } else {
-      if (awayMs > 0) await this.rest(awayMs)
-      if (places === undefined) return await super.moveToActive(token, name)
-      if (await places.take(this.name, this.#closing.signal)) {
-        try {
-          job = await super.moveToActive(token, name)
-        } finally {
-          if (job === undefined) places.leave(this.name)
-        }
+    if (await places.take(this.name, this.#closing.signal)) {
+      try {
+        job = await super.moveToActive(token, name)
+      } finally {
+        if (job === undefined) places.leave(this.name)
       }
     }
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ's own answers the same where there is no job.
     return job as Job<Data, Result>
   }
 
+  async #settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
+    return await this.#loop.whileSettling(this.#settleAtLast(job, token, settle))
+  }
+
   /** Settles a job, again and again while Redis can't take it; its lock is renewed meanwhile. */
-  protected async settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
+  async #settleAtLast<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
     const id = idOf(job)
     try {
       for (;;) {
@@ -174,6 +196,21 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
       }
     } finally {
       this.lockManager.untrackJob(id)
+    }
+  }
+
+  /** Takes a job, waiting for one; resolves with undefined from time to time, and when Redis can't be reached. */
+  async #take (token: string): Promise<Job<Data, Result> | undefined> {
+    this.#hasAsked = false
+    try {
+      const job = await this.getNextJob(token) as Job<Data, Result> | undefined
+      // Someone has limited the queue's rate.
+      if (job === undefined && !this.#hasAsked) await this.#rest(pauseMs)
+      return job
+    } catch (error) {
+      if (bullmq.isNotConnectionError(asError(error)) && this.closing === undefined) this.emit('error', asError(error))
+      await this.#rest(this.opts.runRetryDelay ?? pauseMs)
+      return undefined
     }
   }
 
@@ -197,7 +234,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   }
 
   /** Waits, but not while the worker closes. */
-  protected async rest (ms: number): Promise<void> {
+  async #rest (ms: number): Promise<void> {
     if (this.closing !== undefined) return
     const closing = new AbortController()
     const end = (): void => { closing.abort() }

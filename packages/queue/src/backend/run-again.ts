@@ -1,6 +1,6 @@
 import { limits } from '@toolyard/contract/terms'
 import { type Redis, fromRedis, jobChannel, jobLogKey } from '@toolyard/store'
-import type { JobScripts } from './scripts/job-scripts.ts'
+import { jobScripts } from './scripts/job-scripts.ts'
 
 /** What became of a job that was to be run again; `unfailed` when it waits, runs, or has ended otherwise or anew. */
 export type RunAgainResult = 'queued' | 'missing' | 'unfailed'
@@ -22,21 +22,20 @@ export interface RunAgainParts {
   queue: string
   /** Redis' time, in milliseconds since 1970. */
   now: number
-  script: JobScripts['reprocessJob']
   toKey: (part: string) => string
 }
 
 /** Puts a failed job back, with all its attempts. */
 export async function runAgain (
-  { redis, queue, now, script, toKey }: RunAgainParts, id: string, { endedAt, bulkId = '', meta, logSec }: RunAgain
+  { redis, queue, now, toKey }: RunAgainParts, id: string, { endedAt, bulkId = '', meta, logSec }: RunAgain
 ): Promise<RunAgainResult> {
   const parts = ['events', 'failed', 'wait', 'meta', 'active', 'marker', 'prioritized', 'pc'].map(toKey)
   const said = [new Date(now).toISOString(), meta === undefined ? '' : JSON.stringify(meta), limits.logLines, logSec]
-  const call = script.call(
+  const call = jobScripts.reprocessJob.call(
     [toKey(id), ...parts, id, 'LPUSH', 'failedReason', 'failed', '1', '1'],
     [toKey(id), toKey('failed'), jobLogKey(queue, id)], [id, endedAt, bulkId, ...said, jobChannel(id)]
   )
-  const [reply] = await script.script.run(redis, [call])
+  const [reply] = await jobScripts.reprocessJob.script.run(redis, [call])
   if (reply instanceof Error) throw reply
   return fromRedis(reply)
 }

@@ -1,6 +1,6 @@
 import { asError, limits } from '@toolyard/contract/terms'
 import type { JobsOptions, RedisConnection } from 'bullmq'
-import { backendOn, listenOn, openQueue, type BackendKind, type JobQueue } from '../backend/backends.ts'
+import { backendOn, listenOn, openQueue, type JobQueue } from '../backend/backends.ts'
 import { type Redis, newJobId, ownerOf, qualifiedName, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, ForgetfulMap } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import { CallbackOutbox } from './callback-outbox.ts'
@@ -34,8 +34,6 @@ export interface JobLimits {
 export interface JobQueuesOptions extends Partial<JobLimits> {
   /** Those that must have a job before it counts as added; without it, none. */
   replicas?: Replicas
-  /** `fast` when absent: see `backend/README.md`. */
-  backend?: BackendKind | undefined
 }
 
 const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perOwner: () => 0 }
@@ -62,7 +60,7 @@ export class JobQueues {
   readonly #listening: RedisConnection
   readonly #queues: ForgetfulMap<JobQueue>
 
-  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, backend, ...some }: JobQueuesOptions = {}) {
+  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, ...some }: JobQueuesOptions = {}) {
     const jobLimits = { ...unlimited, ...some }
     this.#redis = redis
     this.#directory = directory
@@ -74,7 +72,7 @@ export class JobQueues {
     this.#limits = jobLimits
     this.callbacks = new CallbackOutbox(redis)
     this.#listening = listenOn(redis)
-    const backendOf = backendOn({ redis, retention, replicas, backend, listening: this.#listening })
+    const backendOf = backendOn({ redis, retention, replicas, listening: this.#listening })
     this.#queues = new ForgetfulMap(queue => openQueue(redis, queue, backendOf), maxOpened)
   }
 

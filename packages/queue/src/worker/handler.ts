@@ -1,5 +1,4 @@
 import type { CallError, ChangedFiles, JobData, OutputCut, Progress, SandboxState } from '@toolyard/contract'
-import type { BackendKind } from '../backend/backends.ts'
 import type { CallbackOptions } from '../callbacks/callback-worker.ts'
 import type { Redis, WantedReplicas } from '@toolyard/store'
 import type { StepWait } from '../change/job-flow.ts'
@@ -77,7 +76,5 @@ export interface WorkerPoolOptions {
   callbacks?: CallbackOptions | undefined
   /** How many replicas of Redis must know that a tool begins that may run only once; 0 when absent. */
   replicas?: WantedReplicas
-  /** `fast` when absent: see `backend/README.md`. */
-  backend?: BackendKind
   onError: (error: Error, queue: string) => void
 }

@@ -57,9 +57,9 @@ export class QueueWorker {
     this.#parts = parts
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
-    const { redis, retention, concurrency, backend, name } = options
+    const { redis, retention, concurrency, name } = options
     this.#worker = openWorker(
-      { redis, retention, backend, replicas: parts.replicas, wait: parts.wait }, queue, (job, token) => this.#process(job, token),
+      { redis, retention, replicas: parts.replicas, wait: parts.wait }, queue, (job, token) => this.#process(job, token),
       { concurrency, renewMs, lookGuardMs, maxLostRuns, name }
     )
     this.#givenBack = new GivenBackJobs(this.#worker.backend)

@@ -52,7 +52,7 @@ export class WorkerPool {
     this.#announcer = new Announcer(options.redis, error => { options.onError(error, '*') })
     this.#replicas = new Replicas(options.redis, options.replicas ?? 0)
     this.#outputs = new OutputStore(options.redis, options.retention)
-    this.#queues = new JobQueues(options.redis, this.#directory, options.retention, { backend: options.backend })
+    this.#queues = new JobQueues(options.redis, this.#directory, options.retention)
     this.#canceller = new JobCanceller(options.redis, this.#queues)
     this.#gate = new SerialGate(options.redis, this.#queues)
     this.#places = new TenantPlaces({

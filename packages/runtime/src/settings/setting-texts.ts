@@ -30,8 +30,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     REDIS_TLS_CERT: 'file with the client\'s certificate',
     REDIS_TLS_KEY: 'file with the client\'s key',
     REDIS_WAIT_REPLICAS: "how many replicas of Redis must have a job before it is acknowledged, and know that a tool begins that isn't idempotent, before it runs; `auto`: all that keep up (see [redis.md](redis.md#failover))",
-    ALLOW_UNSAFE_REDIS: 'whether to work on a Redis that drops jobs when it is full',
-    QUEUE_BACKEND: "what runs the jobs: `fast`, or `bullmq`, BullMQ's own scripts and loop ([operations.md](operations.md#the-queues-backend)); both work side by side"
+    ALLOW_UNSAFE_REDIS: 'whether to work on a Redis that drops jobs when it is full'
   },
   'Keys and tokens': {
     API_KEY: 'one admin key; `npm start` makes one and stores it in `.env`',

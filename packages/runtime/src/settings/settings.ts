@@ -25,7 +25,6 @@ export const variables = {
   REDIS_TLS_CERT: optional(path('')),
   REDIS_TLS_KEY: optional(path('')),
   REDIS_WAIT_REPLICAS: orWord('auto', integer(0, 0, 16)),
-  QUEUE_BACKEND: choice('fast', ['fast', 'bullmq'] as const),
   ALLOW_UNSAFE_REDIS: flag(false),
   TOOL_MANIFESTS: optional(list([])),
   WORKSPACE_DIR: path('workspace'),

@@ -1,6 +1,6 @@
 import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, rerunsField, goOnWhenFull } from '@toolyard/store'
 import { beganField } from '../../record/job-times.ts'
-import { bullmqScript, changedScripts, withoutEvents, type ScriptName } from './bullmq-scripts.ts'
+import { bullmqScript, withoutEvents } from './bullmq-scripts.ts'
 
 /** What BullMQ would send: keys, then arguments. */
 export type BullmqArgs = ReadonlyArray<string | number | boolean | Buffer | undefined>
@@ -168,33 +168,23 @@ const ownParts = {
   moveStalledJobsToWait: lookForLost,
   moveToFinished: finish,
   reprocessJob: runAgain
-} as const satisfies Partial<Record<ScriptName, OwnPart>>
+} as const satisfies Record<string, OwnPart>
 
-/** BullMQ's scripts with our parts, by BullMQ's names. */
-export type JobScripts = Readonly<Record<keyof typeof ownParts, WrappedScript>>
-
-function wrapAll (kind: string, change: (content: string) => string): JobScripts {
-  const wrap = (name: keyof typeof ownParts): WrappedScript => {
-    const { content, keys } = bullmqScript(name)
-    return new WrappedScript(`${kind}-${name}`, { content: change(content), keys }, ownParts[name])
-  }
-  return {
-    addPrioritizedJob: wrap('addPrioritizedJob'),
-    addDelayedJob: wrap('addDelayedJob'),
-    addParentJob: wrap('addParentJob'),
-    moveToActive: wrap('moveToActive'),
-    moveStalledJobsToWait: wrap('moveStalledJobsToWait'),
-    moveToFinished: wrap('moveToFinished'),
-    reprocessJob: wrap('reprocessJob')
-  }
+function wrap (name: keyof typeof ownParts): WrappedScript {
+  const { content, keys } = bullmqScript(name)
+  return new WrappedScript(`job-${name}`, { content: withoutEvents(content), keys }, ownParts[name])
 }
 
-/** With BullMQ's texts as they are. */
-export const ownScripts = wrapAll('bullmq', content => content)
-/** The scripts of a version of BullMQ that isn't known. */
-export const unknownScripts: readonly string[] = changedScripts()
-/** Without BullMQ's stream of events; as they are where ours were not made after this version of BullMQ. */
-export const fastScripts = unknownScripts.length > 0 ? ownScripts : wrapAll('fast', withoutEvents)
+/** BullMQ's scripts with our parts, by BullMQ's names. */
+export const jobScripts: Readonly<Record<keyof typeof ownParts, WrappedScript>> = {
+  addPrioritizedJob: wrap('addPrioritizedJob'),
+  addDelayedJob: wrap('addDelayedJob'),
+  addParentJob: wrap('addParentJob'),
+  moveToActive: wrap('moveToActive'),
+  moveStalledJobsToWait: wrap('moveStalledJobsToWait'),
+  moveToFinished: wrap('moveToFinished'),
+  reprocessJob: wrap('reprocessJob')
+}
 
 /**
  * ARGV: the token of who runs the job, and the time. Answers whether they hold it. Those who took it before didn't run
