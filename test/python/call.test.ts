@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, errorOf, isBoxed, linuxPython, outputOf, python } from './fixture.ts'
+import { createFixture, errorOf, isBoxed, linuxPython, outputOf, python, toolClass } from './fixture.ts'
 import { waitFor } from '../support/condition.ts'
 
 t.test('what a tool prints goes to the log, line by line, and never into the result', python, async t => {
@@ -99,6 +99,18 @@ t.test('a tool leads a session of its own', python, async t => {
 t.test('a process that the tool forked and that also returns from execute gives no second answer', python, async t => {
   const fixture = await createFixture(t)
   t.equal(outputOf(await fixture.execute('child = os.fork()\nif child == 0: return "child"\nos.waitpid(child, 0)\nreturn "parent"')), 'parent')
+})
+
+t.test('calls that wait for the processes of many others are served, though these take longer together than a stuck one may', linuxPython, async t => {
+  const fixture = await createFixture(t)
+  fixture.source('tool.py', `fork = os.fork
+def slowly():
+    time.sleep(1.2)
+    return fork()
+os.fork = slowly
+${toolClass('return arguments["n"]')}`)
+  const outcomes = await Promise.all(Array.from({ length: 10 }, (_, n) => fixture.run({ arguments: { n } })))
+  t.same(outcomes.map(outputOf), outcomes.map((_, n) => n))
 })
 
 t.test('many calls at once get their own answers', python, async t => {

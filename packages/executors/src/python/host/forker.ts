@@ -64,13 +64,15 @@ interface Child {
 }
 
 const maxMessageBytes = 4_096
-/** A forker does nothing but fork. One that takes longer is stuck, and given up. */
+/** A forker does nothing but fork. One that says nothing for longer, with requests before it, is stuck, and given up. */
 export const patienceMs = 10_000
 
 /** Takes over the connections of a forking process. The messages are in `forker.py`. */
 export function createForker (self: ForkerProcess, { requests, replies }: Pick<Connections, 'requests' | 'replies'>, { marks }: ForkerService): Forker {
   const children = new Map<number, Child>()
   let count = 0
+  /** By `performance.now()`. */
+  let heardAt = 0
 
   const pipes = createPipeSource(() => self.kind === 'boxed' ? self.nest.find() : undefined)
   const closed = new Promise<void>(resolve => { replies.once('close', () => { resolve() }) }).then(() => {
@@ -80,7 +82,10 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
   })
   const read = createFrameReader(maxMessageBytes, content => { handle(decodeFrame(content)) })
   requests.on('error', () => {})
-  replies.on('error', () => {}).on('data', (chunk: Buffer) => { if (!read(chunk)) replies.destroy() })
+  replies.on('error', () => {}).on('data', (chunk: Buffer) => {
+    heardAt = performance.now()
+    if (!read(chunk)) replies.destroy()
+  })
 
   function handle (message: Message): void {
     const id = Number(message['id'])
@@ -103,10 +108,17 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
     return child
   }
 
+  /** It does one request after the other: many at once on a busy machine take long, and each answer shows that it isn't stuck. */
   async function inTime<T> (answered: Promise<T>): Promise<T> {
-    const stuck = setTimeout(() => { replies.destroy() }, patienceMs)
+    const askedAt = performance.now()
+    const look = (): void => {
+      const silentMs = performance.now() - Math.max(askedAt, heardAt)
+      if (silentMs >= patienceMs) replies.destroy()
+      else timer = setTimeout(look, patienceMs - silentMs)
+    }
+    let timer = setTimeout(look, patienceMs)
     const answer = await answered
-    clearTimeout(stuck)
+    clearTimeout(timer)
     return answer
   }
 
