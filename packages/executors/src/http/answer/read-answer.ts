@@ -71,10 +71,15 @@ function shortOutcome (task: OutputTask): Outcome {
   return { ok: true, output: undefined, json, parts }
 }
 
-/** Text by its type; anything else is text when it can be read as such. */
+/**
+ * Text by its type; anything else is text when it can be read as such. A few foreign bytes are forgiven where the type says
+ * JSON or nothing: a PDF that is nearly text would be spoiled.
+ */
 function isText ({ bytes, truncated }: BoundedBody, contentType: string): boolean {
   if (textType.test(contentType) || /charset=/i.test(contentType)) return true
-  return !bytes.includes(0) && foreignPlaces(truncated ? bytes.subarray(0, decodePrefix(bytes).bytes) : bytes) !== undefined
+  if (bytes.includes(0)) return false
+  const places = foreignPlaces(truncated ? bytes.subarray(0, decodePrefix(bytes).bytes) : bytes)
+  return contentType === '' || jsonType.test(contentType) ? places !== undefined : places === 0
 }
 
 function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: readonly string[]): Outcome {

@@ -96,7 +96,7 @@ async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReadin
       return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
     }
     case 'unbound': {
-      const error = shortageError(ending.cause, 'bound')
+      const error = shortageError(ending.cause, 'bound a process')
       return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
     }
     case 'exit':

@@ -101,5 +101,5 @@ async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter |
 
 /** The code alone: the kernel's message may name paths. */
 function unstarted (error: unknown): { error: CallError } {
-  return { error: shortageError(errorCode(error) ?? 'unknown') }
+  return { error: shortageError(errorCode(error) ?? 'unknown', 'start a Python host') }
 }

@@ -42,9 +42,9 @@ export async function startError (plan: ProcessPlan, error: unknown): Promise<Ca
 }
 
 /** The call error where nothing was started. What the worker is out of, another one may have; a fault of its set-up stays. */
-export function shortageError (code: string, what = 'start'): CallError {
+export function shortageError (code: string, what = 'start a process'): CallError {
   const isPassing = shortages.has(code) || code === 'HELPER_LOST'
-  return { code: 'INTERNAL', message: `the worker cannot ${what} a process: ${code}`, ...(isPassing && { details: { shortage: code } }) }
+  return { code: 'INTERNAL', message: `the worker cannot ${what}: ${code}`, ...(isPassing && { details: { shortage: code } }) }
 }
 
 /** What the worker was out of when nothing was started. */
