@@ -4,14 +4,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, errorOf, isAlive, openPython, outputOf, toolClass } from './fixture.ts'
+import { createFixture, errorOf, isAlive, linuxPython, outputOf, toolClass } from './fixture.ts'
 import { waitFor } from '../support/condition.ts'
 
 const pids = toolClass('with open("/proc/%d/stat" % os.getppid()) as stat: return [os.getpid(), os.getppid(), int(stat.read().split()[3])]', 'Pids')
 const waiting = toolClass('print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn "done"', 'Waiting')
 
-t.test('when a template is killed its calls fail, and the next call gets a new one', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('when a template is killed its calls fail, and the next call gets a new one', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
   await waitFor('the call runs', () => fixture.logged.includes('up'))
@@ -23,8 +23,8 @@ t.test('when a template is killed its calls fail, and the next call gets a new o
   t.equal(sameHost, host)
 })
 
-t.test('a process for the next call is forked in advance, and replaced when it is killed', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('a process for the next call is forked in advance, and replaced when it is killed', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('tool.py', pids)
   const [first, template] = outputOf(await fixture.run()) as number[]
   await waitFor('one waits', () => childrenOf(template).length === 1 && !childrenOf(template).includes(Number(first)))
@@ -40,8 +40,8 @@ t.test('a process for the next call is forked in advance, and replaced when it i
   t.equal(sameTemplate, template)
 })
 
-t.test('a process that was forked in advance runs no source that has changed since', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('a process that was forked in advance runs no source that has changed since', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('tool.py', toolClass('return ["old", os.getppid()]'))
   const [, template] = outputOf(await fixture.run()) as [string, number]
   await waitFor('one waits', () => childrenOf(template).length === 1)
@@ -50,8 +50,8 @@ t.test('a process that was forked in advance runs no source that has changed sin
   await waitFor('the old ones are gone', () => !isAlive(template))
 })
 
-t.test('a tool that kills its template fails no other call, and is killed', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('a tool that kills its template fails no other call, and is killed', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('other.py', waiting)
   const beside = fixture.run({ module: 'other' })
   await waitFor('the other call runs', () => fixture.logged.includes('up'))
@@ -62,8 +62,8 @@ t.test('a tool that kills its template fails no other call, and is killed', open
   t.equal(outputOf(await beside), 'done')
 })
 
-t.test('a host that is killed is started again, and running calls end by themselves', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('a host that is killed is started again, and running calls end by themselves', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
   await waitFor('the call runs', () => fixture.logged.includes('up'))
@@ -76,8 +76,8 @@ t.test('a host that is killed is started again, and running calls end by themsel
   t.equal(outputOf(await running), 'done')
 })
 
-t.test('a call keeps its timeout when the template of its module stops, and later calls get another one', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('a call keeps its timeout when the template of its module stops, and later calls get another one', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('tool.py', toolClass('open("called", "w")', 'Calling') + pids)
   const [, template, host] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
   process.kill(Number(template), 'SIGSTOP')
@@ -92,8 +92,8 @@ t.test('a call keeps its timeout when the template of its module stops, and late
   t.notOk(fixture.has('called'), 'nobody waits for it any more')
 })
 
-t.test('close ends hosts and templates, and what their modules started', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('close ends hosts and templates, and what their modules started', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('tool.py', 'helper = subprocess.Popen(["sleep", "60"], start_new_session=True)\nclass Pids(Tool):\n    def execute(self): return [helper.pid, os.getpid(), os.getppid()]')
   const processes = outputOf(await fixture.run()) as number[]
   t.same(processes.map(isAlive), [true, false, true], 'a helper of the module outlives its calls')
@@ -101,8 +101,8 @@ t.test('close ends hosts and templates, and what their modules started', openPyt
   t.same(processes.filter(isAlive), [])
 })
 
-t.test('close waits for running calls, and not for imports', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('close waits for running calls, and not for imports', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('stuck.py', 'open("importing", "w").write(str(os.getpid()))\ntime.sleep(60)')
   t.match(await fixture.run({ module: 'stuck', timeoutMs: 1_500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   const run = fixture.execute('time.sleep(0.5)\nreturn "finished"')
@@ -111,8 +111,8 @@ t.test('close waits for running calls, and not for imports', openPython, async t
   t.notOk(isAlive(Number(fixture.written('importing'))))
 })
 
-t.test('close leaves no directory', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('close leaves no directory', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   const before = new Set(receptions())
   t.equal(outputOf(await fixture.execute('return 1')), 1)
   const added = receptions().filter(name => !before.has(name))
@@ -121,8 +121,8 @@ t.test('close leaves no directory', openPython, async t => {
   t.ok(receptions().filter(name => added.includes(name)).length < added.length)
 })
 
-t.test('a worker that is killed leaves no host, no template and no call', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('a worker that is killed leaves no host, no template and no call', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   fixture.source('tool.py', toolClass('open("pids.part", "w").write(f"{os.getpid()} {os.getppid()} {os.getpgid(os.getppid())}")\nos.rename("pids.part", "pids")\ntime.sleep(60)'))
   fixture.source('importing.py', 'open("importing.part", "w").write(f"{os.getpid()} {os.getppid()}")\nos.rename("importing.part", "importing")\ntime.sleep(60)')
   const before = new Set(receptions())
@@ -143,8 +143,8 @@ function receptions (): string[] {
   return readdirSync(tmpdir()).filter(name => name.startsWith('toolyard-') && existsSync(join(tmpdir(), name, 'reception')))
 }
 
-t.test('a process that nobody asked for gets no connection', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('a process that nobody asked for gets no connection', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   const body = `import socket
 path = arguments["path"]
 results = []

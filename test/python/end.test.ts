@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createFixture, errorOf, isAlive, linuxPython, openPython, outputOf, python } from './fixture.ts'
+import { createFixture, errorOf, isAlive, linuxPython, outputOf, python } from './fixture.ts'
 import { waitFor } from '../support/condition.ts'
 
 const timedOut = (sec: number): object => ({ ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: sec } } })
@@ -33,15 +33,15 @@ print("family is up")
 `.trim()
 const members = ['tool', 'child', 'session', 'daemon', 'stubborn']
 
-t.test('fault 1 after a timeout no process of a call is left: no grandchild, no session, no daemon, no thread', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('fault 1 after a timeout no process of a call is left: no grandchild, no session, no daemon, no thread', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   const config = { workspace: fixture.workspace }
   t.match(await fixture.execute(`${family}\ntime.sleep(60)`, { timeoutMs: 4_000, config }), timedOut(4))
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 9 after a cancel no process of a call is left', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('fault 9 after a cancel no process of a call is left', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   const cancel = new AbortController()
   const run = fixture.execute(`${family}\ntime.sleep(60)`, { signal: cancel.signal, config: { workspace: fixture.workspace } })
   await waitFor('the family is up', () => fixture.logged.includes('family is up'))
@@ -50,14 +50,14 @@ t.test('fault 9 after a cancel no process of a call is left', openPython, async 
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 2 after a tool returned no process of it is left', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('fault 2 after a tool returned no process of it is left', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   t.equal(outputOf(await fixture.execute(`${family}\nreturn "returned"`, { config: { workspace: fixture.workspace } })), 'returned')
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 2 a daemon of a quick call, with its own session and descriptors, does not outlive it', openPython, async t => {
-  const fixture = await createFixture(t)
+t.test('fault 2 a daemon of a quick call, with its own session and descriptors, does not outlive it', linuxPython, async t => {
+  const fixture = await createFixture(t, { open: true })
   const body = 'daemon = subprocess.Popen(["sleep", "60"], start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\nreturn daemon.pid'
   for (const round of [1, 2, 3]) t.notOk(isAlive(Number(outputOf(await fixture.execute(body)))), `round ${round}`)
 })

@@ -7,7 +7,7 @@ import { createFixture, outputOf, python, toolClass } from './fixture.ts'
 const plainWorker = join(import.meta.dirname, 'plain-worker.js')
 
 t.test('X19 a tool sees PATH, HOME and a locale, and nothing else of the environment', python, async t => {
-  const fixture = await createFixture(t)
+  const fixture = await createFixture(t, { open: true })
   fixture.source('tool.py', toolClass('with open("/proc/self/environ") as file: return [dict(os.environ), file.read() if sys.platform == "linux" else ""]'))
   const tool = { PATH: process.env['PATH'] ?? '', HOME: '/nowhere', LANG: 'C.UTF-8' }
   // Python by itself would set LC_CTYPE, and Node its coverage directory.
@@ -22,7 +22,7 @@ t.test('X19 a tool sees PATH, HOME and a locale, and nothing else of the environ
 })
 
 t.test('the error of a tool that misses a variable says that Python tools get none, and where to put the value', python, async t => {
-  const fixture = await createFixture(t, { env: { ...process.env, CITY_TOKEN: 'hidden' } })
+  const fixture = await createFixture(t, { open: true, env: { ...process.env, CITY_TOKEN: 'hidden' } })
   t.same(await fixture.execute('return os.environ["CITY_TOKEN"]'), {
     ok: false,
     error: { code: 'TOOL_FAILED', message: 'KeyError: \'CITY_TOKEN\'', details: { type: 'KeyError', hint: 'If CITY_TOKEN is an environment variable: tools of this kind get none but PATH, HOME and LANG. Give it as a parameter or in "config".' } }

@@ -5,19 +5,14 @@ import type { Test } from 'tap'
 import { createExecutors, openAudit, openSandbox, type CompileSchema, type ExecutorOptions, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import { whole } from '../executors/fixture.ts'
+import { withoutBox } from '../sandbox/boxed-tools.ts'
 
 /** Given to every test: without a Python there is nothing to test. */
 export const python = { skip: spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not installed' }
 export const linuxPython = { skip: python.skip === false && process.platform !== 'linux' ? 'needs /proc' : python.skip }
 
-/** With this variable set, all tools run in the sandbox, with the permission to write to the workspace. */
-export const isBoxed = process.env['TOOLYARD_TEST_BOXED'] === '1'
-
-/**
- * Given to tests that know processes by their pids, or write outside of the
- * workspace: `test/faults/python-box.test.ts` has their likes.
- */
-export const openPython = { skip: isBoxed ? 'is for tools in the open' : linuxPython.skip }
+/** Whether tools run in the sandbox, with the permission to write to the workspace: they do where the machine has a whole one. */
+export const isBoxed = python.skip === false && await withoutBox() === false
 
 export interface RunOptions extends Partial<RunContext>, Partial<Omit<PythonRun, 'kind'>> {
   arguments?: Record<string, unknown>
@@ -47,16 +42,18 @@ export interface Fixture {
 }
 
 export interface FixtureOptions extends Partial<Pick<ExecutorOptions, 'env' | 'maxOutputBytes'>> {
+  /** For tests that know processes by their pids, or write outside of the workspace: `test/faults/python-box.test.ts` has their likes. */
+  open?: boolean
   compileSchema?: CompileSchema
 }
 
 const prelude = 'import asyncio, os, signal, subprocess, sys, threading, time\nfrom toolyard import Tool\n'
 
 /** Executors on real directories and a real Python. */
-export async function createFixture (t: Test, options: FixtureOptions = {}): Promise<Fixture> {
+export async function createFixture (t: Test, { open = false, ...options }: FixtureOptions = {}): Promise<Fixture> {
   const base = t.testdir({ root: {}, workspace: {}, audit: {} })
   const [root, workspace, auditDir] = [join(base, 'root'), join(base, 'workspace'), join(base, 'audit')]
-  const sandbox = isBoxed ? await openBox(workspace, options) : undefined
+  const sandbox = isBoxed && !open ? await openBox(workspace, options) : undefined
   const audit = openAudit({ dir: auditDir, redact: '', secrets: [], onError: error => { t.fail('the audit failed', { error }) } })
   const executors = createExecutors({
     workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, ...(sandbox === undefined ? {} : { sandbox }), ...options
@@ -102,7 +99,7 @@ export async function createFixture (t: Test, options: FixtureOptions = {}): Pro
   return fixture
 }
 
-async function openBox (workspaceDir: string, { env = process.env }: FixtureOptions): Promise<Sandbox> {
+async function openBox (workspaceDir: string, { env = process.env }: Pick<FixtureOptions, 'env'>): Promise<Sandbox> {
   return await openSandbox({ mode: 'require', env: { ...env, PATH: `${env['PATH'] ?? ''}:/usr/bin:/bin` }, workspaceDir, hidden: [], defaultPermissions: ['write_files'] })
 }
 
