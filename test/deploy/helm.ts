@@ -5,7 +5,6 @@ import { parse, parseAllDocuments } from 'yaml'
 import { repoRoot } from '../repo/source-tree.ts'
 import type { KubernetesObject } from './kubernetes.ts'
 
-/** Where the chart is. */
 export const chartDir = join(repoRoot, 'deploy/helm/toolyard')
 
 /** Values as the chart has them, or as a user gives them. */

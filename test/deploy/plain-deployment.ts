@@ -17,7 +17,6 @@ export interface PlainDeployment {
   workers: PlainService[]
 }
 
-/** What a test says beside docker-compose.yml. */
 export interface DeploymentOptions {
   dir: string
   /** Settings on top of those of docker-compose.yml, for an image whose files are in that directory. */

@@ -5,7 +5,6 @@ import { repoRoot } from '../repo/source-tree.ts'
 /** A unit of systemd: the values of each key, in order, over all sections. */
 export type Unit = Map<string, string[]>
 
-/** Where the units are. */
 export const unitDir = join(repoRoot, 'deploy/systemd')
 
 /** Reads a unit of deploy/systemd. */

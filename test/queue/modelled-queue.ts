@@ -13,7 +13,6 @@ export type Step =
   | { kind: 'succeed' | 'fail' | 'begin' | 'lose' | 'put off' | 'give back', at: number, fetchNext: boolean }
   | { kind: 'pass', ms: number }
 
-/** A job as the model has it. */
 interface ModelJob {
   state: 'prioritized' | 'waiting' | 'delayed' | 'active' | 'completed' | 'failed'
   /** BullMQ's: low numbers first. */

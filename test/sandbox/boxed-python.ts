@@ -25,7 +25,6 @@ export interface BoxedPlaces {
 export interface BoxedPython {
   /** Holds the Python root and the workspace. */
   base: string
-  /** The Python root. */
   root: string
   workspace: string
   sandbox: Sandbox

@@ -10,7 +10,6 @@ export interface Interval {
   to: number
 }
 
-/** What a fault works with. */
 export interface FaultParts {
   world: World
   ledger: Ledger

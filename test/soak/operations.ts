@@ -9,7 +9,6 @@ import type { Random } from './random.ts'
 import { toolNames, type SoakTool } from './tools.ts'
 import type { World } from './world.ts'
 
-/** What an operation works with. */
 export interface Actor {
   world: World
   ledger: Ledger

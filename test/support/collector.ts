@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Cleanup } from './cleanup.ts'
 
-/** A span as a collector gets it. */
 export interface ReceivedSpan {
   /** `service.name` of its process. */
   service: string

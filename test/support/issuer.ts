@@ -21,7 +21,6 @@ export interface TestIssuer {
   answers: Map<string, (response: ServerResponse) => void>
   /** Makes an access token for `alice` with the scopes `toolyard:read toolyard:admin`. */
   token: (audience: string, options?: TokenOptions) => Promise<string>
-  /** The public key, as the set of keys has it. */
   publicKey: Awaited<ReturnType<typeof exportJWK>>
 }
 

@@ -63,7 +63,6 @@ import type { KeyRing } from './access/key-ring.ts'
 import { TicketOffice } from './access/ticket-office.ts'
 import type { ToolCatalog } from './catalog/tool-catalog.ts'
 
-/** What the API stands on. */
 export interface ApiDeps extends OperationDeps {
   catalog: ToolCatalog
   queues: JobQueues

@@ -4,7 +4,6 @@ import type { ReadinessCheck } from '@toolyard/runtime'
 import type { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
 import type { ListWorkers } from './routes/health.ts'
 
-/** What readiness is read from. */
 export interface ReadinessParts {
   redis: RedisGuard
   tools: RegistrySource

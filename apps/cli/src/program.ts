@@ -13,7 +13,6 @@ export interface Misuse {
   error: CommanderError
 }
 
-/** The commands as commander knows them. */
 export function buildProgram (commands: readonly Command[], run: Runner, onMisuse: (misuse: Misuse) => void): Program {
   const program = new Program('toolyard')
     .usage('COMMAND')

@@ -39,7 +39,7 @@ const againMs = 60_000
 
 /**
  * Imports the modules of Python tools when the worker starts, and again when one has changed, so that a tool that can't
- * be loaded is known before it is called, and isn't published (P29, X16). What is broken is tried again and again: what a
+ * be loaded is known before it is called, and isn't published. What is broken is tried again and again: what a
  * module imports may be mended or installed.
  */
 export class ImportWatch {

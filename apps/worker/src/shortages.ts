@@ -6,7 +6,6 @@ const [mostMet, withinMs] = [3, 10_000]
 /** Between two tries to start a process, in milliseconds: each further one later, where shortages come back. */
 const tryAgainMs = { first: 1_000, most: 30_000 }
 
-/** What shortages work with. */
 export interface ShortagesParts {
   /** Starts a process that does nothing: what the worker is out of, if that fails. */
   tryStart: () => Promise<string | undefined>

@@ -10,7 +10,6 @@ import type { CompileSchema } from './result/declared-output.ts'
 import type { Outcome, RunContext } from './run/outcome.ts'
 import type { Sandbox } from './run/sandbox.ts'
 
-/** What executors work with. */
 export interface ExecutorOptions {
   /** Root of the built-in file tools, working directory of tools. */
   workspaceDir: string
@@ -30,13 +29,12 @@ export interface ExecutorOptions {
   logger?: ExecutorLogger
   /** Bounds of processes that wait ready for tools that ask for it; without it none does. */
   warm?: WarmLimits
-  /** Compiles the schemas of declared outputs (P21); absent, outputs aren't checked. */
+  /** Compiles the schemas of declared outputs; absent, outputs aren't checked. */
   compileSchema?: CompileSchema
   /** Compiles the patterns of names in the schemas of arguments that name files. */
   compilePattern?: CompilePattern
 }
 
-/** The part of a logger that executors need. */
 export interface ExecutorLogger {
   warn (fields: object, message: string): void
 }
@@ -55,7 +53,7 @@ export interface Executors {
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
   /**
    * Imports the module of Python tools that have the same one, as their first call would but without the network, and
-   * constructs the class of each (P16, P17, P29, X16). Other tools have nothing that could be missing.
+   * constructs the class of each. Other tools have nothing that could be missing.
    */
   tryModule (tools: readonly Tool[]): Promise<Tried[]>
   /** What a server offers now, or why it can't be asked. */

@@ -9,20 +9,18 @@ import type { Sandbox, SandboxOptions } from './run/sandbox.ts'
 import { createHosts } from './python/host/hosts.ts'
 import { tryModule } from './python/try/try-module.ts'
 
-/** What trial imports of manifests that aren't served work with. */
 export interface TryOptions extends Pick<SandboxOptions, 'env' | 'hidden' | 'defaultPermissions'> {
   /** Whether somebody wants them in the open where there is no whole sandbox. */
   evenInTheOpen: boolean
 }
 
-/** What came of them. */
 export interface ImportTries extends ModuleTries {
   /** Why nothing was imported; undefined: it was. */
   skipped?: string
 }
 
 /**
- * Imports the modules of Python tools as their first calls would, and constructs their classes (P16, P17, P29, PC4, X16);
+ * Imports the modules of Python tools as their first calls would, and constructs their classes;
  * none is executed. This is code of whoever wrote the manifest: it runs in a box, in an empty workspace, without the
  * network and the service's files, whatever the manifest asks for. Without a whole sandbox nothing is imported, unless
  * `evenInTheOpen`. What is wrong with the machine, such as a missing Python, is the reason of each tool's fault.

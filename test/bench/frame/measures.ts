@@ -1,7 +1,6 @@
 import type { Measure } from './row.ts'
 import { p50, throughput } from '../sample.ts'
 
-/** What is measured, and what it is measured by. */
 export interface Sides {
   bare: () => Promise<unknown>
   ours: () => Promise<unknown>

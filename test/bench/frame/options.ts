@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util'
 import { asError } from '@toolyard/contract/terms'
 import type { Stage } from './row.ts'
 
-/** What a run is asked for. */
 export interface BenchOptions {
   rows: ReadonlySet<string>
   isQuick: boolean

@@ -34,7 +34,6 @@ export interface Setting {
   cleanup: Cleanup
   /** The run only shows that the rows work. */
   isQuick: boolean
-  /** The number for a whole run, or the one for a quick run. */
   size: (whole: number, quick: number) => number
 }
 

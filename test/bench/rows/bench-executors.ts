@@ -70,7 +70,6 @@ export function toolOf (name: string, run: ToolRun, more: Partial<Tool> = {}): T
   }
 }
 
-/** A command tool. */
 export function command (name: string, program: string, args: string[] = [], more: Partial<Tool> = {}): Tool {
   return toolOf(name, { kind: 'command', program, args, envPassthrough: [] }, more)
 }

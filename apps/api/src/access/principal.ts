@@ -20,7 +20,7 @@ export function principalOf (request: { principal: Principal | null }): Principa
   return request.principal
 }
 
-/** Refuses a key that may not open event streams (RC27). */
+/** Refuses a key that may not open event streams. */
 export function requireSse (principal: Principal): void {
   if (!principal.sse) throw new HttpError('FORBIDDEN', 'This API key is not allowed to access SSE streams.')
 }

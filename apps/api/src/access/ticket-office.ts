@@ -5,7 +5,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { KeyRing } from './key-ring.ts'
 import type { Principal } from './principal.ts'
 
-/** Bytes of a token, which is written in hexadecimal digits (RC28). */
+/** Bytes of a token, which is written in hexadecimal digits. */
 const tokenBytes = 24
 const tokenPattern = /^[0-9a-f]{48}$/
 

@@ -15,7 +15,7 @@ export interface Asked {
   maxAttempts: number | undefined
 }
 
-/** The record behind a tool: what the registry says, under what was switched (RC29, RC30). */
+/** The record behind a tool: what the registry says, under what was switched. */
 export class JobTypes {
   readonly deployment: JobTypeDefaults
 

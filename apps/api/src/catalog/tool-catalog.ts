@@ -89,7 +89,7 @@ export class ToolCatalog {
     this.#listeners.add(listener)
   }
 
-  /** A switch may enable what its manifest disabled, so the registry's own list isn't enough (R10, X12, X16). */
+  /** A switch may enable what its manifest disabled, so the registry's own list isn't enough. */
   #visibleTools (ofKey: readonly Permission[] | undefined): Tool[] {
     const key = { permissions: ofKey }
     return this.#registry.all().filter(registered => (

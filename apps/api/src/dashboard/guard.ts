@@ -17,7 +17,6 @@ declare module 'fastify' {
 
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** What the guard decides by. */
 export interface GuardOptions {
   keys: KeyRing
   /** Every request counts as an admin's. */

@@ -12,7 +12,6 @@ import { createGuard } from './guard.ts'
 import { setBoardHeaders } from './headers.ts'
 import { loginRoutes } from './login.ts'
 
-/** What the dashboard is made of. */
 export interface DashboardOptions {
   keys: KeyRing
   authDisabled: boolean

@@ -10,7 +10,6 @@ export interface ComingBody {
   onPiece: () => void
 }
 
-/** What came of a body. */
 export interface Received {
   bytes: number
   sha256: string

@@ -10,7 +10,6 @@ import { checkConditions, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
 import { bytesFreedBy, type Allowance, type FileSpace } from './file-space.ts'
 
-/** A file that was put. */
 export interface PutFile {
   path: string
   size: number

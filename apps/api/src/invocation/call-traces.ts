@@ -4,7 +4,6 @@ import type { NewJob } from '@toolyard/queue'
 import type { Span, Tracer } from '@toolyard/runtime/traces'
 import type { RequestOrigin } from '../plugins/request-trace.ts'
 
-/** A call that was planned. */
 interface PlannedCall {
   callId: string
   /** The tool, or the job type. */
@@ -23,7 +22,6 @@ interface Answered {
   job_id?: string
 }
 
-/** A job that says where it comes from. */
 export function withOrigin (job: NewJob, origin: JobOrigin | undefined): NewJob {
   return origin === undefined ? job : { ...job, data: { ...job.data, origin } }
 }

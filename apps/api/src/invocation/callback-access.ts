@@ -5,7 +5,7 @@ import { createCallbackCheck, type Callbacks } from '@toolyard/runtime'
 export type CallbackAccess = (url: string | undefined) => void
 
 /**
- * Makes the check of a `callback_url` against the operator's settings (RC33). What its host's name leads to is looked up
+ * Makes the check of a `callback_url` against the operator's settings. What its host's name leads to is looked up
  * when the callback is sent, not now: the API connects to nobody.
  *
  * @throws (by what it makes) HttpError `VALIDATION_ERROR`

@@ -23,7 +23,7 @@ export function noLongerKept (jobId: string): HttpError {
   return new HttpError('CONFLICT', `Job ${jobId}, which this Idempotency-Key made, is no longer kept, and is not run again`, { job_id: jobId })
 }
 
-/** Makes the jobs of a request; those of a request with an `Idempotency-Key` once, however often it comes (RC23). */
+/** Makes the jobs of a request; those of a request with an `Idempotency-Key` once, however often it comes. */
 export class JobAdmission {
   readonly #queues: JobQueues
   readonly #onces: OnceStore

@@ -7,7 +7,7 @@ import { scopeOf, type Principal } from '../access/principal.ts'
 const field = 'depends_on'
 
 /**
- * Takes `depends_on` out of a job's input (RC22), where it is no parameter of the tool.
+ * Takes `depends_on` out of a job's input, where it is no parameter of the tool.
  *
  * @returns the tool's arguments, and the ids that were sent in either place, each once.
  * @throws HttpError `VALIDATION_ERROR`

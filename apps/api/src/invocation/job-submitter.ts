@@ -18,7 +18,6 @@ import { onceOf } from './once.ts'
 
 const unknownType = "Unknown or disabled 'type'"
 
-/** What jobs are submitted with. */
 export interface JobSubmitterDeps {
   catalog: ToolCatalog
   jobTypes: JobTypes
@@ -33,11 +32,10 @@ export interface JobSubmitterDeps {
 export interface Submitter {
   principal: Principal
   idempotencyKey: string | undefined
-  /** What the job says of the request that it comes from. */
   origin: RequestOrigin | undefined
 }
 
-/** Submits single jobs by their type (RC22). */
+/** Submits single jobs by their type. */
 export class JobSubmitter {
   readonly #deps: JobSubmitterDeps
 
@@ -122,7 +120,7 @@ function withoutKind (type: string): string {
   return type.slice(type.indexOf('.') + 1)
 }
 
-/** A refusal as `POST /v1/jobs` answers it (RC22). */
+/** A refusal as `POST /v1/jobs` answers it. */
 function refused ({ code, message, details }: Refusal): HttpError {
   if (code === 'UNKNOWN_TOOL' || code === 'JOB_TYPE_DISABLED') return new HttpError('VALIDATION_ERROR', unknownType)
   if (code === 'TOOL_UNAVAILABLE') return new HttpError('CONFLICT', message)

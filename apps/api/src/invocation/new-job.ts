@@ -4,7 +4,6 @@ import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
 
-/** What a job is made of, beside its tool. */
 export interface JobParts {
   /** From `JobQueues.newId`. */
   id: string
@@ -26,7 +25,6 @@ export interface JobParts {
   callbackUrl?: string | undefined
 }
 
-/** Makes a job of a tool. */
 export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): NewJob {
   const { timeoutSec, maxAttempts } = parts.jobTypes.limitsOf(tool, { timeoutSec: parts.timeoutSec, maxAttempts: parts.maxAttempts })
   return {

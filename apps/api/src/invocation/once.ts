@@ -6,7 +6,7 @@ import { isRecord, lostText } from '@toolyard/contract'
 import type { Principal } from '../access/principal.ts'
 
 /**
- * A request that is to be done once (RC23); undefined when it has no `Idempotency-Key`.
+ * A request that is to be done once; undefined when it has no `Idempotency-Key`.
  *
  * @param request what makes it another request: the order of an object's fields doesn't.
  */

@@ -37,7 +37,6 @@ export function readMessage (body: unknown): Message {
   return { jsonrpc, ...isId(id) && { id }, method, ...params !== undefined && { params } }
 }
 
-/** A message that changes something. */
 export function changes ({ method }: Message): boolean {
   return changing.has(method)
 }

@@ -22,7 +22,6 @@ import { callTool } from './call/tool-call.ts'
  * takes 17 MB and a fifth of a second of processor time.
  */
 
-/** What the protocol's requests are answered with. */
 export interface ProtocolParts extends Omit<OfferParts, 'skills'> {
   log: FastifyBaseLogger
 }

@@ -20,7 +20,6 @@ import { rpcCodes, RpcHttpError, sendRpcError } from './call/rpc-error.ts'
 import { SessionIds, sessionOwner } from './session-ids.ts'
 import { ToolLists } from './call/tool-list.ts'
 
-/** What MCP is served with. */
 export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' | 'log'> {
   tokens: AccessTokens | undefined
   jobTypes: JobTypes

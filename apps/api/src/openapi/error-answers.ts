@@ -32,7 +32,6 @@ export function errorAnswers (schemas: NamedSchemas, kind: 'Error' | 'ToolError'
   }))
 }
 
-/** The reference to one of them. */
 export function errorReference (kind: 'Error' | 'ToolError', status: number): { $ref: string } {
   return { $ref: `#/components/responses/${kind}${status}` }
 }

@@ -23,7 +23,6 @@ export const toolParameters = Object.fromEntries(Object.entries(ToolCallQuery.pr
   description: name === 'queue' ? 'The queue that the call waits in.' : 'How long the answer may take, in milliseconds.',
   schema
 }]))
-/** What operations of tools have of them. */
 export const parametersOfTools = Object.keys(toolParameters).map(name => ({ $ref: `#/components/parameters/${name}` }))
 const parameters = [...parametersOfTools, headerParameter('Idempotency-Key')]
 const pending = {

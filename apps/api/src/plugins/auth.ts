@@ -39,7 +39,7 @@ export interface AuthOptions {
 
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Checks the key, or a stream's ticket, before the body is read (R1 to R3, RC1, RC2, RC5, RC27, X28). */
+/** Checks the key, or a stream's ticket, before the body is read. */
 export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
   app.decorateRequest('principal', null)
   app.decorateRequest('login', null)

@@ -16,7 +16,7 @@ const badExpectation: Fault = { status: 417, message: 'The header Expect may onl
 /** Node would answer to a request without a host by itself, with nothing: `watch` does in its place. */
 export const hostIsOptional = { requireHostHeader: false }
 
-/** Answers, as the contract does, to what never becomes a whole request (X28), and closes the connection. */
+/** Answers, as the contract does, to what never becomes a whole request, and closes the connection. */
 export class ClientErrors {
   readonly #answers = new WeakMap<Socket, ServerResponse>()
   #log: FastifyBaseLogger | undefined

@@ -17,7 +17,7 @@ const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
 export const retryAfterSec = 1
 const retryable = new Set<string>(['UNAVAILABLE', 'RATE_LIMITED'] satisfies HttpErrorCode[])
 
-/** Every error becomes the contract's JSON body (X28); what isn't foreseen is logged and tells nothing. */
+/** Every error becomes the contract's JSON body; what isn't foreseen is logged and tells nothing. */
 export const errors = fp(async (app: FastifyInstance) => {
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(error, request, reply) })
   app.setNotFoundHandler((request, reply) => {

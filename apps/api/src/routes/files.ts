@@ -20,7 +20,6 @@ import { sendError } from '../plugins/errors.ts'
 import { SlowBodies } from '../plugins/body/slow-bodies.ts'
 import type { App } from '../plugins/typed-app.ts'
 
-/** What the routes for files stand on. */
 export interface FileRoutesOptions {
   /** The shared workspace. */
   workspace: WorkspaceSetting

@@ -1,8 +1,8 @@
 import { writeJson } from '@toolyard/contract/terms'
 
-/** Tells a browser how long to wait before it connects again, in milliseconds (RC26). */
+/** Tells a browser how long to wait before it connects again, in milliseconds. */
 export const retryFrame = Buffer.from('retry: 2000\n\n')
-/** Keeps proxies from closing a stream on which nothing happens (RC26). */
+/** Keeps proxies from closing a stream on which nothing happens. */
 export const heartbeatFrame = commentFrame('heartbeat')
 
 /**

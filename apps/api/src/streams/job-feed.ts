@@ -10,7 +10,6 @@ import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
  * docs/decisions/0036-watched-jobs.md.
  */
 
-/** What a feed is read from. */
 export interface JobFeedParts {
   jobs: JobReader
   logs: JobLogs

@@ -6,7 +6,6 @@ import type { EventStreams } from './event-streams.ts'
 import { commentFrame, retryFrame } from './frame.ts'
 import { JobFeed, type JobFeedParts } from './job-feed.ts'
 
-/** What job streams are made of. */
 export interface JobStreamsParts extends JobFeedParts {
   watch: JobWatch
   streams: EventStreams
@@ -34,7 +33,7 @@ export class JobStreams {
   }
 
   /**
-   * Streams a job, as it was just read, from the log line after `logId` (RC26). Returns at once.
+   * Streams a job, as it was just read, from the log line after `logId`. Returns at once.
    *
    * @throws HttpError `UNAVAILABLE` when too many streams are open, or the process stops.
    */

@@ -5,7 +5,7 @@ import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
-/** `toolyard tools`: what a service publishes, or would publish with these settings (AC25, P25). */
+/** `toolyard tools`: what a service publishes, or would publish with these settings. */
 export const tools: Command = {
   name: 'tools',
   summary: 'List the tools of the service that runs, or of manifests',

@@ -5,7 +5,7 @@ import { misuse } from '../terminal/exit-status.ts'
 import { rulesPage } from '../rules/rules.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
-/** `toolyard validate`: everything that is wrong with manifests (P32, PC1, PC6). */
+/** `toolyard validate`: everything that is wrong with manifests. */
 export const validate: Command = {
   name: 'validate',
   summary: 'Check manifests and print every finding',

@@ -7,7 +7,6 @@ import { numberOption } from './sessions.ts'
 import { asking, clientOf } from './target.ts'
 import { readLocal, writeLocal } from './transfer.ts'
 
-/** Where the files are. */
 const sessionOption = ['--session <id>', 'files of this session; without it, of the shared workspace, for keys without a tenant'] as const
 
 const list: Command = {

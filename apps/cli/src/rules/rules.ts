@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 /** What rules.json has of each rule; `npm run conformance` writes it. */
 export interface Rule {
   sentence: string
-  /** Where it comes from. */
   source: string
   /** What Toolyard does instead, on purpose. */
   differs?: string

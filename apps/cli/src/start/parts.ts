@@ -6,7 +6,6 @@ import { startWorkers } from '../supervision/workers.ts'
 import { LogFile } from './log-file.ts'
 import { childService, redisService, type Entries } from './services.ts'
 
-/** What the parts of Toolyard are started with. */
 export interface PartsOptions extends SupervisorOptions {
   directory: string
   env: NodeJS.ProcessEnv

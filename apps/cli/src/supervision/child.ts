@@ -7,7 +7,6 @@ import { terminalLine } from '../terminal/log-line.ts'
 import type { Running } from './running.ts'
 import { StartError } from './start-error.ts'
 
-/** What to run, and with what. */
 export interface ChildOptions {
   name: string
   /** Path of the program for Node.js. With the IPC channel that it gets, it says `{ready: true, address?}` once it serves. */
@@ -24,7 +23,6 @@ export interface ChildOptions {
   force: AbortSignal
 }
 
-/** A child that has said that it is ready. */
 export interface ReadyChild extends Running {
   /** Where it serves, such as `http://127.0.0.1:3001`, if it said so. */
   address: string | undefined

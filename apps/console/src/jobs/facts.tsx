@@ -2,7 +2,6 @@ import type { JobView } from '@toolyard/client'
 import type { ComponentChildren, VNode } from 'preact'
 import { hrefOf } from '../parts/route.ts'
 
-/** What there is to know of a job beside what it does. */
 export function Facts ({ job }: { job: JobView }): VNode {
   const all: ReadonlyArray<readonly [string, ComponentChildren]> = [
     ['Tool', <a key='tool' href={hrefOf(['tools', job.tool])}>{job.tool}</a>],

@@ -8,7 +8,6 @@ export interface Attention {
   severity: 'bad' | 'warn'
   /** What is wrong, in a sentence. */
   text: string
-  /** What to do. */
   advice: string
   /** Where to see more. */
   href: string

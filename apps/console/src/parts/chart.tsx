@@ -2,7 +2,6 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 
-/** A line of a chart. */
 export interface ChartLine {
   label: string
   /** A colour of the style sheet. */

@@ -4,7 +4,6 @@ import type { VNode } from 'preact'
 /** What a person sees of a state without its colour. */
 const signs: Readonly<Record<JobState, string>> = { queued: '○', running: '◐', succeeded: '✓', failed: '✕', cancelled: '–' }
 
-/** The state of a job. */
 export function Status ({ status }: { status: JobState }): VNode {
   return <span class={`status ${status}`}><span aria-hidden='true'>{signs[status]}</span><span class='word'>{status}</span></span>
 }

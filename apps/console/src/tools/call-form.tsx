@@ -89,7 +89,6 @@ function Field ({ field, texts, onText, isFree = false }: FieldProps): VNode {
   )
 }
 
-/** What is said of a field. */
 function aboutOf ({ kind, description, fields: [entry] }: FormField): string {
   if (kind !== 'list') return description
   const choices = entry === undefined || entry.choices.length === 0 ? '' : `, of ${entry.choices.map(shownChoice).join(', ')}`

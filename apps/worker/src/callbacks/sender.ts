@@ -8,7 +8,7 @@ import { signCallback } from './signature.ts'
 export interface CallbackSenderOptions {
   policy: CallbackPolicy
   secret: string
-  /** Time for one attempt, in milliseconds; 10 s when absent (RC33). */
+  /** Time for one attempt, in milliseconds; 10 s when absent. */
   timeoutMs?: number
   lookup?: Lookup
 }
@@ -17,7 +17,7 @@ export interface CallbackSenderOptions {
 const drainedBytes = 16_384
 
 /**
- * Makes the function that sends one callback (RC33). Any answer of 200 to 299 is a success; redirects aren't followed. The
+ * Makes the function that sends one callback. Any answer of 200 to 299 is a success; redirects aren't followed. The
  * addresses of the host are checked at the very connect, whatever was checked when the job was submitted.
  */
 export function createCallbackSender (options: CallbackSenderOptions): (attempt: CallbackAttempt) => Promise<CallbackOutcome> {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The signature of a callback (RC33): `v1=` and the hex HMAC-SHA256 over `<timestamp>.<body>`.
+ * The signature of a callback: `v1=` and the hex HMAC-SHA256 over `<timestamp>.<body>`.
  *
  * @param timestamp seconds since 1970, in decimal digits.
  */

@@ -18,14 +18,12 @@ const turnValues = 2_000
 /** The code of a thread that did not start. */
 const threadFailed = 'ERR_WORKER_INIT_FAILED'
 
-/** What a job is handled with. */
 export interface HandlerDeps extends Deployment {
   /** The tools of now: they may be replaced while jobs run. */
   tools: Pick<ToolVersions, 'locate'>
   /** The job types that were switched. */
   jobTypes: JobTypeTable
   executors: Executors
-  /** What the job of a workflow makes the jobs of its steps with. */
   stepsOf: (job: TakenJob, trace: TraceContext | undefined) => WorkflowSteps
   /** How well the processes of a tool are shut in. */
   sandbox: Pick<Sandbox, 'stateOf' | 'levelOf' | 'permissionsOf'>
@@ -202,7 +200,7 @@ function withSandbox (result: HandlerResult, sandbox: SandboxState | undefined):
 }
 
 /**
- * Whether another run could end differently (X26). More than one attempt is the submitter's or the operator's consent
+ * Whether another run could end differently. More than one attempt is the submitter's or the operator's consent
  * to run a tool again that failed; a tool whose worker was lost may have done its work, and is never run again for that.
  */
 function mayPass ({ code }: CallError): boolean {

@@ -5,7 +5,6 @@ import { admitCall, admitTool, makesJobs, type AskedCall, type Deployment, type 
 import { QueueFullError, QueueLimitError, type TakenJob, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
 import type { JobTypeTable } from '@toolyard/store'
 
-/** What steps are checked against and made with. */
 export interface WorkflowStepsDeps extends Deployment {
   registry: () => Registry
   jobTypes: JobTypeTable
@@ -67,7 +66,7 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | 
   }
 }
 
-/** A step asks with what the key of its workflow may use (B31). */
+/** A step asks with what the key of its workflow may use. */
 function stepCall (
   { tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {} } }: TakenJob, deps: WorkflowStepsDeps
 ): AskedCall & { queue: string } {

@@ -9,7 +9,7 @@ import { toolFormats } from './provider-tools.ts'
 
 const codes = (table: object): string[] => Object.keys(table)
 
-/** `{ok: false, error, request_id}`: the body of every answer that is not a 200 (R30, R31). */
+/** `{ok: false, error, request_id}`: the body of every answer that is not a 200. */
 export const ErrorBody = Type.Object({
   ok: Type.Literal(false),
   error: Type.Object({
@@ -20,7 +20,7 @@ export const ErrorBody = Type.Object({
   request_id: Type.String({ description: 'The same as in the header x-request-id; the log has it as reqId.' })
 })
 
-/** A tool as models read it (R6, A28). */
+/** A tool as models read it. */
 export const ToolSpec = Type.Object({
   type: Type.Literal('function'),
   function: Type.Object({
@@ -43,7 +43,7 @@ export const ToolListQuery = Type.Object({
   format: Type.Optional(ToolFormats)
 }, { additionalProperties: false })
 
-/** `GET /v1/agent-tools` (R5). */
+/** `GET /v1/agent-tools`. */
 export const ToolList = Type.Object({
   ok: Type.Literal(true),
   tools: Type.Array(ToolSpec),
@@ -51,7 +51,7 @@ export const ToolList = Type.Object({
 })
 export type ToolList = Static<typeof ToolList>
 
-/** JSON Schema counts characters; the contract counts UTF-16 units (RC8). */
+/** JSON Schema counts characters; the contract counts UTF-16 units. */
 export const CallId = Type.Refine(
   Type.String({ minLength: 1, maxLength: limits.callIdLength, pattern: '\\S', description: 'Echoed in the answer.' }),
   id => id.length <= limits.callIdLength
@@ -66,14 +66,13 @@ export const WaitMs = Type.Integer({ minimum: limits.waitMs.min, maximum: limits
 export const OnDisconnect = Type.Enum(['leave', 'cancel'], { default: 'leave' })
 export const QueueName = Type.String({ pattern: queueNamePattern, default: defaultQueue })
 
-/** The id of a session. */
 export const SessionId = Type.String({
   pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$', description: 'A session of POST /v1/sessions, whose files are the workspace of the calls.'
 })
 /** What is said of an id that can't be one. */
 export const sessionText = "'session' must be the id of a session"
 
-/** One entry of a batch (R15 to R17). */
+/** One entry of a batch. */
 export const BatchCall = Type.Object({
   call_id: CallId,
   name: CallName,
@@ -96,7 +95,7 @@ const list = (description: string) => Type.Optional(Type.Union([Items, Type.Null
 const object = (description: string) => Type.Optional(Type.Union([AnyObject, Type.Null()], { description }))
 
 /**
- * `POST /v1/agent-tools/invoke-batch`, as it arrives (R14 to R20). Null means the default (X2). The calls come in
+ * `POST /v1/agent-tools/invoke-batch`, as it arrives. Null means the default. The calls come in
  * `calls`, or in a model's message, whose other fields are ignored where it comes as a whole; else no other field is known.
  */
 export const InvokeBatchRequest = Type.Object({
@@ -149,7 +148,7 @@ export const resultFileFields = {
 }
 
 /**
- * One call's answer (R22, R25, R27, R28). Each call that became a job has its `job_id`. `output` is there whenever `ok`
+ * One call's answer. Each call that became a job has its `job_id`. `output` is there whenever `ok`
  * is true in sync mode, `job_type` in async mode; `pending` comes with `TIMEOUT`.
  */
 export const CallResult = Type.Object({
@@ -165,7 +164,7 @@ export const CallResult = Type.Object({
 })
 export type CallResult = Static<typeof CallResult>
 
-/** What goes back to the model for one call; `content` is a JSON text (R23 to R26). */
+/** What goes back to the model for one call; `content` is a JSON text. */
 export const ToolMessage = Type.Object({
   role: Type.Literal('tool'),
   tool_call_id: Type.String(),
@@ -174,7 +173,7 @@ export const ToolMessage = Type.Object({
 })
 export type ToolMessage = Static<typeof ToolMessage>
 
-/** The answer to a batch (R21, R27): one result per call, in request order. */
+/** The answer to a batch: one result per call, in request order. */
 export const InvokeBatchResponse = Type.Object({
   ok: Type.Literal(true),
   results: Type.Array(CallResult),

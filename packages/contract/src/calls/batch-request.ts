@@ -26,10 +26,10 @@ const check = {
 }
 
 /**
- * Checks the body of `invoke-batch` (R14 to R20, X2).
+ * Checks the body of `invoke-batch`.
  *
  * The body is checked as a whole; only when that fails are its parts gone through in the documented order, so that
- * the first error can be named: calls, each call, mode, wait_ms, queue (RC8), then the others, then fields that nobody knows.
+ * the first error can be named: calls, each call, mode, wait_ms, queue, then the others, then fields that nobody knows.
  *
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the documented text.
  */
@@ -52,7 +52,7 @@ export function checkBatchQuery (query: unknown): HttpError | undefined {
   return new HttpError('VALIDATION_ERROR', details === undefined || details === 'log' ? `'format' must be one of ${messageFormats.join(', ')}` : "'details' must be log")
 }
 
-/** Fills in the defaults of a checked body (R17 to R20, X1). */
+/** Fills in the defaults of a checked body. */
 export function toBatch (body: InvokeBatchRequest): Batch {
   return {
     calls: (body.calls ?? []).map(call => ({ call_id: call.call_id, name: call.name, arguments: call.arguments ?? {} })),

@@ -55,7 +55,7 @@ export function parseToolCallQuery (
 }
 
 /**
- * The arguments that a body holds; none and null are `{}` (X1).
+ * The arguments that a body holds; none and null are `{}`.
  *
  * @throws HttpError `VALIDATION_ERROR`
  */

@@ -4,7 +4,7 @@ import { limits } from '../terms/limits.ts'
 const printable = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLength}}$`)
 
 /**
- * Reads the `Idempotency-Key` header (RC23).
+ * Reads the `Idempotency-Key` header.
  *
  * @returns undefined when there is none.
  * @throws HttpError `VALIDATION_ERROR` when it can't be a key.

@@ -7,7 +7,7 @@ import { HttpError } from '../terms/errors.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = typeof logLevels[number]
 
-/** One line of a job's log (RC26). `id` grows from line to line; `ts` is ISO 8601 in UTC. */
+/** One line of a job's log. `id` grows from line to line; `ts` is ISO 8601 in UTC. */
 export const LogEntry = Type.Object({
   id: Type.String(),
   ts: Type.String(),
@@ -17,7 +17,7 @@ export const LogEntry = Type.Object({
 })
 export type LogEntry = Static<typeof LogEntry>
 
-/** `GET /v1/jobs/:id/logs`: the last lines, the oldest of them first (RC19). */
+/** `GET /v1/jobs/:id/logs`: the last lines, the oldest of them first. */
 export const JobLogsResponse = Type.Object({
   ok: Type.Literal(true),
   logs: Type.Array(LogEntry),
@@ -26,7 +26,7 @@ export const JobLogsResponse = Type.Object({
 export type JobLogsResponse = Static<typeof JobLogsResponse>
 
 /**
- * Reads `?tail=` (RC19).
+ * Reads `?tail=`.
  *
  * @returns how many lines are asked for; 200 when it is absent.
  * @throws HttpError `VALIDATION_ERROR` for anything but an integer 1..2000.

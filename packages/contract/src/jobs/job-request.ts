@@ -19,7 +19,7 @@ const DependsOn = Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
   maxItems: limits.dependencies, description: 'Ids of jobs that must succeed before this one runs; also as input.depends_on, where the tool has no such parameter.'
 })
 
-/** `POST /v1/jobs`, as it arrives (RC22). Null means the default. */
+/** `POST /v1/jobs`, as it arrives. Null means the default. */
 export const SubmitJobRequest = Type.Object({
   type: JobType,
   input: Type.Optional(CallArguments),
@@ -57,7 +57,7 @@ export interface JobRequest {
 const whole = Compile(SubmitJobRequest)
 const dependsOn = Compile(DependsOn)
 const type = Compile(JobType)
-/** The optional fields in the order in which they are checked, and what is said of a bad one (RC22). */
+/** The optional fields in the order in which they are checked, and what is said of a bad one. */
 const fields = [
   ['priority', Compile(Priority), `'priority' must be integer ${limits.priority.min}..${limits.priority.max}`],
   ['timeout_sec', Compile(TimeoutSec), `'timeout_sec' must be integer ${limits.jobTimeoutSec.min}..${limits.jobTimeoutSec.max}`],
@@ -72,7 +72,7 @@ const fields = [
 ] as const
 
 /**
- * Checks the body of `POST /v1/jobs` (RC22).
+ * Checks the body of `POST /v1/jobs`.
  *
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
  */
@@ -82,7 +82,7 @@ export function checkJobRequest (body: unknown): HttpError | undefined {
 }
 
 /**
- * Reads `input.depends_on` (RC22); null means none.
+ * Reads `input.depends_on`; null means none.
  *
  * @throws HttpError `VALIDATION_ERROR`
  */
@@ -93,7 +93,7 @@ export function readDependsOn (value: unknown): string[] {
   return value
 }
 
-/** Fills in the defaults of a checked body (RC22). */
+/** Fills in the defaults of a checked body. */
 export function toJobRequest (body: SubmitJobRequest): JobRequest {
   return {
     type: body.type,

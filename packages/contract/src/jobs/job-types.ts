@@ -6,7 +6,7 @@ import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { limits } from '../terms/limits.ts'
 
-/** A job type as the API shows it (RC29): what applies now, not only what was switched. */
+/** A job type as the API shows it: what applies now, not only what was switched. */
 export const JobTypeView = Type.Object({
   name: Type.String(),
   enabled: Type.Boolean(),
@@ -31,7 +31,7 @@ const Warm = Type.Union([Type.Integer({ minimum: limits.warm.min, maximum: limit
 const DefaultTimeoutSec = Type.Integer({ minimum: limits.jobTimeoutSec.min, maximum: limits.jobTimeoutSec.max })
 const DefaultMaxAttempts = Type.Integer({ minimum: limits.attempts.min, maximum: limits.attempts.max })
 
-/** `PATCH /v1/job-types/:name`: what is given is changed, the rest stays (RC29). */
+/** `PATCH /v1/job-types/:name`: what is given is changed, the rest stays. */
 export const JobTypePatch = Type.Object({
   enabled: Type.Optional(Enabled),
   default_timeout_sec: Type.Optional(DefaultTimeoutSec),
@@ -50,7 +50,7 @@ const fields = [
 ] as const
 
 /**
- * Checks the body of `PATCH /v1/job-types/:name` (RC29). A boolean is `true` or `false`: the original took `"no"` for yes.
+ * Checks the body of `PATCH /v1/job-types/:name`. A boolean is `true` or `false`: the original took `"no"` for yes.
  *
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
  */

@@ -15,7 +15,7 @@ export const ProgressView = Type.Object({
   text: Type.Union([Type.String(), Type.Null()])
 }, { description: 'How far it is, by its tool; absent for a tool that tells nothing.' })
 
-/** A job as the API shows it (RC21). Times are ISO 8601 in UTC. `result` is whole, never truncated for a model. */
+/** A job as the API shows it. Times are ISO 8601 in UTC. `result` is whole, never truncated for a model. */
 export const JobView = Type.Object({
   id: Type.String(),
   type: Type.String(),
@@ -61,7 +61,7 @@ export type JobView = Static<typeof JobView>
 export const JobResponse = Type.Object({ ok: Type.Literal(true), job: JobView })
 export type JobResponse = Static<typeof JobResponse>
 
-/** `POST /v1/jobs`; `idempotent` when an earlier request with the same `Idempotency-Key` made the job (RC22). */
+/** `POST /v1/jobs`; `idempotent` when an earlier request with the same `Idempotency-Key` made the job. */
 export const SubmitJobResponse = Type.Object({ ok: Type.Literal(true), job: JobView, idempotent: Type.Boolean() })
 export type SubmitJobResponse = Static<typeof SubmitJobResponse>
 
@@ -71,7 +71,7 @@ export const JobSummary = Type.Omit(JobView, [
 ])
 export type JobSummary = Static<typeof JobSummary>
 
-/** `GET /v1/jobs` (RC24): newest first, unless `order` says otherwise. `next_cursor` is null when there are no more. */
+/** `GET /v1/jobs`: newest first, unless `order` says otherwise. `next_cursor` is null when there are no more. */
 export const JobList = Type.Object({
   ok: Type.Literal(true),
   jobs: Type.Array(JobSummary),

@@ -5,10 +5,10 @@ import { HttpError } from '../terms/errors.ts'
 import { LogEntry } from './job-log.ts'
 import { JobView, jobStates, ProgressView } from './jobs.ts'
 
-/** The query parameter that carries a stream ticket (RC28). */
+/** The query parameter that carries a stream ticket. */
 export const streamTokenParam = 'stream_token'
 
-/** The data of each event of `GET /v1/jobs/:id/stream`, by its name (RC26). */
+/** The data of each event of `GET /v1/jobs/:id/stream`, by its name. */
 export const JobStreamEvents = {
   job_update: Type.Object({ job: JobView }),
   /** The event's id is the line's. */
@@ -32,13 +32,13 @@ export const BatchStreamEvents = {
 
 const jobIdPattern = '^[a-z0-9._:-]{1,120}$'
 
-/** `POST /v1/auth/sse-token`; a body may be left out (RC28). */
+/** `POST /v1/auth/sse-token`; a body may be left out. */
 export const SseTokenRequest = Type.Object({
   job_id: Type.Optional(Type.Union([Type.String({ pattern: jobIdPattern }), Type.Null()]))
 }, { additionalProperties: false })
 export type SseTokenRequest = Static<typeof SseTokenRequest>
 
-/** A ticket for event streams, to be sent as the query parameter that `token_param` names (RC28). */
+/** A ticket for event streams, to be sent as the query parameter that `token_param` names. */
 export const SseTokenResponse = Type.Object({
   ok: Type.Literal(true),
   token: Type.String(),
@@ -52,7 +52,7 @@ export type SseTokenResponse = Static<typeof SseTokenResponse>
 const jobId = new RegExp(jobIdPattern)
 
 /**
- * Checks the body of `sse-token` (RC28).
+ * Checks the body of `sse-token`.
  *
  * @returns the job that the ticket shall be for; null when it is for every job that the key may see.
  * @throws HttpError `VALIDATION_ERROR`

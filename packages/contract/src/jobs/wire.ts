@@ -21,7 +21,7 @@ export interface JobData {
   tenant?: string
   /** The session whose files are its workspace. */
   session?: string
-  /** One call of the tool at a time, over the whole pool (P22). */
+  /** One call of the tool at a time, over the whole pool. */
   serial?: true
   /** Jobs that must have succeeded before this one runs. */
   dependsOn?: JobDependency[]
@@ -37,7 +37,6 @@ export interface JobData {
   origin?: JobOrigin
 }
 
-/** What a job comes from. */
 export interface JobOrigin {
   /** The id of the request. */
   request: string

@@ -4,7 +4,7 @@ import { HttpError } from '../terms/errors.ts'
 import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
-/** `GET /v1/auth/whoami` (RC6). `queue_allowlist` is null for a key that may use every queue. */
+/** `GET /v1/auth/whoami`. `queue_allowlist` is null for a key that may use every queue. */
 export const WhoAmI = Type.Object({
   ok: Type.Literal(true),
   auth: Type.Object({

@@ -16,7 +16,6 @@ export const FileResponse = Type.Object({
   })
 })
 
-/** What came out of an archive. */
 export const ArchiveResponse = Type.Object({
   ok: Type.Literal(true),
   archive: Type.Object({

@@ -1,4 +1,4 @@
-/** Headers of a callback: seconds since 1970, `v1=<hex>`, and the id that stays the same over all attempts (RC33). */
+/** Headers of a callback: seconds since 1970, `v1=<hex>`, and the id that stays the same over all attempts. */
 export const callbackHeaders = {
   timestamp: 'x-toolyard-timestamp',
   signature: 'x-toolyard-signature',

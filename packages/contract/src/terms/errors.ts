@@ -63,7 +63,7 @@ export class HttpError extends Error {
   readonly code: HttpErrorCode
   readonly details: Record<string, unknown> | undefined
 
-  /** Only `VALIDATION_ERROR` always carries `details` (X5). */
+  /** Only `VALIDATION_ERROR` always carries `details`. */
   constructor (code: HttpErrorCode, message: string, details?: Record<string, unknown>) {
     super(message)
     this.code = code

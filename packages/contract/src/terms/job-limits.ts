@@ -2,7 +2,6 @@ import { limits } from './limits.ts'
 
 /** What a job's limits are read from; undefined is what nobody has said. */
 export interface LimitSources {
-  /** What the job asks for. */
   asked?: { timeoutSec?: number | undefined, maxAttempts?: number | undefined }
   /** What was switched of its type. */
   override: { defaultTimeoutSec?: number, defaultMaxAttempts?: number }
@@ -14,7 +13,7 @@ export interface LimitSources {
 
 /**
  * With what a job runs. The execution timeout of a manifest bounds what a submitter may ask for, and wins over the
- * type's (X8); that of a built-in tool is its type's default.
+ * type's; that of a built-in tool is its type's default.
  */
 export function jobLimits ({ asked = {}, override, tool, toolTimeoutSec }: LimitSources): { timeoutSec: number, maxAttempts: number } {
   const bound = tool.source.format === 'builtin' ? limits.toolTimeoutSec.max : tool.timeoutSec ?? limits.toolTimeoutSec.max

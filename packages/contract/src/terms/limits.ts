@@ -1,20 +1,20 @@
 /** Bounds of the contract. Sizes are bytes, times are milliseconds, unless the name says otherwise. */
 export const limits = {
-  /** Calls in one batch (R14). */
+  /** Calls in one batch. */
   calls: { min: 1, max: 20 },
-  /** UTF-16 units of a `call_id` (R15). */
+  /** UTF-16 units of a `call_id`. */
   callIdLength: 120,
   /** UTF-16 units of a call's id in a provider's message: some put into it what the model thought. */
   messageCallIdLength: 16_384,
-  /** How long a sync batch waits (R19). */
+  /** How long a sync batch waits. */
   waitMs: { min: 100, max: 60_000, default: 15_000 },
-  /** Request body (R34). */
+  /** Request body. */
   bodyBytes: 1_048_576,
   /** Levels of nesting in a request body; deeper bodies would exhaust the stack of a serializer. */
   bodyDepth: 100,
   /** Objects, lists and named fields in a request body: a megabyte of small ones takes a parser a tenth of a second. */
   bodyParts: 30_000,
-  /** UTF-16 units of `JSON.stringify(output)` that an answer carries whole (R35, R43). */
+  /** UTF-16 units of `JSON.stringify(output)` that an answer carries whole. */
   outputChars: 12_000,
   /** An output whose JSON is longer is stored once, beside the job, instead of travelling with it. */
   inlineOutputBytes: 4_096,
@@ -26,23 +26,23 @@ export const limits = {
   errorMessageChars: 8_192,
   /** Execution timeout of a tool. */
   toolTimeoutSec: { default: 30, max: 3_600 },
-  /** Public priority, higher first (RC22). */
+  /** Public priority, higher first. */
   priority: { min: 0, max: 10, default: 5 },
-  /** Execution timeout that a submitter or a job type may ask for, in whole seconds (RC22, RC29). */
+  /** Execution timeout that a submitter or a job type may ask for, in whole seconds. */
   jobTimeoutSec: { min: 1, max: 3_600 },
-  /** Runs of one job that may fail before it has failed (RC22, RC29). */
+  /** Runs of one job that may fail before it has failed. */
   attempts: { min: 1, max: 10, default: 1 },
   /** Processes of one tool that may wait ready in each worker. */
   warm: { min: 0, max: 64 },
-  /** Tags of a job beyond `max` are dropped (RC22); `length` counts characters. */
+  /** Tags of a job beyond `max` are dropped; `length` counts characters. */
   tags: { max: 20, length: 80 },
   /** How long a job may wait before it is due: a week. */
   delayMs: { min: 0, max: 604_800_000 },
   /** Jobs that one job may depend on. */
   dependencies: 100,
-  /** Steps of a workflow (RC43), and bytes of the file that it stands in. */
+  /** Steps of a workflow, and bytes of the file that it stands in. */
   workflow: { steps: 100, fileBytes: 262_144 },
-  /** Jobs in one answer of `GET /v1/jobs` (RC24). */
+  /** Jobs in one answer of `GET /v1/jobs`. */
   jobPage: { min: 1, max: 200, default: 50 },
   /** UTF-16 units of a text that jobs are looked for by. */
   searchChars: 200,
@@ -68,16 +68,16 @@ export const limits = {
   logMessageChars: 4_096,
   /** UTF-16 units of the text of a job's progress. */
   progressChars: 200,
-  /** Lines that one request of a job's log gets (RC19). */
+  /** Lines that one request of a job's log gets. */
   logTail: { min: 1, max: 2_000, default: 200 }
 } as const
 
-/** The queue of a request that names none (R20). */
+/** The queue of a request that names none. */
 export const defaultQueue = 'default'
-/** What a public queue name looks like (R20). */
+/** What a public queue name looks like. */
 export const queueNamePattern = '^[a-z0-9._:-]{1,80}$'
 const queueName = new RegExp(queueNamePattern)
-/** Whether a text is a public queue name (R20). */
+/** Whether a text is a public queue name. */
 export const isQueueName = (text: string): boolean => queueName.test(text)
 
 /** What the name of a tenant looks like. */
@@ -94,5 +94,5 @@ export const keyNameRule = 'must have 1 to 100 characters, no control characters
 export const isKeyName = (value: unknown): value is string => typeof value === 'string' && keyName.test(value) && !/\p{Cs}/u.test(value)
 /** What the name of a template of sessions looks like. */
 export const templateNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
-/** What a tool name must look like to be published to a model (X12). */
+/** What a tool name must look like to be published to a model. */
 export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'

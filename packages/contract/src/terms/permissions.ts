@@ -1,5 +1,5 @@
 /**
- * What tools may do beyond computing: see the workspace, change it, reach the network (P18). The sandbox enforces it; the
+ * What tools may do beyond computing: see the workspace, change it, reach the network. The sandbox enforces it; the
  * table in docs/security.md says what each opens.
  */
 export const permissions = ['read_repo', 'write_files', 'network'] as const

@@ -5,7 +5,7 @@ const names = [
 ]
 const secrets = new Set(names.flatMap(name => [name, `${name}_FILE`]))
 
-/** Whether a variable of the environment holds a secret of the service, which no tool gets, whatever its manifest says (X19). */
+/** Whether a variable of the environment holds a secret of the service, which no tool gets, whatever its manifest says. */
 export function isSecretVariable (name: string): boolean {
   return secrets.has(name)
 }

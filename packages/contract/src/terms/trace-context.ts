@@ -24,7 +24,6 @@ export function readTraceContext (traceparent: unknown, tracestate?: unknown): T
   return isTracestate(tracestate) ? { ...known, tracestate } : known
 }
 
-/** The trace id and the span id of a context. */
 export function traceIdsOf ({ traceparent }: TraceContext): { traceId: string, spanId: string } {
   return { traceId: traceparent.slice(3, 35), spanId: traceparent.slice(36, 52) }
 }

@@ -15,7 +15,7 @@ export function unknownParameter (query: object, known: readonly string[]): stri
   return `'${unknown.slice(0, 80)}' is not a known parameter (known: ${known.map(name => `'${name}'`).join(', ') || 'none'})`
 }
 
-/** Null means the default, like a field that isn't there (X2). */
+/** Null means the default, like a field that isn't there. */
 export function isAbsent (value: unknown): value is undefined | null {
   return value === undefined || value === null
 }

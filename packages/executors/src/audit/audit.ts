@@ -9,11 +9,11 @@ import type { AuditEntry } from './entry.ts'
 export interface AuditOptions {
   /** Made when it is first needed. */
   dir: string
-  /** Patterns, separated by `,` or `;` (AC23). */
+  /** Patterns, separated by `,` or `;`. */
   redact: string
   /** Texts that never appear in the log. */
   secrets: readonly string[]
-  /** Gets the first of several failures in a row; an audit that fails never fails a call (AC22). */
+  /** Gets the first of several failures in a row; an audit that fails never fails a call. */
   onError: (error: unknown) => void
 }
 
@@ -34,7 +34,7 @@ const appendTo = promisify<number, string>(appendFile)
 /** Lines that wait for a slow disk; what comes on top is lost, and reported. */
 const maxWaiting = 10_000
 
-/** Opens the audit trail: NDJSON, a file a day (UTC), appended to by any number of workers (AC21 to AC23). */
+/** Opens the audit trail: NDJSON, a file a day (UTC), appended to by any number of workers. */
 export function openAudit (options: AuditOptions): Audit {
   const redactor = createRedactor(options)
   let waiting: Line[] = []

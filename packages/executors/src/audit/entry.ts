@@ -2,7 +2,7 @@ import type { Permission } from '@toolyard/contract'
 import { maxElementBytes, type ProcessPlan, type ProcessEnd, type SandboxReport } from '@toolyard/sandbox'
 
 /**
- * One finished run of a process (AC21, X34). Stdin, output and values of variables are not in it; arguments of the call
+ * One finished run of a process. Stdin, output and values of variables are not in it; arguments of the call
  * are only where they are part of argv, as with skills.
  */
 export interface AuditEntry {
@@ -21,7 +21,7 @@ export interface AuditEntry {
   stderrBytes: number
   /** Whether stdout was longer than what was kept of it. */
   truncated: boolean
-  /** Names of the variables that were passed beside PATH and HOME (A25, A26). */
+  /** Names of the variables that were passed beside PATH and HOME. */
   envKeys: string[]
   /** Why the process could not be started. */
   error?: string

@@ -15,7 +15,7 @@ const windDownMs = 5_000
 
 /**
  * Runs a built-in tool until it ends, its timeout passes or its signal aborts. An interrupted handler gets this from its
- * own signal, and has a few seconds to end before the interruption is reported (B23): whatever it still returns is
+ * own signal, and has a few seconds to end before the interruption is reported: whatever it still returns is
  * dropped.
  *
  * @throws what the handler throws beside failures and errors of the file system: a bug.
@@ -53,7 +53,6 @@ export async function runBuiltin (
   }
 }
 
-/** What is called, and with what. */
 export interface BuiltinCall {
   tool: Tool
   args: Record<string, unknown>

@@ -2,7 +2,6 @@ import type { CommandRun } from '@toolyard/manifests'
 import type { ProcessPlan, RunTrace } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
 
-/** Where a command runs. */
 export interface CommandPlace {
   workspaceDir: string
   env: NodeJS.ProcessEnv
@@ -10,7 +9,7 @@ export interface CommandPlace {
   trace?: RunTrace | undefined
 }
 
-/** A command's process: its argv as declared, in the workspace (A16). Nothing of a call is in it but its trace. */
+/** A command's process: its argv as declared, in the workspace. Nothing of a call is in it but its trace. */
 export function commandPlan (run: CommandRun, { workspaceDir, env, trace }: CommandPlace): { plan: ProcessPlan, passedKeys: string[] } {
   const { variables, passedKeys } = toolEnvironment(run.envPassthrough, env, trace?.variables)
   return {

@@ -11,7 +11,6 @@ import { processOutcome } from '../result/process-outcome.ts'
 import type { Threads } from '../run/threads.ts'
 import { commandPlan } from './command-plan.ts'
 
-/** What every command run of a worker shares. */
 export interface CommandHost extends ProcessHost {
   workspaceDir: string
   /** Absolute paths that built-in tools neither read nor change; default none. */
@@ -24,8 +23,8 @@ export interface CommandHost extends ProcessHost {
 }
 
 /**
- * Runs a command tool: its argv as declared, in the workspace, the arguments as JSON on stdin (A16, A37), under the
- * timeout of the context (A17, A18). Writes one audit line, whatever happens.
+ * Runs a command tool: its argv as declared, in the workspace, the arguments as JSON on stdin, under the
+ * timeout of the context. Writes one audit line, whatever happens.
  */
 export async function runCommand (
   name: string, run: CommandRun, args: Record<string, unknown>, context: RunContext, host: CommandHost

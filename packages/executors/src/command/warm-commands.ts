@@ -16,7 +16,6 @@ export interface WarmLimits {
   maxIdleMs: number
 }
 
-/** What the processes of a worker's commands are kept ready with. */
 export interface WarmHost extends Pick<StartHost, 'marks' | 'launcher' | 'pins'>, CommandPlace {
   sandbox: Pick<Sandbox, 'boxOf' | 'groups'>
   warm: WarmLimits

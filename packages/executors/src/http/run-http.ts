@@ -21,7 +21,6 @@ export interface HttpPolicy {
   lookup?: Lookup
 }
 
-/** What requests of a worker share. */
 export interface HttpHost {
   policy: HttpPolicy
   /** Where secrets come from. */

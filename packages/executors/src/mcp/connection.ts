@@ -20,7 +20,6 @@ import { createToolList } from './tool-list.ts'
  * read at the beginning, when the server says that it changed, and when it is old.
  */
 
-/** What connections are opened with. */
 export interface ConnectionHost extends ServerProcessHost {
   policy: HttpPolicy
   threads: Threads

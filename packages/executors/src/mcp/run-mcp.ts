@@ -16,7 +16,6 @@ import { ServerFault } from './message-reader.ts'
 import type { Lease, McpServers, ServerPlace } from './servers.ts'
 import { hidden } from './setting-text.ts'
 
-/** What calls of MCP servers are run with. */
 export interface McpHost {
   servers: McpServers
   place: ServerPlace

@@ -9,7 +9,6 @@ import { settingTexts } from './setting-text.ts'
 /** How long a server may take to end by itself once its stdin has ended. */
 const graceMs = 250
 
-/** What servers of a worker are started with. */
 export interface ServerProcessHost extends ProcessHost {
   workspaceDir: string
   env: NodeJS.ProcessEnv

@@ -23,7 +23,6 @@ export interface ServersLogger {
 export interface ServerPlace extends Partial<Pick<ConnectionHost, 'box' | 'limit' | 'group' | 'workspaceDir'>> {
   /** Whose connection it is; absent for the operator's. */
   scope?: string
-  /** The session that it is of. */
   sessionId?: string
 }
 

@@ -10,7 +10,6 @@ export const shortOutput = 65_536
 /** How long reading an output may take, in milliseconds: a last resort. */
 const maxMs = 30_000
 
-/** What large outputs are read with. */
 export interface OutputReading {
   threads: Threads
   signal: AbortSignal
@@ -26,7 +25,6 @@ export async function largeProcessOutput ({ ending, stdout: { kept, totalBytes }
   return outcome.ok ? { ...outcome, cut: { bytes: totalBytes, storedBytes: bytes } } : outcome
 }
 
-/** Reads a large output in a thread. */
 export async function readLargeOutput (task: OutputTask, { threads, signal }: OutputReading): Promise<Outcome> {
   try {
     const options = { until: Date.now() + maxMs, signal, move: movable(task.bytes) }

@@ -15,7 +15,6 @@ export interface OutputTask {
   hide?: readonly string[]
 }
 
-/** What it is. */
 export interface OutputAnswer {
   /** Undefined for a `value` that is no JSON. */
   json: string | undefined

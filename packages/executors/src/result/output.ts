@@ -4,7 +4,7 @@ import { parseJson } from '../run/json.ts'
 import { decodePrefix } from '../run/utf8.ts'
 
 /**
- * What a command printed, as a value (X9, AC18, B3): JSON is parsed, blank is `{}`, anything else is its text without
+ * What a command printed, as a value: JSON is parsed, blank is `{}`, anything else is its text without
  * the white space around it. What is no UTF-8 was found before. More than the cap is the text that was kept, with `cut`.
  */
 export function commandOutput ({ kept, totalBytes }: Captured): Success {
@@ -15,7 +15,7 @@ export function commandOutput ({ kept, totalBytes }: Captured): Success {
   return { ok: true, output: parsed === undefined ? text : parsed.value }
 }
 
-/** What a skill's program printed, as text, exactly (X9, SC14): not trimmed, not parsed; invalid UTF-8 becomes U+FFFD. */
+/** What a skill's program printed, as text, exactly: not trimmed, not parsed; invalid UTF-8 becomes U+FFFD. */
 export function textOutput ({ kept, totalBytes }: Captured): Success {
   return totalBytes > kept.length ? cutText({ kept, totalBytes }) : { ok: true, output: kept.toString('utf8') }
 }

@@ -15,7 +15,6 @@ import { shortOutput } from './large-output.ts'
 const fields: ReadonlySet<string> = new Set(['$file', 'type', 'size', 'sha256'])
 const bytesName = 'output'
 
-/** Where files are returned from. */
 interface ReturnPlace {
   /** The directory of the session. */
   dir: string

@@ -5,7 +5,7 @@ import { decodePrefix, firstChars } from '../run/utf8.ts'
 import { shownChars, streamEnd, withoutProgress } from './stream-end.ts'
 
 /**
- * The error of a tool that ended badly (AC17, X6): the string `error` of stderr's JSON object, with the object's other
+ * The error of a tool that ended badly: the string `error` of stderr's JSON object, with the object's other
  * fields as `details`; else stderr, of a long one its end; else stdout; else how the process ended, such as
  * `exit status 3`. What the message doesn't show of stdout is in the details, its end at least.
  */

@@ -2,7 +2,7 @@ import { isSecretVariable } from '@toolyard/contract/terms'
 
 export interface ToolEnvironment {
   variables: Record<string, string>
-  /** The names of the allowlist that are passed (A25): for the audit. */
+  /** The names of the allowlist that are passed: for the audit. */
   passedKeys: string[]
 }
 
@@ -12,7 +12,7 @@ const locale = { LANG: 'C.UTF-8' }
 
 /**
  * The whole environment of a tool: PATH and HOME unless empty, a locale with UTF-8, and of `passthrough` what exists,
- * empty or not (A23, A24, A41, AC15, X19). Nothing else of the worker's environment gets through, and no secret of the
+ * empty or not. Nothing else of the worker's environment gets through, and no secret of the
  * service. `trace` says where the run belongs in a trace.
  */
 export function toolEnvironment (

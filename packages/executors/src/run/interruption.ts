@@ -2,7 +2,7 @@ import { callErrors, type CallError } from '@toolyard/contract/terms'
 import type { Interruption } from '@toolyard/sandbox'
 
 /**
- * The error of a run that was ended from outside: `TOOL_TIMEOUT` (X7) with the ends of what it had
+ * The error of a run that was ended from outside: `TOOL_TIMEOUT` with the ends of what it had
  * printed, or the abort's own reason when that is a call error (a worker that stops says `WORKER_LOST`), else
  * `JOB_CANCELLED`.
  */

@@ -6,7 +6,6 @@ import type { SessionPlace } from './outcome.ts'
 /** What `SANDBOX` may say: refuse to start without the whole box, take what there is, or use none. */
 export type SandboxMode = 'require' | 'auto' | 'off'
 
-/** What a sandbox is opened with. */
 export interface SandboxOptions extends FoundationOptions {
   mode: SandboxMode
   /** What tools hold whose manifest says nothing of permissions. */

@@ -1,6 +1,5 @@
 import type { CallError } from '@toolyard/contract'
 
-/** What a step says it runs, and where. */
 export interface StepTarget {
   /** Name of a tool, or its job type: one of the two. */
   tool?: string
@@ -29,7 +28,7 @@ export interface StepProgress {
   settled: number
 }
 
-/** What a step may ask for its job, as for one that is submitted (RC22); absent: as the tool and the workflow's job have it. */
+/** What a step may ask for its job, as for one that is submitted; absent: as the tool and the workflow's job have it. */
 export interface StepWishes {
   /** 0..10, higher first. */
   priority?: number
@@ -39,7 +38,6 @@ export interface StepWishes {
   tags?: string[]
 }
 
-/** A step to start. */
 export interface StepStart extends ResolvedTarget {
   wishes: StepWishes
   name: string

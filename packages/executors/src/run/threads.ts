@@ -18,7 +18,6 @@ export interface ThreadWork {
   task: unknown
 }
 
-/** What a thread made of it. */
 export interface ThreadAnswer {
   answer: unknown
   /** Parts of the answer that are handed over instead of copied. */

@@ -3,7 +3,6 @@ import { failure, type Failure } from '../run/outcome.ts'
 import type { Pin } from '@toolyard/sandbox'
 import { findProgram } from './files.ts'
 
-/** What to run for a skill. */
 export interface SkillCommand {
   /** Absolute path. */
   program: string
@@ -18,8 +17,8 @@ export interface SkillCommand {
 export type AllowedCommand = { ok: true } & SkillCommand | Failure
 
 /**
- * Finds the program of a pair of the allowlist (S10, SC12). The subcommand is matched as it is written, and then split
- * on white space (X20, SC13).
+ * Finds the program of a pair of the allowlist. The subcommand is matched as it is written, and then split
+ * on white space.
  */
 export async function allowedCommand (
   run: SkillRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }

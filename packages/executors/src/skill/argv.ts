@@ -7,7 +7,7 @@ import { isTrue, normalizeNewlines, valueText } from './value-text.ts'
 
 export type Argv = { ok: true, elements: string[] } | Failure
 
-/** Returns the text that replaces a value, or the value itself (S25); a failure only when the whole call is to end. */
+/** Returns the text that replaces a value, or the value itself; a failure only when the whole call is to end. */
 export type Resolve = (resolver: SkillResolver, param: string, text: string) => Promise<{ ok: true, text: string } | Failure>
 
 /** What a mapping yields before its resolvers ran: elements as they are, or a value that is still to be placed. */
@@ -17,8 +17,8 @@ type Part = { kind: 'elements', elements: string[] } | { kind: 'value', arg: Ski
 const textAtOnce = 65_536
 
 /**
- * Makes argv from a call's arguments, in the order of the mapping (S14): newlines are normalized, then values are
- * resolved (S42). Parameters without a mapping are left out (SC11). Every value is checked before a resolver runs.
+ * Makes argv from a call's arguments, in the order of the mapping: newlines are normalized, then values are
+ * resolved. Parameters without a mapping are left out. Every value is checked before a resolver runs.
  */
 export async function buildArgv (mapping: readonly SkillArg[], args: Record<string, unknown>, resolve: Resolve): Promise<Argv> {
   const parts: Part[] = []

@@ -10,7 +10,7 @@ export type RunCallProcess = (command: SkillCommand, maxOutputBytes: number) => 
 
 /**
  * Returns what runs the processes of one call: one after the other in the workspace, with PATH and HOME and nothing on
- * stdin (X19). They share the timeout of the call, and each gets its line in the audit (X34).
+ * stdin. They share the timeout of the call, and each gets its line in the audit.
  */
 export function createCallProcesses (tool: string, context: RunContext, host: CommandHost): RunCallProcess {
   const { variables } = toolEnvironment([], host.env, host.trace?.variables)

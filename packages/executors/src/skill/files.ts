@@ -15,8 +15,8 @@ export async function findProgram (name: string, directory: string, path: string
 }
 
 /**
- * The absolute path of a script of a skill: the exact name in `scripts/`, else the name with `.sh` appended (S27, B13).
- * Undefined when there is neither, or when the name is a path (S29) or leads out of `scripts/` (S34).
+ * The absolute path of a script of a skill: the exact name in `scripts/`, else the name with `.sh` appended.
+ * Undefined when there is neither, or when the name is a path or leads out of `scripts/`.
  */
 export async function findScript (directory: string, name: string): Promise<string | undefined> {
   if (name.includes('..') || /[/\\]/.test(name)) return undefined
@@ -25,7 +25,7 @@ export async function findScript (directory: string, name: string): Promise<stri
 
 /**
  * The absolute path of a regular file below `<directory>/<room>`; undefined when there is none, or when `..` or a
- * symbolic link leads out of there (B14, SC20). The room itself may not be a link either.
+ * symbolic link leads out of there. The room itself may not be a link either.
  */
 async function containedFile (directory: string, room: string, name: string): Promise<string | undefined> {
   try {

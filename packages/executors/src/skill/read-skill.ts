@@ -3,7 +3,7 @@ import type { ReadSkillRun } from '@toolyard/manifests'
 import { failure, type Outcome } from '../run/outcome.ts'
 import { noObject, ownValue } from './arguments.ts'
 
-/** Hands out the text of the skill that `skill_name` names (S40, SC25, X32). */
+/** Hands out the text of the skill that `skill_name` names. */
 export function readSkill (run: ReadSkillRun, args: unknown): Outcome {
   if (!isRecord(args)) return noObject
   const name = ownValue(args, 'skill_name')

@@ -21,8 +21,8 @@ interface Kept {
 }
 
 /**
- * Returns the resolver of a skill's values (S24): trimmed stdout is the new value. Whatever goes wrong, and an empty
- * stdout too, keeps the value (S25, SC18, X31) and is reported in the log; only a timeout or a cancel ends the call.
+ * Returns the resolver of a skill's values: trimmed stdout is the new value. Whatever goes wrong, and an empty
+ * stdout too, keeps the value and is reported in the log; only a timeout or a cancel ends the call.
  */
 export function createResolve (run: SkillRun, host: ResolverHost): Resolve {
   return async (resolver, param, text) => {
@@ -37,14 +37,14 @@ export function createResolve (run: SkillRun, host: ResolverHost): Resolve {
 async function answerOf (
   resolver: SkillResolver, text: string, run: SkillRun, host: ResolverHost
 ): Promise<{ text: string } | Kept | Failure> {
-  // `$param` is replaced wherever it stands (S32, SC16). A value that starts with `-` is allowed: else it was refused before.
+  // `$param` is replaced wherever it stands. A value that starts with `-` is allowed: else it was refused before.
   const args = resolver.args.map(arg => arg.replaceAll('$param', () => text))
   const command = await resolverCommand(resolver, run, host.path)
   if ('kept' in command) return command
   return readAnswer(await host.runProcess({ ...command, args: [...command.args, ...args] }, maxElementBytes))
 }
 
-/** A script where scripts may run (S28), else the allowlisted command (S30, S31). */
+/** A script where scripts may run, else the allowlisted command. */
 async function resolverCommand (
   { script, binary, subcommand, sha256 }: SkillResolver, run: SkillRun, path: string | undefined
 ): Promise<SkillCommand | Kept> {

@@ -12,7 +12,7 @@ import { noObject } from './arguments.ts'
 import { createResolve } from './resolver.ts'
 
 /**
- * Runs a skill's tool: argv from the call's arguments, resolvers first, then the program by way of the allowlist (S42).
+ * Runs a skill's tool: argv from the call's arguments, resolvers first, then the program by way of the allowlist.
  * The output is its stdout as text. Resolvers and program share the timeout of the context.
  */
 export async function runSkill (name: string, run: SkillRun, args: unknown, context: RunContext, host: CommandHost): Promise<Outcome> {

@@ -19,7 +19,6 @@ export interface WarmTool<Process> {
   start (signal: AbortSignal): Promise<Ready<Process> | Unfit>
 }
 
-/** What a pool works with. */
 export interface PoolOptions {
   /** Memory of all waiting processes together, in bytes. */
   maxBytes: number

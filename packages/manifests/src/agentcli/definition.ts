@@ -21,7 +21,7 @@ export const Warm = Type.Union([Type.Integer({ minimum: 0, maximum: manifestLimi
   description: 'Processes that wait in their boxes in each worker, each for one call; "auto": as many as its calls lately took at once.'
 })
 
-/** One declaration of `tools` (A2 to A22); the fields from `permissions` on are Toolyard's own. */
+/** One declaration of `tools`; the fields from `permissions` on are Toolyard's own. */
 export const AgentcliTool = Type.Object({
   name: Type.String({ minLength: 1, description: 'Unique name that the tool is called by.' }),
   description: Type.Optional(Type.String({ description: 'Short description for the model.' })),
@@ -41,14 +41,14 @@ export const AgentcliTool = Type.Object({
 })
 export type AgentcliTool = Static<typeof AgentcliTool>
 
-/** An entry that only switches a tool of an earlier layer (X14). */
+/** An entry that only switches a tool of an earlier layer. */
 export const AgentcliSwitch = Type.Object({
   name: Type.String({ minLength: 1, description: 'Name of a tool of an earlier manifest.' }),
   enabled: Type.Optional(Type.Boolean()),
   disabled: Type.Optional(Type.Boolean())
 }, { anyOf: [{ required: ['enabled'] }, { required: ['disabled'] }] })
 
-/** An agentcli `tools.json` (A1). */
+/** An agentcli `tools.json`. */
 export const AgentcliManifest = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
   tools: Type.Optional(Type.Array(Type.Union([AgentcliTool, AgentcliSwitch, HttpEntry, McpEntry])))

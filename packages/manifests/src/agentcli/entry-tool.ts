@@ -18,7 +18,7 @@ const digestShape = new RegExp(digestPattern)
 export interface EntryReading {
   /** Absent when it has a fault. */
   entry?: LayerEntry
-  /** Any of them ends the loading of the manifest, in this order (AC2). */
+  /** Any of them ends the loading of the manifest, in this order. */
   faults: ManifestFault[]
 }
 
@@ -61,7 +61,7 @@ export function readEntry (
   }
 }
 
-/** Puts the place in front of a fault's text (A27). */
+/** Puts the place in front of a fault's text. */
 export function located ({ rule, message, place }: ManifestFault, index: number, tool: string): ManifestFault {
   return new ManifestFault(rule, `tool[${index}] ${goQuote(tool)}: ${message}`, { ...place, index, tool })
 }
@@ -79,7 +79,7 @@ function runOf ({ command, envPassthrough, sha256 }: AgentcliEntry, file: string
 
 /**
  * Models expect parameters always; none means that the tool takes no particular
- * arguments (AC11, R50). What is no object is judged with the schemas.
+ * arguments. What is no object is judged with the schemas.
  */
 function parameters (schema: unknown): JsonSchema {
   return isSchemaObject(schema) ? schema : { type: 'object', properties: {} }

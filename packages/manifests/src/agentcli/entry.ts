@@ -41,7 +41,7 @@ type Fields = ReadonlyMap<string, unknown>
 export interface DecodedManifest {
   /** Undefined for one that has a fault, or is of a kind of its own (`entry-kinds.ts`). */
   entries: ReadonlyArray<AgentcliEntry | undefined>
-  /** Whether it has a list of tools, if only an empty one (A1). */
+  /** Whether it has a list of tools, if only an empty one. */
   hasList: boolean
   /** The wrong types, in their order: `parse manifest: …`. */
   faults: readonly ManifestFault[]
@@ -50,7 +50,7 @@ export interface DecodedManifest {
 }
 
 /**
- * Decodes an agentcli manifest by the rules of Go's `encoding/json` (A1, AC1, AC10): `null` and absent are the same, names
+ * Decodes an agentcli manifest by the rules of Go's `encoding/json`: `null` and absent are the same, names
  * of fields match in any case and the last match wins, unknown fields are ignored. Entry by entry, in parts.
  *
  * @throws ManifestFault `parse manifest: …` when it has no list of entries.
@@ -107,7 +107,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     override: at('override') ?? false,
     idempotent: at('idempotent') ?? false
   }
-  // That of an entry without other faults is judged with the schemas (A6), and takes away this entry alone.
+  // That of an entry without other faults is judged with the schemas, and takes away this entry alone.
   if (faults.length > 0 && decoded.schema !== undefined && !isSchemaObject(decoded.schema)) faults.push(wrongType([...path, 'schema'], 'an object'))
   return decoded
 }

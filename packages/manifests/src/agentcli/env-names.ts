@@ -7,8 +7,7 @@ const leadingSpace = new RegExp(`^${space}+`)
 const validName = /^[A-Z_][A-Z0-9_]*$/
 
 /**
- * The normalized allowlist of environment variables: trimmed, upper case, without duplicates, first occurrences kept
- * (A19 to A22, AC8).
+ * The normalized allowlist of environment variables: trimmed, upper case, without duplicates, first occurrences kept.
  *
  * @param faults gets a fault for each bad name, with a text that lacks the `tool[i] "<name>": ` in front.
  */

@@ -41,7 +41,7 @@ const topAliases = {
   permissions: 'permissions into each tool'
 }
 
-/** Fields that are ignored (AC10, X21), at the top, of entries and of their limits: one that was meant to protect protects nothing. */
+/** Fields that are ignored, at the top, of entries and of their limits: one that was meant to protect protects nothing. */
 export async function ignoredFields (
   manifest: Record<string, unknown>, entries: readonly unknown[]
 ): Promise<Array<FieldFault & { index?: number, tool?: string }>> {

@@ -13,9 +13,9 @@ import { createTrustCheck, type TrustCheck } from '../program/trust.ts'
 /** Programs that are looked at together; each look is a few calls of the file system. */
 const batchSize = 32
 /**
- * Warnings about programs that are missing or can't be executed (AC12), that a symbolic link leads out of the bin
+ * Warnings about programs that are missing or can't be executed, that a symbolic link leads out of the bin
  * directory, that others than their owner may replace, or that aren't what was pinned. The loader
- * itself checks none of this (AC7), and a program may be there on the workers alone.
+ * itself checks none of this, and a program may be there on the workers alone.
  */
 export async function programFindings (tools: readonly Tool[], where: { directory: string, searchPath: string }): Promise<Finding[]> {
   const { directory, searchPath } = where

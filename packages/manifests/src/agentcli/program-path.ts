@@ -6,11 +6,11 @@ import { goQuote } from '../finding/go-quote.ts'
 const binFix = 'Put the program below tools/bin beside the manifest and write ./tools/bin/NAME, or use an absolute path.'
 
 /**
- * The absolute path of a tool's program (A11 to A15, AC3 to AC7).
+ * The absolute path of a tool's program.
  *
  * An absolute path is kept as it is. A relative one is read with slashes for backslashes, must stay below `tools/bin`
  * after normalization, and is resolved against the directory of the manifest. On Windows a program without a suffix
- * gets `.exe` (A12).
+ * gets `.exe`.
  *
  * @param raw `command[0]` as it stands in the manifest.
  * @param directory Absolute path of the directory that holds the manifest.
@@ -28,7 +28,7 @@ export function programPath (raw: string, directory: string, platform: NodeJS.Pl
   return join(directory, clean + suffix)
 }
 
-/** The "escapes" text is for paths that are written below the bin directory and lead out of it (AC4). */
+/** The "escapes" text is for paths that are written below the bin directory and lead out of it. */
 function outsideBin (raw: string, slashed: string, clean: string): ManifestFault {
   if (slashed !== './tools/bin' && !slashed.startsWith('./tools/bin/')) {
     return new ManifestFault('A34', 'relative command[0] must start with ./tools/bin/', { fix: binFix })

@@ -21,11 +21,11 @@ import { programFindings } from './program-check.ts'
 import { readPublishAs } from './publish-as.ts'
 
 /**
- * Reads an agentcli `tools.json` (A1 to A36, AC1 to AC12).
+ * Reads an agentcli `tools.json`.
  *
- * The first fault is the one that counts, and nothing of the manifest is served then (AC2). Faults come in this order:
+ * The first fault is the one that counts, and nothing of the manifest is served then. Faults come in this order:
  * types of all fields; per tool name, duplicate, command, environment, program path. A validation hears of all of them.
- * A schema that can't be used takes away its own entry alone. A program that is missing is a warning (AC12): the call
+ * A schema that can't be used takes away its own entry alone. A program that is missing is a warning: the call
  * will say `TOOL_UNAVAILABLE`.
  *
  * @throws ManifestFault when there is no list of entries.
@@ -69,7 +69,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
   return { entries: first === undefined ? served : [], findings: findings.all(), files, servers }
 }
 
-/** It is read as a manifest without tools (AC1), which nobody means who leaves out the list. */
+/** It is read as a manifest without tools, which nobody means who leaves out the list. */
 const noList: Remark = {
   severity: 'warning', nonconforming: true, rule: 'A1', path: [], message: 'has no list of tools', fix: 'Write {"tools": [...]}. An empty list says that there are none.'
 }
@@ -93,7 +93,7 @@ async function checkEntries (
   return { entries, faults }
 }
 
-/** Why an entry is left out, alone: its schema can't be used (A6). */
+/** Why an entry is left out, alone: its schema can't be used. */
 async function schemaFaults ({ name, schema }: AgentcliEntry, index: number, schemas: Schemas): Promise<Remark[]> {
   if (schema === undefined) return []
   const faults = isSchemaObject(schema)

@@ -1,6 +1,6 @@
 import type { BuiltinDeclaration } from './declaration.ts'
 
-/** Reads a text file of the workspace (R7, RC30). */
+/** Reads a text file of the workspace. */
 export const dataFileRead: BuiltinDeclaration = {
   name: 'data_file_read',
   jobType: 'data.file_read',

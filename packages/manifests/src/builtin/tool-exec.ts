@@ -1,7 +1,7 @@
 import type { BuiltinDeclaration } from './declaration.ts'
 import { listed } from './policy.ts'
 
-/** Runs an allowed program (RC41, RC30). */
+/** Runs an allowed program. */
 export function toolExec (allowed: readonly string[] = []): BuiltinDeclaration {
   return {
     name: 'tool_exec',

@@ -12,8 +12,8 @@ import { workflowRun } from './workflow-run.ts'
 import { workspaceDelete, workspaceList, workspaceMove, workspaceStat } from './workspace-tools.ts'
 
 /**
- * The tools that a worker runs itself, or the API, in the order of publication (R7, R8, RC31). What the policy doesn't allow is
- * disabled, not absent: invoking it is told so (X22, R32).
+ * The tools that a worker runs itself, or the API, in the order of publication. What the policy doesn't allow is
+ * disabled, not absent: invoking it is told so.
  */
 export function builtinTools (policy: BuiltinPolicy = {}): Tool[] {
   return declarations(policy).map(({ declaration: { idempotent = false, action, ...declaration }, enabled }, index) => ({

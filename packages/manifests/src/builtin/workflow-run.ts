@@ -1,7 +1,7 @@
 import { queueNamePattern } from '@toolyard/contract/terms'
 import type { BuiltinDeclaration } from './declaration.ts'
 
-/** Runs the steps of a workflow (RC43, RC30). A second run of the same job goes on where the first one was. */
+/** Runs the steps of a workflow. A second run of the same job goes on where the first one was. */
 export const workflowRun: BuiltinDeclaration = {
   name: 'workflow_run',
   jobType: 'workflow.run',

@@ -14,7 +14,6 @@ export async function manifestFile (path: string): Promise<{ file: string, direc
   return isDirectory ? { file: join(file, 'tools.json'), directory: file } : { file }
 }
 
-/** The text of a manifest. */
 export interface ManifestFileText {
   text: string
   /** Without it, bytes that are no UTF-8 have become U+FFFD. */
@@ -24,7 +23,7 @@ export interface ManifestFileText {
 /**
  * The text of a manifest, read as UTF-8 without dropping a byte order mark.
  *
- * @throws ManifestFault `read manifest: …` (AC1) when it can't be read, is no file, or is too large.
+ * @throws ManifestFault `read manifest: …` when it can't be read, is no file, or is too large.
  */
 export async function readManifestText (file: string): Promise<ManifestFileText> {
   try {
@@ -55,7 +54,7 @@ export async function watchedFiles (file: string): Promise<string[]> {
 /**
  * The JSON of a manifest. A byte order mark and anything after the value are errors, as in Go.
  *
- * @throws ManifestFault `parse manifest: …` (AC1).
+ * @throws ManifestFault `parse manifest: …`.
  */
 export function parseManifest (text: string): unknown {
   if (text.startsWith('\ufeff')) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })

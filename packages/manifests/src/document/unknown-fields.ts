@@ -32,7 +32,7 @@ export const permissionAliases = {
   access: 'permissions'
 } as const
 
-/** Fields that are ignored (X21): mostly mistakes in writing, which otherwise nobody would notice. */
+/** Fields that are ignored: mostly mistakes in writing, which otherwise nobody would notice. */
 export function unknownFields (value: Record<string, unknown>, { path, definition, all, aliases = {} }: UnknownFieldsPlace): FieldFault[] {
   const known = Object.keys((definition as { properties?: object }).properties ?? {})
   return Object.keys(value).filter(name => !known.includes(name) && !foreign.test(name)).slice(0, most).flatMap(name => {

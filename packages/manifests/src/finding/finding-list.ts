@@ -1,7 +1,6 @@
 import type { Finding } from './finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 
-/** What is said of a finding beside its file. */
 export type Remark = Omit<Finding, 'file'>
 
 /** Collects the findings of one manifest, up to a bound: a large file can be wrong in millions of places. */

@@ -5,7 +5,7 @@ export interface Finding {
    * served but should be looked at; a note is advice about models.
    */
   severity: 'error' | 'warning' | 'note'
-  /** A warning that is an error to `validate`: the manifest is served, but lacks what its format requires (X15). */
+  /** A warning that is an error to `validate`: the manifest is served, but lacks what its format requires. */
   nonconforming?: true
   /**
    * Others than its owner may replace what the tool runs: an error, and the tool

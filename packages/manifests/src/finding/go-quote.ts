@@ -6,7 +6,7 @@ const escapes: Readonly<Record<string, string>> = {
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 
 /**
- * Quotes a text as Go's `%q` does, which the error texts of agentcli are made with (AC9).
+ * Quotes a text as Go's `%q` does, which the error texts of agentcli are made with.
  *
  * A surrogate without its partner becomes U+FFFD, as in Go, whose strings cannot hold one.
  */

@@ -24,11 +24,11 @@ export type LayerEntry = ToolEntry | SwitchEntry
 export interface ToolEntry {
   kind: 'tool'
   tool: Tool
-  /** Allows it to replace a built-in tool (X13). */
+  /** Allows it to replace a built-in tool. */
   override: boolean
 }
 
-/** `{"name": "x", "enabled": false}`: switches a tool of an earlier layer, and changes nothing else (X14). */
+/** `{"name": "x", "enabled": false}`: switches a tool of an earlier layer, and changes nothing else. */
 export interface SwitchEntry {
   kind: 'switch'
   name: string

@@ -2,7 +2,7 @@ import type { Tool } from '../tool/tool.ts'
 
 /** One skill after reading. */
 export interface Skill {
-  /** From the front matter, else the name of the directory (SC22). */
+  /** From the front matter, else the name of the directory. */
   name: string
   /** Empty when the front matter has none. */
   description: string
@@ -12,6 +12,6 @@ export interface Skill {
   text: string
   /** Absolute path of its SKILL.md. */
   file: string
-  /** Empty without a `tools.json` (S2). */
+  /** Empty without a `tools.json`. */
   tools: readonly Tool[]
 }

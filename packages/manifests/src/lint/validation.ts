@@ -40,7 +40,7 @@ export interface Validation {
  * PC6): with the position in the file where it can be known, the rule, and what to do. Advice about models is part of it.
  * Needs no Redis, and runs nothing but `tryImports`.
  *
- * Stricter than loading: what a format requires, but a service can do without, is an error (X15).
+ * Stricter than loading: what a format requires, but a service can do without, is an error.
  */
 export async function validateManifests (
   paths: readonly string[], { strict = false, skills = {}, tryImports }: ValidationOptions = {}

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, resolve } from 'node:path'
 
-/** Whether there is a file of that name; it need not be executable (SC22). */
+/** Whether there is a file of that name; it need not be executable. */
 export async function isInstalled (program: string, directory: string, path: string): Promise<boolean> {
   for (const file of candidates(program, directory, path)) {
     if (await isFile(file)) return true

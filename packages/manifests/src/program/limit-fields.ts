@@ -51,7 +51,6 @@ export function limitsOfSnake (written: Readonly<Record<string, number | undefin
   return limitsOf(Object.fromEntries(limitNames.map(name => [name, written[snakeCase(name)]])))
 }
 
-/** The limits that are there. */
 export function limitsOf (written: { readonly [Name in keyof ToolLimits]?: number | undefined }): ToolLimits {
   return Object.fromEntries(limitNames.flatMap(name => written[name] === undefined ? [] : [[name, written[name]]]))
 }

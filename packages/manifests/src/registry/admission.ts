@@ -5,7 +5,6 @@ import type { Tool } from '../tool/tool.ts'
 import { checkArguments, summary } from './arguments-check.ts'
 import type { RegisteredTool } from './registration.ts'
 
-/** A call that asks to run. */
 export interface AskedCall {
   /** What it asks for: the name of a tool or, instead, its job type. */
   tool?: string | undefined
@@ -32,7 +31,7 @@ export interface Refusal extends CallError {
   details?: Record<string, unknown>
 }
 
-/** All refusals, in the order in which calls are checked (R28, R32, RC12, P18, X18); docs/decisions/0065-order-of-checks.md says why. */
+/** All refusals, in the order in which calls are checked; docs/decisions/0065-order-of-checks.md says why. */
 const refusals = {
   unknown: ({ tool, type }: AskedCall) => ({ code: 'UNKNOWN_TOOL', message: tool === undefined ? `No tool has the job type '${type}'` : `Tool '${tool}' not found in registry` }),
   disabled: ({ jobType }: Tool) => ({ code: 'JOB_TYPE_DISABLED', message: `Job type '${jobType}' is disabled` }),
@@ -77,7 +76,7 @@ export function isEnabled (tool: Tool, { jobTypes }: Deployment): boolean {
   return jobTypes.get(tool.jobType).enabled ?? tool.enabled
 }
 
-/** Says that a key may not use a queue, and which it may (RC12); undefined when it may. */
+/** Says that a key may not use a queue, and which it may; undefined when it may. */
 export function queueRefusal ({ queues }: JobAccess, queue: string): Refusal | undefined {
   return queues === undefined || queues.includes(queue) ? undefined : refusals.queue(queue, queues)
 }
@@ -88,7 +87,7 @@ export function permissionRefusal (tool: Tool, key: JobAccess, { permissions }: 
   return beyond.length === 0 ? undefined : refusals.permissions(tool, beyond)
 }
 
-/** Whether a tool makes jobs of its own, in queues that its arguments may name (B31). */
+/** Whether a tool makes jobs of its own, in queues that its arguments may name. */
 export function makesJobs (tool: Tool): boolean {
   return tool.run.kind === 'builtin' && tool.jobType === 'workflow.run'
 }

@@ -29,7 +29,7 @@ function isJavaScript ({ run, jobType }: Tool): boolean {
   return (run.kind === 'builtin' && jobType !== 'workflow.run') || run.kind === 'service' || run.kind === 'read-skill'
 }
 
-/** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any (X18). */
+/** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any. */
 export function summary (tool: Tool, args: Record<string, unknown>, issues: readonly Issue[]): string {
   const [first] = issues
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''

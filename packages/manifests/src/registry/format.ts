@@ -16,7 +16,7 @@ export interface Recognition {
 export const agentcliByDefault: Recognition = { format: 'agentcli', because: 'nothing in it says otherwise' }
 const yamlSuffixes = new Set(['.yaml', '.yml'])
 
-/** Whether a text that is no JSON is meant as YAML: by the suffix of the file (PC7), or by a line that only a tool manifest has. */
+/** Whether a text that is no JSON is meant as YAML: by the suffix of the file, or by a line that only a tool manifest has. */
 export function isYaml (file: string, text: string): boolean {
   return yamlSuffixes.has(extname(file).toLowerCase()) || /^(?:schema_version|metadata|tools)[ \t]*:/m.test(text)
 }
@@ -28,8 +28,8 @@ export function mentionsToolManifest (text: string): boolean {
 
 /**
  * Recognizes a parsed document. An entry with `command` (or of a kind that stands in its place) makes it agentcli,
- * whatever else is there, since agentcli ignores fields that it doesn't know (X21); else `execution` and `allowlist` are
- * of skills (S4), `schema_version`, `metadata` and `module` of tool manifests (P9, P10, P15).
+ * whatever else is there, since agentcli ignores fields that it doesn't know; else `execution` and `allowlist` are
+ * of skills, `schema_version`, `metadata` and `module` of tool manifests.
  */
 export function recognizeValue (value: unknown): Recognition {
   if (!isRecord(value)) return agentcliByDefault

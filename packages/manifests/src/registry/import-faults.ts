@@ -32,7 +32,7 @@ export function importedTools (layers: readonly Layer[], evenSo: (tool: Tool) =>
   }))
 }
 
-/** The layers with every tool marked that can't be imported (P29, X16), and a finding for each. */
+/** The layers with every tool marked that can't be imported, and a finding for each. */
 export function markImportFaults (layers: readonly Layer[], faults: ImportFaults): Layer[] {
   if (faults.size === 0) return [...layers]
   return layers.map((layer, at) => {
@@ -48,7 +48,7 @@ export function markImportFaults (layers: readonly Layer[], faults: ImportFaults
   })
 }
 
-/** In the words of the format's validator where it has any (PC4). */
+/** In the words of the format's validator where it has any. */
 export function importFinding ({ tool: { name, run, source: { file, index } }, what, reason, lacksNetwork = false }: ImportFault): Finding {
   const className = run.kind === 'python' ? run.className : undefined
   const field = what === 'module' || className === undefined ? 'module' : 'class_name'

@@ -96,7 +96,7 @@ function brokenJson (file: string, { message, place }: ManifestFault): ManifestF
   return new ManifestFault('PC2', message.replace('parse manifest: ', () => `Invalid JSON in ${file}: `), { ...place, fix: 'Correct the JSON, without comments (P8).' })
 }
 
-/** A tool manifest may be YAML (P8), the other formats never are. */
+/** A tool manifest may be YAML, the other formats never are. */
 function yamlFormat (value: unknown): Recognition {
   const recognition = recognizeValue(value)
   const { format, because } = recognition

@@ -36,11 +36,11 @@ interface Merging {
 type Outcome = Pick<LayerStep, 'did'> & { finding?: Finding }
 
 /**
- * Merges the built-in tools and the layers, in order (P24 to P27, X13, X14, X16).
+ * Merges the built-in tools and the layers, in order.
  *
  * A later declaration replaces an earlier one as a whole and keeps its place; a switch changes only `enabled`. A
  * built-in tool is replaced only by an entry with `"override": true`; switching it off needs nothing more. A tool that
- * can't run never replaces one that can (B6).
+ * can't run never replaces one that can.
  */
 export function mergeLayers (builtins: readonly Tool[], layers: readonly Layer[]): Merged {
   const merging: Merging = {

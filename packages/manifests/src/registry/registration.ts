@@ -10,7 +10,7 @@ export interface RegisteredTool {
   readonly tool: Tool
   /** See `toolVersion`. */
   readonly version: string
-  /** Checks a call's arguments against the schema (X18); the result holds a copy with defaults filled in. */
+  /** Checks a call's arguments against the schema; the result holds a copy with defaults filled in. */
   validate (args: Record<string, unknown>): ArgumentsResult
   /** The same without holding up the event loop: the first use of a schema compiles it. */
   check (args: Record<string, unknown>): Promise<ArgumentsResult>

@@ -10,13 +10,11 @@ import type { Tool } from '../tool/tool.ts'
  * sound is refused as a whole. See docs/decisions/0059-registry-reload.md.
  */
 
-/** What a reload came to. */
 export type ReloadResult =
   | { kind: 'unchanged' | 'replaced', registry: Registry }
   /** `errors` are the findings for which the new version was refused. */
   | { kind: 'refused', registry: Registry, errors: readonly Finding[] }
 
-/** What to load, and who is called then. */
 export interface RegistrySourceOptions extends RegistryOptions {
   /** Gets the result of every reload, whoever asked for it. */
   onReload: (result: ReloadResult) => void
@@ -32,7 +30,7 @@ export interface RegistrySource {
   problems: () => readonly Finding[]
   /** Reads the files again now. */
   reload: () => Promise<ReloadResult>
-  /** Serves from now on what there is without the tools that can't be imported (X16). Nothing is read, and nothing refused. */
+  /** Serves from now on what there is without the tools that can't be imported. Nothing is read, and nothing refused. */
   setImportFaults: (faults: ImportFaults) => Registry
   close: () => void
 }

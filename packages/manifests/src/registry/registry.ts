@@ -28,7 +28,7 @@ export interface Registry {
   /** One tool of each job type, in the order of the registry; also those that are disabled. */
   jobTypes (): readonly RegisteredTool[]
   /**
-   * Tools that are enabled, can run (X16), and whose names models accept (X12): built-in tools first, then in the order of manifests
+   * Tools that are enabled, can run, and whose names models accept: built-in tools first, then in the order of manifests
    * and of their entries. A tool that replaces another one stands in the place of the first.
    */
   published (): readonly RegisteredTool[]
@@ -46,7 +46,7 @@ export interface Registry {
   readonly files: readonly string[]
   /** The Python tools of all layers: what can be tried to import. Of those that can't run, the ones that `evenSo` says. */
   imported (evenSo?: (tool: Tool) => boolean): readonly ImportedTool[]
-  /** The same manifests, as they were read, with other import faults: what can't be imported can't run (X16). */
+  /** The same manifests, as they were read, with other import faults: what can't be imported can't run. */
   withImportFaults (faults: ImportFaults): Registry
   /** Loads the same manifests anew, with the same import faults. What is in them as it was isn't judged and compiled again. */
   reload (): Promise<Registry>
@@ -65,7 +65,6 @@ export interface Explanation {
   findings: readonly Finding[]
 }
 
-/** What to load. */
 export interface RegistryOptions {
   /** Paths in order; later ones override earlier ones. A directory stands for the `tools.json` in it. */
   manifests: readonly string[]
@@ -77,7 +76,7 @@ export interface RegistryOptions {
   policy?: BuiltinPolicy
   /** Tools don't run whose programs others than the owner may replace; default false: they are a warning. */
   strictPrograms?: boolean
-  /** Every fault of a manifest is a finding, also where reading ends at the first (AC2). Default false. */
+  /** Every fault of a manifest is a finding, also where reading ends at the first. Default false. */
   everyFault?: boolean
 }
 
@@ -103,7 +102,7 @@ interface ReadManifests {
 
 /**
  * Reads all manifests in order and merges them with the built-in tools. Never throws for bad manifests: what can't be
- * used is a finding, and the rest serves (X16, X24).
+ * used is a finding, and the rest serves.
  */
 export async function loadRegistry (options: RegistryOptions): Promise<Registry> {
   return await load(options, undefined)

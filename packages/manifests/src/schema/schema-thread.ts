@@ -14,7 +14,6 @@ export interface SchemaTask {
   args?: string
 }
 
-/** What it answers. */
 export interface SchemaAnswer {
   faults?: SchemaFault[]
   /** What is wrong with arguments; nothing where they fit. */

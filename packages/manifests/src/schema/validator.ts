@@ -13,7 +13,6 @@ export type Validator = (args: Record<string, unknown>, most?: number) => Argume
 /** Arguments that take more to check than any are worth. */
 export const tooComplex: ArgumentsResult = { ok: false, issues: [{ path: '/', message: 'is too complex to check against the schema of the tool' }] }
 
-/** A compiled schema. */
 export interface CompiledSchema {
   /** @throws TooComplex beyond `most` steps. */
   run: (value: unknown, most: number) => readonly ErrorObject[]
@@ -22,7 +21,6 @@ export interface CompiledSchema {
 /** The ways to compile one schema: to stop at the first error, the same with numbers as they were written, or to find all errors. */
 export type CheckWay = 'first error' | 'written' | 'all errors'
 
-/** A schema to make a validator of. */
 export interface SchemaSource {
   compile: (way: CheckWay) => CompiledSchema
   /** The schema has defaults: validation writes into what it validates. */

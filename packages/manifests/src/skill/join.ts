@@ -13,8 +13,8 @@ export interface JoinedSkills {
 
 /**
  * Decides which skills stay: a later one replaces an earlier one of the same name as a whole, with its tools, even when
- * it has none itself (SC21). Their tools become entries of the layers that they came from. When skills are read on
- * demand and there is one, `read_skill` comes first (S40, SC25).
+ * it has none itself. Their tools become entries of the layers that they came from. When skills are read on
+ * demand and there is one, `read_skill` comes first.
  */
 export function joinSkills (layers: readonly Layer[], { contextMode }: Pick<SkillOptions, 'contextMode'>): JoinedSkills {
   const all = layers.flatMap(layer => layer.skills ?? [])

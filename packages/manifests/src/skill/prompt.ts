@@ -4,7 +4,7 @@ import type { Skill } from '../layer/skill.ts'
 const heading = 'You have access to the following skills:'
 
 /**
- * What a model is told of the skills, in its system prompt (SC24): each with its whole text, or only its description
+ * What a model is told of the skills, in its system prompt: each with its whole text, or only its description
  * when texts are read on demand. Empty without skills.
  */
 export function skillsPrompt (skills: readonly Skill[], contextMode: SkillOptions['contextMode']): string {

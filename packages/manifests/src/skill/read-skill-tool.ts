@@ -4,7 +4,7 @@ import type { Skill } from '../layer/skill.ts'
 
 const name = 'read_skill'
 
-/** The tool that hands out the texts of skills (S40, SC25, X32). */
+/** The tool that hands out the texts of skills. */
 export function readSkillTool (skills: readonly Skill[]): Tool {
   return {
     name,

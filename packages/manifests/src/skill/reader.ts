@@ -14,7 +14,6 @@ import { readSkillText } from './text/skill-text.ts'
 import { skillTools } from './tools/skill-tools.ts'
 import { readToolsFile } from './tools/tools-text.ts'
 
-/** What the reader of skills is given. */
 export interface SkillDirectory {
   /** Absolute path: a skill, or a directory of skills. */
   directory: string
@@ -35,9 +34,9 @@ interface SkillReading {
 }
 
 /**
- * Reads a skill, or all skills right below a directory, in the order of their directories' names (S1, SC21, B18). The
+ * Reads a skill, or all skills right below a directory, in the order of their directories' names. The
  * layer holds skills, not tools: `joinSkills` decides which skills stay. A skill that can't be used is a finding and is
- * skipped as a whole; the others are not affected (S38).
+ * skipped as a whole; the others are not affected.
  *
  * @throws ManifestFault when the directory can't be read.
  */
@@ -64,7 +63,7 @@ async function namesIn (directory: string): Promise<string[]> {
 }
 
 /**
- * Reads the skill that a `tools.json` belongs to (S1).
+ * Reads the skill that a `tools.json` belongs to.
  *
  * @throws ManifestFault when there is no SKILL.md beside it.
  */
@@ -159,7 +158,7 @@ async function missingPrograms ({ metadata }: FrontMatter, { directory, options 
   return missing
 }
 
-/** No tools without a `tools.json` (S2, S39); undefined with one that can't be used. */
+/** No tools without a `tools.json`; undefined with one that can't be used. */
 async function readTools (
   { directory, options, schemas, everyFault }: SkillDirectory, versions: ManifestFault | undefined
 ): Promise<{ tools?: readonly Tool[], findings: Finding[] }> {

@@ -9,7 +9,7 @@ const dynamic = /^@|\bimport[ \t]*\(?[ \t]*\*|__getattr__|\bglobals\b|\bsetattr\
 const textOrComment = /"""(?:\\[\s\S]|[^\\])*?(?:"""|\\?(?![\s\S]))|'''(?:\\[\s\S]|[^\\])*?(?:'''|\\?(?![\s\S]))|"(?:\\[\s\S]|[^"\\\n])*(?:"|\\?$)|'(?:\\[\s\S]|[^'\\\n])*(?:'|\\?$)|#[^\n]*/gm
 
 /**
- * What is wrong with the class that a tool names, as far as the text of its module tells without running it (PC4):
+ * What is wrong with the class that a tool names, as far as the text of its module tells without running it:
  * the end of a message, or undefined. Only what is certain is said; a class that is imported, or made at run time, is
  * left to the worker.
  */

@@ -4,7 +4,6 @@ import { Type } from '@toolyard/contract/type'
 import { SnakeLimits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
 
-/** The types that a parameter can have (PC5). */
 export const parameterTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const
 
 /** Texts that say something: white space alone doesn't. */
@@ -28,7 +27,7 @@ const outputFields = {
 }
 const OutputField = Type.Object(outputFields)
 
-/** `inputs.*`: the same, with `required` as a boolean (P20). */
+/** `inputs.*`: the same, with `required` as a boolean. */
 const InputField = Type.Object({
   ...outputFields,
   required: flag('Whether a call must have it.', false),
@@ -36,14 +35,14 @@ const InputField = Type.Object({
 })
 export type InputField = Static<typeof InputField>
 
-/** `runtime` (P22): hints, of which these have an effect. */
+/** `runtime`: hints, of which these have an effect. */
 const Runtime = Type.Object({
   timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: `Seconds, fractions too; at most ${limits.toolTimeoutSec.max} are used.` })),
   concurrency: Type.Optional(Type.String({ description: '"serial": at most one call at a time, over all workers.', examples: ['serial'] })),
   limits: Type.Optional(SnakeLimits)
 })
 
-/** One declaration of `tools` (P13 to P23); the fields from `enabled` on are Toolyard's own. */
+/** One declaration of `tools`; the fields from `enabled` on are Toolyard's own. */
 export const ToolDescriptor = Type.Object({
   name: Type.String({ pattern: '^[a-z0-9_-]+$', description: 'Unique name that the tool is called by.' }),
   description: text('Short summary of what the tool does.'),
@@ -65,7 +64,7 @@ export const ToolDescriptor = Type.Object({
 })
 export type ToolDescriptor = Static<typeof ToolDescriptor>
 
-/** An entry that only switches a tool of an earlier layer (X14); its name may be of any format. */
+/** An entry that only switches a tool of an earlier layer; its name may be of any format. */
 export const ToolSwitch = Type.Object({
   name: text('Name of a tool of an earlier manifest.'),
   enabled: Type.Optional(Type.Boolean()),
@@ -73,7 +72,7 @@ export const ToolSwitch = Type.Object({
 }, { anyOf: [{ required: ['enabled'] }, { required: ['disabled'] }] })
 export type ToolSwitch = Static<typeof ToolSwitch>
 
-/** `metadata` (P10, P11). Other fields are for others. */
+/** `metadata`. Other fields are for others. */
 export const Metadata = Type.Object({
   name: text('Name of the bundle.'),
   description: text('What the bundle is for.'),
@@ -81,7 +80,7 @@ export const Metadata = Type.Object({
   tags: Type.Optional(texts('Words to find it by.'))
 })
 
-/** A tool manifest (P8 to P23), as JSON or YAML. */
+/** A tool manifest, as JSON or YAML. */
 export const ToolManifest = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
   schema_version: Type.Literal('1.0', { description: 'Version of the format.' }),

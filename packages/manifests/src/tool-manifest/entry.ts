@@ -32,7 +32,7 @@ const aliases = { ...permissionAliases, path: 'module', parameters: 'inputs', sc
 const runtimeAliases = { ...permissionAliases, timeout: 'timeout_seconds', timeout_sec: 'timeout_seconds', serial: 'concurrency: "serial"' }
 
 /**
- * Reads one entry (P13 to P23, PC4, PC5), without looking for its module. All that is wrong is found (PC6).
+ * Reads one entry, without looking for its module. All that is wrong is found.
  */
 export async function readEntry (value: unknown, place: EntryPlace): Promise<EntryReading> {
   const { index, file } = place

@@ -20,7 +20,7 @@ const typeList = `[${parameterTypes.map(type => `'${type}'`).join(', ')}]`
 const boolean = ['must be a boolean', 'Write true or false; yes and no are texts.'] as const
 const text = ['must be a non-empty string', 'Write a text.'] as const
 
-/** What is said of each field, by the most exact place (PC3 to PC5). */
+/** What is said of each field, by the most exact place. */
 const fieldTexts: readonly FieldText[] = [
   row('metadata', 'P10', 'must be an object', 'Write an object with name and description.'),
   row('metadata.name', 'P11', ...text),
@@ -78,7 +78,7 @@ interface Fields {
 const most = 100
 
 /**
- * Compares a value with its definition, field by field, so that every fault is found (PC6).
+ * Compares a value with its definition, field by field, so that every fault is found.
  *
  * @param place where the value stands in the document, e.g. `['tools', 0]`.
  * @param root where the names of `fieldTexts` start, as a number of steps into the path.

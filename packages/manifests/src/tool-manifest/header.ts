@@ -18,7 +18,7 @@ export interface Header {
 const versionMessage = "schema_version must be '1.0'"
 
 /**
- * Reads everything of a manifest but its tools (P8 to P12, PC3). `faults` gets what leaves nothing of it to serve. What concerns people
+ * Reads everything of a manifest but its tools. `faults` gets what leaves nothing of it to serve. What concerns people
  * alone, the version and the metadata, doesn't keep the tools from being served; `validate` is told to call it an error.
  *
  * @throws ManifestFault for what is no object.

@@ -13,7 +13,7 @@ export class ModuleFault extends Error {
 }
 
 /**
- * The dotted name that Python imports (PC13): read as a path, without `.py` at the end, slashes as dots, without one
+ * The dotted name that Python imports: read as a path, without `.py` at the end, slashes as dots, without one
  * dot in front. `mods/two.py`, `./mods/two.py` and `.mods.two` are all `mods.two`.
  *
  * @throws ModuleFault for what can't be below a Python root, such as `../x`.

@@ -2,7 +2,7 @@ import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /**
- * The schema of a tool's arguments (X17): what `inputs` says of each parameter is its schema, and `required: true` puts
+ * The schema of a tool's arguments: what `inputs` says of each parameter is its schema, and `required: true` puts
  * its name into the list of required ones. Other keywords of JSON Schema are passed on. Arguments that aren't declared
  * are let through, as the programs of this format do.
  */
@@ -10,7 +10,7 @@ export function parametersOf (inputs: Readonly<Record<string, unknown>>): JsonSc
   return { type: 'object', ...membersOf(inputs) }
 }
 
-/** Schemas of what a tool returns, by name (P21): written like inputs, but all of them are expected. */
+/** Schemas of what a tool returns, by name: written like inputs, but all of them are expected. */
 export function outputsOf (outputs: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(outputs).map(([name, field]) => [name, schemaOf(field)]))
 }

@@ -38,7 +38,7 @@ export async function placeTools (entries: readonly UnplacedEntry[], modules: Mo
   return placements
 }
 
-/** Finds the module of a tool on disk (P29). What can't be imported from there is not available (X16). */
+/** Finds the module of a tool on disk. What can't be imported from there is not available. */
 async function placeTool (
   tool: Tool, pythonRoot: string | undefined, { modules, trustCheck }: { modules: ModuleFinder, trustCheck: TrustCheck }
 ): Promise<Placement> {

@@ -2,11 +2,10 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ModuleFault, moduleName } from './module-name.ts'
 
-/** Where a module was found. */
 export interface FoundModule {
   /** Absolute path of the directory that it is imported from. */
   root: string
-  /** What to import: as the manifest wrote it, or with `tools.` in front (PC13). */
+  /** What to import: as the manifest wrote it, or with `tools.` in front. */
   module: string
   /** Absolute path of its source, or of a compiled module. */
   file: string
@@ -22,11 +21,11 @@ const sticky = 0o1000
 const writableByOthers = 0o002
 
 /**
- * A finder of modules, without running Python (P29, P30).
+ * A finder of modules, without running Python.
  *
  * The root is `python_root`, or the nearest directory from the manifest's own upwards that has the module. A directory
  * that all users of a machine share, such as `/tmp`, is none: anyone could put a module there. What isn't found
- * is looked for once more as `tools.<module>`, as the original program does (PC13).
+ * is looked for once more as `tools.<module>`, as the original program does.
  *
  * @param directory absolute path of the directory that holds the manifest.
  */

@@ -10,8 +10,7 @@ import { placeTools, type UnplacedEntry } from './placement.ts'
 import { createModuleFinder } from './python-root.ts'
 
 /**
- * Reads a tool manifest (P1 to P33, PC1 to PC17). Each entry is skipped or served by itself; all that is wrong is found
- * (PC6). No Python runs.
+ * Reads a tool manifest. Each entry is skipped or served by itself; all that is wrong is found. No Python runs.
  *
  * @throws ManifestFault when nothing of it can be served.
  */
@@ -51,7 +50,7 @@ function duplicateRemarks (duplicates: ManifestText['duplicates'], index: number
   }))
 }
 
-/** A name counts as taken even when the entry that has it first is broken: which one was meant can't be known (PC11). */
+/** A name counts as taken even when the entry that has it first is broken: which one was meant can't be known. */
 function nameRemarks (entry: unknown, index: number, names: Set<string>): Remark[] {
   const name: unknown = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : undefined
   if (typeof name !== 'string') return []

@@ -22,7 +22,7 @@ const most = 20
 
 /**
  * Where `inputs` and the signature of `execute` don't fit together, so that a call with arguments that are valid ends in a
- * TypeError (P20). Arguments are passed by name; a default of `inputs` is always passed.
+ * TypeError. Arguments are passed by name; a default of `inputs` is always passed.
  */
 export function signatureFindings (
   { tool: { name: tool, parameters: schema, source: { file, index } }, parameters }: ExecuteSignature

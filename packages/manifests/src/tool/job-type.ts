@@ -5,7 +5,7 @@ const plainName = /^[a-z0-9_-]+$/
 const maxLength = 80
 
 /**
- * The job type of a manifest's tool: `agentcli.get_time`, always matching `^[a-z0-9._-]{3,80}$` (X23).
+ * The job type of a manifest's tool: `agentcli.get_time`, always matching `^[a-z0-9._-]{3,80}$`.
  *
  * A name that doesn't fit becomes `<prefix>.<slug>.<hash of the name>`: the same in every process, and different for
  * different names, such as `Get` and `get`.

@@ -14,7 +14,7 @@ export interface ToolSource {
   index: number
 }
 
-/** A program with fixed arguments; the call's arguments go to its stdin as JSON (A8 to A16). */
+/** A program with fixed arguments; the call's arguments go to its stdin as JSON. */
 export interface CommandRun {
   kind: 'command'
   /** Absolute path. */
@@ -22,21 +22,21 @@ export interface CommandRun {
   /** The program as the manifest has it, which is what it is told as its own name; absent: its path. */
   name?: string
   args: string[]
-  /** Names of environment variables that pass from the worker to the tool, normalized (A19 to A22). */
+  /** Names of environment variables that pass from the worker to the tool, normalized. */
   envPassthrough: string[]
   /** What the program must be, in lower case hex; anything else isn't run. */
   sha256?: string
 }
 
-/** A class of a Python module, served by the warm host of its Python root (P15 to P17). */
+/** A class of a Python module, served by the warm host of its Python root. */
 export interface PythonRun {
   kind: 'python'
   /** Absolute path of the directory from which modules are imported. */
   root: string
-  /** As the manifest wrote it, e.g. `src.bridge.tools.git_status`, `mods/two.py`, `.mods.two` (PC13). */
+  /** As the manifest wrote it, e.g. `src.bridge.tools.git_status`, `mods/two.py`, `.mods.two`. */
   module: string
   className?: string
-  /** The third constructor argument (PC14). */
+  /** The third constructor argument. */
   config: Record<string, unknown>
   /** What the file of the module must be: its absolute path, and the digest in lower case hex. */
   pin?: { file: string, sha256: string }
@@ -53,7 +53,7 @@ export interface BuiltinRun {
 /** What the API answers by itself: no job is made, so that it takes nobody's place. */
 export interface ServiceRun { kind: 'service', action: 'job_result' | 'job_cancel' }
 
-/** A subcommand of an allowlisted program; the call's arguments become its argv (S9 to S27). */
+/** A subcommand of an allowlisted program; the call's arguments become its argv. */
 export interface SkillRun {
   kind: 'skill'
   /** Absolute path of the skill's directory. */
@@ -61,41 +61,41 @@ export interface SkillRun {
   binary: string
   /** What the program must be, in lower case hex; anything else isn't run. */
   sha256?: string
-  /** As the manifest wrote it: matched as a whole, then split on white space (X20). */
+  /** As the manifest wrote it: matched as a whole, then split on white space. */
   subcommand: string
-  /** In the order of argv (S14). */
+  /** In the order of argv. */
   args: SkillArg[]
-  /** Subcommands by binary; only these pairs may run (S9, S10). */
+  /** Subcommands by binary; only these pairs may run. */
   allowlist: Record<string, string[]>
-  /** Resolvers may run files of the skill's `scripts/` (S28). */
+  /** Resolvers may run files of the skill's `scripts/`. */
   allowScripts: boolean
 }
 
 /** How one parameter becomes elements of argv, with the manifest's defaults filled in. */
 export type SkillArg = SkillPositionalArg | SkillFlagArg | SkillSwitchArg
 
-/** A value by itself; the call is refused when the parameter is missing (SC5). */
+/** A value by itself; the call is refused when the parameter is missing. */
 export interface SkillPositionalArg extends SkillValueArg {
   kind: 'positional'
 }
 
-/** A flag and its value, as two elements; nothing when the parameter is missing or null (S20). */
+/** A flag and its value, as two elements; nothing when the parameter is missing or null. */
 export interface SkillFlagArg extends SkillValueArg {
   kind: 'flag'
-  /** As the manifest wrote it, or the parameter's name: `content` stands for `--content`, `-c` for itself (S18, S19, B16). */
+  /** As the manifest wrote it, or the parameter's name: `content` stands for `--content`, `-c` for itself. */
   flag: string
 }
 
 interface SkillValueArg {
   param: string
-  /** Literal `\n` and `\t` become a newline and a tab (S23). */
+  /** Literal `\n` and `\t` become a newline and a tab. */
   normalizeNewlines: boolean
   /** The value may start with `-`; a negative number always may. */
   allowDash: boolean
   resolver?: SkillResolver
 }
 
-/** A parameter that only says which of two flags is passed, if any (S21, S22). */
+/** A parameter that only says which of two flags is passed, if any. */
 export interface SkillSwitchArg {
   kind: 'flagifboolean'
   param: string
@@ -103,22 +103,22 @@ export interface SkillSwitchArg {
   flagIfFalse?: string
 }
 
-/** A process whose output replaces a value (S24 to S33). */
+/** A process whose output replaces a value. */
 export interface SkillResolver {
-  /** Name of a file in the skill's `scripts/`; it wins over the binary where scripts may run (SC18). */
+  /** Name of a file in the skill's `scripts/`; it wins over the binary where scripts may run. */
   script?: string
   binary?: string
   subcommand?: string
   /** What the script, or the program, must be, in lower case hex; anything else isn't run. */
   sha256?: string
-  /** `$param` stands for the value (S32). */
+  /** `$param` stands for the value. */
   args: string[]
 }
 
-/** Hands out the text of a skill, in the worker itself (S40). */
+/** Hands out the text of a skill, in the worker itself. */
 export interface ReadSkillRun {
   kind: 'read-skill'
-  /** What follows the front matter of each skill's SKILL.md, by the skill's name (SC25). */
+  /** What follows the front matter of each skill's SKILL.md, by the skill's name. */
   skills: Record<string, string>
 }
 
@@ -221,9 +221,9 @@ export type PublishedAs = { kind: 'prompt' } |
 /** One callable thing, whatever format declared it. */
 export interface Tool {
   name: string
-  /** Empty when the manifest has none (R50). */
+  /** Empty when the manifest has none. */
   description: string
-  /** JSON Schema of the arguments; `{type: "object", properties: {}}` when the manifest has none (R50). */
+  /** JSON Schema of the arguments; `{type: "object", properties: {}}` when the manifest has none. */
   parameters: JsonSchema
   /** The switchable record behind the tool, such as `data.file_read` or `agentcli.get_time`. */
   jobType: string
@@ -232,7 +232,7 @@ export interface Tool {
   enabled: boolean
   /** May be run again for the same job after its worker died. */
   idempotent: boolean
-  /** At most one call of it runs at a time, over all workers (X17); absent: as many as there are workers. */
+  /** At most one call of it runs at a time, over all workers; absent: as many as there are workers. */
   serial?: boolean
   /** What it may do; absent when its manifest doesn't say: TOOL_DEFAULT_PERMISSIONS holds then. */
   permissions?: readonly Permission[]
@@ -241,9 +241,9 @@ export interface Tool {
   warm?: number | 'auto'
   /** Absent: models see it as a tool. */
   publishAs?: PublishedAs
-  /** Why it can't run: it isn't published, and doesn't replace a tool of an earlier layer (X16). */
+  /** Why it can't run: it isn't published, and doesn't replace a tool of an earlier layer. */
   unavailable?: string
-  /** Free text for operators (P23). */
+  /** Free text for operators. */
   notes?: string
   source: ToolSource
   run: ToolRun

@@ -42,7 +42,6 @@ export class JobGoneError extends Error {
 
 /** How jobs get into one queue. */
 export interface Adder {
-  /** What the script for plain jobs gets in all of its calls. */
   plain: ScriptCall
   /** The keys of the queue's index and its settings. */
   created: string

@@ -18,7 +18,6 @@ export function listenOn (redis: Redis): RedisConnection {
   return listening
 }
 
-/** What backends are made with. */
 export interface BackendParts extends JobBackendParts {
   /** For any number of queues: what all of them listen with; without it, each listens by itself. */
   listening?: RedisConnection

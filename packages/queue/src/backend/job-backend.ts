@@ -15,7 +15,6 @@ import { TimedBackend, type BullmqClient, type NextJob } from './timed/timed-bac
 import type { SharedWait } from './shared-wait.ts'
 import { WakeUps } from './wake-ups.ts'
 
-/** The fields of a job that was taken. */
 export interface TakenFields extends JobJson {
   /** No worker that took this job has noted that it began to run it: see `JobRuns`. */
   isUnbegun?: boolean
@@ -33,7 +32,6 @@ interface SettlementNotes {
   [endedAt]?: number
 }
 
-/** What a backend works with. */
 export interface JobBackendParts {
   redis: Redis
   retention: Retention

@@ -4,7 +4,6 @@ import { asError } from '@toolyard/contract/terms'
 /** The loop waits so many turns of the event loop for a job to end. A job that hasn't ended by then is a long one. */
 const shortTurns = 3
 
-/** What a loop works with. */
 export interface LoopParts<Job> {
   /** Whether it goes on to take jobs. */
   isOpen: () => boolean

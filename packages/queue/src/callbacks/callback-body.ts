@@ -6,7 +6,7 @@ import type { OutputStore, TruncatedOutput } from '../record/output-store.ts'
 import { RedisUnavailableError } from '@toolyard/store'
 
 /**
- * What is sent of a job's end (RC33); a large output is truncated as in an answer to a model.
+ * What is sent of a job's end; a large output is truncated as in an answer to a model.
  *
  * @throws RedisUnavailableError
  */

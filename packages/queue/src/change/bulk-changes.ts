@@ -13,7 +13,6 @@ import type { JobCanceller } from './job-canceller.ts'
  * cancelled stays so, and a job remembers by which change it was run again. See docs/decisions/0080-bulk-changes.md.
  */
 
-/** What bulk changes work with. */
 export interface BulkChangesParts {
   redis: Redis
   lister: JobLister

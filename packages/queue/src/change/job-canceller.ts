@@ -50,7 +50,7 @@ export class JobCanceller {
   }
 
   /**
-   * Cancels a job for good (RC25, X25); cancelling it again changes nothing.
+   * Cancels a job for good; cancelling it again changes nothing.
    *
    * @throws RedisUnavailableError, after which the job may or may not be cancelled.
    */

@@ -23,7 +23,6 @@ export interface ParentJob {
   attempt: number
 }
 
-/** Where the output of a step is. */
 export interface StepOutput {
   queue: string
   /** The JSON of its `OutputRecord`: a hundred of them are parsed one by one. */
@@ -45,7 +44,6 @@ export interface StepJobsParts {
   canceller: JobCanceller
 }
 
-/** Makes and reads the jobs of steps. */
 export class StepJobs {
   readonly #parts: StepJobsParts
 

@@ -6,7 +6,6 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 
-/** What the board reads and writes. */
 export interface BoardParts {
   redis: Redis
   directory: QueueDirectory

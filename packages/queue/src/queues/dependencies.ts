@@ -108,7 +108,7 @@ export async function examineDependencies (
   return report
 }
 
-/** How a job ends whose dependencies are broken (RC35). */
+/** How a job ends whose dependencies are broken. */
 export function dependencyError (broken: readonly BrokenDependency[]): CallError {
   return { code: 'DEPENDENCY_BLOCKED', message: 'Dependency failed or missing', details: { dependencies: broken } }
 }

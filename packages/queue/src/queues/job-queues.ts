@@ -213,7 +213,7 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: num
   const { id, type, maxAttempts, delayMs, parent } = job
   const data = carriedData(job.data)
   const options: JobsOptions & OwnOptions = {
-    // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
+    // BullMQ serves low numbers first, and jobs without a priority before all others.
     priority,
     attempts: maxAttempts,
     stackTraceLimit: 0,

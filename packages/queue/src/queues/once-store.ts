@@ -3,7 +3,7 @@ import { limits } from '@toolyard/contract/terms'
 import { type Redis, onceKey, whileAvailable, required, fromRedis } from '@toolyard/store'
 
 /*
- * What an Idempotency-Key was used for, for 24 hours (RC23). A request stores the key with all that makes its jobs, makes
+ * What an Idempotency-Key was used for, for 24 hours. A request stores the key with all that makes its jobs, makes
  * the jobs, and confirms the key. A request that finds an unconfirmed key makes the same jobs again: a job that exists,
  * or existed and was removed, isn't made twice. See docs/decisions/0004-idempotency-key.md.
  *
@@ -20,7 +20,6 @@ export interface Once {
   request: string
 }
 
-/** What a key was taken for. */
 export interface TakenKey {
   /** Digest of the request that has it. */
   request: string

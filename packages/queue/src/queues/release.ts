@@ -1,7 +1,6 @@
 import type { Queue } from 'bullmq'
 import { type Redis, jobKey, queueStem, serverTime } from '@toolyard/store'
 
-/** What parked jobs are moved with. */
 export interface FlowParts {
   redis: Redis
   queues: { open: (queue: string) => Queue }

@@ -4,7 +4,7 @@ import { promote } from './release.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript, registerSerial } from './serial-scripts.ts'
 
 /*
- * A serial tool runs one call at a time over the whole pool, in the order of arrival (P22, X17). Jobs that workers have
+ * A serial tool runs one call at a time over the whole pool, in the order of arrival. Jobs that workers have
  * taken stand in a line, in the order of their ids. The first one gets the tool, the others are parked as delayed. No
  * step depends on a single process or queue: see docs/decisions/0046-serial-tools.md.
  *

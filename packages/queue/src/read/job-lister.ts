@@ -47,7 +47,7 @@ export interface JobListerParts {
 }
 
 /**
- * Lists jobs, newest first (RC24), or oldest first. A cursor is the id of the last job that was looked at: jobs that arrive
+ * Lists jobs, newest first, or oldest first. A cursor is the id of the last job that was looked at: jobs that arrive
  * shift nothing, and a job that goes away leaves no gap.
  */
 export class JobLister {

@@ -12,7 +12,6 @@ import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
 import type { OwnOptions } from '../record/new-job.ts'
 
-/** A job as it was read. */
 export interface ReadJob {
   view: Omit<JobView, 'result'>
   /** The JSON of its output, which may be large: the value isn't needed here. */

@@ -10,7 +10,6 @@ import type { JobChange } from '../record/log/job-change.ts'
  * has a line that its watcher hasn't seen.
  */
 
-/** A watched job and its watchers. */
 export interface WatchedJob {
   id: string
   queue: string

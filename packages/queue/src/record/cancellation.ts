@@ -3,7 +3,7 @@ import type { Job } from 'bullmq'
 import { type Redis, jobKey, idOf } from '@toolyard/store'
 import { decodeFailure } from './settlement.ts'
 
-/** How a cancelled job ends (RC13). */
+/** How a cancelled job ends. */
 export const cancelled: CallError = { code: 'JOB_CANCELLED', message: 'Job was cancelled' }
 
 /** Whether a job that ended with this reason was cancelled. */

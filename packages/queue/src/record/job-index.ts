@@ -15,7 +15,6 @@ import { standingOf } from './job-standing.ts'
  * and drops those whose job is gone: the set stays within about twice the jobs that exist.
  */
 
-/** What the index knows of a job. */
 export interface IndexedJob {
   id: string
   queue: string

@@ -7,9 +7,9 @@ export interface NewJob {
   /** The job type, such as `data.file_read`. */
   type: string
   data: JobData
-  /** 0..10, higher first; 5 when absent (RC22). */
+  /** 0..10, higher first; 5 when absent. */
   priority?: number
-  /** How often the job may run before a failure that may pass is its end; 1 when absent (X26). */
+  /** How often the job may run before a failure that may pass is its end; 1 when absent. */
   maxAttempts?: number
   /** Milliseconds until the job is due; 0 when absent. */
   delayMs?: number

@@ -8,7 +8,7 @@ import { outputSec, type Retention } from './retention.ts'
 const againMs = 200
 const patienceMs = 3_000
 
-/** What a model gets of an output that is too long for an answer (R43). */
+/** What a model gets of an output that is too long for an answer. */
 export interface TruncatedOutput {
   truncated: true
   /** Size in bytes of the output's JSON, or of what the tool wrote when that was more than was kept. */
@@ -67,7 +67,7 @@ export class OutputStore {
     return await whileAvailable(this.#redis.get(outputKey(queue, jobId))) ?? undefined
   }
 
-  /** The output as an answer carries it: whole up to 12,000 characters of JSON, else its beginning (R35, R43, RC18). */
+  /** The output as an answer carries it: whole up to 12,000 characters of JSON, else its beginning. */
   async readForModel (queue: string, jobId: string, record: OutputRecord): Promise<unknown> {
     if (record.kind === 'inline' && record.cut === undefined) return record.text === undefined ? record.value : readWhole(record.text)
     return readWhole(await this.readJsonForModel(queue, jobId, record))

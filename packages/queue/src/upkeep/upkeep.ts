@@ -12,7 +12,6 @@ import { postForgottenCallbacks } from './open-callbacks.ts'
 import { cancelOrphanedSteps } from './orphaned-steps.ts'
 import { reviewParkedJobs, wakeDueJobs } from './parked-jobs.ts'
 
-/** What the upkeep looks after. */
 export interface UpkeepOptions {
   redis: Redis
   queues: JobQueues

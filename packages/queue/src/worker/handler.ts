@@ -38,7 +38,7 @@ export interface TakenJob {
 export type HandlerResult =
   /** `value` is what `json` says. */
   | { ok: true, json: string, value: unknown, cut?: OutputCut, sandbox?: SandboxState } & ChangedFiles
-  /** `retry`: the failure may pass, so that the job runs again while it has attempts left (X26). */
+  /** `retry`: the failure may pass, so that the job runs again while it has attempts left. */
   | { ok: false, error: CallError, retry?: boolean, sandbox?: SandboxState }
   /** The job has made jobs and goes on when one of them has ended; until then it takes no slot. */
   | { ok: false, wait: StepWait }
@@ -53,7 +53,6 @@ export type HandlerResult =
    */
   | { ok: false, later: string, nowhere?: boolean }
 
-/** What a pool serves, and what it does with a job. */
 export interface WorkerPoolOptions {
   /** The id of the worker, which stands in the jobs that it takes; nothing does when it is absent. */
   name?: string

@@ -10,7 +10,6 @@ export interface WatchedQueue {
   recover: () => Promise<void>
 }
 
-/** What is watched, and where faults are reported. */
 export interface LostJobsOptions {
   redis: Redis
   /** As in `WORKER_QUEUES`: processes that serve the same ones take turns. */

@@ -26,7 +26,6 @@ import type { SerialGate, SerialJob } from '../queues/serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 import { lockLost, stopped, type Run } from './run.ts'
 
-/** What the workers of all queues of a pool share. */
 export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wait'> {
   announcer: Announcer
   outputs: OutputStore

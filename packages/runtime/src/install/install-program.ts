@@ -3,7 +3,6 @@ import { packageManagers, type PackageManager } from './package-managers.ts'
 import { programPaths } from './program-path.ts'
 import { runProgram } from './program-run.ts'
 
-/** What is true of a machine, as far as installing goes. */
 export interface InstallHost {
   root: boolean
   systemd: boolean
@@ -18,7 +17,6 @@ export interface InstallOptions {
   host?: InstallHost
 }
 
-/** A program that is wanted. */
 export interface WantedProgram {
   /** Such as `redis-server 6.2 or newer`. */
   name: string

@@ -1,7 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import pretty from 'pino-pretty'
 
-/** What lines are made for people with. */
 export interface PrettyOptions {
   colorize: boolean
   /** Of warnings and worse, what happened and why, without all else that the line has; of the rest, nothing. */

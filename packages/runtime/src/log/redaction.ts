@@ -1,8 +1,7 @@
 import { createContext, Script } from 'node:vm'
 
-/** What a redactor hides. */
 export interface RedactionOptions {
-  /** Patterns, separated by `,` or `;` (AC23). */
+  /** Patterns, separated by `,` or `;`. */
   redact: string
   /** Texts that are hidden wherever they stand. */
   secrets: readonly string[]
@@ -22,7 +21,7 @@ const maxRemembered = 1_000
 const rememberedLength = 4_096
 
 /**
- * Returns a function that hides secrets in texts (AC23): every literal of `secrets`, and what the patterns of `redact`
+ * Returns a function that hides secrets in texts: every literal of `secrets`, and what the patterns of `redact`
  * match, each a regular expression, or a literal where it doesn't compile. Patterns may take 20 ms for all texts of one
  * call, or of one page: texts that they don't come to, or don't end with, are hidden as a whole, and that is reported.
  * The results for the last short texts are remembered, since a tool's argv rarely changes.

@@ -17,7 +17,7 @@ export class AddressRefusedError extends Error {
   }
 }
 
-/** Makes the check whether an address, v4 or v6, is that of a public host (B32). What is no address isn't. */
+/** Makes the check whether an address, v4 or v6, is that of a public host. What is no address isn't. */
 export function createPublicCheck (): (address: string) => boolean {
   const refused = new BlockList()
   for (const [network, bits] of refused4) refused.addSubnet(network, bits, 'ipv4')

@@ -27,7 +27,7 @@ const connectMs = 10_000
 
 /**
  * Makes the connections of one task; `close` ends them. The addresses that a name has at the very connect are checked
- * and connected to, so that a name which changes its address between two lookups gains nothing (B32); one that has any
+ * and connected to, so that a name which changes its address between two lookups gains nothing; one that has any
  * address inside is refused. Proxy variables of the environment have no effect.
  */
 export function openConnections ({ allowPrivate, lookup = systemLookup }: ConnectionOptions): Connections {

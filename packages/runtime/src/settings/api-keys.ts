@@ -1,6 +1,6 @@
 import { isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, permissions, tenantNamePattern, type Permission } from '@toolyard/contract/terms'
 
-/** `read` may look, `admin` may also change and run things (R2, R3). */
+/** `read` may look, `admin` may also change and run things. */
 export type Role = 'read' | 'admin'
 
 /** An API key as configured. The name appears in logs and job data, the key never does. */
@@ -23,8 +23,8 @@ export const sendableKey = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const known = new Set(['name', 'key', 'role', 'tenant', 'sse', 'queue_allowlist', 'permissions'])
 
 /**
- * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, tenant?, queue_allowlist?, permissions?, sse?}` (RC3, RC4).
- * A key without a role is refused: the original made it an admin (X35).
+ * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, tenant?, queue_allowlist?, permissions?, sse?}`.
+ * A key without a role is refused: the original made it an admin.
  *
  * @throws Error that names the entry and what is wrong with it.
  */

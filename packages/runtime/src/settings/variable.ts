@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 
-/** A host and its port. */
 export interface HostPort {
   host: string
   port: number

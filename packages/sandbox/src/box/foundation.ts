@@ -47,7 +47,6 @@ export interface BoxFoundation {
   homes: readonly string[]
 }
 
-/** What the boxes of a worker have in common. */
 export interface FoundationOptions {
   env: NodeJS.ProcessEnv
   workspaceDir: string

@@ -21,7 +21,7 @@ import type { TreeRoot } from './table/tree.ts'
 const stderrBytes = 65_536
 
 export interface ProcessOptions {
-  /** Written to stdin, then EOF. A process that doesn't read it is no error (B2). */
+  /** Written to stdin, then EOF. A process that doesn't read it is no error. */
   stdin: string
   timeoutMs: number
   signal: AbortSignal
@@ -33,7 +33,6 @@ export interface ProcessOptions {
   onProgress?: OnProgress
 }
 
-/** How a run takes part in a trace. */
 export interface RunTrace {
   /** Variables for the processes of the tool, which tell them where they belong. */
   variables: Readonly<Record<string, string>>
@@ -41,7 +40,6 @@ export interface RunTrace {
   stage?: (name: 'sandbox' | 'run', from: number, to: number) => void
 }
 
-/** What runs of one worker share. */
 export interface ProcessHost extends StartHost {
   /** Gets the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void

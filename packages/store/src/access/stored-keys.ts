@@ -16,7 +16,6 @@ import { fromRedis } from '../redis/from-redis.ts'
  * digests by name; never a key. A key's time ends with its record, by Redis' own clock. See docs/decisions/0073-stored-keys.md.
  */
 
-/** What a key may do. */
 export interface StoredKey {
   name: string
   role: 'read' | 'admin'
@@ -33,7 +32,6 @@ export interface ListedKey extends StoredKey {
   lastUsedAt: number | undefined
 }
 
-/** A key that was found. */
 export interface FoundKey extends StoredKey {
   /** Changes with the key's value, and does not tell it. */
   digest: string

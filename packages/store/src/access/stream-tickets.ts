@@ -15,7 +15,7 @@ export interface StreamGrant {
   jobId: string | null
 }
 
-/** Tickets for event streams, valid on every API process (RC28). Redis never sees a token, only its digest. */
+/** Tickets for event streams, valid on every API process. Redis never sees a token, only its digest. */
 export class StreamTickets {
   readonly #redis: Redis
 

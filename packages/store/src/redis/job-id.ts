@@ -17,7 +17,7 @@ let sequence = 0
 const setBackMs = 1_000
 
 /**
- * A job id: a UUID whose order is the order of creation, never anything of the caller's (X3).
+ * A job id: a UUID whose order is the order of creation, never anything of the caller's.
  *
  * @param now in milliseconds since 1970; in the service Redis' time (`JobQueues.newId`), so that all machines make ids by one clock.
  */

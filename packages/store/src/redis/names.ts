@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 export const keyPrefix = 'toolyard'
 
 /**
- * BullMQ's name for a public queue. BullMQ refuses `:` in names (X3), so it becomes `~`, which no public name
+ * BullMQ's name for a public queue. BullMQ refuses `:` in names, so it becomes `~`, which no public name
  * contains; the braces put all keys of one queue into one slot of a Redis Cluster.
  */
 export function internalName (queue: string): string {
@@ -53,7 +53,6 @@ export function placeOfKey (key: string): { queue: string, id: string } {
   return { queue: publicName(internal), id }
 }
 
-/** The set of known queues. */
 export const queuesKey = `${keyPrefix}:queues`
 
 /** The channel on which workers hear of queues that are new. */

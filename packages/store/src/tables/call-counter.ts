@@ -5,7 +5,6 @@ import { countScript, countUsageScript, keptSec } from './call-count-scripts.ts'
 import { seriesName, seriesOf, usageName, type CountedCall, type Series } from './call-series.ts'
 import { Tally } from './call-tally.ts'
 
-/** A call whose run has ended. */
 export interface EndedCall extends CountedCall {
   state: 'succeeded' | 'failed' | 'cancelled'
   ranMs: number

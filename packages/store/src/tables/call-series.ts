@@ -4,7 +4,6 @@ import { storedJson } from '@toolyard/contract/terms'
 export type Dimension = typeof dimensions[number]
 const dimensions = ['total', 'tool', 'queue', 'key'] as const
 
-/** What a call is counted by. */
 export interface CountedCall {
   tool: string
   queue: string

@@ -9,7 +9,6 @@ import { subscribe } from '../redis/subscription.ts'
 import { listScript, makeScript, readScript, runRemoveScript, runSessionScript } from './session-scripts.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
-/** A session to make. */
 export interface NewSession {
   /** The tenant of the key that makes it; undefined for the operator's keys. */
   tenant: string | undefined

@@ -29,7 +29,6 @@ const freshMs = 500
 /** How many workers' records are looked at. */
 const mostWorkers = 1_000
 
-/** Makes the inventory of some tools. */
 export function inventoryOf (versions: ReadonlyMap<string, string>): ToolInventory {
   const sorted = [...versions].sort(([a], [b]) => a < b ? -1 : 1)
   return { id: createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16), versions }

@@ -1,6 +1,5 @@
 import type { Dirent, Stats } from 'node:fs'
 
-/** What an entry can be. */
 export type EntryKind = 'file' | 'directory' | 'link' | 'other'
 
 /** What an entry is by itself; a link is not followed. */

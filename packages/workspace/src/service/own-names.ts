@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
  */
 const ownName = /^\.toolyard-[0-9a-f]{32}\.tmp$/
 
-/** Whether an entry is the service's own; no tool shows it (B36). */
+/** Whether an entry is the service's own; no tool shows it. */
 export function isOwnName (name: string): boolean {
   return ownName.test(name)
 }

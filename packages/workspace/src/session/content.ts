@@ -14,7 +14,6 @@ export interface Content {
   sha256?: string
 }
 
-/** A file, by where it is. */
 export interface FilePlace { directory: Directory, name: string }
 
 /** Bytes that are hashed of one file, and of all files of a call. */

@@ -1,6 +1,5 @@
 import { surveySession, type Survey, type SurveyOptions } from './survey.ts'
 
-/** What of a session is counted. */
 export interface CountedSession {
   id: string
   dir: string
@@ -24,7 +23,6 @@ interface KnownCount {
 /** A walk may see a file that is renamed meanwhile under neither of its names. It is done again then, so many times. */
 const moreWalks = 2
 
-/** A count that runs. */
 interface Running {
   bytes: Promise<number>
   noted: number

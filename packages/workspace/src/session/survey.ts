@@ -35,7 +35,6 @@ export interface Survey {
   hasMore: boolean
 }
 
-/** What is looked for. */
 export interface SurveyOptions {
   /** When the files take more, counting ends. */
   mostBytes: number

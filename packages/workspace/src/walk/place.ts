@@ -59,8 +59,8 @@ export interface NearPlace {
 
 /**
  * Looks up a path as a caller wrote it, relative to the workspace or absolute inside it, and hands the place to `use`, at
- * whose end it is closed (B29). Every directory on the way is opened through the one above and never by a link:
- * docs/decisions/0055-path-walk.md. A path to something that must exist may also start with `workspace/` (RC36).
+ * whose end it is closed. Every directory on the way is opened through the one above and never by a link:
+ * docs/decisions/0055-path-walk.md. A path to something that must exist may also start with `workspace/`.
  *
  * @throws WorkspaceFailure `path escapes workspace root` for a path or a link that leaves the workspace, NOT_ALLOWED for one
  *   that leads to a file of the service, or `notFound`.

@@ -11,7 +11,7 @@ export function wayInto (paths: readonly string[], path: string): string[] | und
 
 /**
  * The names that lead from `root` to `path`, which is relative to it or absolute. Undefined when it leads outside; the
- * file system isn't asked. `..hidden` is a name like any other (B29).
+ * file system isn't asked. `..hidden` is a name like any other.
  */
 function wayInside (root: string, path: string): string[] | undefined {
   const way = relative(root, resolve(root, path))

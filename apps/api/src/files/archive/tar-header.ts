@@ -10,7 +10,6 @@ export const blockBytes = 512
 /** Bytes of the headers that describe one entry further: a path of 64 names may have 16,383. */
 const maxExtendedBytes = 65_536
 
-/** What one header says. */
 export interface TarHeader {
   /** As bytes: a name need not be text. */
   name: Buffer

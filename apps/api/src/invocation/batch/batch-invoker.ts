@@ -19,7 +19,6 @@ import type { Asker, JobAsks } from './job-asks.ts'
 import { NearTools } from '../near-tools.ts'
 import { onceOf } from '../once.ts'
 
-/** What a batch is run with. */
 export interface BatchInvokerDeps {
   catalog: ToolCatalog
   jobTypes: JobTypes
@@ -46,7 +45,7 @@ export interface Caller {
   listener?: AnswerListener
   /** Gets the ids of the jobs of a sync batch as soon as they are made. */
   onJobs?: (jobIds: readonly string[]) => void
-  /** Reads the output of a call that succeeded; without it the answer has it as models read it (R35, R43). */
+  /** Reads the output of a call that succeeded; without it the answer has it as models read it. */
   readOutput?: ReadOutput
   /** Reads the log of a call that failed; without it the answer has none. */
   readLog?: ReadLog
@@ -66,8 +65,8 @@ export class BatchInvoker {
   }
 
   /**
-   * Makes a job of each call that can run and, in sync mode, waits for them (R13, R29, R36 to R42). A batch that is
-   * repeated with its `Idempotency-Key` gets the answers of the same jobs (RC23); mode and waiting may differ.
+   * Makes a job of each call that can run and, in sync mode, waits for them. A batch that is
+   * repeated with its `Idempotency-Key` gets the answers of the same jobs; mode and waiting may differ.
    *
    * @throws RedisUnavailableError when jobs can't be made; calls that fail without Redis alone don't need it.
    *   HttpError `IDEMPOTENCY_CONFLICT`, `VALIDATION_ERROR` for a `callback_url` that will not be called, and what

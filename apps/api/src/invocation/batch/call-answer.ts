@@ -8,7 +8,7 @@ export interface CallAnswer {
   message: ToolMessage
 }
 
-/** The tool succeeded; `output` is there whatever its value (R22 to R24, X9). */
+/** The tool succeeded; `output` is there whatever its value. */
 export function succeeded (call: Call, jobId: string, output: unknown, { files, moreFiles }: ChangedFiles = {}): CallAnswer {
   const more = moreFiles === undefined ? {} : { more_files: moreFiles }
   return answer(call, { ok: true, output, job_id: jobId, ...(files && { files }), ...more }, {
@@ -21,12 +21,11 @@ function forModel ({ path, size, type }: ResultFile): object {
   return { path, size, type }
 }
 
-/** The call failed, before or while it ran (R28). A call that never became a job has no `jobId`. */
+/** The call failed, before or while it ran. A call that never became a job has no `jobId`. */
 export function failed (call: Call, error: CallError, jobId?: string): CallAnswer {
   return answer(call, { ok: false, error, ...(jobId === undefined ? {} : { job_id: jobId }) }, { ok: false, error })
 }
 
-/** Reads the output of a job. */
 export type ReadOutput = (queue: string, jobId: string, record: OutputRecord) => Promise<unknown>
 
 /** Reads the last lines of a job's log. */
@@ -66,13 +65,13 @@ async function withLog ({ result, message }: CallAnswer, readLog: () => Promise<
   return { result: { ...result, error: { ...error, details: { ...details, log } } }, message }
 }
 
-/** `wait_ms` ended first (R25, R26); the model is told what it can do. */
+/** `wait_ms` ended first; the model is told what it can do. */
 export function pending (call: Call, jobId: string, message: string): CallAnswer {
   const rest = { ok: false, pending: true, job_id: jobId, error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' } } as const
   return answer(call, rest, { ...rest, message })
 }
 
-/** The job was made and nobody waits for it (R27); such an answer has no message for the model (R42). */
+/** The job was made and nobody waits for it; such an answer has no message for the model. */
 export function accepted (call: Call, jobId: string, jobType: string): CallResult {
   return { call_id: call.call_id, name: call.name, ok: true, job_id: jobId, job_type: jobType }
 }

@@ -26,7 +26,7 @@ export interface PlanContext {
   nearTools: NearTools
 }
 
-/** Looks up the tool and decides whether the call may run (R28, R32, RC12). */
+/** Looks up the tool and decides whether the call may run. */
 export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
   if (call.error !== undefined) return { call, error: call.error }
   const { registry, principal, queue, session, jobTypes, replyTo, callbackUrl, nearTools } = context

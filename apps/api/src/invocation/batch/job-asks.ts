@@ -24,7 +24,6 @@ export interface Asker extends JobReading {
   onFound?: ((queue: string, jobId: string) => void) | undefined
 }
 
-/** What asks are answered with. */
 export interface JobAsksParts {
   jobs: JobReader
   watch: JobWatch

@@ -7,7 +7,6 @@ const literals = ['true', 'false', 'null']
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-/** What may come next. */
 type Next = 'a value' | "a value or ']'" | 'a name in double quotes' | "a name in double quotes or '}'" | "':'" | "',' or ']'" | "',' or '}'" | 'the end'
 
 /** Says what was expected at the first place where a text is no JSON, with line and column from 1; undefined where it is JSON. */

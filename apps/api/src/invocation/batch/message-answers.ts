@@ -24,7 +24,6 @@ interface Answered {
   dialect: MessageDialect | undefined
 }
 
-/** What messages have beside the answers. */
 export interface MessageParts {
   hint: string
   /** Of each call. */

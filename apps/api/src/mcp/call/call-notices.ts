@@ -3,7 +3,6 @@ import { logStart, type JobChange, type JobLogs, type JobReader, type JobWatch }
 import type { Notification, ProgressToken } from '@modelcontextprotocol/server'
 import { roomIn, type Exchange } from './exchange.ts'
 
-/** What notices are made of. */
 export interface CallNoticesParts {
   jobs: JobReader
   logs: JobLogs

@@ -10,7 +10,6 @@ import { workspaceUri } from './workspace-uri.ts'
 /** Where a result names its job, and says what went wrong. */
 const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes', files: 'toolyard/files' } as const
 
-/** What a result is made with. */
 export interface ResultParts {
   /** Whether the client knows links to resources, which are the files that the call made or changed. */
   hasLinks: boolean

@@ -15,7 +15,6 @@ import type { Exchange } from './exchange.ts'
  * client gets one for a call that takes longer than a moment, if it says that it knows tasks.
  */
 
-/** What tasks are read and ended with. */
 export interface TaskParts {
   jobs: JobReader
   canceller: JobCanceller

@@ -12,7 +12,6 @@ import { beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.t
 import type { OpenCalls } from './open-calls.ts'
 import type { ToolLists } from './tool-list.ts'
 
-/** What tools are called with. */
 export interface ToolCallParts extends CallNoticesParts, TaskParts {
   invoker: ToolInvoker
   lists: ToolLists

@@ -10,7 +10,6 @@ import { isWatchable, listResources, listTemplates, maker, readDirectory, readRe
 import type { SkillBook } from './skills.ts'
 import type { ToolCallParts } from '../call/tool-call.ts'
 
-/** What prompts, resources and skills are served with. */
 export interface OfferParts extends ToolCallParts {
   catalog: ToolCatalog
   skills: SkillBook

@@ -3,7 +3,7 @@ import type { App } from '../../plugins/typed-app.ts'
 import { principalOf, requireSse } from '../../access/principal.ts'
 import type { TicketOffice } from '../../access/ticket-office.ts'
 
-/** Tickets for browsers, which can't send a key with an event stream (RC28). */
+/** Tickets for browsers, which can't send a key with an event stream. */
 export async function sseTokenRoutes (app: App, { office }: { office: TicketOffice }): Promise<void> {
   app.post('/auth/sse-token', {
     config: { role: 'read' },

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 
 /**
- * Reads a job that a key may see. An id that can't be one names no job; another key's or tenant's job looks the same (RC24, RC25).
+ * Reads a job that a key may see. An id that can't be one names no job; another key's or tenant's job looks the same.
  *
  * @throws HttpError `NOT_FOUND`; RedisUnavailableError.
  */

@@ -14,7 +14,7 @@ export interface JobTypeRoutesOptions {
 }
 
 /**
- * The switchable records behind the tools (RC29, RC30). A key of a tenant, one that is bound to queues, or may not call the tool, switches
+ * The switchable records behind the tools. A key of a tenant, one that is bound to queues, or may not call the tool, switches
  * none: what it changed would hold for all keys.
  */
 export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: JobTypeRoutesOptions): Promise<void> {

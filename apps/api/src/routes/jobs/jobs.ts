@@ -21,7 +21,7 @@ export interface JobRoutesOptions {
 
 const params = Type.Object({ id: Type.String() })
 
-/** Submitting, listing, reading and cancelling jobs (R37, R41, RC22 to RC25). */
+/** Submitting, listing, reading and cancelling jobs. */
 export async function jobRoutes (app: App, { submitter, jobs, lister, canceller }: JobRoutesOptions): Promise<void> {
   app.post('/jobs', {
     config: { makesWork: true },

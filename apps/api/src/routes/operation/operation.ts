@@ -5,7 +5,6 @@ import { queueRoutes, type QueueDesk } from './queues.ts'
 import { statisticsRoutes } from './statistics.ts'
 import { workerRoutes, type FindWorkers } from './workers.ts'
 
-/** What operators look at. */
 export interface OperationDeps {
   bulk: BulkChanges
   queueDesk: QueueDesk

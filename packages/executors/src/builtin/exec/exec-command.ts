@@ -16,7 +16,7 @@ const tailChars = 4_000
 const reserveMs = 500
 
 /**
- * Makes `tool.exec` (RC41, B30): runs a program of the allowlist in the workspace, its arguments as they are and no
+ * Makes `tool.exec`: runs a program of the allowlist in the workspace, its arguments as they are and no
  * shell; a shell runs only when it is itself on the list and called by name. The program gets PATH and HOME and an
  * empty stdin. Returns `{command, args, duration_ms, stdout, stderr, code}`.
  *
@@ -45,7 +45,7 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
 }
 
 /**
- * Whether `command` is on the allowlist as it is written (RC41): an entry with a slash is one exact path, any other is a
+ * Whether `command` is on the allowlist as it is written: an entry with a slash is one exact path, any other is a
  * name, to be found on the PATH. So a program that a tool wrote into the workspace never passes as `node`.
  */
 function isAllowed (allowlist: readonly string[], command: string): boolean {

@@ -16,7 +16,6 @@ export interface ChangeTask {
   path: string
 }
 
-/** What comes of it. */
 export interface ChangeAnswer {
   after: Uint8Array
   changed: boolean

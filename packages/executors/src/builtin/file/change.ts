@@ -8,7 +8,7 @@ import { insertAt, replaceRange } from './span.ts'
 const writeModes = ['replace', 'append', 'prepend', 'insert_at', 'replace_range', 'edit', 'apply_patch'] as const
 export type WriteMode = (typeof writeModes)[number]
 
-/** Size of a file that may be written, in bytes (RC37). */
+/** Size of a file that may be written, in bytes. */
 export const fileBytes = { min: 512, max: 10_485_760, default: 10_485_760 }
 
 /** What becomes of a file's content. */

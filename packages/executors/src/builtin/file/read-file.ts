@@ -10,7 +10,7 @@ const fromOne = { min: 1, default: 1 }
 const sniffBytes = 8_192
 
 /**
- * `data.file_read` (R7, R47, RC36): a part of a text file of the workspace, at most `max_bytes` bytes and never cut
+ * `data.file_read`: a part of a text file of the workspace, at most `max_bytes` bytes and never cut
  * inside a character: from the start, from `start_byte`, or `max_lines` lines from `start_line` on. Returns
  * `{ok, path, truncated, bytes_read, total_bytes, content_text}`, sizes in bytes; `truncated` when there is more after
  * the part, and then `next_start_byte` or `next_start_line` says where. A part with a NUL byte near its start is binary

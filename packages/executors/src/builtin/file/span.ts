@@ -4,7 +4,7 @@ type Arguments = Readonly<Record<string, unknown>>
 
 /**
  * Inserts before the line `start_line` (one more than the lines there are: at the end), or at `offset`, in characters
- * (UTF-16 units) from 0 (RC37). Content that is put between lines gets a line end of its own.
+ * (UTF-16 units) from 0. Content that is put between lines gets a line end of its own.
  */
 export function insertAt (text: string, content: string, args: Arguments): string {
   if (args['start_line'] !== undefined) {
@@ -19,7 +19,7 @@ export function insertAt (text: string, content: string, args: Arguments): strin
 
 /**
  * Replaces the lines `start_line` to `end_line`, both included, or the characters from `start` up to `end`, which is not
- * included (RC37).
+ * included.
  */
 export function replaceRange (text: string, content: string, args: Arguments): string {
   if (args['start_line'] === undefined && args['end_line'] === undefined) {

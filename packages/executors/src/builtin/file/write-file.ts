@@ -13,7 +13,7 @@ interface Before {
 }
 
 /**
- * Makes `data.write_file` (RC37): changes a file of the workspace as `mode` says, or makes it with `create_if_missing`. Readers
+ * Makes `data.write_file`: changes a file of the workspace as `mode` says, or makes it with `create_if_missing`. Readers
  * see the old or the new content, never a mixture; writers of one file, in whatever process, take turns, and permissions
  * stay, but for setuid, setgid and sticky bits. `expected_sha256` refuses to change what isn't as the caller knows it, `dry_run`
  * changes nothing and returns the `diff`. Returns `{ok, path, mode, dry_run, changed, created, bytes_before, bytes_after,
@@ -23,7 +23,6 @@ export function createWriteFile (host: WriteHost): BuiltinHandler {
   return async (args, context) => await writeFile(args, context, host)
 }
 
-/** What all writing calls of a worker share. */
 interface WriteHost {
   threads: Threads
   turns: WriteTurns

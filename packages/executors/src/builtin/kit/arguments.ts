@@ -3,7 +3,7 @@ export function textArgument (value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }
 
-/** An integer argument; the default when it is missing or out of bounds (RC36). */
+/** An integer argument; the default when it is missing or out of bounds. */
 export function integerArgument (value: unknown, bounds: { min: number, max?: number, default: number }): number {
   const fits = Number.isSafeInteger(value) && Number(value) >= bounds.min && Number(value) <= (bounds.max ?? Infinity)
   return fits ? Number(value) : bounds.default

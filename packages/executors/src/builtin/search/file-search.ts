@@ -8,7 +8,7 @@ import type { NameResult } from './walk/task.ts'
 const maxResults = { min: 1, max: 200, default: 30 }
 
 /**
- * Makes `tools.file_search` (R8, R47, RC38, X11): files and directories whose path from the workspace contains `query`, in
+ * Makes `tools.file_search`: files and directories whose path from the workspace contains `query`, in
  * any case, each directory sorted by name and before its contents; without what `.gitignore` files name, unless
  * `include_ignored`. Returns `{ok, query, base_path, results: [{path, type}], result_count, has_more, truncated,
  * scanned, next_cursor?}`: `has_more` when there are more than `max_results`, `truncated` when the time ended first;

@@ -10,7 +10,7 @@ const maxResults = { min: 1, max: 500, default: 100 }
 const contextLines = { min: 0, max: 10, default: 0 }
 
 /**
- * Makes `tools.find_in_files` (RC39, B33): lines of the workspace's files that contain `query`, a text or, with `regex`,
+ * Makes `tools.find_in_files`: lines of the workspace's files that contain `query`, a text or, with `regex`,
  * an expression of RE2's syntax; in the order of paths. Returns `{ok, query, base_path, matches: [{path, line, column,
  * text, before?, after?}], match_count, has_more, truncated, skipped_binary_files, next_cursor?}`: line and column from
  * 1, column in UTF-16 units, `skipped_binary_files` those that have a match.

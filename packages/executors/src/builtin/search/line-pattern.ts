@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 
-/** Finds a query in a text; both kinds take time proportional to the text (B33). */
+/** Finds a query in a text; both kinds take time proportional to the text. */
 export interface LinePattern {
   /** Offset of the first match at or after `from`, which may begin and end in different lines; -1 when there is none. */
   findIn (text: string, from: number): number

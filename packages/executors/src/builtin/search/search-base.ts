@@ -18,7 +18,7 @@ const globChars = 1_000
 /**
  * Opens the directory that `path` names, the workspace when it is missing, and hands what both searches share to `use`.
  *
- * @throws BuiltinFailure `path not found`, `path is not a directory` (RC38).
+ * @throws BuiltinFailure `path not found`, `path is not a directory`.
  */
 export async function atSearchBase<T> (
   args: Readonly<Record<string, unknown>>, context: BuiltinContext, use: (scope: SearchScope) => Promise<T>

@@ -11,7 +11,6 @@ import { header, redirectTarget } from '../../http/answer/response-head.ts'
 import { allowedUrl, type UrlPolicy } from './url-policy.ts'
 import { pageAnswer, shortPage, type PageTask } from './web-task.ts'
 
-/** What may be fetched. */
 export interface FetchPolicy extends ConnectionOptions, UrlPolicy {}
 
 const timeoutMs = { min: 100, max: 60_000, default: 20_000 }
@@ -20,7 +19,7 @@ const maxRedirects = 5
 const headers = { 'user-agent': 'Toolyard/0.1 (data_fetch)', accept: 'text/html, application/json, text/*;q=0.9, */*;q=0.5', 'accept-encoding': 'identity' }
 
 /**
- * Makes `data.fetch` (RC40, B32): reads a page by GET, over https unless the policy says otherwise, from hosts of the
+ * Makes `data.fetch`: reads a page by GET, over https unless the policy says otherwise, from hosts of the
  * allowlist, checked again at each redirect, and never from a private address. At most `max_bytes` of the body are read, and
  * of what it is decoded to. HTML becomes text unless `raw`; JSON is parsed. Returns `{ok, status, url, content_type, body_text, body_json,
  * truncated, bytes_read, duration_ms}`; `ok` is whether the status is 2xx, `url` where redirects led, `body_json` null

@@ -31,7 +31,7 @@ const maxBytes = 2_097_152
 const userAgent = 'Mozilla/5.0 (compatible; Toolyard/0.1; tools_web_search)'
 
 /**
- * Makes `tools.web_search` (RC42): asks a search service. Returns `{ok, query, provider, result_count, results: [{title,
+ * Makes `tools.web_search`: asks a search service. Returns `{ok, query, provider, result_count, results: [{title,
  * url, snippet}]}`.
  *
  * @throws BuiltinFailure `query is required`; for a provider that isn't configured; for an answer that isn't one.

@@ -8,7 +8,7 @@ export interface UrlPolicy {
 }
 
 /**
- * A URL that may be fetched (RC40, B32).
+ * A URL that may be fetched.
  *
  * @throws BuiltinFailure `url is required`, `url must be valid absolute URL`, `only https:// URLs are allowed` or
  * `domain not allowlisted: H`.

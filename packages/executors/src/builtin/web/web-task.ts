@@ -69,7 +69,6 @@ export function resultsOf ({ body, name }: ResultsTask): WebResult[] {
   }
 }
 
-/** Reads them in a thread. */
 export function runResultsTask (task: ResultsTask): ThreadAnswer {
   return { answer: resultsOf(task) }
 }

@@ -19,7 +19,7 @@ export interface CreatedJob {
   output: unknown
 }
 
-/** What `workflow_run` returns when all steps have succeeded (RC43). */
+/** What `workflow_run` returns when all steps have succeeded. */
 export interface WorkflowAnswer {
   ok: true
   workflow: string

@@ -31,7 +31,7 @@ const stepFields = ['name', 'id', 'description', 'tool', 'type', 'arguments', 'i
 const namePattern = /^[A-Za-z_][\w-]{0,63}$/
 
 /**
- * Reads one workflow of a parsed file (RC43).
+ * Reads one workflow of a parsed file.
  *
  * @throws BuiltinFailure naming the first place that is wrong.
  */

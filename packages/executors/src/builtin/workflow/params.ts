@@ -17,7 +17,7 @@ const paramFields = ['name', 'type', 'required', 'default', 'description']
 const namePattern = /^[A-Za-z_][\w-]*$/
 
 /**
- * Reads the parameters of a workflow (RC43): a list of `{name, type, required, default}`, or a map of names to defaults.
+ * Reads the parameters of a workflow: a list of `{name, type, required, default}`, or a map of names to defaults.
  *
  * @throws BuiltinFailure naming the first place that is wrong.
  */

@@ -25,7 +25,6 @@ export interface WorkflowPlan {
   output?: unknown
 }
 
-/** What a plan is made of. */
 export interface PlanParts {
   name: string
   file: string

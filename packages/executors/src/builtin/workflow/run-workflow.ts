@@ -14,7 +14,7 @@ import { readWorkflowFile, type ReadYaml } from './workflow-file.ts'
 const defaultFile = 'workflows.yaml'
 
 /**
- * `workflow.run` (RC43, X33): runs the steps of a workflow as jobs of their own. A run starts what can start and ends
+ * `workflow.run`: runs the steps of a workflow as jobs of their own. A run starts what can start and ends
  * with `BuiltinWait`; the job then takes no place of a worker, and is run again when a step has settled. Every run finds
  * what was begun before it. The first step that fails ends the workflow. See docs/decisions/0045-workflow-steps.md.
  */

@@ -10,7 +10,6 @@ const shortWork = 65_536
 /** How long that may take, in milliseconds: a last resort. */
 const maxMs = 30_000
 
-/** What placeholders are replaced from, and where. */
 export interface SubstitutionHost {
   params: Readonly<Record<string, unknown>>
   progress: StepProgress

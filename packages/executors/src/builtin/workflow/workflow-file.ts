@@ -17,7 +17,7 @@ export interface WorkflowFile {
 }
 
 /**
- * Reads a workflow file of the workspace (RC43), at most 256 KiB: the path itself, else the same path below `workflows/`.
+ * Reads a workflow file of the workspace, at most 256 KiB: the path itself, else the same path below `workflows/`.
  *
  * @throws BuiltinFailure `workflow file not found: F`, or what is wrong with the file.
  */

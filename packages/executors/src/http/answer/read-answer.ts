@@ -12,7 +12,6 @@ import { readBounded, type BoundedBody } from './bounded-body.ts'
 import { decodedBody } from './decoded-body.ts'
 import { header, headerChars } from './response-head.ts'
 
-/** How an answer is read. */
 export interface AnswerReading extends OutputReading {
   maxOutputBytes: number
   hidden: readonly string[]

@@ -6,8 +6,8 @@ import { createDeclaredCheck, type CompileSchema } from '../../result/declared-o
 export type OutputCheck = (run: PythonRun, output: unknown) => Promise<string | undefined>
 
 /**
- * Makes the check of declared `outputs` (P21): the tool returns an object with every declared output, each as its
- * schema says; more may be in it. An object whose `success` is false tells of a failure, and is not checked (X16).
+ * Makes the check of declared `outputs`: the tool returns an object with every declared output, each as its
+ * schema says; more may be in it. An object whose `success` is false tells of a failure, and is not checked.
  */
 export function createOutputCheck (compile: CompileSchema): OutputCheck {
   const check = createDeclaredCheck(compile)

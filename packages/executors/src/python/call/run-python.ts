@@ -13,7 +13,6 @@ import { openCall } from './open-call.ts'
 import type { OutputCheck } from './outputs.ts'
 import { runCall, type CallEnd } from './run-call.ts'
 
-/** What every Python run of a worker shares. */
 export interface PythonHost {
   hosts: Hosts
   workspaceDir: string

@@ -52,7 +52,6 @@ export interface ShownSession {
   isWritable: boolean
 }
 
-/** What forkers of one worker share. */
 export interface ForkerService {
   marks: Marks
 }

@@ -35,7 +35,6 @@ export interface HostService extends TemplateService {
   groupMembers: readonly string[]
 }
 
-/** What a host is for. */
 export interface HostPlace {
   /** The Python root. */
   root: string

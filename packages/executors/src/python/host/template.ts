@@ -23,7 +23,6 @@ export interface Template {
   ended: Promise<void>
 }
 
-/** What a process is forked for. */
 export interface ForkOptions {
   limits: ProcessLimits
   /** Whether one may be forked for the next call as well. */

@@ -11,7 +11,6 @@ const timeoutMs = 90_000
 /** Of a signature as JSON: enough for some hundred parameters. */
 const signatureBytes = 32_768
 
-/** What a try works with. */
 export interface ImportTry {
   hosts: Hosts
   workspaceDir: string
@@ -48,7 +47,7 @@ export async function tryModule (tools: readonly Tool[], options: ImportTry): Pr
   return results
 }
 
-/** Imports the module of one tool as its first call would, and constructs its class (P16, P17, P29, X16); executes nothing. */
+/** Imports the module of one tool as its first call would, and constructs its class; executes nothing. */
 async function tryTool (
   { tool, run }: { tool: Tool, run: PythonRun }, { hosts, boxOf, hasNetwork, workspaceDir, signatures = false }: ImportTry
 ): Promise<Tried> {

@@ -5,7 +5,6 @@ import { OpenapiFault, readOpenapi } from './document.ts'
 import { freeName, safeName, variablePart } from './names.ts'
 import { operationDraft, operationsOf, type OperationDraft, type OperationPlace, type RequestDraft } from './operation.ts'
 
-/** What to take of a document. */
 export interface ImportOptions {
   /** Operations by `operationId`, `METHOD /path`, or the name of the tool; absent: all. */
   only?: readonly string[]

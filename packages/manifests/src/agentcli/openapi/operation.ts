@@ -41,7 +41,6 @@ export interface OperationDraft {
   settings: Map<string, string>
 }
 
-/** What a document doesn't say. */
 export interface OperationOptions {
   /** In place of the document's own servers. */
   server?: string

@@ -9,7 +9,7 @@ function protection (instead: string): string {
 const sandbox = protection('Say in "permissions" of the tool what it may do (none, read_repo, write_files): the sandbox holds it to that, in the workspace alone')
 const refusal = protection('Refuse such values with "pattern" or "enum" in the parameters of the tool')
 
-/** Fields of newer forms of the format (SC27), and what to do about each. */
+/** Fields of newer forms of the format, and what to do about each. */
 const remedies: Readonly<Record<string, string>> = {
   readPath: sandbox,
   writePath: sandbox,

@@ -2,7 +2,7 @@ import { lstat, readFile, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ManifestFault } from '../../finding/finding.ts'
 
-/** Files of the newer form (SC27) that stand beside its `tools.json`. */
+/** Files of the newer form that stand beside its `tools.json`. */
 const companions = ['allowlist.json', 'execution.json']
 /** Characters of the file that says which version is active. */
 const mostChars = 4_096

@@ -6,7 +6,7 @@ import type { Remark } from '../tools/execution-check.ts'
 import { unreadRequirements } from './requirements.ts'
 import { nullable, shapeFaults, type ShapeFault } from '../tools/shape.ts'
 
-/** What is read of a front matter; other fields are for others (SC22). */
+/** What is read of a front matter; other fields are for others. */
 export const FrontMatter = Type.Object({
   name: nullable(Type.String({ minLength: 1 })),
   description: nullable(Type.String()),
@@ -32,7 +32,7 @@ const yamlFix = 'Correct the YAML: a text that has a colon and a space in it sta
 
 /**
  * Takes a SKILL.md apart. The front matter is what stands between the first line and the next line that are nothing
- * but `---` (B15); a file whose first line is another has none.
+ * but `---`; a file whose first line is another has none.
  *
  * @param faults gets what in the front matter isn't as it must be: its requirements can't be known then, so the skill
  * isn't used.

@@ -4,7 +4,7 @@ import type { Remark } from '../tools/execution-check.ts'
 /** Keys of a front matter that are looked at. */
 const most = 100
 
-/** Requirements of a front matter that stand where nobody reads them, so that they hold nothing back (SC22). */
+/** Requirements of a front matter that stand where nobody reads them, so that they hold nothing back. */
 export function unreadRequirements (frontMatter: unknown): Remark[] {
   const { metadata, requires } = fieldsOf(frontMatter)
   const own = fieldsOf(metadata)

@@ -5,7 +5,7 @@ import { ManifestFault } from '../../finding/finding.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /**
- * The text of a file of a skill, without a byte order mark dropped; undefined when the skill has no such file (S2).
+ * The text of a file of a skill, without a byte order mark dropped; undefined when the skill has no such file.
  *
  * @throws ManifestFault for what is no file, too large, not readable or no UTF-8, and for a link out of the directory.
  */

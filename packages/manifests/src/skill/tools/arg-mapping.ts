@@ -1,7 +1,7 @@
 import type { SkillArg, SkillResolver } from '../../tool/tool.ts'
 import type { ArgMapping, ResolveCommand } from './tools-file.ts'
 
-/** One entry of `args` with its defaults: kind positional (S17), the flag named like the parameter (S19). */
+/** One entry of `args` with its defaults: kind positional, the flag named like the parameter. */
 export function skillArg (mapping: ArgMapping): SkillArg {
   const { param, kind = 'positional' } = mapping
   if (kind === 'flagifboolean') {
@@ -22,7 +22,7 @@ function skillResolver ({ script, binary, subcommand, sha256, args = [] }: Resol
   return { ...present({ script, binary, subcommand, sha256: sha256?.toLowerCase() }), args }
 }
 
-/** The fields that have a text: for this format, null and absent are the same (SC2). */
+/** The fields that have a text: for this format, null and absent are the same. */
 function present<Key extends string> (fields: Record<Key, string | null | undefined>): Partial<Record<Key, string>> {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The names are those of the fields.
   return Object.fromEntries(

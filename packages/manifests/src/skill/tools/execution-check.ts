@@ -14,7 +14,7 @@ export interface Remark {
 
 export type Allowlist = Readonly<Record<string, readonly string[]>>
 
-/** Why a pair may not run (S10), in the text of SC12; undefined when it may. The executor looks again. */
+/** Why a pair may not run, in the text of SC12; undefined when it may. The executor looks again. */
 export function checkPair (
   allowlist: Allowlist, binary: string, subcommand: string, rules: { binary: string, subcommand: string }
 ): ManifestFault | undefined {
@@ -25,9 +25,9 @@ export function checkPair (
 }
 
 /**
- * What looks wrong in the mapping of a tool that can be served: parameters that no caller knows of (S15), resolvers
- * that can never resolve anything (S26 to S31), and fields that have no effect (SC19), and
- * defaults that don't fit (S8).
+ * What looks wrong in the mapping of a tool that can be served: parameters that no caller knows of, resolvers
+ * that can never resolve anything, and fields that have no effect, and
+ * defaults that don't fit.
  */
 export function mappingRemarks (execution: Execution & { at: number }, declaration: ToolDeclaration, allowlist: Allowlist): Remark[] {
   const properties: unknown = declaration.parameters?.['properties']

@@ -1,10 +1,9 @@
-/** What the operator decides about skills. */
 export interface SkillOptions {
-  /** Whether resolvers may run files of a skill's `scripts/` (S28, S35). */
+  /** Whether resolvers may run files of a skill's `scripts/`. */
   allowScripts: boolean
-  /** `readOnDemand`: models read a skill's text with the tool `read_skill` when they need it (S40, SC24). */
+  /** `readOnDemand`: models read a skill's text with the tool `read_skill` when they need it. */
   contextMode: 'full' | 'readOnDemand'
-  /** Names of the skills that are loaded, or all (SC23, X32). */
+  /** Names of the skills that are loaded, or all. */
   enabled: readonly string[] | 'all'
   /** Names of the skills that are not loaded, whatever `enabled` says. */
   disabled: readonly string[]

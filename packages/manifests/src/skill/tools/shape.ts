@@ -16,7 +16,7 @@ export interface ShapeFault {
   known?: readonly string[]
 }
 
-/** A field that may be absent, or null, which is the same (SC2). */
+/** A field that may be absent, or null, which is the same. */
 export function nullable<T extends TSchema> (type: T): TOptional<TUnion<[T, TNull]>> {
   return Type.Optional(Type.Union([type, Type.Null()]))
 }
@@ -34,7 +34,7 @@ interface Container {
 }
 
 /**
- * Compares a value with a TypeBox schema. The messages are like serde's (SC1), with the place in front, such as
+ * Compares a value with a TypeBox schema. The messages are like serde's, with the place in front, such as
  * ``execution[0]: missing field `binary` ``; unknown fields come first.
  */
 export function shapeFaults (schema: TSchema, value: unknown): ShapeFault[] {

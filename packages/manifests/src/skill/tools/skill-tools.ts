@@ -28,8 +28,8 @@ export interface SkillToolsSource {
 type PlacedExecution = Execution & { at: number }
 
 /**
- * Makes tools of a `tools.json`, in its order (S6 to S23). One without an execution, or with one that the allowlist
- * doesn't hold, is an error and isn't served; its siblings are (SC3). A name that stands twice leaves none.
+ * Makes tools of a `tools.json`, in its order. One without an execution, or with one that the allowlist
+ * doesn't hold, is an error and isn't served; its siblings are. A name that stands twice leaves none.
  */
 export async function skillTools (source: SkillToolsSource): Promise<{ tools?: Tool[], findings: Finding[] }> {
   const { contents, file, everyFault } = source

@@ -6,13 +6,13 @@ import { digestPattern } from '../../program/pin.ts'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { nullable } from './shape.ts'
 
-/** Unknown fields may be protections of a newer format, so they are refused (X21). */
+/** Unknown fields may be protections of a newer format, so they are refused. */
 const strict = { additionalProperties: false }
 const Name = Type.String({ minLength: 1 })
 
 const Digest = nullable(Type.String({ pattern: digestPattern, description: 'SHA-256 of the program or script, as sha256sum prints it: another one is not run.' }))
 
-/** `tools[]` (S6 to S8); the fields from `permissions` on are Toolyard's own. */
+/** `tools[]`; the fields from `permissions` on are Toolyard's own. */
 export const ToolDeclaration = Type.Object({
   name: Type.String({ description: 'Must match the tool of one execution.' }),
   description: nullable(Type.String({ description: 'Short description for the model.' })),
@@ -23,7 +23,7 @@ export const ToolDeclaration = Type.Object({
 }, strict)
 export type ToolDeclaration = Static<typeof ToolDeclaration>
 
-/** `execution[].args[].resolveCommand` (S24 to S32). */
+/** `execution[].args[].resolveCommand`. */
 export const ResolveCommand = Type.Object({
   script: nullable(Type.String({ minLength: 1, description: 'Name of a file in scripts/, used when scripts are allowed.' })),
   binary: nullable(Type.String({ minLength: 1, description: 'Key of allowlist.' })),
@@ -33,7 +33,7 @@ export const ResolveCommand = Type.Object({
 }, strict)
 export type ResolveCommand = Static<typeof ResolveCommand>
 
-/** `execution[].args[]` (S15 to S24). */
+/** `execution[].args[]`. */
 export const ArgMapping = Type.Object({
   param: Type.String({ description: 'Name of the parameter.' }),
   kind: Type.Optional(Type.Enum(['positional', 'flag', 'flagifboolean'], { default: 'positional' })),
@@ -46,7 +46,7 @@ export const ArgMapping = Type.Object({
 }, strict)
 export type ArgMapping = Static<typeof ArgMapping>
 
-/** `execution[]` (S11 to S14). */
+/** `execution[]`. */
 export const Execution = Type.Object({
   tool: Type.String({ description: 'Name of one of the tools.' }),
   binary: Name,
@@ -56,7 +56,7 @@ export const Execution = Type.Object({
 }, strict)
 export type Execution = Static<typeof Execution>
 
-/** A skill's `tools.json` (S4, SC1 to SC3). The objects without `properties` are maps. */
+/** A skill's `tools.json`. The objects without `properties` are maps. */
 export const ToolsFile = Type.Object({
   tools: Type.Optional(Type.Array(ToolDeclaration)),
   allowlist: Type.Optional(Type.Unsafe<Record<string, string[]>>(Type.Object({}, {

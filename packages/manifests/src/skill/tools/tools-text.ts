@@ -9,7 +9,7 @@ import { ToolsFile } from './tools-file.ts'
 
 /** A `tools.json` after reading. */
 export interface ToolsReading {
-  /** Absent when there is a fault: nothing of it is used, then (S38, SC1, SC2, X21). */
+  /** Absent when there is a fault: nothing of it is used, then. */
   contents?: ToolsFile
   /** All of them; the first one decides. */
   faults: ManifestFault[]

@@ -14,7 +14,6 @@ export interface LogLine {
   meta?: Record<string, unknown>
 }
 
-/** What a writer writes to. */
 export interface JobLogTarget {
   redis: Redis
   queue: string

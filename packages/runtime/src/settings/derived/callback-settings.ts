@@ -30,7 +30,7 @@ export function callbacksOf (settings: Settings): Callbacks | { missing: readonl
   return { policy, secret, attempts: settings.CALLBACK_ATTEMPTS }
 }
 
-/** Makes the check that says why a URL may not be called, without repeating its path; undefined when it may (RC33). */
+/** Makes the check that says why a URL may not be called, without repeating its path; undefined when it may. */
 export function createCallbackCheck ({ allowlist, allowHttp, allowPrivate }: CallbackPolicy): (url: URL) => string | undefined {
   const isPublic = createPublicCheck()
   return url => {

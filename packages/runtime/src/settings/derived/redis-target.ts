@@ -3,7 +3,6 @@ import { asError } from '@toolyard/contract/terms'
 import { SettingsError, type Settings } from '../settings.ts'
 import type { HostPort } from '../variable.ts'
 
-/** Where Redis is, and how one gets in. */
 export interface RedisTarget {
   place:
     /** `redis://`, `rediss://` or `unix:/path/of/socket`; a user and password in it come before those beside it. */

@@ -7,7 +7,7 @@ import { SettingsError, type Settings } from '../settings.ts'
 import type { TenantLimits } from '../tenant-limits.ts'
 
 /**
- * The API keys in force: `API_KEYS_JSON` replaces `API_KEY`, which alone is an admin's (RC3).
+ * The API keys in force: `API_KEYS_JSON` replaces `API_KEY`, which alone is an admin's.
  *
  * @throws SettingsError when authentication is off and a key is configured, or the service listens beyond loopback.
  */
@@ -72,7 +72,6 @@ export function ownerLimitsOf (
   }
 }
 
-/** What sessions are made with. */
 export interface SessionSettings {
   /** Calls that name none are refused. */
   isRequired: boolean
@@ -112,7 +111,7 @@ export interface ToolSources {
 }
 
 /**
- * The manifests in force, `TOOL_MANIFESTS` or else the bundled samples, the settings of skills (S35, S40, X32) and the
+ * The manifests in force, `TOOL_MANIFESTS` or else the bundled samples, the settings of skills and the
  * policy of the built-in tools.
  *
  * @throws SettingsError when the search provider lacks its key or address.
@@ -134,7 +133,7 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
 
 const bundledManifests = ['tools.json', 'tool_manifest.json', 'skills']
 
-/** What the built-in tools may do beside the workspace; the part of a tool that is switched off is absent (R11). */
+/** What the built-in tools may do beside the workspace; the part of a tool that is switched off is absent. */
 export interface BuiltinSettings {
   exec?: { allowlist: readonly string[] }
   fetch?: { allowlist: readonly string[], allowHttp: boolean, allowPrivate: boolean }
@@ -143,7 +142,7 @@ export interface BuiltinSettings {
 }
 
 /**
- * The policy of the built-in tools in force (RC31).
+ * The policy of the built-in tools in force.
  *
  * @throws SettingsError when the search provider lacks its key or address.
  */

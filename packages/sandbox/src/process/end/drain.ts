@@ -11,7 +11,7 @@ export async function closing (stream: Readable): Promise<true> {
 }
 
 /**
- * Waits after a process's exit for the end of its pipes (B1), whose `ended` says true at their end and false when the
+ * Waits after a process's exit for the end of its pipes, whose `ended` says true at their end and false when the
  * run is to stop. A process left behind can hold them open for ever, so the wait ends when nothing came for 100 ms, or
  * after a second.
  *

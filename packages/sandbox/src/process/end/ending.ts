@@ -1,7 +1,6 @@
 import type { CallError } from '@toolyard/contract'
 import type { Interruption } from '../plan/deadline.ts'
 
-/** How a process ended. */
 export type ProcessEnding =
   | { kind: 'exit', code: number }
   | { kind: 'signal', signal: NodeJS.Signals }

@@ -31,7 +31,6 @@ export interface Launched {
   letGo: () => void
 }
 
-/** Where a helper runs. */
 export interface HelperPlace {
   /** A command line in front of the helper's. */
   prefix: readonly string[]

@@ -22,7 +22,6 @@ export interface Started {
 
 export type Start = Started | { started: false, error: CallError }
 
-/** What every start of a worker works with. */
 export interface StartHost {
   marks: Marks
   launcher: Launcher
@@ -47,8 +46,8 @@ export interface StartInput {
 }
 
 /**
- * Starts a process as the leader of a session of its own, with three pipes and no other descriptor, no shell (A42) and
- * no variable that the plan doesn't name (A41); in a box if there is one. Never rejects: a process that can't be started
+ * Starts a process as the leader of a session of its own, with three pipes and no other descriptor, no shell and
+ * no variable that the plan doesn't name; in a box if there is one. Never rejects: a process that can't be started
  * is `started: false`. Who gets a box status closes it.
  */
 export async function startProcess (

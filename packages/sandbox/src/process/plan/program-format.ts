@@ -11,7 +11,7 @@ const starts = [
 
 /**
  * Whether a file starts as programs do. libc hands a file that the kernel does not recognize to `/bin/sh`, and no
- * shell may come into it (A42). A file that can't be opened counts as a program: its start will say what is wrong.
+ * shell may come into it. A file that can't be opened counts as a program: its start will say what is wrong.
  */
 export function hasProgramFormat (file: string): boolean {
   const head = headOf(file, 4)

@@ -29,7 +29,6 @@ export async function enterGroups (members: readonly string[], pids: readonly nu
 /** How a call's processes are shut in, which takes some more: in a box of their own, or in the nest of a Python call. */
 export type CallKind = 'box' | 'nest'
 
-/** The group of one call. */
 export interface CallGroup {
   members: readonly string[]
   /** Written once the call's first process is in there: whoever starts it counts as well until then. */

@@ -11,7 +11,6 @@ export class UnsafeRedisError extends Error {
   }
 }
 
-/** What a guard does with what it finds. */
 export interface RedisGuardOptions {
   /** `ALLOW_UNSAFE_REDIS`: what is unsafe is only reported. */
   allowUnsafe: boolean

@@ -27,7 +27,6 @@ export function createWalk (task: SearchTask, service: ServiceFiles): TreeWalk {
   return new TreeWalk({ base, service, includeHidden, scope, respectIgnore: !includeIgnored, after: after?.path, isOver })
 }
 
-/** The directory that is searched. */
 export function baseOf ({ fd, absolute }: SearchTask, service: ServiceFiles): OpenDirectory {
   return { fd, absolute, taken: service.namesIn(fd) }
 }
