@@ -68,12 +68,12 @@ for at in range(len(args) - 1, -1, -1):
     if args[at] == "--remount-ro" and re.search(r"${pattern}", args[at + 1]): args[at:at + 2] = ["--ro-bind", args[at + 1], args[at + 1]]`
 
 void t.test('fault 13 fault 18 a canary finds the service\'s files among programs', { skip }, async t => {
-  t.match(await gapsWith(t, wholeAgain('toolyard-bait-[^/]*$')), { level: 'partial', missing: ['files'], gaps: { files: /a file of the service among programs/ } })
+  t.match(await gapsWith(t, wholeAgain('toolyard-probe-[^/]*$')), { level: 'partial', missing: ['files'], gaps: { files: /a file of the service among programs/ } })
 })
 
 void t.test('fault 13 fault 18 a canary finds a hidden file of the service that becomes visible when it is replaced', { skip }, async t => {
-  const covers = `${wholeAgain('toolyard-bait-[^/]*$')}
-tools = [args[at + 1] for at, arg in enumerate(args) if arg == "--ro-bind" and re.search("toolyard-bait-[^/]*$", args[at + 1])]
+  const covers = `${wholeAgain('toolyard-probe-[^/]*$')}
+tools = [args[at + 1] for at, arg in enumerate(args) if arg == "--ro-bind" and re.search("toolyard-probe-[^/]*$", args[at + 1])]
 at = args.index("--chdir")
 for tool in tools: args[at:at] = ["--ro-bind", "/dev/null", tool + "/.env", "--ro-bind", "/dev/null", tool + "/package/settings", "--tmpfs", tool + "/data"]`
   const { gaps } = await gapsWith(t, covers)
@@ -107,7 +107,7 @@ void t.test('fault 15 fault 18 a canary finds a search that leaves the directory
 })
 
 void t.test('fault 13 fault 18 the Python canary finds files of the service in its root and its workspace', { skip }, async t => {
-  const { missing, gaps } = await gapsWith(t, wholeAgain('toolyard-bait-[^/]*/(root|workspace)$'))
+  const { missing, gaps } = await gapsWith(t, wholeAgain('toolyard-probe-[^/]*/(root|workspace)$'))
   t.strictSame(missing, ['python'])
   for (const found of ['read .env', 'read data/queue', 'read package/second', 'read package/settings', 'read ../workspace/.env', 'read ../workspace/second', 'of the service, while it was imported']) t.match(gaps, { python: found })
 })

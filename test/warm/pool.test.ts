@@ -11,12 +11,12 @@ interface Process extends Ready<number> {
 
 /** A pool whose processes are objects, and a clock that the test sets. */
 function fakePool (t: Test, { maxBytes = 100, spare = 1 } = {}) {
-  const world = { now: 0, processes: [] as Process[], starting: 0, mostStarting: 0, startedWhileRunning: [] as number[], running: 0, likeness: 'one', unfit: [] as string[] }
+  const world = { now: 0, processes: [] as Process[], starting: 0, mostStarting: 0, startedWhileRunning: [] as number[], running: 0, fingerprint: 'one', unfit: [] as string[] }
   const pool = new WarmPool<number>({ maxBytes, maxIdleMs: 60_000, spare, now: () => world.now, onUnfit: (tool, reason) => { world.unfit.push(`${tool}: ${reason}`) } })
   t.teardown(async () => { await pool.close() })
   const tool = (warm: number | 'auto', bytes = 10): WarmTool<number> => ({
     warm,
-    likeness: async () => await Promise.resolve(world.likeness),
+    fingerprint: async () => await Promise.resolve(world.fingerprint),
     async start () {
       world.startedWhileRunning.push(world.running)
       world.starting += 1
@@ -43,7 +43,7 @@ function fakePool (t: Test, { maxBytes = 100, spare = 1 } = {}) {
     }
   })
   const waiting = (): Process[] => world.processes.filter(({ state }) => state === 'waiting')
-  const take = async (name: string): Promise<number | undefined> => await pool.take(name, async () => await Promise.resolve(world.likeness), '{}', () => {})
+  const take = async (name: string): Promise<number | undefined> => await pool.take(name, async () => await Promise.resolve(world.fingerprint), '{}', () => {})
   return { pool, world, tool, waiting, take }
 }
 
@@ -73,7 +73,7 @@ void t.test('a pool ends a process that no longer fits the call, and serves that
   const { pool, world, tool, waiting, take } = fakePool(t)
   pool.keep(new Map([['a', { tool: tool(2), digest: '1' }]]))
   await waitFor('two wait', () => pool.waiting('a') === 2)
-  world.likeness = 'two'
+  world.fingerprint = 'two'
   t.equal(await take('a'), undefined)
   t.equal(waiting().length, 0)
 })
@@ -105,12 +105,12 @@ void t.test('a tool that can\'t be kept ready is reported once, and is tried aga
   const lines: string[] = []
   for (let call = 0; call < 3; call++) {
     const ended = pool.began('a')
-    t.equal(await pool.take('a', async () => await Promise.resolve(world.likeness), '', line => { lines.push(line) }), undefined)
+    t.equal(await pool.take('a', async () => await Promise.resolve(world.fingerprint), '', line => { lines.push(line) }), undefined)
     ended()
   }
   t.same([world.unfit, lines], [['a: it prints'], ['[warm: this tool can\'t be kept ready, since it prints]']])
   fit = true
-  world.likeness = 'two'
+  world.fingerprint = 'two'
   const ended = pool.began('a')
   t.equal(await take('a'), undefined)
   ended()
@@ -155,7 +155,7 @@ void t.test('whatever happens, a process serves at most one call, the number tha
       } else if (next.kind === 'keep') {
         most = Math.max(most, next.a + next.b)
         pool.keep(new Map(names.map(name => [name, { tool: tool(next[name]), digest: String(next[name]) }])))
-      } else if (next.kind === 'change') world.likeness = next.to
+      } else if (next.kind === 'change') world.fingerprint = next.to
       else if (next.kind === 'pause') await sleep(3)
       else if (next.kind === 'die') {
         const [process] = waiting()

@@ -15,7 +15,7 @@ import { createCallbackAccess } from './invocation/callback-access.ts'
 import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
-import { JobAsks } from './invocation/batch/job-asks.ts'
+import { JobTools } from './invocation/batch/job-tools.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import { ToolInvoker } from './invocation/batch/tool-invoker.ts'
 import { ReturnedImages } from './files/returned-images.ts'
@@ -60,7 +60,7 @@ import { toolRoutes } from './routes/tools.ts'
 import { EventStreams } from './streams/event-streams.ts'
 import { JobStreams } from './streams/job-streams.ts'
 import type { KeyRing } from './access/key-ring.ts'
-import { TicketOffice } from './access/ticket-office.ts'
+import { StreamTicketIssuer } from './access/stream-ticket-issuer.ts'
 import type { ToolCatalog } from './catalog/tool-catalog.ts'
 
 export interface ApiDeps extends OperationDeps {
@@ -169,11 +169,11 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     stopping: deps.stopping,
     onError: error => { app.log.warn({ err: error }, 'a job stream waits') }
   })
-  const office = new TicketOffice(deps.tickets, options.keys, options.ticketTtlSec)
+  const ticketIssuer = new StreamTicketIssuer(deps.tickets, options.keys, options.ticketTtlSec)
   const logins = new Logins(options.logins.store, options.keys, { ttlSec: options.logins.ttlSec, basePath: options.basePath })
   const checks = { admission: new JobAdmission(deps.queues, deps.onces), checkCallback: createCallbackAccess(options.callbacks) }
-  const asks = new JobAsks({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller })
-  const invoker = new BatchInvoker({ ...deps, ...checks, asks, checkSession: createSessionAccess(deps.sessions, options.sessions) })
+  const jobTools = new JobTools({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller })
+  const invoker = new BatchInvoker({ ...deps, ...checks, jobTools, checkSession: createSessionAccess(deps.sessions, options.sessions) })
   const submitter = new JobSubmitter({ ...deps, ...checks, checkSession: createSessionAccess(deps.sessions, options.sessions) })
   app.addHook('onResponse', async (request, reply) => {
     deps.metrics.requested({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })
@@ -187,12 +187,12 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const { metrics, dashboard, sessions: { isRequired: sessionsRequired } } = options
   if (metrics !== undefined) {
     void app.register(async own => {
-      await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
+      await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: ticketIssuer })
       await own.register(metricsRoute, { metrics })
     })
   }
   void app.register(async own => {
-    await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
+    await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: ticketIssuer })
     await own.register(openApiRoutes, { catalog: deps.catalog, routes, authDisabled: options.authDisabled, basePath: options.basePath })
   })
   void app.register(docsRoutes, { basePath: options.basePath })
@@ -220,14 +220,14 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   void app.register(resourceMetadataRoutes, { tokens })
   void app.register(async mcp => {
     await mcp.register(overload, { eventLoop: options.eventLoop })
-    await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
+    await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: ticketIssuer, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
     const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired, retentionSec: options.jobRetentionSec, images }
     await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams })
   })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })
-    await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, logins })
+    await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: ticketIssuer, logins })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
     await v1.register(knownQuery)
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, logs: deps.logs, images, ending: deps.ending })
@@ -238,7 +238,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobRoutes, { submitter, jobs: deps.jobs, lister: deps.lister, canceller: deps.canceller })
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
-    await v1.register(sseTokenRoutes, { office })
+    await v1.register(sseTokenRoutes, { ticketIssuer })
     await v1.register(operationRoutes, deps)
     await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
     await v1.register(fileRoutes, { ...options.files, ending: deps.ending })

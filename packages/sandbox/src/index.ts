@@ -7,7 +7,7 @@ export { findBubblewrap, findFamily, noFamily, type Family } from './box/program
 export { boundLayer, sandboxLayers, reportOf, withBounds, type SandboxReport, type LayerFinding } from './box/report.ts'
 export { findHierarchy } from './cgroup/hierarchy.ts'
 export { openToolGroups, type GroupLimits } from './cgroup/tool-groups.ts'
-export { portOf } from './probe/bait.ts'
+export { portOf } from './probe/canary-targets.ts'
 export { probeBox } from './probe/probe.ts'
 export { startDeadline, unlessInterrupted, type Interruption, type Deadline } from './process/plan/deadline.ts'
 export { createCapture, type Captured } from './process/end/capture.ts'

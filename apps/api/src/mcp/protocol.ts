@@ -13,7 +13,7 @@ import type { Message } from './message.ts'
 import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers/offers.ts'
 import { described, rpcCodes } from './call/rpc-error.ts'
 import { changeSession } from './call/session-change.ts'
-import { SkillBook } from './offers/skills.ts'
+import { SkillResources } from './offers/skills.ts'
 import { serveTasks, tasksExtension } from './call/tasks.ts'
 import { callTool } from './call/tool-call.ts'
 
@@ -61,7 +61,7 @@ export class Protocol {
   readonly #handlers: { stream: McpHttpHandler, other: McpHttpHandler }
 
   constructor (parts: ProtocolParts) {
-    this.#parts = { ...parts, skills: new SkillBook(() => parts.catalog.registry.skills(), parts.log) }
+    this.#parts = { ...parts, skills: new SkillResources(() => parts.catalog.registry.skills(), parts.log) }
     const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo, 'modern'), {
       legacy: 'reject',
       responseMode,

@@ -8,7 +8,7 @@ import type { Login, Logins } from '../access/logins.ts'
 import { nobody, type Principal } from '../access/principal.ts'
 import { refuseForeignOrigin, refuseForeignSite } from './foreign-site.ts'
 import { keyOf, unauthorizedText } from '../access/request-key.ts'
-import type { TicketOffice } from '../access/ticket-office.ts'
+import type { StreamTicketIssuer } from '../access/stream-ticket-issuer.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,7 +30,7 @@ declare module 'fastify' {
 export interface AuthOptions {
   keys: KeyRing
   disabled: boolean
-  tickets: TicketOffice
+  tickets: StreamTicketIssuer
   /** Whose access tokens count as well; undefined where keys alone do. */
   tokens?: AccessTokens | undefined
   /** Whose cookies count as well, for requests of the console; undefined where keys alone do. */

@@ -1,6 +1,6 @@
 import { around, type InvokeBatchResponse } from '@toolyard/contract'
 import type { FastifyReply } from 'fastify'
-import type { AnswerListener } from '../invocation/batch/answer-book.ts'
+import type { AnswerListener } from '../invocation/batch/batch-answers.ts'
 import type { EventStream } from './event-stream.ts'
 import type { EventStreams } from './event-streams.ts'
 import { commentFrame, eventFrame } from './frame.ts'

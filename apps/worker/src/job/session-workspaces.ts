@@ -48,7 +48,7 @@ const trashMs = 400
 const leastCountMs = 1_000
 
 /** A call, where it is, and how long its files may be counted. */
-interface Guest {
+interface SessionCall {
   dir: string
   stay: SessionStay
   signal: AbortSignal
@@ -58,7 +58,7 @@ interface Guest {
 }
 
 /** A call that may write. */
-interface Visit extends Guest {
+interface WritingCall extends SessionCall {
   /** When it began, by the clock of its files. */
   since: bigint
   /** Whole when the call began; undefined where there was none. */
@@ -114,19 +114,19 @@ export class SessionWorkspaces {
     }
     try {
       const dir = await openSessionDirectory(this.#options.places, stay.session)
-      const guest = { dir, stay, signal: either.signal, timeoutMs, endsAt: performance.now() + timeoutMs }
-      const refused = writes && !frees ? await this.#overQuota(guest, true) : undefined
+      const call = { dir, stay, signal: either.signal, timeoutMs, endsAt: performance.now() + timeoutMs }
+      const refused = writes && !frees ? await this.#overQuota(call, true) : undefined
       if (refused !== undefined) {
         leave()
         return { error: refused }
       }
-      const visit = writes ? { ...guest, since: this.#now(), watch: this.#watches.get(id) } : undefined
+      const writing = writes ? { ...call, since: this.#now(), watch: this.#watches.get(id) } : undefined
       return {
         place: { id, dir },
         signal: either.signal,
         settled: async outcome => {
-          if (visit === undefined) return outcome
-          return await this.#settled(outcome, visit).catch((error: unknown) => {
+          if (writing === undefined) return outcome
+          return await this.#settled(outcome, writing).catch((error: unknown) => {
             // The tool has run: its output counts more than the list of its files.
             this.#options.logger.warn({ err: error, session: id }, 'sessions: the files of a call could not be looked at')
             return outcome
@@ -144,15 +144,15 @@ export class SessionWorkspaces {
   }
 
   /** What a tool wrote stays; the call is told that it was too much. */
-  async #settled (outcome: Outcome, visit: Visit): Promise<Outcome> {
+  async #settled (outcome: Outcome, writing: WritingCall): Promise<Outcome> {
     if (!outcome.ok) {
-      await this.#overQuota(visit, false)
+      await this.#overQuota(writing, false)
       return outcome
     }
-    const { stay, since, watch } = visit
+    const { stay, since, watch } = writing
     const isKnown = this.#counts.freshBytes(stay.session, () => true) !== undefined
     if (isKnown && watch !== undefined && await watch.staysQuiet()) return outcome
-    const survey = await this.#survey(visit, since)
+    const survey = await this.#survey(writing, since)
     if ('code' in survey) return { ok: false, error: survey }
     const { bytes, changed, hasMore } = survey
     if (bytes > stay.session.quotaBytes) return { ok: false, error: quotaError(bytes, stay) }
@@ -160,33 +160,33 @@ export class SessionWorkspaces {
   }
 
   /** Why the call may not go on; undefined when it may. */
-  async #overQuota (guest: Guest, isBefore: boolean): Promise<CallError | undefined> {
-    const { session } = guest.stay
+  async #overQuota (call: SessionCall, isBefore: boolean): Promise<CallError | undefined> {
+    const { session } = call.stay
     // What was within the quota after a call is so before the next one.
     if (this.#counts.freshBytes(session, () => isBefore) !== undefined) return undefined
-    const found = await this.#survey(guest, undefined)
+    const found = await this.#survey(call, undefined)
     if ('code' in found) return found
-    return found.bytes <= session.quotaBytes ? undefined : quotaError(found.bytes, guest.stay)
+    return found.bytes <= session.quotaBytes ? undefined : quotaError(found.bytes, call.stay)
   }
 
   /** Counts the files, no longer than the call may take. Why it ended early; then nothing is known of them. */
-  async #survey (guest: Guest, since: bigint | undefined): Promise<Survey | CallError> {
+  async #survey (call: SessionCall, since: bigint | undefined): Promise<Survey | CallError> {
     const timeout = new AbortController()
-    const timer = setTimeout(() => { timeout.abort() }, Math.max(leastCountMs, guest.endsAt - performance.now()))
-    const { signal, release } = eitherSignal(guest.signal, timeout.signal)
+    const timer = setTimeout(() => { timeout.abort() }, Math.max(leastCountMs, call.endsAt - performance.now()))
+    const { signal, release } = eitherSignal(call.signal, timeout.signal)
     try {
-      return await this.#count(guest, since, signal)
+      return await this.#count(call, since, signal)
     } catch (error) {
       if (!signal.aborted) throw error
-      this.#counts.forget(guest.stay.session.id)
-      return interruptionError(guest.signal.aborted ? { kind: 'abort', reason: guest.signal.reason } : { kind: 'timeout', afterMs: guest.timeoutMs })
+      this.#counts.forget(call.stay.session.id)
+      return interruptionError(call.signal.aborted ? { kind: 'abort', reason: call.signal.reason } : { kind: 'timeout', afterMs: call.timeoutMs })
     } finally {
       clearTimeout(timer)
       release()
     }
   }
 
-  async #count ({ dir, stay }: Guest, since: bigint | undefined, signal: AbortSignal): Promise<Survey> {
+  async #count ({ dir, stay }: SessionCall, since: bigint | undefined, signal: AbortSignal): Promise<Survey> {
     const { id, quotaBytes } = stay.session
     // To watch a session that has few entries would take longer than to look at them.
     const watch = this.#counts.isLarge(id) ? this.#watches.grow() : undefined

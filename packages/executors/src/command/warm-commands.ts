@@ -3,7 +3,7 @@ import type { Tool } from '@toolyard/manifests'
 import { type Started, type StartHost, type Box, type ProcessPlan, type CallGroup, defaultLimits } from '@toolyard/sandbox'
 import type { RunContext } from '../run/outcome.ts'
 import type { Sandbox } from '../run/sandbox.ts'
-import { likenessOf } from '../warm/likeness.ts'
+import { fingerprintOf } from '../warm/fingerprint.ts'
 import { WarmPool, type Ready, type WarmTool } from '../warm/pool.ts'
 import { startWaiting, type Unfit } from '../warm/waiting-process.ts'
 import { commandPlan, type CommandPlace } from './command-plan.ts'
@@ -63,7 +63,7 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
       const depends = context.session !== undefined || Object.keys(context.trace?.variables ?? {}).length > 0
       if (box === undefined || depends) return undefined
       return async (plan, stdin) => {
-        const served = await pool.take(tool.name, async () => await likenessOf(plan, box, host.pins), stdin, context.log)
+        const served = await pool.take(tool.name, async () => await fingerprintOf(plan, box, host.pins), stdin, context.log)
         if (served?.group !== undefined) onGroup(served.group)
         return served?.start
       }
@@ -116,5 +116,5 @@ function warmTool (tool: Tool, host: WarmHost): WarmTool<Served> {
     }
   }
 
-  return { warm: tool.warm ?? 0, likeness: async () => await likenessOf(planOf(), boxOf(tool.limits), host.pins), start }
+  return { warm: tool.warm ?? 0, fingerprint: async () => await fingerprintOf(planOf(), boxOf(tool.limits), host.pins), start }
 }

@@ -15,7 +15,7 @@ export interface WarmTool<Process> {
   /** A number of processes, or as many as its calls of the last minutes took at once. */
   warm: number | 'auto'
   /** What a process that is started now is made of; undefined, or a rejection, when there can't be one. */
-  likeness (): Promise<string | undefined>
+  fingerprint (): Promise<string | undefined>
   start (signal: AbortSignal): Promise<Ready<Process> | Unfit>
 }
 
@@ -37,7 +37,7 @@ const mebibyte = 2 ** 20
 
 interface Waiting<Process> {
   process: Ready<Process>
-  likeness: string
+  fingerprint: string
   since: number
 }
 
@@ -53,7 +53,7 @@ interface Slot<Process> {
   demand: Demand
   bytes: number
   lastCall: number
-  unfit?: { reason: string, likeness: string | undefined, until: number, reported: boolean }
+  unfit?: { reason: string, fingerprint: string | undefined, until: number, reported: boolean }
 }
 
 /**
@@ -112,20 +112,20 @@ export class WarmPool<Process> {
    * @param log gets the reason once when the tool can't be kept ready.
    */
   async take (
-    name: string, likeness: () => Promise<string | undefined>, stdin: string, log: (line: string) => void
+    name: string, fingerprint: () => Promise<string | undefined>, stdin: string, log: (line: string) => void
   ): Promise<Process | undefined> {
     const slot = this.#slots.get(name)
     if (slot === undefined) return undefined
     if (slot.unfit !== undefined) {
-      await this.#judgeAgain(slot, likeness, log)
+      await this.#judgeAgain(slot, fingerprint, log)
       return undefined
     }
     if (slot.waiting.length === 0) return undefined
-    const wanted = await likeness().catch(() => undefined)
+    const wanted = await fingerprint().catch(() => undefined)
     while (!this.#stop.signal.aborted) {
       const next = slot.waiting.shift()
       if (next === undefined) return undefined
-      const served = next.likeness === wanted ? next.process.serve(stdin) : undefined
+      const served = next.fingerprint === wanted ? next.process.serve(stdin) : undefined
       if (served !== undefined) return served
       this.#end(next.process)
     }
@@ -189,8 +189,8 @@ export class WarmPool<Process> {
   }
 
   async #start (name: string, slot: Slot<Process>): Promise<void> {
-    const likeness = await slot.tool.likeness().catch(() => undefined)
-    const process = likeness === undefined
+    const fingerprint = await slot.tool.fingerprint().catch(() => undefined)
+    const process = fingerprint === undefined
       ? { unfit: 'there can be no box for it now', passing: true }
       : await slot.tool.start(this.#stop.signal)
     const { maxBytes, maxIdleMs, now: clock, onUnfit } = this.#options
@@ -201,7 +201,7 @@ export class WarmPool<Process> {
       : process.bytes > maxBytes ? { unfit: `one process takes ${Math.ceil(process.bytes / mebibyte)} MB, more than WARM_MAX_MB`, passing: false } : undefined
     if (fault !== undefined && isKept) {
       this.#drop(slot, slot.waiting.length)
-      slot.unfit = { reason: fault.unfit, likeness, until: fault.passing ? now + maxIdleMs : Infinity, reported: fault.passing }
+      slot.unfit = { reason: fault.unfit, fingerprint, until: fault.passing ? now + maxIdleMs : Infinity, reported: fault.passing }
       if (!fault.passing) onUnfit(name, fault.unfit)
     }
     if ('unfit' in process) return
@@ -211,20 +211,20 @@ export class WarmPool<Process> {
     }
     slot.bytes = Math.max(slot.bytes, process.bytes)
     const isMissing = slot.waiting.length < (this.#targets(now).get(name) ?? 0)
-    if (isKept && isMissing && likeness !== undefined) slot.waiting.push({ process, likeness, since: now })
+    if (isKept && isMissing && fingerprint !== undefined) slot.waiting.push({ process, fingerprint, since: now })
     else this.#end(process)
   }
 
   /** One whose program was changed may be fit by now. */
-  async #judgeAgain (slot: Slot<Process>, likeness: () => Promise<string | undefined>, log: (line: string) => void): Promise<void> {
+  async #judgeAgain (slot: Slot<Process>, fingerprint: () => Promise<string | undefined>, log: (line: string) => void): Promise<void> {
     const { unfit } = slot
     if (unfit === undefined) return
     if (!unfit.reported) {
       unfit.reported = true
       log(`[warm: this tool can't be kept ready, since ${unfit.reason}]`)
     }
-    const now = await likeness().catch(() => undefined)
-    if (slot.unfit === unfit && now !== undefined && now !== unfit.likeness && unfit.until === Infinity) delete slot.unfit
+    const now = await fingerprint().catch(() => undefined)
+    if (slot.unfit === unfit && now !== undefined && now !== unfit.fingerprint && unfit.until === Infinity) delete slot.unfit
   }
 
   /** Ends the oldest ones. */

@@ -11,7 +11,7 @@ import { createBox } from '../box/box.ts'
 import { placeOf, type BoxFoundation } from '../box/foundation.ts'
 import { defaultLimits } from '../box/limits.ts'
 import { boxLayers, type LayerFinding } from '../box/report.ts'
-import { layBait } from './bait.ts'
+import { layTargets } from './canary-targets.ts'
 
 const canary = fileURLToPath(new URL('canary.js', import.meta.url))
 /** It says that the canary is a module. */
@@ -21,29 +21,29 @@ const outputBytes = 65_536
 
 /** Runs a canary in a box with no permission but to read the workspace, and says which layers held it. */
 export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEnv): Promise<LayerFinding[]> {
-  const bait = await layBait(foundation.workspaceDir, foundation.hidden)
+  const targets = await layTargets(foundation.workspaceDir, foundation.hidden)
   try {
-    const hidden = [...foundation.hidden, ...bait.hidden]
-    const box = createBox({ ...foundation, hidden }, { permissions: ['read_repo'], readable: [bait.task.tools], limits: defaultLimits })
+    const hidden = [...foundation.hidden, ...targets.hidden]
+    const box = createBox({ ...foundation, hidden }, { permissions: ['read_repo'], readable: [targets.task.tools], limits: defaultLimits })
     const plan = { program: process.execPath, args: [canary], env: { PATH: env['PATH'] ?? '' }, cwd: foundation.workspaceDir, readable: [dirname(canary), packageFile] }
     const lines: string[] = []
     const marks = createMarks()
     const launcher = createLauncher(marks, placeOf(foundation), [])
     const end = await runProcess(plan, {
-      stdin: JSON.stringify(bait.task),
+      stdin: JSON.stringify(targets.task),
       timeoutMs,
       signal: new AbortController().signal,
       maxOutputBytes: outputBytes,
       onLine: line => {
         lines.push(line)
-        if (line === bait.task.replaced) bait.replace()
+        if (line === targets.task.replaced) targets.replace()
       }
     }, { marks, launcher, pins: createPins(), onSurvivors: () => {}, box })
-    const leftBehind = isRunning(bait.task.sleepSeconds)
+    const leftBehind = isRunning(targets.task.sleepSeconds)
     await launcher.close()
     return findingsOf(end, lines, leftBehind)
   } finally {
-    await bait.remove()
+    await targets.remove()
   }
 }
 

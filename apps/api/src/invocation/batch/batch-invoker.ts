@@ -8,14 +8,14 @@ import type { RequestOrigin } from '../../plugins/request-trace.ts'
 import type { CallMetrics } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import { comeBackHint, type ToolCatalog } from '../../catalog/tool-catalog.ts'
-import { AnswerBook, type AnswerListener } from './answer-book.ts'
+import { BatchAnswers, type AnswerListener } from './batch-answers.ts'
 import { CallTraces, withOrigin } from '../call-traces.ts'
 import { accepted, failed, pending, settled, type CallAnswer, type JobReading, type ReadLog, type ReadOutput } from './call-answer.ts'
 import type { CallbackAccess } from '../callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
-import { askedAnew, type JobAsk } from './job-ask.ts'
-import type { Asker, JobAsks } from './job-asks.ts'
+import { askedAnew, type JobToolCall } from './job-tool-call.ts'
+import type { Asker, JobTools } from './job-tools.ts'
 import { NearTools } from '../near-tools.ts'
 import { onceOf } from '../once.ts'
 
@@ -23,7 +23,7 @@ export interface BatchInvokerDeps {
   catalog: ToolCatalog
   jobTypes: JobTypes
   admission: JobAdmission
-  asks: JobAsks
+  jobTools: JobTools
   waiter: CompletionWaiter
   canceller: JobCanceller
   outputs: OutputStore
@@ -54,7 +54,7 @@ export interface Caller {
 }
 
 /** A call, and what became of it. */
-type Pair = [Call, Admitted | { ask: JobAsk }]
+type Pair = [Call, Admitted | { ask: JobToolCall }]
 
 /** Runs batches of calls: one answer per call, in request order. */
 export class BatchInvoker {
@@ -121,7 +121,7 @@ export class BatchInvoker {
     const admitted = await this.#deps.admission.admit(reservation)
     const asker = this.#asker(batch, caller)
     const results = pairs(plans, admitted).map(async ([call, entry]) => {
-      if ('ask' in entry) return (await this.#deps.asks.answer(call, entry.ask, { ...asker, waitMs: 0 })).result
+      if ('ask' in entry) return (await this.#deps.jobTools.answer(call, entry.ask, { ...asker, waitMs: 0 })).result
       return 'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
     })
     return around({ ok: true, results: around(await Promise.all(results)), tool_messages: [], mode: 'async' })
@@ -133,11 +133,11 @@ export class BatchInvoker {
     const deadline = performance.now() + batch.waitMs
     const { abandoned, listener, onJobs } = caller
     const asker = this.#asker(batch, caller)
-    const book = new AnswerBook(listener)
+    const collected = new BatchAnswers(listener)
     const answer = async (index: number, [call, entry]: Pair, settlement?: Settlement): Promise<CallAnswer> => (
-      await book.answer(index, async () => {
+      await collected.answer(index, async () => {
         const answered = 'ask' in entry
-          ? await this.#deps.asks.answer(call, entry.ask, { ...asker, waitMs: deadline - performance.now() })
+          ? await this.#deps.jobTools.answer(call, entry.ask, { ...asker, waitMs: deadline - performance.now() })
           : await this.#answer(batch.queue, call, entry, settlement, asker)
         traces.answered(index, answered.result)
         return answered
@@ -152,7 +152,7 @@ export class BatchInvoker {
       const admitted = await this.#deps.admission.admit(reservation)
       expectation.arm(idsOf(admitted), reservation.repeated)
       onJobs?.(idsOf(admitted))
-      book.start()
+      collected.start()
       const answering = pairs(plans, admitted)
       const asked = answering.map(async (pair, index) => { if (!('job' in pair[1])) await answer(index, pair) })
       const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...asked])

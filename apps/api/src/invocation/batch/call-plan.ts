@@ -3,7 +3,7 @@ import { admitCall, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
-import { jobAskOf, type JobAsk } from './job-ask.ts'
+import { jobToolCallOf, type JobToolCall } from './job-tool-call.ts'
 import type { NearTools } from '../near-tools.ts'
 import { accessOf, newJob } from '../new-job.ts'
 
@@ -11,7 +11,7 @@ import { accessOf, newJob } from '../new-job.ts'
 export type Call = Batch['calls'][number]
 
 /** What becomes of a call: a job, an error that is known before any job is made, or what is asked of another job. */
-export type CallPlan = { call: Call, job: NewJob } | { call: Call, error: CallError } | { call: Call, ask: JobAsk }
+export type CallPlan = { call: Call, job: NewJob } | { call: Call, error: CallError } | { call: Call, ask: JobToolCall }
 
 export interface PlanContext {
   registry: Registry
@@ -41,7 +41,7 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
     const near = await nearTools.find(call.name)
     return { call, error: near.length === 0 ? error : { ...error, details: { did_you_mean: near } } }
   }
-  const ask = jobAskOf(admitted.registered.tool, admitted.arguments)
+  const ask = jobToolCallOf(admitted.registered.tool, admitted.arguments)
   if (ask !== undefined) return { call, ask }
   const parts = { id: context.newId(), arguments: admitted.arguments, principal, session, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }
   return { call, job: newJob(admitted.registered, parts) }

@@ -7,12 +7,12 @@ import { changeSession, mostWatched } from '../call/session-change.ts'
 import { OfferedTool } from './offered-tool.ts'
 import { completions, getPrompt, listPrompts } from './prompts.ts'
 import { isWatchable, listResources, listTemplates, maker, readDirectory, readResource, type Resources } from './resources.ts'
-import type { SkillBook } from './skills.ts'
+import type { SkillResources } from './skills.ts'
 import type { ToolCallParts } from '../call/tool-call.ts'
 
 export interface OfferParts extends ToolCallParts {
   catalog: ToolCatalog
-  skills: SkillBook
+  skills: SkillResources
   sessions: McpSessions
   /** Whether every call must name a session: without one nothing of the workspace is seen. */
   sessionsRequired: boolean

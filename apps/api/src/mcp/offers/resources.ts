@@ -5,14 +5,14 @@ import {
 import type { Publication } from '../../catalog/tool-catalog.ts'
 import { fileContents, outputContents } from './contents.ts'
 import type { OfferedTool } from './offered-tool.ts'
-import { skillScheme, type SkillBook } from './skills.ts'
+import { skillScheme, type SkillResources } from './skills.ts'
 import { listWorkspace, mayRead, readWorkspace, workspacePath } from './workspace-files.ts'
 import { workspaceRoot } from '../call/workspace-uri.ts'
 
 /** What a request for resources is answered from. */
 export interface Resources {
   publication: Publication
-  skills: SkillBook
+  skills: SkillResources
   tool: OfferedTool
   /** Whether the key may run the tools that read the workspace, and the call has one. */
   seesWorkspace: boolean

@@ -20,7 +20,7 @@ export interface SkillEntry {
 }
 
 /** The skills of the registry, as files. */
-export class SkillBook {
+export class SkillResources {
   readonly #skills: () => readonly Skill[]
   readonly #log: FastifyBaseLogger
   /** Skills that were told to be unfit, so that each is told once. */

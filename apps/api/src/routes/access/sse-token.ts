@@ -1,10 +1,10 @@
 import { asError, ErrorBody, readSseTokenRequest, SseTokenRequest, SseTokenResponse } from '@toolyard/contract'
 import type { App } from '../../plugins/typed-app.ts'
 import { principalOf, requireSse } from '../../access/principal.ts'
-import type { TicketOffice } from '../../access/ticket-office.ts'
+import type { StreamTicketIssuer } from '../../access/stream-ticket-issuer.ts'
 
 /** Tickets for browsers, which can't send a key with an event stream. */
-export async function sseTokenRoutes (app: App, { office }: { office: TicketOffice }): Promise<void> {
+export async function sseTokenRoutes (app: App, { ticketIssuer }: { ticketIssuer: StreamTicketIssuer }): Promise<void> {
   app.post('/auth/sse-token', {
     config: { role: 'read' },
     schema: { body: SseTokenRequest, response: { 200: SseTokenResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
@@ -20,6 +20,6 @@ export async function sseTokenRoutes (app: App, { office }: { office: TicketOffi
     const principal = principalOf(request)
     requireSse(principal)
     void reply.header('cache-control', 'no-store')
-    return await office.issue(principal, request.body.job_id ?? null)
+    return await ticketIssuer.issue(principal, request.body.job_id ?? null)
   })
 }

@@ -9,7 +9,7 @@ import { searchNames } from './walk/name-search.ts'
  * other directory; undefined when it saw nothing of it.
  */
 export function probeSearch (): string | undefined {
-  const base = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))
+  const base = mkdtempSync(join(tmpdir(), 'toolyard-probe-'))
   const [outside, workspace] = [join(base, 'outside'), join(base, 'workspace')]
   for (const place of [outside, join(workspace, 'searched')]) mkdirSync(place, { recursive: true })
   writeFileSync(join(outside, 'secret'), '')

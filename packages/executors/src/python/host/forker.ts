@@ -170,10 +170,10 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
           connect(request({ limits: processLimits }), async answer => await Promise.resolve(openPipes(answer)), undefined)
         )
       }
-      const guest = self.reception.expect()
+      const expected = self.reception.expect()
       const mark = marks.take()
-      const fork = await inTime(connect(request({ token: guest.token, mark: mark ?? null }), async () => await guest.connected, mark))
-      guest.dismiss()
+      const fork = await inTime(connect(request({ token: expected.token, mark: mark ?? null }), async () => await expected.connected, mark))
+      expected.dismiss()
       if (fork.kind !== 'forked') marks.release(mark)
       return fork
     },

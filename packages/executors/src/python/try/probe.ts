@@ -4,7 +4,7 @@ import type { Outcome } from '../../run/outcome.ts'
 import { createMarks, type HostBox, type LayerFinding } from '@toolyard/sandbox'
 import { Threads } from '../../run/threads.ts'
 import { createHosts } from '../host/hosts.ts'
-import { layPythonBait, type PythonBait } from './probe-bait.ts'
+import { layPythonTargets, type PythonTargets } from './probe-targets.ts'
 import { runPython } from '../call/run-python.ts'
 
 const canary = fileURLToPath(new URL('../../../python/probe/canary.py', import.meta.url))
@@ -17,10 +17,10 @@ const timeoutMs = 30_000
  *
  * @param boxFor the box of a try with this workspace, which hides these files as well
  */
-export async function probePython (boxFor: (bait: Pick<PythonBait, 'workspace' | 'hidden'>) => HostBox, env: NodeJS.ProcessEnv): Promise<LayerFinding> {
-  const bait = await layPythonBait(canary)
-  const box = boxFor(bait)
-  const workspaceDir = bait.workspace
+export async function probePython (boxFor: (targets: Pick<PythonTargets, 'workspace' | 'hidden'>) => HostBox, env: NodeJS.ProcessEnv): Promise<LayerFinding> {
+  const targets = await layPythonTargets(canary)
+  const box = boxFor(targets)
+  const workspaceDir = targets.workspace
   const hosts = createHosts({
     env: toolEnvironment([], env).variables,
     workspaceDir,
@@ -31,8 +31,8 @@ export async function probePython (boxFor: (bait: Pick<PythonBait, 'workspace' |
   })
   const call = async (): Promise<Outcome> => await runPython(
     { name: 'canary', description: '' },
-    { kind: 'python', root: bait.root, module: 'canary', config: {}, strictOutputs: false },
-    { secrets: bait.hidden },
+    { kind: 'python', root: targets.root, module: 'canary', config: {}, strictOutputs: false },
+    { secrets: targets.hidden },
     { jobId: 'probe', timeoutMs, signal: new AbortController().signal, log: () => {} },
     {
       hosts,
@@ -48,14 +48,14 @@ export async function probePython (boxFor: (bait: Pick<PythonBait, 'workspace' |
   try {
     const first = await call()
     if (!first.ok) return { layer: 'python', holds: isMissing(first.error.message), detail: first.error.message }
-    bait.replace()
+    targets.replace()
     const second = await call()
     if (!second.ok) return { layer: 'python', holds: false, detail: second.error.message }
     const reached = [...new Set([first, second].flatMap(({ output }) => Array.isArray(output) ? output.map(String) : [String(output)]))]
     return { layer: 'python', holds: reached.length === 0, detail: reached.join(', ') || 'holds' }
   } finally {
     await hosts.close()
-    await bait.remove()
+    await targets.remove()
   }
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Connections } from './connections.ts'
 
 /** A process that is about to connect. */
-export interface Guest {
+export interface ExpectedProcess {
   /** What it says first; random, so that no other process can connect in its place. */
   token: string
   /** Fulfilled when both connections are there; never when it is dismissed before. */
@@ -18,7 +18,7 @@ export interface Guest {
 /** Where Python processes that are forked in the open connect to the worker: a Unix socket in a directory that only its user can enter. */
 export interface Reception {
   path: string
-  expect (): Guest
+  expect (): ExpectedProcess
   close (): Promise<void>
 }
 
@@ -70,10 +70,10 @@ export async function openReception (): Promise<Reception> {
         token,
         connected,
         dismiss () {
-          const guest = waiting.get(token)
+          const expected = waiting.get(token)
           waiting.delete(token)
-          guest?.control?.destroy()
-          guest?.output?.destroy()
+          expected?.control?.destroy()
+          expected?.output?.destroy()
         }
       }
     },
@@ -100,14 +100,14 @@ function readHello (socket: Socket, onHello: (hello: string) => void): void {
 function admit (waiting: Map<string, Waiting>, socket: Socket, hello: string): void {
   const token = hello.slice(0, -1)
   const stream = hello.endsWith('c') ? 'control' : 'output'
-  const guest = waiting.get(token)
-  if (guest === undefined || guest[stream] !== undefined) {
+  const expected = waiting.get(token)
+  if (expected === undefined || expected[stream] !== undefined) {
     socket.destroy()
     return
   }
-  guest[stream] = socket
-  const { control, output } = guest
+  expected[stream] = socket
+  const { control, output } = expected
   if (control === undefined || output === undefined) return
   waiting.delete(token)
-  guest.admit({ requests: control, replies: control, output })
+  expected.admit({ requests: control, replies: control, output })
 }

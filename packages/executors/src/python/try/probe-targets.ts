@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { portOf } from '@toolyard/sandbox'
 
 /** A Python root and a workspace with the files of a service in them, for a canary to reach for. */
-export interface PythonBait {
+export interface PythonTargets {
   root: string
   /** Not that of the worker: in a large one no second name of a file would be looked for. */
   workspace: string
@@ -21,8 +21,8 @@ export interface PythonBait {
 const secret = 'canary-secret'
 
 /** Lays them out: a module, files of a service by each kind of name, and the port of somebody who listens. */
-export async function layPythonBait (module: string): Promise<PythonBait> {
-  const base = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))
+export async function layPythonTargets (module: string): Promise<PythonTargets> {
+  const base = mkdtempSync(join(tmpdir(), 'toolyard-probe-'))
   const [root, workspace] = [join(base, 'root'), join(base, 'workspace')]
   for (const place of [root, workspace]) mkdirSync(place)
   const server = createServer(socket => { socket.destroy() })

@@ -5,11 +5,11 @@ import { type Box, identityOf, type Pins, maxElementBytes, type ProcessPlan } fr
 /**
  * Names everything that a process is made of: the box's own command line, with permissions, limits, environment and what
  * is hidden, and the identities of the program, of the files that its arguments name, and of its working directory. Two
- * processes of the same likeness differ only in their call. Undefined when the program isn't the pinned one.
+ * processes of the same fingerprint differ only in their call. Undefined when the program isn't the pinned one.
  *
  * @throws Error when there can't be a box.
  */
-export async function likenessOf (plan: ProcessPlan, box: Box, pins: Pins): Promise<string | undefined> {
+export async function fingerprintOf (plan: ProcessPlan, box: Box, pins: Pins): Promise<string | undefined> {
   const pinned = plan.pin === undefined ? undefined : await pins.check(plan.pin)
   if (plan.pin !== undefined && pinned === undefined) return undefined
   const { program, args, env } = box.line(plan, pinned?.copy)

@@ -4,7 +4,7 @@ import { jobIdPattern, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 import { failed, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
 import type { Call } from './call-plan.ts'
-import type { JobAsk } from './job-ask.ts'
+import type { JobToolCall } from './job-tool-call.ts'
 
 /*
  * The built-in tools `job_result` and `job_cancel`. They are answered here and make no job: a job that waits for another
@@ -24,22 +24,22 @@ export interface Asker extends JobReading {
   onFound?: ((queue: string, jobId: string) => void) | undefined
 }
 
-export interface JobAsksParts {
+export interface JobToolsParts {
   jobs: JobReader
   watch: JobWatch
   canceller: JobCanceller
 }
 
 /** Answers calls that ask for other jobs. */
-export class JobAsks {
-  readonly #parts: JobAsksParts
+export class JobTools {
+  readonly #parts: JobToolsParts
 
-  constructor (parts: JobAsksParts) {
+  constructor (parts: JobToolsParts) {
     this.#parts = parts
   }
 
   /** The answer; a job that the key may not see is one that there isn't. */
-  async answer (call: Call, ask: JobAsk, asker: Asker): Promise<CallAnswer> {
+  async answer (call: Call, ask: JobToolCall, asker: Asker): Promise<CallAnswer> {
     try {
       const queue = await this.#queueOf(ask.jobId, asker)
       if (queue === undefined) return failed(call, unknownJob(ask.jobId))
@@ -56,7 +56,7 @@ export class JobAsks {
   }
 
   async #result (
-    call: Call, { jobId, waitMs }: Extract<JobAsk, { action: 'job_result' }>, queue: string, asker: Asker
+    call: Call, { jobId, waitMs }: Extract<JobToolCall, { action: 'job_result' }>, queue: string, asker: Asker
   ): Promise<CallAnswer> {
     asker.onFound?.(queue, jobId)
     const settlement = await this.#wait(queue, jobId, Math.min(waitMs, asker.waitMs), asker.abandoned)
@@ -65,7 +65,7 @@ export class JobAsks {
     return await settled(call, queue, jobId, settlement, asker)
   }
 
-  async #cancel (call: Call, { jobId }: JobAsk, queue: string, { read }: Asker): Promise<CallAnswer> {
+  async #cancel (call: Call, { jobId }: JobToolCall, queue: string, { read }: Asker): Promise<CallAnswer> {
     const result = await this.#parts.canceller.cancel(queue, jobId)
     const settlement = result === 'missing' ? result : await this.#parts.jobs.settlement(queue, jobId)
     if (settlement === 'missing') return failed(call, unknownJob(jobId))

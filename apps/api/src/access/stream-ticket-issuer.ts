@@ -13,7 +13,7 @@ const tokenPattern = /^[0-9a-f]{48}$/
  * Issues tickets for event streams and takes them back. A ticket is good for as long as its time lasts, so that a
  * browser can connect again; what its holder may see is looked up at each use, by the key as it is configured then.
  */
-export class TicketOffice {
+export class StreamTicketIssuer {
   readonly #tickets: StreamTickets
   readonly #keys: KeyRing
   readonly #ttlSec: number

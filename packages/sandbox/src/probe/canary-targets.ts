@@ -9,7 +9,7 @@ import { kindOf } from '../view/path.ts'
 import type { CanaryTask } from './task.ts'
 
 /** Things for a canary to reach, real ones. */
-export interface Bait {
+export interface CanaryTargets {
   task: CanaryTask
   /** What no box may show. */
   hidden: readonly string[]
@@ -28,8 +28,8 @@ const maxProcesses = 3
  *
  * @param hidden what of the real service no box may show
  */
-export async function layBait (workspaceDir: string, hidden: readonly string[]): Promise<Bait> {
-  const directory = mkdtempSync(join(shortTemporaryDirectory(), 'toolyard-bait-'))
+export async function layTargets (workspaceDir: string, hidden: readonly string[]): Promise<CanaryTargets> {
+  const directory = mkdtempSync(join(shortTemporaryDirectory(), 'toolyard-probe-'))
   const secret = join(directory, 'secret')
   writeFileSync(secret, canarySecret, { mode: 0o600 })
   const tools = layTools()
@@ -61,7 +61,7 @@ export async function layBait (workspaceDir: string, hidden: readonly string[]):
 
 /** A file, a directory and a link of a service, and what the link leads to. */
 function layTools (): { directory: string, hidden: readonly string[], files: readonly string[] } {
-  const directory = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))
+  const directory = mkdtempSync(join(tmpdir(), 'toolyard-probe-'))
   const place = (name: string): string => join(directory, name)
   for (const name of ['bin', 'data', 'package']) mkdirSync(place(name), { recursive: true })
   const files = ['.env', 'data/queue', 'package/settings'].map(place)
@@ -82,7 +82,7 @@ function existing (paths: readonly string[]): CanaryTask['service'] {
 const longestPath = 107
 
 function shortTemporaryDirectory (): string {
-  return Buffer.byteLength(join(tmpdir(), 'toolyard-bait-XXXXXX', 'socket')) <= longestPath ? tmpdir() : '/tmp'
+  return Buffer.byteLength(join(tmpdir(), 'toolyard-probe-XXXXXX', 'socket')) <= longestPath ? tmpdir() : '/tmp'
 }
 
 async function listen (address: { host: string, port: number } | { path: string }): Promise<Server> {

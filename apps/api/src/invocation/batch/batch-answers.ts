@@ -9,7 +9,7 @@ export interface AnswerListener {
 }
 
 /** The answers of one sync batch, by the index of their calls. Each is made once, though more than one place asks for it. */
-export class AnswerBook {
+export class BatchAnswers {
   readonly #listener: AnswerListener | undefined
   readonly #answers = new Map<number, Promise<CallAnswer>>()
   readonly #started: Promise<void>
