@@ -1,9 +1,10 @@
 import { asError, limits } from '@toolyard/contract/terms'
 import type { JobsOptions, RedisConnection } from 'bullmq'
 import { backendOn, listenOn, openQueue, type JobQueue } from '../backend/backends.ts'
-import { type Redis, newJobId, ownerOf, qualifiedName, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, ForgetfulMap } from '@toolyard/store'
+import { type Redis, newJobId, ownerOf, qualifiedName, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, ForgetfulMap, required } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import { CallbackOutbox } from './callback-outbox.ts'
+import { LargeWrites } from './large-writes.ts'
 import { FairOrder, linesOf, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './dependencies.ts'
 import type { AddedJob } from '../backend/add-jobs.ts'
@@ -56,6 +57,7 @@ export class JobQueues {
   readonly #depth: QueueDepth
   readonly #open: OpenJobs
   readonly #limits: JobLimits
+  readonly #large = new LargeWrites()
   /** What BullMQ listens with, for all queues: names come and go, and nothing is left of them. */
   readonly #listening: RedisConnection
   readonly #queues: ForgetfulMap<JobQueue>
@@ -175,9 +177,11 @@ export class JobQueues {
       }
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
-      const errors = await whileAvailable(
-        opened.backend.addAll(jobs.map(job => ({ onceSec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) })))
-      ).catch(orUnknown)
+      const added = jobs.map(job => ({ onceSec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) }))
+      const errors = await this.#large.write(
+        ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { chars }) => sum + chars, 0),
+        async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)
+      )
       for (const [id, error] of errors) refused.set(id, asRedisError(error))
       void this.index.tidy(queue, jobs.reduce((sum, { data }) => sum + (data.tenant === undefined ? 1 : 2), 0)).catch(() => {})
     } catch (error) {
@@ -208,8 +212,8 @@ function orUnknown (error: unknown): never {
   throw isUnknown ? new JobsUnknownError(error) : error
 }
 
-/** A job as BullMQ makes it. */
-function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'onceSec'> {
+/** A job as BullMQ makes it, and how long its data is. */
+function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'onceSec'> & { chars: number } {
   const { id, type, maxAttempts, delayMs, parent } = job
   const data = carriedData(job.data)
   const options: JobsOptions & OwnOptions = {
@@ -226,10 +230,12 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: num
     ...(parent === undefined ? {} : { parent: { id: parent.id, queue: qualifiedName(parent.queue) }, continueParentOnFailure: true })
   }
   const isPlain = delayMs === 0 && parent === undefined && data.dependsOn === undefined
+  const text = JSON.stringify(data)
   return {
     id,
+    chars: text.length,
     entries: indexEntries(job),
-    ...(isPlain ? { plain: { name: type, data: JSON.stringify(data), opts: JSON.stringify(options), timestamp: now, priority } } : {}),
+    ...(isPlain ? { plain: { name: type, data: text, opts: JSON.stringify(options), timestamp: now, priority } } : {}),
     general: () => {
       const made = new bullmq.Job(queue, type, data, options, id)
       made.timestamp = now
