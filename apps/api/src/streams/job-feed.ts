@@ -7,7 +7,7 @@ import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
 /*
  * What one job's readers are shown, read once for all of them. The job is read first and its log second, so that a final
  * state is shown after every line that was written before it. Each reader has a place of its own in the log. See
- * docs/decisions/0036-watched-jobs.md.
+ * docs/decisions/0035-job-log.md.
  */
 
 export interface JobFeedParts {

@@ -18,7 +18,7 @@ export interface LoopParts<Job> {
   onError: (error: Error) => void
 }
 
-/** Runs jobs side by side, each as soon as it is taken: docs/decisions/0017-eager-worker.md. */
+/** Runs jobs side by side, each as soon as it is taken: docs/decisions/0016-replace-bullmq-parts.md. */
 export class JobLoop<Job> {
   readonly #parts: LoopParts<Job>
   /** One promise for each place in use. In it run a job, and then each job that came with the settlement of the one before. */

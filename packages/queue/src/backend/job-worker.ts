@@ -35,7 +35,7 @@ const movedOn = [bullmq.DelayedError, bullmq.WaitingError, bullmq.WaitingChildre
 
 /**
  * BullMQ's worker with a loop of its own, which starts each job as soon as it is taken: BullMQ's loop fills all places first,
- * which costs round trips (docs/decisions/0017-eager-worker.md). And with what Toolyard promises: an outcome isn't lost while
+ * which costs round trips (docs/decisions/0016-replace-bullmq-parts.md). And with what Toolyard promises: an outcome isn't lost while
  * Redis can't take it, and a worker that has put a job off leaves it to other workers.
  *
  * It is started by `run`, once all listeners are set (`autorun` must be false).

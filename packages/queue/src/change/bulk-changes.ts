@@ -10,7 +10,7 @@ import type { JobCanceller } from './job-canceller.ts'
 /*
  * A bulk change is one of: running -> done, or running -> stopped. An API process does it a page of jobs at a time, under a
  * lease, and notes after each page where it is. Where that process is lost, another one does its page again: a job that is
- * cancelled stays so, and a job remembers by which change it was run again. See docs/decisions/0080-bulk-changes.md.
+ * cancelled stays so, and a job remembers by which change it was run again. See docs/decisions/0043-run-again.md.
  */
 
 export interface BulkChangesParts {

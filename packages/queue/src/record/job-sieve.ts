@@ -5,7 +5,7 @@ import { soughtText, type TextFilter } from './job-text.ts'
 /*
  * What a list filters by is looked for in Redis itself, a piece of the index at a time, so that jobs that don't fit are not
  * sent. It lets too many through, never too few: texts are looked for anywhere in a member, and who reads the jobs compares
- * them. Nothing is written for it when a job is made or ends. See docs/decisions/0077-finding-jobs.md.
+ * them. Nothing is written for it when a job is made or ends. See docs/decisions/0014-job-index.md.
  */
 
 /** What jobs are looked for by. */

@@ -9,7 +9,7 @@ const most = { requests: 8, parserMs: 5 }
 /**
  * Lets no connection of an HTTP server hold up the event loop. Node.js parses all that one read brings, up to 64 KiB, in
  * one turn: 3,000 pipelined requests, or a body in 10,000 pieces. Here the parser gets a little at a time, and what
- * exceeds a connection's share waits for the next turn: docs/decisions/0064-connections-take-turns.md.
+ * exceeds a connection's share waits for the next turn: docs/decisions/0007-bounded-bodies.md.
  */
 export function takeTurns (server: Server): void {
   const shares = new WeakMap<Socket, Share>()

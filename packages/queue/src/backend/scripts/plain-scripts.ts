@@ -6,7 +6,7 @@ import { outputTailSec } from '../../record/retention.ts'
  * What BullMQ's scripts do to a job, for all jobs of a command at once, where the jobs are plain: due at once, with a
  * priority, and of no flow. They leave in Redis what BullMQ's would, but for its event stream and its counter of ids.
  * What isn't plain they leave as it is and say so; BullMQ's own scripts do it then. See
- * docs/decisions/0020-plain-scripts.md.
+ * docs/decisions/0016-replace-bullmq-parts.md.
  */
 
 /** ARGV of all scripts: the calls; the stem of the queue's keys. */
