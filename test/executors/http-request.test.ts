@@ -107,6 +107,25 @@ t.test('arguments that have no place go to the body of the method, or to the que
   t.match(last, { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=x%20y%26z&b=1&b=2&c%5Bd%5D=1' })
 })
 
+t.test('more values than a URL, a header or a form takes are refused, and nothing is sent; a JSON body takes them', async t => {
+  const many = Array.from({ length: 10_001 }, () => 1)
+  const nested = Array.from({ length: 101 }, () => many.slice(0, 100))
+  const places: Record<string, Partial<HttpRun>> = {
+    path: { path: ['/', { argument: 'many' }] },
+    query: { query: [{ name: 'q', argument: 'many', style: 'comma' }] },
+    'deep query': { query: [{ name: 'q', argument: 'many', style: 'deepObject' }] },
+    header: { headers: [{ name: 'X-Many', parts: [{ argument: 'many' }] }] },
+    form: { method: 'POST', body: { kind: 'form', always: true } }
+  }
+  for (const [where, run] of Object.entries(places)) {
+    for (const value of [many, nested]) {
+      t.match(await call(run, { many: value }), { ok: false, error: { code: 'INVALID_ARGUMENTS', message: /holds more than 10000 values/ } }, where)
+      t.equal(last, undefined)
+    }
+  }
+  t.match(await call({ method: 'POST', body: { kind: 'json', always: true } }, { many }), { ok: true })
+})
+
 t.test('secrets come from the environment of the worker, and are never those of the service', async t => {
   await call({ headers: [{ name: 'Authorization', setting: 'KEY', prefix: 'Basic ', base64: true }], query: [{ name: 'key', setting: 'KEY' }] }, {})
   t.match(last, { url: '/?key=the-key-value', headers: { authorization: `Basic ${Buffer.from('the-key-value').toString('base64')}` } })

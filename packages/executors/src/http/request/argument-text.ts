@@ -1,6 +1,9 @@
 import { WrittenNumber } from '@toolyard/contract/terms'
 import { RequestFault } from './request-fault.ts'
 
+/** Values of one argument in a URL, a header or a form. Servers take far fewer there, and each is encoded by itself. */
+const mostValues = 10_000
+
 /** An argument of a call by its own name; undefined when it is missing or null, which counts as missing. */
 export function argumentOf (args: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(args, name) ? args[name] ?? undefined : undefined
@@ -12,11 +15,30 @@ export function argumentOf (args: Readonly<Record<string, unknown>>, name: strin
  * @throws RequestFault for an object, which has no text.
  */
 export function argumentText (value: unknown, name: string): string {
-  if (Array.isArray(value)) return value.map(item => argumentText(item, name)).join(',')
+  requireFewValues(value, name)
+  return textOf(value, name)
+}
+
+function textOf (value: unknown, name: string): string {
+  if (Array.isArray(value)) return value.map(item => textOf(item, name)).join(',')
   if (typeof value === 'string') return value
   if (value instanceof WrittenNumber) return value.text
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   throw invalid(name, 'must be a text, a number, true, false, or a list of these')
+}
+
+/** @throws RequestFault for what holds more values than a URL, a header or a form takes. */
+export function requireFewValues (value: unknown, name: string): void {
+  let left = mostValues
+  const containers: unknown[] = [value]
+  for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
+    if (typeof container !== 'object' || container === null) continue
+    // The names of a long list's places would take longer than the rest.
+    const items: unknown[] = Array.isArray(container) ? container : Object.values(container)
+    left -= items.length
+    if (left < 0) throw invalid(name, `holds more than ${mostValues} values: send them in a JSON body, or in several calls`)
+    for (const item of items) if (typeof item === 'object' && item !== null) containers.push(item)
+  }
 }
 
 /** What is percent-encoded for a URL, with nothing left that could mean something there. @throws RequestFault for half a surrogate pair. */

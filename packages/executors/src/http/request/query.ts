@@ -1,6 +1,6 @@
 import { writeJson, WrittenNumber } from '@toolyard/contract/terms'
 import type { HttpQueryField } from '@toolyard/manifests'
-import { argumentText, encoded } from './argument-text.ts'
+import { argumentText, encoded, requireFewValues } from './argument-text.ts'
 
 /** Levels of objects in one argument. */
 const mostLevels = 20
@@ -9,6 +9,7 @@ const mostLevels = 20
 export function queryParts (value: unknown, { name, argument, style }: Extract<HttpQueryField, { argument: string }>): string[] {
   const pair = (text: string): string => `${encoded(name, argument)}=${encoded(text, argument)}`
   if (style === 'json') return [pair(writeJson(value))]
+  requireFewValues(value, argument)
   if (Array.isArray(value)) {
     const items = value.filter(item => item !== null)
     if (style === 'deepObject') return objectParts(value, name, argument, 0)
