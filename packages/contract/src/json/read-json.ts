@@ -7,6 +7,8 @@ import { setWritten, WrittenNumber, type Written } from './written.ts'
 const mayLose = /(?:^|[[:,])\s*-?(?:\d{16}|\d{1,15}[.eE]|(?<=-)0)|[{,]\s*"(?:\d|\\u003\d)+"\s*:/
 /** Steps between two pauses. */
 const stepsAtOnce = 8_192
+/** UTF-16 units of a text that are looked through between two pauses. */
+const unitsAtOnce = 131_072
 
 /** Whether JavaScript may lose something of a JSON: digits of a number, or the order of keys. */
 export function mayLoseText (json: string): boolean {
@@ -28,12 +30,24 @@ export function readJson (json: string): unknown {
 /** The same for a text that may be long: `pause` is awaited now and then, and before the values are made again. */
 export async function readJsonInTurns (json: string, pause: () => Promise<unknown>): Promise<unknown> {
   const value: unknown = JSON.parse(json)
-  if (!mayLose.test(json)) return value
+  if (!await mayLoseInTurns(json, pause)) return value
   const reading = readWritten(json)
   for (let step = reading.next(); ; step = reading.next()) {
     if (step.done === true) return step.value
     await pause()
   }
+}
+
+/** Looks at a long text piece by piece. Each begins with a comma, and no match has another one. */
+async function mayLoseInTurns (json: string, pause: () => Promise<unknown>): Promise<boolean> {
+  for (let start = 0; start < json.length;) {
+    const comma = json.indexOf(',', start + unitsAtOnce)
+    const end = comma === -1 ? json.length : comma
+    if (start > 0 || end < json.length) await pause()
+    if (mayLose.test(json.slice(start, end))) return true
+    start = end
+  }
+  return false
 }
 
 /** Reads JSON that is a value by itself, such as an output: a number is no member of anything. */
