@@ -6,7 +6,6 @@ import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
 const here = t.testdir()
 const service = await createService(t, {
-  env: { SESSIONS_DIR: join(here, 'sessions') },
   files: { 'tools/bin/upper': '#!/bin/sh\ncat > /dev/null; tr a-z A-Z < in.txt > out.txt; echo {}' },
   tools: [{ name: 'upper', schema: { type: 'object' }, command: ['./tools/bin/upper'], permissions: ['read_repo', 'write_files'] }]
 })

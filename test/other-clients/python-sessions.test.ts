@@ -4,7 +4,6 @@ import { runPython, withoutPython } from './python.ts'
 
 t.test('the Python clients make sessions, call in them, and bring files in and out', { skip: withoutPython }, async t => {
   const service = await createService(t, {
-    env: { SESSIONS_DIR: t.testdir() },
     files: { 'tools/bin/upper': '#!/bin/sh\ncat > /dev/null; tr a-z A-Z < in.txt > out.txt; echo {}' },
     tools: [{ name: 'upper', schema: { type: 'object' }, command: ['./tools/bin/upper'], permissions: ['read_repo', 'write_files'] }]
   })
