@@ -49,7 +49,7 @@ async function contentOf (name: string): Promise<unknown> {
   const type = await redis.type(name)
   if (type === 'hash') return await redis.hgetall(name)
   if (type === 'set') return await redis.smembers(name)
-  if (type === 'zset') return await redis.zrange(name, 0, -1)
+  if (type === 'zset') return await redis.zrange(name, '0', '-1')
   return type === 'list' ? await redis.lrange(name, 0, -1) : await redis.get(name)
 }
 
