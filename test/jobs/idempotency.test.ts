@@ -35,6 +35,14 @@ t.test('RC23 the same key with another request is a conflict', async t => {
   t.equal(batch.status, 409, 'a batch is another request, too')
 })
 
+t.test('RC23 the same key with one other item of a long list is a conflict, wherever that stands', async t => {
+  const items = (changed: number): number[] => Array.from({ length: 3_000 }, (_, at) => at === changed ? -1 : at)
+  const send = async (changed: number): Promise<number> => (await post(client, { type, input: { list: items(changed) } }, withKey('long-list'))).status
+  t.equal(await send(3_000), 201)
+  t.equal(await send(3_000), 200)
+  for (const changed of [0, 1_023, 1_024, 1_025, 2_048, 2_999]) t.equal(await send(changed), 409, `item ${changed}`)
+})
+
 t.test('RC23 a key belongs to the API key that sent it', async t => {
   const body = { type, queue: 'allowed' }
   const mine = await post(client, body, withKey('shared'))

@@ -23,6 +23,8 @@ interface ModelJob {
   attempts: number
   /** Runs that have failed or ended. */
   ended: number
+  /** Whether a run of it has failed: BullMQ keeps the reason. */
+  hasFailed: boolean
   /** Who has its lock. */
   holder?: string | undefined
 }
@@ -105,7 +107,7 @@ export class ModelledQueue {
         ended: model.ended,
         priority: model.priority,
         value: model.state === 'completed' ? { kind: 'inline', value: 'ü' } : null,
-        reason: found?.failedReason !== undefined && model.ended > 0 ? 'two\nlines' : undefined,
+        reason: model.hasFailed ? 'two\nlines' : undefined,
         hasEnded: model.state === 'completed' || model.state === 'failed'
       }
       counts[model.state] = (counts[model.state] ?? 0) + 1
@@ -125,7 +127,7 @@ export class ModelledQueue {
     for (const { id, delayMs, maxAttempts } of added) {
       const { priority } = await Job.fromId(this.#theirs, id) ?? { priority: 0 }
       this.#jobs.set(id, {
-        state: delayMs === 0 ? 'prioritized' : 'delayed', priority, arrival: ++this.#arrivals, dueMs: this.nowMs + delayMs, attempts: maxAttempts, ended: 0
+        state: delayMs === 0 ? 'prioritized' : 'delayed', priority, arrival: ++this.#arrivals, dueMs: this.nowMs + delayMs, attempts: maxAttempts, ended: 0, hasFailed: false
       })
     }
   }
@@ -194,6 +196,7 @@ export class ModelledQueue {
             ? await found.moveToCompleted({ kind: 'inline', value: 'ü' }, token, fetchNext)
             : await found.moveToFailed(new Error('two\nlines'), token, fetchNext)
           model.ended += 1
+          model.hasFailed ||= kind === 'fail'
           model.holder = undefined
           const isRetried = kind === 'fail' && model.ended < model.attempts
           model.state = kind === 'succeed' ? 'completed' : isRetried ? 'delayed' : 'failed'
