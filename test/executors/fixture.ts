@@ -159,7 +159,7 @@ function makeTool (run: Tool['run'] | CommandRun): Tool {
 export function whole (outcome: Outcome): Outcome {
   if (!outcome.ok || outcome.json === undefined) return outcome
   const { json, ...rest } = outcome
-  return { ...rest, output: JSON.parse(json) as unknown }
+  return { ...rest, output: JSON.parse(json.toString()) as unknown }
 }
 
 /** The output of a run that must have succeeded. */

@@ -30,7 +30,7 @@ t.test('jobs are removed when they are old enough, though no other job ends; a q
   await waitFor('it has run', async () => await redis.hexists(`toolyard:{first}:${id}`, 'finishedOn') === 1)
   await waitFor('it is gone', async () => await redis.exists(`toolyard:{first}:${id}`) === 0, 45_000)
   await waitFor('the index has forgotten it', async () => await redis.zcard('toolyard:{first}:created') === 0)
-  t.equal((await new JobLister({ redis, directory, queues }).list({ limit: 10 })).jobsJson, '[]')
+  t.strictSame((await new JobLister({ redis, directory, queues }).list({ limit: 10 })).jobs, [])
 
   await t.rejects(add('second'), { name: 'QueueLimitError' }, 'one queue is all there may be')
   await waitFor('the queue is noticed to be empty', async () => await redis.hexists('toolyard:queues:empty', 'first') === 1, 90_000)

@@ -15,7 +15,7 @@ void t.test('a process that loses its lease during a page notes nothing of it, a
       const [key = ''] = await redis.keys('toolyard:{bulk}:lease:*')
       await redis.set(key, 'another process')
       await redis.hset(key.replace('lease:', ''), { seen: 100, changed: 90, cursor: 'ahead' })
-      return { jobsJson: '[{"id":"x","queue":"q","status":"queued"}]', count: 1, nextCursor: 'behind' }
+      return { jobs: [{ id: 'x', queue: 'q', status: 'queued' }], nextCursor: 'behind' }
     }
   } as unknown as JobLister
   let cancels = 0

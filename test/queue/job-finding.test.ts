@@ -1,4 +1,4 @@
-import type { JobListQuery, JobSummary } from '@toolyard/contract'
+import type { JobListQuery } from '@toolyard/contract'
 import { JobLister, JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
 import fc from 'fast-check'
 import t from 'tap'
@@ -45,7 +45,7 @@ async function pages (query: Partial<JobListQuery>, scope = {}): Promise<string[
   const found: string[] = []
   for (let cursor: string | null | undefined; cursor !== null;) {
     const page = await lister.list({ limit: 200, ...query, ...(cursor === undefined ? {} : { cursor }) }, scope)
-    found.push(...(JSON.parse(page.jobsJson) as JobSummary[]).map(({ id }) => id))
+    found.push(...page.jobs.map(({ id }) => id))
     cursor = page.nextCursor
   }
   return found
@@ -54,7 +54,7 @@ async function pages (query: Partial<JobListQuery>, scope = {}): Promise<string[
 const created = new Map<string, number>()
 for (let cursor: string | null | undefined; cursor !== null;) {
   const page = await lister.list({ limit: 200, ...(cursor === undefined ? {} : { cursor }) })
-  for (const { id, created_at: at } of JSON.parse(page.jobsJson) as JobSummary[]) created.set(id, Date.parse(at))
+  for (const { id, created_at: at } of page.jobs) created.set(id, Date.parse(at))
   cursor = page.nextCursor
 }
 

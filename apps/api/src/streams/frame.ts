@@ -10,12 +10,12 @@ export const heartbeatFrame = commentFrame('heartbeat')
  * `id` makes it the place from which a reader resumes.
  */
 export function eventFrame (name: string, data: unknown, id?: string): Buffer {
-  return jsonFrame(name, writeJson(data), id)
+  return Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${writeJson(data)}\n\n`)
 }
 
 /** The same of data that is JSON already, in one line. */
-export function jsonFrame (name: string, json: string, id?: string): Buffer {
-  return Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${json}\n\n`)
+export function jsonFrame (name: string, json: readonly Buffer[]): Buffer {
+  return Buffer.concat([Buffer.from(`event: ${name}\ndata: `), ...json, Buffer.from('\n\n')])
 }
 
 /** A line that readers ignore. */

@@ -173,5 +173,5 @@ function lowest (readers: readonly Reader[]): string {
 }
 
 function jobFrame (job: ReadJob): Buffer {
-  return jsonFrame('job_update', `{"job":${jobJson(job)}}`)
+  return jsonFrame('job_update', [Buffer.from('{"job":'), ...jobJson(job), Buffer.from('}')])
 }

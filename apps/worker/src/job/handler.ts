@@ -190,9 +190,11 @@ function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mas
 }
 
 /** The JSON of a large output is there already; its value is needed only where it turned out to be short. */
-function jsonOf ({ json, output }: Success): { json: string, value: unknown } {
+function jsonOf ({ json, output }: Success): { json: string | Buffer, value: unknown } {
   if (json === undefined) return { json: writeJson(output), value: output }
-  return { json, value: json.length <= limits.inlineOutputBytes ? JSON.parse(json) : undefined }
+  if (json.length > limits.inlineOutputBytes) return { json, value: undefined }
+  const text = json.toString()
+  return { json: text, value: JSON.parse(text) }
 }
 
 function withSandbox (result: HandlerResult, sandbox: SandboxState | undefined): HandlerResult {

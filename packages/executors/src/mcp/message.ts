@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { around, isRecord, mapTexts, writeJson } from '@toolyard/contract/terms'
 import { parseJson, partsOf } from '../run/json.ts'
-import type { ThreadAnswer } from '../run/threads.ts'
+import { movable, type ThreadAnswer } from '../run/threads.ts'
 import { hidden } from './setting-text.ts'
 
 /** What the result of a call came to, in place of the result itself. */
@@ -9,8 +9,8 @@ export interface CallResult {
   isError: boolean
   /** The whole of an error that has more than a text, as JSON. */
   details?: string
-  /** The output as JSON, and its objects, lists and fields. */
-  json: string
+  /** The output as JSON in UTF-8, and its objects, lists and fields. */
+  json: Uint8Array
   parts: number
 }
 
@@ -53,7 +53,7 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
     call: {
       isError,
       ...hasDetails ? { details: writeJson(withoutSecrets(structured, secrets)) } : {},
-      json: writeJson(output),
+      json: Buffer.from(writeJson(output)),
       parts: partsOf(output)
     }
   }
@@ -81,7 +81,8 @@ function failed (id: unknown, why: string): Record<string, unknown> {
 
 /** Reads a large message, for a thread: a megabyte of small objects takes a tenth of a second. */
 export function runMessageTask ({ bytes, secrets }: MessageTask): ThreadAnswer {
-  return { answer: readMessage(Buffer.from(bytes).toString('utf8'), secrets) }
+  const answer = readMessage(Buffer.from(bytes).toString('utf8'), secrets)
+  return { answer, move: answer?.call === undefined ? [] : movable(answer.call.json) }
 }
 
 /**

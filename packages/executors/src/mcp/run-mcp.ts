@@ -8,6 +8,7 @@ import { cutText } from '../result/output.ts'
 import { startDeadline, type Interruption } from '@toolyard/sandbox'
 import { interruptionError } from '../run/interruption.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
+import { bufferOf } from '../run/threads.ts'
 import { traceFields } from '../run/trace-fields.ts'
 import { firstChars } from '../run/utf8.ts'
 import type { Connection, RemoteCall } from './connection.ts'
@@ -127,21 +128,21 @@ async function otherThanAccepted (
   return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} ${what}. An operator can look at it with toolyard accept` }
 }
 
-function outcomeOf ({ isError, details, json, parts }: CallResult, maxBytes: number): Outcome {
+function outcomeOf ({ isError, details, json: bytes, parts }: CallResult, maxBytes: number): Outcome {
+  const json = bufferOf(bytes)
+  if (!isError && json.length > shortOutput && json.length <= maxBytes) return { ok: true, output: undefined, json, parts }
+  const written = json.toString()
   if (isError) {
-    const text = String(JSON.parse(json)).trim()
+    const text = String(JSON.parse(written)).trim()
     const message = firstChars(text === '' ? 'the tool reported an error without a text' : text, limits.errorMessageChars)
     // What is longer would be walked through in one turn.
     const more = details !== undefined && details.length <= shortOutput ? { details: readWhole(details) } : {}
     return { ok: false, error: { code: 'TOOL_FAILED', message, ...more } }
   }
-  const isText = json.startsWith('"')
-  if (json.length > shortOutput && Buffer.byteLength(json) <= maxBytes) return { ok: true, output: undefined, json, parts }
-  const value: unknown = isText || json.length <= shortOutput ? readWhole(json) : json
-  const text = typeof value === 'string' ? value : json
-  const bytes = Buffer.byteLength(text)
-  if (bytes <= maxBytes) return { ok: true, output: value }
-  return cutText({ kept: Buffer.from(text).subarray(0, maxBytes), totalBytes: bytes })
+  const value: unknown = written.startsWith('"') || json.length <= shortOutput ? readWhole(written) : written
+  const text = typeof value === 'string' ? Buffer.from(value) : json
+  if (text.length <= maxBytes) return { ok: true, output: value }
+  return cutText({ kept: text.subarray(0, maxBytes), totalBytes: text.length })
 }
 
 /** What the client threw; `unsent`: before the call was sent. Only what never reached the tool is TOOL_UNAVAILABLE. */

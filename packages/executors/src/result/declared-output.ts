@@ -34,7 +34,7 @@ export async function outputFault (
   if (cut !== undefined) return 'the output is too long to be checked'
   if (parts > limits.bodyParts) return `the output holds more than ${limits.bodyParts} objects, lists and fields, and is not checked`
   if (json === undefined) return await check(output)
-  const value: unknown = readWhole(json)
+  const value: unknown = readWhole(json.toString())
   await turn()
   return await check(value)
 }

@@ -1,6 +1,6 @@
 import { failure, type Outcome } from '../run/outcome.ts'
 import type { ProcessEnd } from '@toolyard/sandbox'
-import { movable, ThreadError, type Threads } from '../run/threads.ts'
+import { bufferOf, movable, ThreadError, type Threads } from '../run/threads.ts'
 import { interruptionError } from '../run/interruption.ts'
 import type { OutputAnswer, OutputTask } from './output-task.ts'
 import { decodePrefix } from '../run/utf8.ts'
@@ -29,7 +29,7 @@ export async function readLargeOutput (task: OutputTask, { threads, signal }: Ou
   try {
     const options = { until: Date.now() + maxMs, signal, move: movable(task.bytes) }
     const { json, parts } = await threads.run<OutputAnswer>({ kind: 'output', task }, options)
-    return json === undefined ? failure('OUTPUT_INVALID', 'the output is not JSON') : { ok: true, output: undefined, json, parts }
+    return json === undefined ? failure('OUTPUT_INVALID', 'the output is not JSON') : { ok: true, output: undefined, json: bufferOf(json), parts }
   } catch (error) {
     if (signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: signal.reason }) }
     if (!(error instanceof ThreadError) || error.reason === 'thrown') throw error

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { mapTexts, writeJson } from '@toolyard/contract/terms'
-import type { ThreadAnswer } from '../run/threads.ts'
+import { movable, type ThreadAnswer } from '../run/threads.ts'
 import { decodeText } from '../run/decode-text.ts'
 import { parseJson, partsOf } from '../run/json.ts'
 
@@ -17,7 +17,7 @@ export interface OutputTask {
 
 export interface OutputAnswer {
   /** Undefined for a `value` that is no JSON. */
-  json: string | undefined
+  json: Uint8Array | undefined
   /** Objects, lists and fields in it. */
   parts: number
 }
@@ -29,15 +29,18 @@ export const hiddenText = '***REDACTED***'
 export function runOutputTask ({ bytes, kind, contentType, hide = [] }: OutputTask): ThreadAnswer & { answer: OutputAnswer } {
   const decoded = contentType === undefined ? Buffer.from(bytes).toString('utf8') : decodeText(bytes, contentType)
   const text = withoutTexts(decoded, hide)
-  if (kind === 'text') return { answer: { json: JSON.stringify(text), parts: 0 } satisfies OutputAnswer }
+  if (kind === 'text') return answerOf(JSON.stringify(text), 0)
   const trimmed = text.trim()
-  if (kind === 'either' && trimmed === '') return { answer: { json: '{}', parts: 1 } satisfies OutputAnswer }
+  if (kind === 'either' && trimmed === '') return answerOf('{}', 1)
   const parsed = parseJson(trimmed) ?? (kind === 'either' ? { value: trimmed } : undefined)
   // JSON may write any character as an escape: then a text shows only now.
   const value = hide.length > 0 && trimmed.includes('\\') ? mapTexts(parsed?.value, part => withoutTexts(part, hide)) : parsed?.value
-  return {
-    answer: { json: parsed === undefined ? undefined : writeJson(value), parts: partsOf(value) } satisfies OutputAnswer
-  }
+  return parsed === undefined ? { answer: { json: undefined, parts: 0 } } : answerOf(writeJson(value), partsOf(value))
+}
+
+function answerOf (json: string, parts: number): ThreadAnswer & { answer: OutputAnswer } {
+  const bytes = Buffer.from(json)
+  return { answer: { json: bytes, parts }, move: movable(bytes) }
 }
 
 /** A text with what is hidden replaced. */

@@ -38,11 +38,11 @@ export async function withReturnedFiles (
 
 async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
   const { json, cut, parts = 0 } = outcome
-  if (cut !== undefined || (json !== undefined && !/"\$(?:file|bytes)"/.test(json))) return outcome
+  if (cut !== undefined || (json !== undefined && !json.includes('"$file"') && !json.includes('"$bytes"'))) return outcome
   if (parts > limits.bodyParts) return failure('OUTPUT_INVALID', `the output returns files, and holds more than ${limits.bodyParts} objects, lists and fields`)
   const returns = new Returns(place)
   try {
-    const whole: { output: unknown } = { output: json === undefined ? outcome.output : await readJsonInTurns(json, turn) }
+    const whole: { output: unknown } = { output: json === undefined ? outcome.output : await readJsonInTurns(json.toString(), turn) }
     // A large one was parsed in this turn of the event loop.
     if (json !== undefined) await turn()
     const places = await placesIn(whole)
@@ -52,7 +52,7 @@ async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
     if (json === undefined) return { ...outcome, output }
     await turn()
     const text = writeJson(output)
-    return text.length > shortOutput ? { ...outcome, json: text } : { ok: true, output }
+    return text.length > shortOutput ? { ...outcome, json: Buffer.from(text) } : { ok: true, output }
   } catch (error) {
     if (error instanceof WorkspaceFailure) return failure(error.code, error.message)
     if (place.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: place.signal.reason }) }

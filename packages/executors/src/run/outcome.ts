@@ -10,8 +10,8 @@ export interface Success extends ChangedFiles {
   ok: true
   /** A JSON value; undefined where `json` is there. */
   output: unknown
-  /** The JSON of a large output, which a thread has written. */
-  json?: string
+  /** The JSON of a large output, which a thread has written: bytes are handed over, and stored, without being copied. */
+  json?: Buffer
   /** Objects, lists and fields in `json`. */
   parts?: number
   /** Present when the tool wrote more than the cap: the bytes it wrote and the bytes that were kept. */

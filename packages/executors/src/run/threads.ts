@@ -112,6 +112,11 @@ export function movable ({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 }
 
+/** Bytes that came from a thread, without a copy. */
+export function bufferOf ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
 /** Its environment is empty. */
 function startThread (): Worker {
   const thread = new Worker(new URL('../thread.js', import.meta.url), { execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMb } })

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { BulkAction, JobListQuery, JobSummary, Permission } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
 import type { JobLister } from '../read/job-lister.ts'
 import { newJobId, type JobScope, type Redis, required, serverTime } from '@toolyard/store'
 import { BulkRecords, type Bulk } from './bulk-record.ts'
@@ -123,14 +122,13 @@ export class BulkChanges {
   /** Does one page; whether there is another one. */
   async #page (bulk: Bulk): Promise<boolean> {
     const { id, query, scope, cursor } = bulk
-    const page = await this.#parts.lister.list({ ...query, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, scope)
-    const jobs = storedJson<JobSummary[]>(page.jobsJson)
+    const { jobs, nextCursor } = await this.#parts.lister.list({ ...query, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, scope)
     let changed = 0
     for (let start = 0; start < jobs.length; start += atOnce) {
       const results = await Promise.all(jobs.slice(start, start + atOnce).map(async job => await this.#change(bulk, job)))
       changed += results.filter(Boolean).length
     }
-    const done = { seen: jobs.length, changed, cursor: page.nextCursor, at: serverTime(this.#parts.redis) }
+    const done = { seen: jobs.length, changed, cursor: nextCursor, at: serverTime(this.#parts.redis) }
     return await this.#records.advance(id, this.#holder, done)
   }
 

@@ -16,16 +16,15 @@ export class CursorError extends Error {
 
 /** One page of a list. */
 export interface JobPage {
-  /** The JSON of their list: 200 failures with large details take 0.1 s and more to write. */
-  jobsJson: string
-  count: number
+  jobs: JobSummary[]
   /** Where the next page begins; null when there is none. */
   nextCursor: string | null
 }
 
-interface FoundPage {
-  jobs: JobSummary[]
-  nextCursor: string | null
+/** The JSON of a list in pieces: 200 failures with large details take 0.1 s and more to write. */
+export async function jobsJson (jobs: readonly JobSummary[]): Promise<Buffer[]> {
+  const pieces = await mapInTurns(jobs, (job, at) => Buffer.from(`${at === 0 ? '' : ','}${writeJson(around(job))}`))
+  return [Buffer.from('['), ...pieces, Buffer.from(']')]
 }
 
 /** Jobs that are counted at most, and some of the last page. */
@@ -58,15 +57,6 @@ export class JobLister {
   }
 
   /**
-   * @throws CursorError; RedisUnavailableError.
-   */
-  async list (query: JobListQuery, scope: JobScope = {}): Promise<JobPage> {
-    const { jobs, nextCursor } = await this.#page(query, scope)
-    const texts = await mapInTurns(jobs, job => writeJson(around(job)))
-    return { jobsJson: `[${texts.join(',')}]`, count: jobs.length, nextCursor }
-  }
-
-  /**
    * Counts jobs, up to 10,000.
    *
    * @throws RedisUnavailableError.
@@ -75,7 +65,7 @@ export class JobLister {
     const states: JobCounts['states'] = { queued: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 }
     let total = 0
     for (let cursor: string | undefined; ;) {
-      const { jobs, nextCursor } = await this.#page({ ...query, limit: chunkSize, ...(cursor === undefined ? {} : { cursor }) }, scope)
+      const { jobs, nextCursor } = await this.list({ ...query, limit: chunkSize, ...(cursor === undefined ? {} : { cursor }) }, scope)
       for (const { status } of jobs) states[status] += 1
       total += jobs.length
       if (nextCursor === null || total >= mostCounted) return { total, states, complete: nextCursor === null }
@@ -83,7 +73,10 @@ export class JobLister {
     }
   }
 
-  async #page (query: JobListQuery, scope: JobScope): Promise<FoundPage> {
+  /**
+   * @throws CursorError; RedisUnavailableError.
+   */
+  async list (query: JobListQuery, scope: JobScope = {}): Promise<JobPage> {
     if (scope.tenant !== undefined && scope.tenant !== (query.tenant ?? scope.tenant)) return { jobs: [], nextCursor: null }
     const { limit } = query
     // Reading records takes most of the time: where the index is enough, only as many are read as the page may need.

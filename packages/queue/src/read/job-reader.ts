@@ -14,13 +14,13 @@ import type { OwnOptions } from '../record/new-job.ts'
 
 export interface ReadJob {
   view: Omit<JobView, 'result'>
-  /** The JSON of its output, which may be large: the value isn't needed here. */
-  resultJson: string
+  /** The JSON of its output in pieces, as it may be large: the value isn't needed here. */
+  result: readonly Buffer[]
 }
 
 /** The JSON of a job as the API shows it, in one line. */
-export function jobJson ({ view, resultJson }: ReadJob): string {
-  return `${writeJson(view).slice(0, -1)},"result":${resultJson}}`
+export function jobJson ({ view, result }: ReadJob): Buffer[] {
+  return [Buffer.from(`${writeJson(view).slice(0, -1)},"result":`), ...result, Buffer.from('}')]
 }
 
 /** What a `JobReader` reads with. */
@@ -83,7 +83,7 @@ export class JobReader {
       ...(record?.moreFiles === undefined ? {} : { more_files: record.moreFiles }),
       sandbox: (record === undefined ? sandboxOfFailure(failure) : record.sandbox) ?? null
     }
-    return { view: around(view), resultJson: json }
+    return { view: around(view), result: json }
   }
 
   /**
@@ -145,8 +145,8 @@ export class JobReader {
   }
 
   async #result (queue: string, id: string, record: OutputRecord): Promise<Result> {
-    const json = await this.#parts.outputs.readJson(queue, id, record)
-    if (json === undefined) return { json: 'null', truncation: { result_truncated: { bytes: record.kind === 'stored' ? record.bytes : 0, stored_bytes: 0 } } }
+    const json = await this.#parts.outputs.readPieces(queue, id, record)
+    if (json === undefined) return { json: noResult.json, truncation: { result_truncated: { bytes: record.kind === 'stored' ? record.bytes : 0, stored_bytes: 0 } } }
     return record.cut === undefined
       ? { json, truncation: {} }
       : { json, truncation: { result_truncated: { bytes: record.cut.bytes, stored_bytes: record.cut.storedBytes } } }
@@ -156,8 +156,8 @@ export class JobReader {
 type SessionScope = JobScope & { session?: string | undefined }
 
 interface Result {
-  json: string
+  json: readonly Buffer[]
   truncation: Pick<JobView, 'result_truncated'>
 }
 
-const noResult: Result = { json: 'null', truncation: {} }
+const noResult: Result = { json: [Buffer.from('null')], truncation: {} }

@@ -1,13 +1,13 @@
 import { Turns } from '@toolyard/runtime'
 
 /** Maps a list whose items take little time each, and much time in all. */
-export async function mapInTurns<T, U> (items: readonly T[], map: (item: T) => U): Promise<U[]> {
+export async function mapInTurns<T, U> (items: readonly T[], map: (item: T, at: number) => U): Promise<U[]> {
   const turns = new Turns()
   const mapped: U[] = []
   for (const item of items) {
     // An item is a whole record.
     if (turns.isOver(valuesOfItem)) await turns.next()
-    mapped.push(map(item))
+    mapped.push(map(item, mapped.length))
   }
   return mapped
 }

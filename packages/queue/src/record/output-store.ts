@@ -1,5 +1,6 @@
 import type { OutputCut, OutputRecord } from '@toolyard/contract'
 import { limits, mayLoseText, readWhole } from '@toolyard/contract/terms'
+import { StringDecoder } from 'node:string_decoder'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Redis, outputKey, asRedisError, RedisFullError, whileAvailable } from '@toolyard/store'
 import { outputSec, type Retention } from './retention.ts'
@@ -7,6 +8,8 @@ import { outputSec, type Retention } from './retention.ts'
 /** While Redis is full, an output is tried to be stored this often and this long, in milliseconds. */
 const againMs = 200
 const patienceMs = 3_000
+/** So much of an output is read at once. */
+const pieceBytes = 524_288
 
 /** What a model gets of an output that is too long for an answer. */
 export interface TruncatedOutput {
@@ -26,24 +29,24 @@ export class OutputStore {
     this.#retention = retention
   }
 
-  /** Keeps an output; `json` is the JSON text of `value`. */
+  /** Keeps an output; `json` is the JSON of `value`. Bytes are those of a long one. */
   async save (
-    queue: string, jobId: string, { json, value, cut }: { json: string, value: unknown, cut?: OutputCut }
+    queue: string, jobId: string, { json, value, cut }: { json: string | Buffer, value: unknown, cut?: OutputCut }
   ): Promise<OutputRecord> {
     const tail = cut === undefined ? {} : { cut }
-    if (json.length <= limits.inlineOutputBytes) {
+    if (typeof json === 'string' && json.length <= limits.inlineOutputBytes) {
       const text = mayLoseText(json) && JSON.stringify(value) !== json ? { text: json } : {}
       return { kind: 'inline', value, ...text, ...tail }
     }
     const bytes = Buffer.byteLength(json)
     if (await this.#store(queue, jobId, json)) return { kind: 'stored', bytes, ...tail }
     // The call has done its work, so it must succeed; so much of its output fits into the job's record.
-    const kept = truncate(json.slice(0, limits.inlineOutputBytes), bytes).preview
+    const kept = truncate(json.slice(0, limits.inlineOutputBytes).toString(), bytes).preview
     return { kind: 'inline', value: kept, cut: { bytes: cut?.bytes ?? bytes, storedBytes: Buffer.byteLength(kept) } }
   }
 
   /** Whether there is room for an output, now or soon. */
-  async #store (queue: string, jobId: string, json: string): Promise<boolean> {
+  async #store (queue: string, jobId: string, json: string | Buffer): Promise<boolean> {
     for (let waited = 0; ; waited += againMs) {
       try {
         await this.#redis.set(outputKey(queue, jobId), json, 'EX', outputSec(this.#retention))
@@ -64,7 +67,32 @@ export class OutputStore {
    */
   async readJson (queue: string, jobId: string, record: OutputRecord): Promise<string | undefined> {
     if (record.kind === 'inline') return record.text ?? JSON.stringify(record.value)
-    return await whileAvailable(this.#redis.get(outputKey(queue, jobId))) ?? undefined
+    const decoder = new StringDecoder()
+    const texts: string[] = []
+    return await this.#read(queue, jobId, record.bytes, piece => { texts.push(decoder.write(piece)) }) ? texts.join('') : undefined
+  }
+
+  /**
+   * The same in pieces, for who passes it on: a megabyte of control characters has 6 MB of JSON, which take 0.1 s to
+   * become a text and bytes again.
+   *
+   * @throws RedisUnavailableError
+   */
+  async readPieces (queue: string, jobId: string, record: OutputRecord): Promise<Buffer[] | undefined> {
+    if (record.kind === 'inline') return [Buffer.from(record.text ?? JSON.stringify(record.value))]
+    const pieces: Buffer[] = []
+    return await this.#read(queue, jobId, record.bytes, piece => { pieces.push(piece) }) ? pieces : undefined
+  }
+
+  /** Whether the output was there until the last piece was read. */
+  async #read (queue: string, jobId: string, bytes: number, take: (piece: Buffer) => void): Promise<boolean> {
+    for (let start = 0; start < bytes; start += pieceBytes) {
+      const end = Math.min(start + pieceBytes, bytes)
+      const piece = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), start, end - 1))
+      if (piece.length < end - start) return false
+      take(piece)
+    }
+    return true
   }
 
   /** The output as an answer carries it: whole up to 12,000 characters of JSON, else its beginning. */

@@ -36,8 +36,8 @@ export interface TakenJob {
 
 /** How the handler ends a job. */
 export type HandlerResult =
-  /** `value` is what `json` says. */
-  | { ok: true, json: string, value: unknown, cut?: OutputCut, sandbox?: SandboxState } & ChangedFiles
+  /** `value` is what `json` says, which is bytes where a thread wrote it: a long one is not copied. */
+  | { ok: true, json: string | Buffer, value: unknown, cut?: OutputCut, sandbox?: SandboxState } & ChangedFiles
   /** `retry`: the failure may pass, so that the job runs again while it has attempts left. */
   | { ok: false, error: CallError, retry?: boolean, sandbox?: SandboxState }
   /** The job has made jobs and goes on when one of them has ended; until then it takes no slot. */

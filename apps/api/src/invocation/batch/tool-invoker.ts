@@ -14,9 +14,9 @@ export interface ToolCall {
   onDisconnect?: Batch['onDisconnect']
 }
 
-/** What became of it. `json` is the whole output, as far as it was kept; `cut` tells of what wasn't. */
-export type ToolAnswer =
-  | { kind: 'output', jobId: string, json: string, cut: OutputCut | undefined, /** Of the session, that were made or changed. */ files?: ResultFile[] }
+/** What became of it. `json` is the whole output in pieces, as far as it was kept; `cut` tells of what wasn't. */
+export type ToolAnswer<Json = readonly Buffer[]> =
+  | { kind: 'output', jobId: string, json: Json, cut: OutputCut | undefined, /** Of the session, that were made or changed. */ files?: ResultFile[] }
   | { kind: 'pending', jobId: string, /** For a model: what goes on, and how it gets the answer. */ message: string }
   | FailedCall
 
@@ -46,9 +46,9 @@ export class ToolInvoker {
 
   /** @throws as `BatchInvoker.invoke`; without an `Idempotency-Key` only while there is surely no job. */
   async invoke ({ name, arguments: args, waitMs, queue, session, onDisconnect = 'leave' }: ToolCall, caller: Caller): Promise<ToolAnswer> {
-    let output: { json: string, cut: OutputCut | undefined } | undefined
+    let output: { json: readonly Buffer[], cut: OutputCut | undefined } | undefined
     const readOutput: Caller['readOutput'] = async (queue, jobId, record) => {
-      const json = await this.#outputs.readJson(queue, jobId, record)
+      const json = await this.#outputs.readPieces(queue, jobId, record)
       if (json === undefined) throw new Error('The output is gone: its retention time is over')
       output = { json, cut: record.cut }
     }
@@ -76,6 +76,11 @@ export class ToolInvoker {
     const error = result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' }
     return { kind: 'failed', jobId, error, mayHaveRun: mayHaveRun && jobId !== undefined }
   }
+}
+
+/** The same with the output as a text, for who reads it. */
+export function withText (answer: ToolAnswer): ToolAnswer<string> {
+  return answer.kind === 'output' ? { ...answer, json: Buffer.concat(answer.json).toString() } : answer
 }
 
 /** Refusals, and Redis that couldn't be asked, come before the job; what isn't foreseen may come at any time. */

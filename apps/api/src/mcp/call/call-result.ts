@@ -22,7 +22,7 @@ export interface ResultParts {
  * What became of a call, as MCP has it; the tool says what its clients rely on.
  */
 export function callResult (
-  answer: ToolAnswer, tool: ListedTool | undefined, { hasLinks, images, written }: ResultParts
+  answer: ToolAnswer<string>, tool: ListedTool | undefined, { hasLinks, images, written }: ResultParts
 ): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job)
@@ -62,7 +62,7 @@ function noStructure (jobId: string): CallError {
 }
 
 /** An output that may return files, to look for them; undefined where there are none. */
-export function filesIn (answer: ToolAnswer): unknown {
+export function filesIn (answer: ToolAnswer<string>): unknown {
   if (answer.kind !== 'output' || answer.cut !== undefined || !answer.json.includes('"$file"') || isTooLarge(answer.json)) return undefined
   return JSON.parse(answer.json)
 }

@@ -103,7 +103,7 @@ function taskOf (job: ReadJob, { retentionSec }: TaskParts, made: ResultParts): 
 }
 
 /** A finished job as a call's answer. */
-function answerOf ({ view, resultJson }: ReadJob): ToolAnswer {
+function answerOf ({ view, result }: ReadJob): ToolAnswer<string> {
   if (view.error !== null) {
     const { at, ...error } = view.error
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A job's record has codes of calls alone.
@@ -113,7 +113,7 @@ function answerOf ({ view, resultJson }: ReadJob): ToolAnswer {
   return {
     kind: 'output',
     jobId: view.id,
-    json: resultJson,
+    json: Buffer.concat(result).toString(),
     cut: truncated === undefined ? undefined : { bytes: truncated.bytes, storedBytes: truncated.stored_bytes },
     ...(view.files && { files: view.files })
   }

@@ -2,7 +2,7 @@ import { limits } from '@toolyard/contract'
 import {
   LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type ServerContext
 } from '@modelcontextprotocol/server'
-import type { ToolInvoker } from '../../invocation/batch/tool-invoker.ts'
+import { withText, type ToolInvoker } from '../../invocation/batch/tool-invoker.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
 import { CallNotices, type CallNoticesParts } from './call-notices.ts'
 import { callOrigin, placeOfCall } from './call-meta.ts'
@@ -40,7 +40,7 @@ export async function callTool (
   const { abandoned, close } = abandonment(context, exchange, parts)
   const notices = noticesOf(context, exchange, parts)
   try {
-    const answer = await parts.invoker.invoke({
+    const answer = withText(await parts.invoker.invoke({
       name, arguments: exchange.written.argumentsOf(context.mcpReq.id) ?? args, waitMs: becomesTask ? beforeTaskMs : waitMs, ...place, onDisconnect: 'cancel'
     }, {
       principal: exchange.principal,
@@ -49,7 +49,7 @@ export async function callTool (
       abandoned,
       onJobs: ([id]) => { if (id !== undefined) notices?.follow(place.queue, id) },
       onFound: (queue, id) => { notices?.follow(queue, id) }
-    })
+    }))
     if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
     await notices?.finish()
     if (answer.kind === 'pending' && becomesTask) return await createdTask(answer.jobId, exchange, parts)

@@ -1,5 +1,6 @@
 import { HttpError, limits } from '@toolyard/contract'
 import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
+import { withText } from '../../invocation/batch/tool-invoker.ts'
 import { callOrigin, placeOfCall } from '../call/call-meta.ts'
 import { isTooLarge } from '../call/call-result.ts'
 import type { Exchange } from '../call/exchange.ts'
@@ -31,9 +32,9 @@ export class OfferedTool {
     const place = placeOfCall(this.#context, this.#exchange.place)
     const { abandoned, close } = abandonment(this.#context, this.#exchange, this.#parts)
     try {
-      const answer = await this.#parts.invoker.invoke({ name, arguments: args, waitMs, ...place, onDisconnect: 'cancel' }, {
+      const answer = withText(await this.#parts.invoker.invoke({ name, arguments: args, waitMs, ...place, onDisconnect: 'cancel' }, {
         principal, idempotencyKey: undefined, origin: callOrigin(this.#context, this.#exchange), abandoned
-      })
+      }))
       const job = answer.jobId === undefined ? {} : { job_id: answer.jobId }
       if (answer.kind === 'pending') throw new ProtocolError(ProtocolErrorCode.InternalError, `It takes longer than ${waitMs / 1_000} s`, { code: 'TIMEOUT', ...job })
       if (answer.kind === 'failed') {

@@ -2,6 +2,7 @@ import { HttpError } from '@toolyard/contract'
 import { jobJson, type JobReader, type ReadJob } from '@toolyard/queue'
 import { jobIdPattern } from '@toolyard/store'
 import type { FastifyReply } from 'fastify'
+import { Readable } from 'node:stream'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 
 /**
@@ -31,11 +32,18 @@ export async function queueOfJob (jobs: JobReader, id: string, principal: Princi
  * small values and write them again takes 0.2 s.
  */
 export async function sendJob (reply: FastifyReply, job: ReadJob, rest: object = {}): Promise<never> {
-  return await sendJson(reply, `{"ok":true,"job":${jobJson(job)}${Object.entries(rest).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`).join('')}}`)
+  const end = `${Object.entries(rest).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`).join('')}}`
+  return await sendJson(reply, [Buffer.from('{"ok":true,"job":'), ...jobJson(job), Buffer.from(end)])
 }
 
-/** Answers with what is JSON already. */
-export async function sendJson (reply: FastifyReply, json: string): Promise<never> {
+/** Answers with what is JSON already: as one text, or in pieces where it may be long. */
+export async function sendJson (reply: FastifyReply, json: string | readonly Buffer[]): Promise<never> {
+  const pieces = typeof json === 'string' ? [Buffer.from(json)] : json
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
   // A text would be taken for a value that is to be written as JSON.
-  return await reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(json))
+  return await reply.headers({ 'content-type': 'application/json; charset=utf-8', 'content-length': bytes })
+    .send(bytes > atOnceBytes ? Readable.from(pieces, { objectMode: false }) : Buffer.concat(pieces))
 }
+
+/** More is not copied for its answer. */
+const atOnceBytes = 65_536

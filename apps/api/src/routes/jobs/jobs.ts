@@ -3,7 +3,7 @@ import {
   SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
-import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
+import { CursorError, jobsJson, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
 import type { JobScope } from '@toolyard/store'
 import type { FastifyRequest } from 'fastify'
 import { Type } from '@toolyard/contract/type'
@@ -43,10 +43,12 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
 
   app.get('/jobs', { config: { makesWork: true, checksQuery: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     const { query, scope } = readQuery(request)
-    const page = await lister.list(query, scope).catch((error: unknown) => {
+    const { jobs, nextCursor } = await lister.list(query, scope).catch((error: unknown) => {
       throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
     })
-    return await sendJson(reply, `{"ok":true,"jobs":${page.jobsJson},"count":${page.count},"next_cursor":${JSON.stringify(page.nextCursor)}}`)
+    return await sendJson(reply, [
+      Buffer.from('{"ok":true,"jobs":'), ...await jobsJson(jobs), Buffer.from(`,"count":${jobs.length},"next_cursor":${JSON.stringify(nextCursor)}}`)
+    ])
   })
 
   app.get('/jobs/counts', { config: { makesWork: true, checksQuery: true }, schema: { response: { 200: JobCounts, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {

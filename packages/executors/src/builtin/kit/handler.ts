@@ -25,9 +25,9 @@ export interface BuiltinContext {
 
 /** An output that is JSON already: a thread has written it, since it is large. */
 export class JsonText {
-  readonly json: string
+  readonly json: Buffer
 
-  constructor (json: string) {
+  constructor (json: Buffer) {
     this.json = json
   }
 }

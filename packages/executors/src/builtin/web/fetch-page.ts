@@ -4,7 +4,7 @@ import { errorCode, thrownAs } from '@toolyard/contract/terms'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
-import { movable, type Threads } from '../../run/threads.ts'
+import { bufferOf, movable, type Threads } from '../../run/threads.ts'
 import { readBounded, type BoundedBody } from '../../http/answer/bounded-body.ts'
 import { decodedBody, EncodingError } from '../../http/answer/decoded-body.ts'
 import { header, redirectTarget } from '../../http/answer/response-head.ts'
@@ -79,11 +79,11 @@ async function readPage (
   task: PageTask, { signal, until, threads }: { signal: AbortSignal, until: number, threads: Threads }
 ): Promise<unknown> {
   if (task.bytes.length <= shortPage) return pageAnswer(task)
-  const json = await runInThread<string>(threads, { kind: 'page', task }, { until, signal, move: movable(task.bytes) }, {
+  const json = await runInThread<Uint8Array>(threads, { kind: 'page', task }, { until, signal, move: movable(task.bytes) }, {
     time: 'the page takes too long to read',
     memory: 'the page needs too much memory to read'
   })
-  return new JsonText(json)
+  return new JsonText(bufferOf(json))
 }
 
 /** Says what happened without repeating the request's headers or addresses. */

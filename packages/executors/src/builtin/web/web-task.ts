@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { ThreadAnswer } from '../../run/threads.ts'
+import { movable, type ThreadAnswer } from '../../run/threads.ts'
 import { parseJson } from '../../run/json.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { decodeText } from '../../run/decode-text.ts'
@@ -57,7 +57,8 @@ export function pageAnswer ({ url, status, contentType, bytes, truncated, raw, d
 
 /** Writes that answer in a thread. */
 export function runPageTask (task: PageTask): ThreadAnswer {
-  return { answer: JSON.stringify(pageAnswer(task)) }
+  const json = Buffer.from(JSON.stringify(pageAnswer(task)))
+  return { answer: json, move: movable(json) }
 }
 
 /** The results in the answer of a search service. @throws BuiltinFailure for what is no such answer. */

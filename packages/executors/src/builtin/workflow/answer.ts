@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { JsonText } from '../kit/handler.ts'
 import type { PlannedStep, WorkflowPlan } from './plan.ts'
 import type { Substitution } from './substitution.ts'
@@ -40,11 +41,15 @@ export async function workflowAnswer (plan: WorkflowPlan, progress: StepProgress
   const jobs: string[] = []
   for (const step of plan.steps) jobs.push(await createdJob(step, progress))
   const output = await outputOf(plan, progress, substitution)
-  const text = output.startsWith('"') ? output : JSON.stringify(output)
+  const whole = Buffer.from(output)
+  const text = output.startsWith('"') ? whole : Buffer.from(JSON.stringify(output))
   const head: Pick<WorkflowAnswer, 'ok' | 'workflow' | 'workflow_name' | 'workflow_file'> = {
     ok: true, workflow: plan.name, workflow_name: plan.title, workflow_file: plan.file
   }
-  return new JsonText(`${open(head)},"output_text":${text},"created_count":${jobs.length},"created_jobs":[${jobs.join()}],"output":${output},"stdout":${text}}`)
+  return new JsonText(Buffer.concat([
+    Buffer.from(`${open(head)},"output_text":`), text, Buffer.from(`,"created_count":${jobs.length},"created_jobs":[${jobs.join()}],"output":`),
+    whole, Buffer.from(',"stdout":'), text, Buffer.from('}')
+  ]))
 }
 
 async function createdJob ({ name, type, tool, queue, needs }: PlannedStep, { byName }: StepProgress): Promise<string> {

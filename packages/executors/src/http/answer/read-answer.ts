@@ -6,6 +6,7 @@ import { shownChars } from '../../result/stream-end.ts'
 import { decodeText } from '../../run/decode-text.ts'
 import type { Outcome } from '../../run/outcome.ts'
 import { foreignPlaces } from '../../run/foreign-bytes.ts'
+import { bufferOf } from '../../run/threads.ts'
 import { decodePrefix, lastChars } from '../../run/utf8.ts'
 import { RequestFault } from '../request/request-fault.ts'
 import { readBounded, type BoundedBody } from './bounded-body.ts'
@@ -66,8 +67,8 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
 }
 
 function shortOutcome (task: OutputTask): Outcome {
-  const { json = 'null', parts } = runOutputTask(task).answer
-  return { ok: true, output: undefined, json, parts }
+  const { json, parts } = runOutputTask(task).answer
+  return { ok: true, output: undefined, ...json !== undefined && { json: bufferOf(json) }, parts }
 }
 
 /**
