@@ -8,6 +8,7 @@ import { Type } from '@toolyard/contract/type'
 import { principalOf, requireSse } from '../access/principal.ts'
 import type { BatchInvoker } from '../invocation/batch/batch-invoker.ts'
 import type { ReadLog } from '../invocation/batch/call-answer.ts'
+import { answerJson } from '../invocation/batch/answer-json.ts'
 import { readBatch } from '../invocation/batch/batch-reader.ts'
 import { imageFormats, withMessages } from '../invocation/batch/message-answers.ts'
 import { abandoned } from '../plugins/abandoned.ts'
@@ -18,6 +19,7 @@ import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import type { ReturnedImages } from '../files/returned-images.ts'
 import { comeBackHint, type ToolCatalog } from '../catalog/tool-catalog.ts'
+import { sendJson } from './jobs/found-job.ts'
 
 export interface AgentToolRoutesOptions {
   catalog: ToolCatalog
@@ -77,7 +79,7 @@ export async function agentToolRoutes (
       const answer = await told(await invoker.invoke(batch, caller))
       if (answer.results.some(result => !result.ok && result.error?.code === 'QUEUE_FULL')) void reply.header('retry-after', retryAfterSec)
       // The shapes of messages are a union, which the serializer of the schema would try one by one.
-      return await reply.header('content-type', 'application/json; charset=utf-8').serializer(writeJson).send(answer)
+      return await sendJson(reply, await answerJson(answer))
     }
     requireSse(caller.principal)
     await streamBatch(streams, reply, async listener =>

@@ -1,9 +1,10 @@
 import { around, type InvokeBatchResponse } from '@toolyard/contract'
 import type { FastifyReply } from 'fastify'
+import { answerJson } from '../invocation/batch/answer-json.ts'
 import type { AnswerListener } from '../invocation/batch/batch-answers.ts'
 import type { EventStream } from './event-stream.ts'
 import type { EventStreams } from './event-streams.ts'
-import { commentFrame, eventFrame } from './frame.ts'
+import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
 
 const faultFrame = commentFrame('the service met a fault; its log has it under the request id')
 
@@ -26,7 +27,7 @@ export async function streamBatch (
     })
     // An async batch has its whole answer at once.
     stream ??= streams.open(reply)
-    stream.end(eventFrame('end', body))
+    stream.end(jsonFrame('end', await answerJson(body)))
   } catch (error) {
     stream?.end(faultFrame)
     throw error

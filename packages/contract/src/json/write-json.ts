@@ -1,16 +1,16 @@
-import { isWritten, writtenOf, WrittenNumber } from './written.ts'
+import { holdsWritten, isWritten, writtenOf, WrittenJson } from './written.ts'
 
 /** Writes JSON as `JSON.stringify` does, with the numbers and the order that were read. */
 export function writeJson (value: unknown): string {
   if (typeof value !== 'object' || value === null || !isWritten(value)) return JSON.stringify(value)
-  if (value instanceof WrittenNumber) return value.text
+  if (value instanceof WrittenJson) return value.text
   return Array.isArray(value) ? writeList(value) : writeObject(value)
 }
 
 /** The same for people, in lines. */
 export function prettyJson (value: unknown): string {
   if (typeof value !== 'object' || value === null || !isWritten(value)) return JSON.stringify(value, null, 2)
-  if (value instanceof WrittenNumber) return value.text
+  if (value instanceof WrittenJson) return value.text
   const isList = Array.isArray(value)
   const lines = isList
     ? value.map((item, at) => numberOf(writtenOf(value)?.items?.[at], item) ?? prettyJson(item))
@@ -21,9 +21,13 @@ export function prettyJson (value: unknown): string {
 
 /** The same for a value that was made here: what was read may stand anywhere in it. */
 export function writeThrough (value: unknown): string {
+  return holdsWritten(value) ? writeParts(value) : JSON.stringify(value)
+}
+
+function writeParts (value: unknown): string {
   if (typeof value !== 'object' || value === null || isWritten(value)) return writeJson(value)
-  if (Array.isArray(value)) return `[${value.map(item => writeThrough(item) ?? 'null').join(',')}]`
-  return `{${membersOf(value, writeThrough).map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
+  if (Array.isArray(value)) return `[${value.map(item => writeParts(item) ?? 'null').join(',')}]`
+  return `{${membersOf(value, writeParts).map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
 }
 
 function writeList (items: readonly unknown[]): string {

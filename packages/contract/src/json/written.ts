@@ -18,8 +18,8 @@ export interface Written {
   order?: string[]
 }
 
-/** A number that is no member of anything, such as an output, and that JavaScript would write otherwise. */
-export class WrittenNumber {
+/** A value whose JSON is known, for who only passes it on: a large one takes up much more memory than its text. */
+export class WrittenJson {
   readonly text: string
 
   constructor (text: string) {
@@ -27,7 +27,14 @@ export class WrittenNumber {
   }
 
   /** For who doesn't know better. */
-  toJSON (): number {
+  toJSON (): unknown {
+    return JSON.parse(this.text)
+  }
+}
+
+/** A number that is no member of anything, such as an output, and that JavaScript would write otherwise. */
+export class WrittenNumber extends WrittenJson {
+  override toJSON (): number {
     return Number(this.text)
   }
 }
@@ -37,9 +44,19 @@ export function writtenOf (value: unknown): Written | undefined {
   return typeof value === 'object' && value !== null ? (value as { [written]?: Written })[written] : undefined
 }
 
+/** Whether JavaScript would write anything in a value otherwise than it was written. */
+export function holdsWritten (value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (isWritten(value)) return true
+  if (Array.isArray(value)) return value.some(holdsWritten)
+  // A list of the values would take more time than most of them do.
+  for (const name in value) if (holdsWritten(Reflect.get(value, name))) return true
+  return false
+}
+
 /** Whether JavaScript would write a value otherwise than it was written. */
 export function isWritten (value: unknown): boolean {
-  return typeof value === 'object' && value !== null && (written in value || value instanceof WrittenNumber)
+  return typeof value === 'object' && value !== null && (written in value || value instanceof WrittenJson)
 }
 
 /** Notes how a value was written. */

@@ -101,5 +101,11 @@ export class BoardJob implements QueueJob {
 }
 
 function describe ({ code, message, details }: CallError): string {
-  return `${code}: ${message}${details === undefined ? '' : `\n\n${JSON.stringify(details, null, 2)}`}`
+  if (details === undefined) return `${code}: ${message}`
+  const json = JSON.stringify(details)
+  // With the white space of lines, lists in lists are a hundred times as long.
+  return `${code}: ${message}\n\n${json.length > mostPretty ? json : JSON.stringify(details, null, 2)}`
 }
+
+/** UTF-16 units of details that are shown in lines. */
+const mostPretty = 4_096

@@ -1,8 +1,8 @@
 import type { Settlement } from '@toolyard/contract'
-import { within } from '@toolyard/runtime'
+import { mapInTurns, within } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
 import { type Redis, jobKey, replyChannel, pipelined, fromRedis, listen } from '@toolyard/store'
-import { decodeReplies, decodeSettlement, settlementFields } from '../record/settlement.ts'
+import { decodeReply, decodeSettlement, settlementFields } from '../record/settlement.ts'
 
 /*
  * How an API process notices that a job has ended: by a message on its own channel, and by a sweep that reads the records
@@ -57,7 +57,7 @@ export class CompletionWaiter {
     this.#commands = commands
     this.#subscriber = subscriber
     subscriber.on('message', (channel: string, message: string) => {
-      if (channel === replyChannel(this.processId)) this.#receive(message)
+      if (channel === replyChannel(this.processId)) void this.#receive(message)
     })
     subscriber.on('ready', () => { void this.#sweep() })
   }
@@ -122,8 +122,12 @@ export class CompletionWaiter {
     if (batches?.size === 0) this.#expected.delete(jobId)
   }
 
-  #receive (message: string): void {
-    for (const { id, settlement } of decodeReplies(message)) this.#settle(id, settlement)
+  /** The first line is read at once: most messages have no other. */
+  async #receive (message: string): Promise<void> {
+    await mapInTurns(message.split('\n'), line => {
+      const { id, settlement } = decodeReply(line)
+      this.#settle(id, settlement)
+    })
   }
 
   #settle (id: string, settlement: Settlement): void {
@@ -157,13 +161,13 @@ export class CompletionWaiter {
     const replies = await pipelined(this.#commands, awaited, ([, { queue }]) => queue, (pipeline, [id, { queue }]) => {
       pipeline.hmget(jobKey(queue, id), ...settlementFields)
     })
-    for (const [index, [id]] of awaited.entries()) {
+    await mapInTurns(awaited, ([id], index) => {
       const reply = replies[index]
-      if (reply === undefined || reply instanceof Error) continue
+      if (reply === undefined || reply instanceof Error) return
       const [fields] = fromRedis<[Array<string | null>]>(reply)
       const settlement = decodeSettlement(fields)
       if (settlement !== undefined) this.#settle(id, settlement)
-    }
+    })
   }
 }
 

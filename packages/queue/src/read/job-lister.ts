@@ -6,7 +6,7 @@ import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { summarize } from './job-summary.ts'
-import { mapInTurns } from './map-in-turns.ts'
+import { mapInTurns } from '@toolyard/runtime'
 import { hasText, looksForText } from '../record/job-text.ts'
 
 /** The cursor doesn't belong to this query: it is damaged, made up, or came with the answer to another one. */

@@ -1,11 +1,11 @@
 import type { CallError, JobState, JobSummary, Progress } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
+import { around, storedJson, writeJson, WrittenJson } from '@toolyard/contract/terms'
 import { cancelled } from '../record/cancellation.ts'
 import { type Redis, jobKey, placeOfKey, rerunsField, pipelined, whileAvailable, fromRedis } from '@toolyard/store'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { readProgress } from '../record/log/job-progress.ts'
-import { mapInTurns } from './map-in-turns.ts'
+import { mapInTurns } from '@toolyard/runtime'
 import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record/job-times.ts'
 import { decodeFailure, isFailedUnrun, runsOf } from '../record/settlement.ts'
 
@@ -79,13 +79,18 @@ function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Reco
     endedRuns: Number(ended ?? 0),
     runs: runsOf(Number(runs ?? 0), failedReason),
     // An earlier run that failed leaves its reason behind.
-    failure: finishedOn === null || hasOutput || failedReason === null ? undefined : decodeFailure(failedReason),
+    failure: finishedOn === null || hasOutput || failedReason === null ? undefined : passedOn(decodeFailure(failedReason)),
     isCancelled: finishedOn === null && mark !== null,
     hasSteps: seen !== null,
     parentId: parentKey === null ? undefined : placeOfKey(parentKey).id,
     worker: isFailedUnrun(failedReason) ? undefined : worker ?? undefined,
     progress: progress === null ? undefined : readProgress(storedJson(progress))
   }
+}
+
+/** The details of 200 failures may take up hundreds of megabytes as values, and nobody here looks into them. */
+function passedOn ({ details, ...error }: CallError): CallError {
+  return details === undefined ? error : around({ ...error, details: new WrittenJson(writeJson(details)) })
 }
 
 function numberOf (text: string | null): number | undefined {
@@ -124,7 +129,7 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
     ...(job.tenant === undefined ? {} : { tenant: job.tenant }),
     worker: times.started_at === null ? null : record.worker ?? null,
     ...(record.progress === undefined ? {} : { progress: record.progress }),
-    error: error === undefined ? null : { ...error, at: updatedAt },
+    error: error === undefined ? null : around({ ...error, at: updatedAt }),
     created_at: isoTime(record.timestamp),
     updated_at: updatedAt,
     ...times

@@ -40,12 +40,10 @@ export function decodeSettlement (values: ReadonlyArray<string | null | undefine
   return { ok: false, error: decodeFailure(failedReason ?? '') }
 }
 
-/** Reads what the API process that waits for jobs is told of their ends, a line each: the id, `+` or `-`, and what the record says. */
-export function decodeReplies (message: string): Array<{ id: string, settlement: Settlement }> {
-  return message.split('\n').map(line => {
-    const text = line.slice(idLength + 1)
-    return { id: line.slice(0, idLength), settlement: line[idLength] === '+' ? { ok: true, output: storedJson<OutputRecord>(text) } : { ok: false, error: decodeFailure(text) } }
-  })
+/** Reads a line of what the API process that waits for jobs is told of their ends: the id, `+` or `-`, and what the record says. */
+export function decodeReply (line: string): { id: string, settlement: Settlement } {
+  const text = line.slice(idLength + 1)
+  return { id: line.slice(0, idLength), settlement: line[idLength] === '+' ? { ok: true, output: storedJson<OutputRecord>(text) } : { ok: false, error: decodeFailure(text) } }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Turns } from '@toolyard/runtime'
+import { Turns } from './turns.ts'
 
 /** Maps a list whose items take little time each, and much time in all. */
 export async function mapInTurns<T, U> (items: readonly T[], map: (item: T, at: number) => U): Promise<U[]> {
