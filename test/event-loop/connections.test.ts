@@ -52,7 +52,8 @@ t.test('promise 10: no requests that one connection sends at once hold up the AP
   // Node.js itself answers the first of them, and closes the connection.
   for (const [what, request] of Object.entries({ 'requests without a host': 'GET / HTTP/1.1\r\n\r\n', 'what is no request': '\r\n\r\nx\r\n' })) {
     await leavesLoopsFree(t, `200,000 times ${what}`, async () => {
-      t.match((await send(request.repeat(200_000))).first, /^HTTP\/1\.1 400 /)
+      // The end of the connection, whose bytes nobody reads any more, may overtake the answer.
+      t.match((await send(request.repeat(200_000))).first, /^(?:HTTP\/1\.1 400 |$)/)
     })
   }
 })

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { processorMs } from '../support/processor-time.ts'
+import { longer, noTurn, turnMeter, type Turn } from './turn.ts'
 import { boundMs, onUsualMachine } from './usual-machine.ts'
 
 /** Runs of one piece of work: the first ones are slower, and the machine may be busy with something else. */
@@ -19,20 +19,14 @@ export async function leavesLoopFree (t: Test, what: string, work: () => unknown
   t.ok((turns.at(-1) ?? Infinity) <= boundMs, `${what}: ${Math.round(Math.min(...turns))} ms in one turn of the event loop`, { turns })
 }
 
-/**
- * The longest turn of the event loop while some work is done, in milliseconds. A turn counts by the processor time of
- * this process or by the clock, whichever is less: a process that waits for its processor blocks nothing by itself, and
- * neither do threads.
- */
-export async function longestTurn (work: () => unknown): Promise<number> {
-  let longest = 0
+/** The longest turn of the event loop while some work is done. */
+export async function longestTurn (work: () => unknown): Promise<Turn> {
+  const meter = turnMeter()
+  let longest = noTurn
   let isOver = false
-  let before = now()
   const turned = new Promise<void>(resolve => {
     const turn = (): void => {
-      const after = now()
-      longest = Math.max(longest, Math.min(after.used - before.used, after.clock - before.clock))
-      before = now()
+      longest = longer(longest, meter())
       if (isOver) resolve()
       else setImmediate(turn)
     }
@@ -45,8 +39,4 @@ export async function longestTurn (work: () => unknown): Promise<number> {
   }
   await turned
   return longest
-}
-
-function now (): { used: number, clock: number } {
-  return { used: processorMs(), clock: performance.now() }
 }

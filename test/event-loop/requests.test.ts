@@ -48,12 +48,12 @@ function partsOf (value: unknown): number {
   return items.reduce((sum: number, item) => sum + partsOf(item), Array.isArray(value) ? 1 : 1 + items.length)
 }
 
-/** The values that fit each schema. */
-const fitting: Record<string, (what: string, value: unknown) => boolean> = {
+/** The values that fit each schema; undefined where it depends on how fast the machine is. */
+const fitting: Record<string, (what: string, value: unknown) => boolean | undefined> = {
   anything: () => true,
   choices: () => false,
-  // Half a million of numbers is too complex for a schema of several parts.
-  defaults: (_, value) => Array.isArray(value) && value.length < 400_000,
+  // Half a million of numbers may be too complex for a schema of several parts.
+  defaults: (_, value) => Array.isArray(value) && (value.length < 400_000 ? true : undefined),
   unique: what => what === 'objects of all shapes',
   values: () => false,
   names: () => false,
@@ -68,9 +68,10 @@ t.test('promise 10: no arguments hold up the API or a worker, whatever the schem
         const isLarge = partsOf(value) > 29_990
         // What is refused before it reaches a schema, and what a schema doesn't look into, is sent once.
         if (name !== 'anything' && (isLarge || (typeof value === 'string' && (what !== 'equal letters' || size < 900_000)))) continue
-        const expected = isLarge ? '400 VALIDATION_ERROR' : fits(what, value) ? 'succeeded' : 'INVALID_ARGUMENTS'
+        const isFit = fits(what, value)
+        const expected = isLarge ? ['400 VALIDATION_ERROR'] : [...isFit === false ? [] : ['succeeded'], ...isFit === true ? [] : ['INVALID_ARGUMENTS']]
         await leavesLoopsFree(t, `${size} bytes of ${what} for ${name}`, async () => {
-          t.equal(await sent(`{"calls":[{"call_id":"1","name":"${name}","arguments":{"a":${text}}}]}`), expected)
+          t.ok(expected.includes(await sent(`{"calls":[{"call_id":"1","name":"${name}","arguments":{"a":${text}}}]}`)), expected.join(' or '))
         })
       }
     }

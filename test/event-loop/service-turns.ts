@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
 import type { AppProcess } from '../support/processes.ts'
+import type { Turn } from './turn.ts'
 import { boundMs, onUsualMachine } from './usual-machine.ts'
 
 const runs = 5
@@ -26,13 +27,13 @@ export function turnsOf ({ api, workers }: { api: AppProcess, workers: readonly 
   return async (t: Test, what: string, request: () => Promise<unknown>): Promise<void> => {
     const turns: number[] = []
     // Of the API and of each worker, for who looks into a failure.
-    const each: number[][] = []
+    const each: Turn[][] = []
     while (turns.length < runs && (turns.at(-1) ?? Infinity) > boundMs) {
       await Promise.all(processes.map(process => turnOf(process, env)))
       await request()
       const now = await Promise.all(processes.map(process => turnOf(process, env)))
-      each.push(now.map(Math.round))
-      turns.push(onUsualMachine(Math.max(...now)))
+      each.push(now)
+      turns.push(Math.max(...now.map(onUsualMachine)))
     }
     t.ok((turns.at(-1) ?? Infinity) <= boundMs, `${what}: ${Math.round(Math.min(...turns))} ms in one turn of the event loop`, { each })
   }
@@ -61,10 +62,10 @@ export async function firstTurnIsShort (
 }
 
 /** The longest turn of a process since it was last asked. */
-async function turnOf ({ child: { pid = 0 } }: AppProcess, env: Record<string, string>): Promise<number> {
+async function turnOf ({ child: { pid = 0 } }: AppProcess, env: Record<string, string>): Promise<Turn> {
   const file = `${env['TURN_FILE']}.${pid}`
   rmSync(file, { force: true })
   process.kill(pid, 'SIGUSR2')
   await waitFor('the process says how long its longest turn was', () => existsSync(file) && readFileSync(file, 'utf8') !== '')
-  return Number(readFileSync(file, 'utf8'))
+  return JSON.parse(readFileSync(file, 'utf8')) as Turn
 }

@@ -1,3 +1,5 @@
+import type { Turn } from './turn.ts'
+
 /** What no call may exceed (promise 10), in milliseconds of a usual machine. */
 export const boundMs = 50
 
@@ -18,17 +20,32 @@ const text = JSON.stringify(Array.from({ length: 200 }, (_, index) => ({
   }
 })))
 
+/** What a usual machine takes to give a process a page of memory, in milliseconds. */
+const usualPageMs = 0.0005
+const pageBytes = 4_096
+const probedPages = 1_024
+
 /**
  * What took so long here and now, as a usual machine would take it, in milliseconds. Processors that are shared with
- * other machines are slower by a factor of two at times. It is told by the median of what the parsing of one text takes just then.
+ * other machines are slower by a factor of two at times: it is told by the median of what the parsing of one text takes just
+ * then. Where the host lends memory page by page, one takes forty times as long: that is measured as well.
  */
-export function onUsualMachine (ms: number): number {
+export function onUsualMachine (turn: Turn): number {
   // What is short enough here is so there.
-  if (ms <= boundMs) return ms
+  if (turn.ms <= boundMs) return turn.ms
+  const ms = turn.ms - turn.pages * Math.max(0, pageMs() - usualPageMs)
   const times = Array.from({ length: parses }, () => {
     const begun = performance.now()
     JSON.parse(text)
     return performance.now() - begun
   }).sort((one, other) => one - other)
   return ms / Math.min(mostSlowness, Math.max(1, (times[Math.floor(parses / 2)] ?? 0) / usualParseMs))
+}
+
+/** What the first use of a page takes just now, in milliseconds. */
+function pageMs (): number {
+  const memory = Buffer.allocUnsafeSlow(probedPages * pageBytes)
+  const begun = performance.now()
+  for (let at = 0; at < memory.length; at += pageBytes) memory[at] = 1
+  return (performance.now() - begun) / probedPages
 }

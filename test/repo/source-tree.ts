@@ -1,4 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -11,13 +13,11 @@ export interface SourceFile {
 /** The root of this repository. */
 export const repoRoot = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What is made or installed here, or belongs to one machine, and isn't part of the repository: by name, and by path. */
-const skippedNames = new Set(['node_modules', 'dist', 'coverage'])
-const skippedPaths = new Set(['.git', '.tap', '.toolyard', '.env', 'test/build', 'test/bundle', 'workspace'])
-
-/** Reads the text files below `root` whose paths `keep` accepts, in the order of their paths. */
+/** Reads the text files of a checkout whose paths `keep` accepts, in the order of their paths: what git knows, and what it doesn't ignore. */
 export async function readTree (root: string, keep: (path: string) => boolean): Promise<SourceFile[]> {
-  const paths = (await listFiles(root, '')).filter(keep).sort()
+  const listing = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })
+  if (listing.status !== 0) throw new Error(`git can't list the files of ${root}: ${listing.stderr || String(listing.error)}`)
+  const paths = [...new Set(listing.stdout.split('\0'))].filter(path => path !== '' && existsSync(join(root, path)) && keep(path)).sort()
   return await Promise.all(paths.map(async path => ({ path, text: await readFile(join(root, path), 'utf8') })))
 }
 
@@ -29,15 +29,4 @@ export function plantTree (texts: Record<string, string>): SourceFile[] {
 /** Whether the path is that of a program's source, in any of the languages that Node reads. */
 export function isScript (path: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(path)
-}
-
-async function listFiles (root: string, dir: string): Promise<string[]> {
-  const entries = await readdir(join(root, dir), { withFileTypes: true })
-  const lists = entries.map(async entry => {
-    const path = dir === '' ? entry.name : `${dir}/${entry.name}`
-    if (skippedNames.has(entry.name) || skippedPaths.has(path) || entry.name.endsWith('.log')) return []
-    if (entry.isDirectory()) return await listFiles(root, path)
-    return entry.isFile() ? [path] : []
-  })
-  return (await Promise.all(lists)).flat()
 }

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer'
+
 /** Above it, and down to its negative, whole numbers are not written in full: the largest unsigned integer of 64 bits. */
 const maxInFull = 2 ** 64
 /** Below it, and up to its negative, fractions are written with an exponent. */
@@ -25,8 +27,20 @@ export function isTrue (value: unknown): boolean {
   return value === true || (Number.isInteger(value) && value !== 0)
 }
 
-/** Literal `\n`, then literal `\t`, become what they stand for; nothing else is an escape. */
+/** Literal `\n` and `\t` become what they stand for; nothing else is an escape. */
 export function normalizeNewlines (text: string): string {
-  // `replaceAll` takes six times as long where there are hundreds of thousands.
-  return text.split('\\n').join('\n').split('\\t').join('\t')
+  if (!text.includes('\\')) return text
+  // Hundreds of thousands of them take a tenth of a second as texts. No byte of a longer character is a backslash.
+  const bytes = Buffer.from(text)
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const escape = bytes[at] === backslash ? escapes.get(bytes[at + 1] ?? 0) : undefined
+    if (escape !== undefined) at++
+    bytes[length++] = escape ?? bytes[at] ?? 0
+  }
+  return bytes.toString('utf8', 0, length)
 }
+
+const backslash = 0x5c
+/** By the byte of their letter. */
+const escapes = new Map([[0x6e, 0x0a], [0x74, 0x09]])
