@@ -1,6 +1,9 @@
 /** A turn of the event loop. */
 export interface Turn {
-  /** By the processor time of its process or by the clock, whichever is less, in milliseconds: who waits for a processor blocks nothing, and neither do threads. */
+  /**
+   * By the processor time of its process or by the clock, whichever is less, in milliseconds: who waits for a processor blocks
+   * nothing, and neither do threads.
+   */
   ms: number
   /** Pages of memory that the process used for the first time. */
   pages: number

@@ -8,7 +8,7 @@ const skip = await withoutBox()
 const count = 3_000
 const runs = 3
 
-/** A process that waits for ever: it opens a FIFO into which nobody writes. A program of its own would take a while to start, thousands of times. */
+/** A process that waits for ever: it opens a FIFO into which nobody writes. To start thousands of programs would take a minute. */
 const withWaiting = 'cd "$(mktemp -d)" && mkfifo never; waits () { read line < never; }; '
 
 /** How many processes there are, without those that wait for a parent that reaps them. */

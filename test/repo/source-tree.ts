@@ -13,7 +13,7 @@ export interface SourceFile {
 /** The root of this repository. */
 export const repoRoot = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Reads the text files of a checkout whose paths `keep` accepts, in the order of their paths: what git knows, and what it doesn't ignore. */
+/** Reads the text files of a checkout that git doesn't ignore and whose paths `keep` accepts, in the order of their paths. */
 export async function readTree (root: string, keep: (path: string) => boolean): Promise<SourceFile[]> {
   const listing = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })
   if (listing.status !== 0) throw new Error(`git can't list the files of ${root}: ${listing.stderr || String(listing.error)}`)

@@ -1,7 +1,7 @@
 import type { HttpError } from '@toolyard/contract'
 import {
   AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse,
-  parseIdempotencyKey, ResponsesToolList, SkillList, ToolList, ToolListQuery, writeJson
+  parseIdempotencyKey, ResponsesToolList, SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
 import type { JobLogs } from '@toolyard/queue'
 import { Type } from '@toolyard/contract/type'

@@ -122,7 +122,8 @@ export class BulkChanges {
   /** Does one page; whether there is another one. */
   async #page (bulk: Bulk): Promise<boolean> {
     const { id, query, scope, cursor } = bulk
-    const { jobs, nextCursor } = await this.#parts.lister.list({ ...query, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, scope)
+    const place = cursor === undefined ? {} : { cursor }
+    const { jobs, nextCursor } = await this.#parts.lister.list({ ...query, limit: pageSize, ...place }, scope)
     let changed = 0
     for (let start = 0; start < jobs.length; start += atOnce) {
       const results = await Promise.all(jobs.slice(start, start + atOnce).map(async job => await this.#change(bulk, job)))
