@@ -11,12 +11,10 @@ const attack = '<script>window.attacked = 1</script><img src=x onerror="window.a
 const files = {
   'tools/bin/breaks': script(`
     console.error('looking for the part ${attack}')
-    if (require('node:fs').existsSync('mended')) console.log('"mended"')
-    else process.exit(3)`),
-  'tools/bin/attacks': script(`console.log(JSON.stringify({ html: ${JSON.stringify(attack)}, ${JSON.stringify(JSON.stringify(attack))}: [${JSON.stringify(attack)}] }))`),
-  'tools/bin/mends': script('require("node:fs").writeFileSync("mended", ""); console.log("{}")')
+    process.exit(3)`),
+  'tools/bin/attacks': script(`console.log(JSON.stringify({ html: ${JSON.stringify(attack)}, ${JSON.stringify(JSON.stringify(attack))}: [${JSON.stringify(attack)}] }))`)
 }
-const tools = ['breaks', 'attacks', 'mends'].map(name => ({ name, description: name, schema: { type: 'object' }, command: [`./tools/bin/${name}`] }))
+const tools = ['breaks', 'attacks'].map(name => ({ name, description: name, schema: { type: 'object' }, command: [`./tools/bin/${name}`] }))
 const browser = await startBrowser(t)
 
 void t.test('the dashboard in a browser', { skip: typeof browser === 'string' && browser }, async t => {
@@ -30,7 +28,7 @@ void t.test('the dashboard in a browser', { skip: typeof browser === 'string' &&
     await reach(client, id, 'succeeded', 'failed')
     return id
   }
-  t.test('an operator logs in, finds a failed job, reads its error and log, runs it again, and logs out', async t => {
+  t.test('an operator logs in at the console, finds a failed job, reads its error and log, and logs out', async t => {
     const id = await ended('breaks')
     const { page, problems } = await browser.open()
     await page.goto(base)
@@ -49,18 +47,14 @@ void t.test('the dashboard in a browser', { skip: typeof browser === 'string' &&
     await openTab(page, 'Logs')
     await page.getByText(/Z info looking for the part/).first().waitFor()
 
-    await ended('mends')
-    await icon(page, 'refresh-cw').first().click()
-    await page.getByRole('button', { name: 'Confirm' }).click()
-    t.match(await reach(client, id, 'succeeded'), { result: 'mended', attempts: 1 })
-
-    await page.goto(`${base}/logout`)
+    t.equal(await icon(page, 'refresh-cw').count(), 0, 'it only shows')
+    await page.goto(service.api.address)
     await page.getByRole('button', { name: 'Log out' }).click()
-    await page.waitForURL(`${base}/login`)
+    await page.getByLabel('API key').waitFor()
     await page.goto(`${base}/queue/default/${id}`)
-    await page.waitForURL(`${base}/login`)
+    await page.waitForURL(/then=dashboard/)
     t.equal(await page.evaluate('window.attacked'), undefined)
-    t.same(problems, [])
+    t.same(problems.filter(isUnexpected), [])
   })
 
   t.test('fault 42 a script in a result is shown as text and doesn\'t run', async t => {
@@ -73,28 +67,15 @@ void t.test('the dashboard in a browser', { skip: typeof browser === 'string' &&
       t.equal(await page.locator('img[src=x]').count(), 0)
       t.equal(await page.evaluate('window.attacked'), undefined)
     }
-    t.same(problems, [], 'nothing needed to be stopped by the policy')
+    t.same(problems.filter(isUnexpected), [], 'nothing of it needed to be stopped by the policy')
     await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.attacked = 1\">')")
-    await waitFor('the policy stops what is put in all the same', () => problems.some(problem => problem.includes('Content Security Policy')))
+    await waitFor('the policy stops what is put in all the same', () => problems.filter(isUnexpected).some(problem => problem.includes('Content Security Policy')))
     t.equal(await page.evaluate('window.attacked'), undefined)
   })
 
-  t.test('an action that isn\'t offered has no button', async t => {
-    const { id } = await submit(client, { type: 'agentcli.mends', delay_ms: 600_000 })
-    const { page } = await browser.open()
-    await logIn(page, base)
-    await page.goto(`${base}/queue/default/${id}`)
-    await icon(page, 'corner-up-left').waitFor()
-    for (const name of ['files', 'pencil', 'clock']) t.notOk(await icon(page, name).first().isVisible(), name)
-    await page.goto(`${base}/`)
-    await icon(page.getByRole('main'), 'ellipsis-vertical').last().click()
-    await page.getByRole('menuitem', { name: 'Pause' }).waitFor()
-    for (const name of ['Add job', 'Set concurrency', 'Empty', 'Obliterate']) t.notOk(await page.getByRole('menuitem', { name }).isVisible(), name)
-  })
-
-  t.test('a read-only dashboard has no buttons, also behind a proxy with a path of its own', async t => {
+  t.test('the dashboard has no buttons that change anything, also behind a proxy with a path of its own', async t => {
     const id = await ended('attacks')
-    const api = await service.startApi({ DASHBOARD: 'read-only', BASE_PATH: '/tools' })
+    const api = await service.startApi({ BASE_PATH: '/tools' })
     const proxy = await startProxy(t, api.address, '/tools')
     const { page, problems } = await browser.open()
     await logIn(page, `${proxy}/dashboard`)
@@ -102,17 +83,22 @@ void t.test('the dashboard in a browser', { skip: typeof browser === 'string' &&
     await page.getByText(id).first().waitFor()
     await page.goto(`${proxy}/dashboard/queue/default/${id}`)
     await page.getByText('window.attacked').first().waitFor()
-    t.equal(await icon(page, 'trash-2').count(), 0)
-    t.same(problems, [])
+    for (const name of ['trash-2', 'files', 'pencil', 'clock', 'refresh-cw']) t.equal(await icon(page, name).count(), 0, name)
+    t.same(problems.filter(isUnexpected), [])
   })
 })
+
+/** bull-board's page has a link to fonts of another host, which its policy keeps it from loading. */
+function isUnexpected (problem: string): boolean {
+  return !problem.includes('fonts.googleapis.com')
+}
 
 /** Logs in where the page sees the dashboard. */
 async function logIn (page: Page, at: string): Promise<void> {
   await page.goto(at)
   await page.getByLabel('API key').fill(testKeys.admin)
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.waitForURL(`${at}/`)
+  await page.waitForURL(`${at}**`)
 }
 
 function icon (where: Page | Locator, name: string): Locator {

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { openVisit } from '../dashboard/visitor.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { createService } from '../support/service.ts'
 import { callbackEnv, startReceiver } from './receiver.ts'
@@ -13,13 +12,18 @@ const service = await createService(t, {
 })
 const { client } = service
 
+/** An operator has the failed jobs of a tool run again. */
+async function runAgain (tool: string): Promise<void> {
+  const { status } = await client.request('/v1/bulk', { body: { action: 'run_again', filter: { status: 'failed', tool } } })
+  t.equal(status, 202)
+}
+
 t.test('RC33 a job that an operator runs again has another callback, with an id of its own', async t => {
   const { id } = await submit(client, { type: 'agentcli.breaks', callback_url: `${receiver.url}/again` })
   const [first] = await receiver.at('/again')
   t.match(first?.body, { id, status: 'failed', error: { code: 'TOOL_FAILED' } })
   await client.call('mends')
-  const { api } = await openVisit(service.api.address)
-  t.equal((await api(`/queues/default/${id}/retry`, 'PUT')).status, 204)
+  await runAgain('breaks')
   const [, second] = await receiver.at('/again', 2)
   t.match(second?.body, { id, status: 'succeeded', result: 'done', error: null })
   t.not(second?.headers['x-toolyard-delivery'], first?.headers['x-toolyard-delivery'])
@@ -30,11 +34,10 @@ t.test('RC35 a job that was given up because of another one can be run again aft
   const broken = await submit(client, { type: 'agentcli.breaks' })
   const waiting = await submit(client, { type: 'agentcli.mends', depends_on: [broken.id], callback_url: `${receiver.url}/waiting` })
   t.match(await reach(client, waiting.id, 'succeeded', 'failed'), { status: 'failed', error: { code: 'DEPENDENCY_BLOCKED' } })
-  const { api } = await openVisit(service.api.address)
   await client.call('mends')
-  for (const id of [broken.id, waiting.id]) {
-    t.equal((await api(`/queues/default/${id}/retry`, 'PUT')).status, 204)
-    t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded' })
-  }
+  await runAgain('breaks')
+  await reach(client, broken.id, 'succeeded')
+  await runAgain('mends')
+  await reach(client, waiting.id, 'succeeded')
   t.same((await receiver.at('/waiting', 2)).map(({ body }) => [body.status, body.attempts]), [['failed', 0], ['succeeded', 1]])
 })

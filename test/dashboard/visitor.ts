@@ -1,6 +1,7 @@
+import { consoleHeader } from '@toolyard/contract'
 import { testKeys } from '../support/service.ts'
 
-/** An answer of the dashboard, redirects included. */
+/** An answer, redirects included. */
 export interface Page {
   status: number
   headers: Headers
@@ -9,37 +10,23 @@ export interface Page {
   body: Record<string, unknown>
 }
 
-/** What a visitor sends beside the address. */
-export interface Visit {
-  method?: string
-  headers?: Record<string, string>
-  /** Sent as a form, from the page itself. */
-  form?: Record<string, string>
-}
-
 /** Sends a request to an address as it is: no key, no redirect followed. */
-export async function visit (url: string, { method, headers, form }: Visit = {}): Promise<Page> {
-  const response = await fetch(url, {
-    method: method ?? (form === undefined ? 'GET' : 'POST'),
-    redirect: 'manual',
-    headers: { ...(form === undefined ? {} : { origin: new URL(url).origin }), ...headers },
-    ...(form === undefined ? {} : { body: new URLSearchParams(form) })
-  })
+export async function visit (url: string, init: { method?: string, headers?: Record<string, string>, body?: string } = {}): Promise<Page> {
+  const response = await fetch(url, { redirect: 'manual', ...init })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('json') === true
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) as Record<string, unknown> : {} }
 }
 
-/** Tries to log in to the API at an address; the key is an admin's when none is given. */
-export async function tryLogin (address: string, key: string = testKeys.admin, headers: Record<string, string> = {}): Promise<Page> {
-  return await visit(`${address}/dashboard/login`, { form: { key }, headers })
-}
-
-/** Logs in, and gives the cookie as a browser sends it back. */
-export async function logIn (address: string, key?: string, headers?: Record<string, string>): Promise<string> {
-  const page = await tryLogin(address, key, headers)
+/** Logs in to the API at an address, as the console does, and gives the cookie as a browser sends it back. */
+export async function logIn (address: string, key: string = testKeys.admin, headers: Record<string, string> = {}): Promise<string> {
+  const page = await visit(`${address}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', [consoleHeader]: '1', 'sec-fetch-site': 'same-origin', ...headers },
+    body: JSON.stringify({ key })
+  })
   const cookie = page.headers.get('set-cookie')
-  if (page.status !== 303 || cookie === null) throw new Error(`the login answered ${page.status}: ${page.text.slice(0, 200)}`)
+  if (page.status !== 200 || cookie === null) throw new Error(`the login answered ${page.status}: ${page.text.slice(0, 200)}`)
   return cookie.split(';', 1)[0] ?? ''
 }
 

@@ -31,7 +31,7 @@ t.test('the body of every error has the request_id of its header', async t => {
     '400 of a path': { path: '/v1/jobs/%zz', options: {} },
     401: { path: batch, options: { key: 'wrong', body: {} } },
     404: { path: '/nowhere', options: {} },
-    '404 of the dashboard': { path: '/dashboard/static/nothing.js', options: {} },
+    '401 of the dashboard': { path: '/dashboard/api/queues', options: { key: null } },
     413: { path: batch, options: { body: 'x'.repeat(2_000_000) } },
     415: { path: batch, options: { body: 'x', headers: { 'content-type': 'text/plain' } } }
   } as const

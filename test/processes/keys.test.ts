@@ -1,4 +1,5 @@
 import t from 'tap'
+import { logIn } from '../dashboard/visitor.ts'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { entries, programs } from '../e2e/tools.ts'
@@ -173,10 +174,7 @@ t.test('a ticket and a session of the dashboard end with the key', async t => {
   const { body: { key: { key } } } = await make({ name: 'visitor', role: 'admin' })
   const { job_id: id } = await client.call('echo')
   const { body: { token } } = await client.request<{ token: string }>('/v1/auth/sse-token', { key, body: {} })
-  const login = await fetch(`${service.api.address}/dashboard/login`, {
-    method: 'POST', redirect: 'manual', headers: { 'sec-fetch-site': 'same-origin' }, body: new URLSearchParams({ key })
-  })
-  const cookie = String(login.headers.get('set-cookie')).split(';', 1)[0] ?? ''
+  const cookie = await logIn(service.api.address, key)
   const statuses = async (): Promise<number[]> => [
     (await elsewhere.request('/dashboard/api/queues', { key: null, headers: { cookie } })).status,
     (await elsewhere.request(`/v1/jobs/${String(id)}/stream?stream_token=${token}`, { key: null })).status

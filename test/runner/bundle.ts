@@ -21,8 +21,8 @@ export async function bundleTests (files: readonly TestFile[]): Promise<TestFile
   const bundle = await rolldown({
     input: { ...programs, ...Object.fromEntries(names.map(name => [name, join(built, `${name}.js`)])) },
     platform: 'node',
-    // Large tools that few tests use.
-    external: [/^(?:vite|rolldown|typescript|eslint|playwright-core)(?:\/|$)/],
+    // Large tools that few tests use, and what looks for its own files.
+    external: [/^(?:@bull-board|vite|rolldown|typescript|eslint|playwright-core)(?:\/|$)/],
     resolve: { mainFields: ['module', 'main'] },
     plugins: [commonModules, ownAddress],
     logLevel: 'silent'

@@ -8,6 +8,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { startReceiver } from '../callbacks/receiver.ts'
 import { runToolyard } from '../cli/toolyard.ts'
+import { logIn } from '../dashboard/visitor.ts'
 import { connect, eras, rpc } from '../mcp/clients.ts'
 import { startCollector, tracedTo } from '../support/collector.ts'
 import { waitFor } from '../support/condition.ts'
@@ -172,15 +173,9 @@ t.test('a full run leaves no key and no secret in output, logs, traces, answers 
     const { client } = await connect(t, address, secrets.admin, era)
     answers.push(JSON.stringify([await client.listTools(), await client.callTool({ name: 'local_tell', arguments: {} })]))
   }
-  const login = await fetch(`${address}/dashboard/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: address },
-    body: `key=${secrets.admin}`
-  })
-  const cookie = /toolyard_login=([^;]+)/.exec(login.headers.get('set-cookie') ?? '')?.[1] ?? ''
-  t.ok(cookie, 'a login')
-  await ask('/dashboard/api/queues', { headers: { cookie: `toolyard_login=${cookie}` } })
+  const login = await logIn(address, secrets.admin)
+  const cookie = login.slice(login.indexOf('=') + 1)
+  await ask('/dashboard/api/queues', { headers: { cookie: login } })
   for (const path of ['/openapi.json', '/v1/jobs', `/v1/jobs/${job.id}`, `/v1/jobs/${job.id}/logs`, '/v1/job-types', '/metrics', '/ready']) await ask(path)
   await waitFor('the spans have come', () => collector.spans.some(({ name }) => name === 'execute_tool far_fails'), 60_000)
   await Promise.all([service.api, ...service.workers].map(app => app.stop()))

@@ -1,6 +1,6 @@
 import { limits } from '@toolyard/contract'
 import type {
-  CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, OnceStore, OutputStore
+  CompletionWaiter, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, OnceStore, OutputStore
 } from '@toolyard/queue'
 import type { DashboardLogins, JobTypeTable, McpSessions, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/store'
 import { dropUnread, takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
@@ -74,6 +74,7 @@ export interface ApiDeps extends OperationDeps {
   tickets: StreamTickets
   lister: JobLister
   canceller: JobCanceller
+  finished: FinishedJobs
   onces: OnceStore
   mcpSessions: McpSessions
   storedKeys: StoredKeys
@@ -121,7 +122,7 @@ export interface ApiOptions {
   /** Served at `/metrics` to admin keys; absent when a port of its own serves them. */
   metrics?: MetricsRegistry
   /** Served at `/dashboard` to admins; absent when it is switched off. */
-  dashboard?: Omit<DashboardOptions, 'keys' | 'logins' | 'authDisabled' | 'basePath' | 'mayRun'>
+  dashboard?: DashboardOptions['board']
   /** What people's logins are kept in, and how long one lasts, in seconds. */
   logins: { store: DashboardLogins, ttlSec: number }
   /** The directory of the built console. */
@@ -199,13 +200,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   void app.register(consoleRoutes, { dir: options.consoleDir, basePath: options.basePath })
   if (dashboard !== undefined) {
     void app.register(dashboardRoutes, {
-      ...dashboard,
-      prefix: '/dashboard',
-      keys: options.keys,
-      logins,
-      authDisabled: options.authDisabled,
-      basePath: options.basePath,
-      mayRun: (name, principal) => deps.catalog.mayRun(name, principal)
+      prefix: '/dashboard', board: dashboard, keys: options.keys, logins, authDisabled: options.authDisabled, basePath: options.basePath
     })
   }
   const images = new ReturnedImages(options.files.sessionFiles)
@@ -235,7 +230,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(registryRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes })
     await v1.register(authRoutes)
     await v1.register(loginRoutes, { logins, authDisabled: options.authDisabled })
-    await v1.register(jobRoutes, { submitter, jobs: deps.jobs, lister: deps.lister, canceller: deps.canceller })
+    await v1.register(jobRoutes, { ...deps, submitter })
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { ticketIssuer })

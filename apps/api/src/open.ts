@@ -153,6 +153,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     lister,
     bulk,
     canceller,
+    finished,
     onces: new OnceStore(commands),
     mcpSessions: new McpSessions(commands, subscriber),
     storedKeys,
@@ -185,15 +186,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     jobRetentionSec: settings.JOB_RETENTION_SEC,
     workers: aliveWorkers(commands),
     ...(settings.METRICS_PORT === undefined ? { metrics } : {}),
-    ...(settings.DASHBOARD === 'off'
-      ? {}
-      : {
-          dashboard: {
-            board: { redis: commands, directory, queues, outputs, logs, finished },
-            readOnly: settings.DASHBOARD === 'read-only',
-            redactor
-          }
-        }),
+    ...(settings.DASHBOARD === 'on' ? { dashboard: { redis: commands, directory, queues, outputs, logs, redactor } } : {}),
     logins: { store: new DashboardLogins(commands), ttlSec: settings.DASHBOARD_SESSION_SEC },
     consoleDir: fileURLToPath(new URL('./console', import.meta.url)),
     basePath: settings.BASE_PATH,

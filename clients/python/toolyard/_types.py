@@ -111,6 +111,7 @@ class _JobSummary(TypedDict):
 
 
 class JobSummary(_JobSummary, total=False):
+    due_at: str
     """A job in a list. Times are ISO 8601 in UTC."""
 
     parent_id: str

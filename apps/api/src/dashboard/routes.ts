@@ -1,111 +1,101 @@
-import { isRecord, HttpError, type ErrorBody } from '@toolyard/contract'
-import type { BoardParts, QueueBoard, Viewer } from '@toolyard/queue/dashboard'
-import { madeOnce, type Redact } from '@toolyard/runtime'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
-import type { App } from '../plugins/typed-app.ts'
+import { HttpError } from '@toolyard/contract'
+import type { JobQueues, QueueDirectory } from '@toolyard/queue'
+import type { BoardParts } from '@toolyard/queue/dashboard'
+import { madeOnce } from '@toolyard/runtime'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Logins } from '../access/logins.ts'
-import { principalOf, type Principal } from '../access/principal.ts'
-import { Assets } from './assets.ts'
-import { createGuard } from './guard.ts'
-import { setBoardHeaders } from './headers.ts'
-import { loginRoutes } from './login.ts'
+import { nobody, requireOperator, type Principal } from '../access/principal.ts'
+import { keyOf } from '../access/request-key.ts'
+import { refuseForeignHost } from '../plugins/foreign-site.ts'
+import type { App } from '../plugins/typed-app.ts'
 
 export interface DashboardOptions {
   keys: KeyRing
+  /** Every request counts as an admin's. */
   authDisabled: boolean
   logins: Logins
-  board: BoardParts
-  /** Nothing can be changed. */
-  readOnly: boolean
+  board: BoardParts & { directory: QueueDirectory, queues: JobQueues }
   /** Path in front of all of Toolyard's, as the browser sees it; without a slash at the end. */
   basePath: string
-  /** Makes what replaces secrets on one page. */
-  redactor: () => Redact
-  /** Whether a key could have a tool run. */
-  mayRun: (tool: string, principal: Principal) => boolean
 }
 
-/** The pages of bull-board; which one it is, is its script's affair. */
-const pages = ['/', '/queue/:queueName', '/queue/:queueName/:jobId', '/job-schedulers', '/metrics-history']
+/** Nobody frames it, keeps it, or takes it for something else. Scripts are its own: what a tool has put out is text (fault 42). */
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
+    "img-src 'self' data:; font-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY'
+} as const
 
-/** Files whose names change with their content. */
-const hashedName = /\.[0-9a-f]{8,}\.(?:css|js)$/
-
-/** The queue dashboard: bull-board behind a login. bull-board itself is loaded when somebody comes. */
-export async function dashboardRoutes (app: App, options: DashboardOptions): Promise<void> {
-  const base = `${options.basePath}/dashboard/`
-  const open = madeOnce(async () => await openBoard(options, base))
-
+/** bull-board with the queues of Toolyard, to be looked at, behind the login of the console. It is loaded when somebody comes. */
+export async function dashboardRoutes (app: App, { keys, authDisabled, logins, board, basePath }: DashboardOptions): Promise<void> {
+  const open = madeOnce(async () => await openBoard(board, `${basePath}/dashboard`, error => { app.log.error({ err: error }, 'dashboard: request failed') }))
   app.decorateRequest('principal', null)
-  app.decorateRequest('login', null)
-  app.addHook('onRequest', async (_request, reply) => { setBoardHeaders(reply) })
-  app.addHook('onRequest', createGuard({ keys: options.keys, authDisabled: options.authDisabled, logins: options.logins, loginPath: `${base}login` }))
-  app.addHook('preSerialization', async (_request, _reply, payload) => isErrorBody(payload) ? forPage(payload) : payload)
-  await app.register(loginRoutes, { logins: options.logins, base })
+  app.addHook('onRequest', async (_request, reply) => { void reply.headers(headers) })
 
-  for (const url of pages) {
-    app.get(url, { config: { page: true } }, async (_request, reply) => await reply.type('text/html; charset=utf-8').send((await open()).board.page(base)))
-  }
-
-  app.get<{ Params: { '*': string } }>('/static/*', async (request, reply) => {
-    const path = request.params['*']
-    const asset = await (await open()).assets.read(path)
-    if (asset === undefined) throw new HttpError('NOT_FOUND', 'No such file')
-    if (hashedName.test(path)) void reply.header('cache-control', 'private, max-age=31536000, immutable')
-    return await reply.type(asset.type).send(asset.body)
-  })
-
+  app.get('/', show)
+  app.get('/*', show)
   app.route({
-    method: ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'],
-    url: '/api/*',
-    handler: async (request, reply) => await answer(request, reply, (await open()).board)
+    method: ['PUT', 'POST', 'PATCH', 'DELETE'],
+    url: '/*',
+    onRequest: async () => { throw new HttpError('FORBIDDEN', 'The dashboard only shows. The console and the API change jobs and queues.') },
+    handler: async () => {}
   })
 
-  async function answer (request: FastifyRequest, reply: FastifyReply, board: QueueBoard): Promise<FastifyReply> {
-    const principal = principalOf(request)
-    const path = pathBelow(request.url, '/api')
-    // They tell of all that is stored, also of other queues.
-    if (path === '/redis/stats' && principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'The statistics of Redis require an API key without queue_allowlist.')
-    const { status, body } = await board.answer(
-      { method: request.method, path, query: isRecord(request.query) ? request.query : {}, body: request.body }, viewer(principal)
-    )
-    if (request.method !== 'GET') request.log.info({ key: principal.name, action: `${request.method} ${path}`, status }, 'dashboard: action')
-    return await reply.code(status).send(body)
+  async function show (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const principal = await viewerOf(request)
+    const isApi = request.url.includes('/dashboard/api/')
+    if (principal === undefined && !isApi) return await reply.redirect(`${basePath}/?then=dashboard`, 303)
+    if (principal === undefined) throw new HttpError('UNAUTHORIZED', 'Your session is over: load the page again and log in.')
+    if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    requireOperator(principal)
+    const { server, viewerHeader } = await open()
+    request.raw.headers[viewerHeader] = JSON.stringify(principal.queueAllowlist ?? null)
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+    reply.hijack()
+    server.routing(request.raw, reply.raw)
+    return reply
   }
 
-  function viewer (principal: Principal): Viewer {
-    return {
-      keyName: principal.name,
-      queueAllowlist: principal.queueAllowlist,
-      readOnly: options.readOnly,
-      redact: options.redactor(),
-      mayRun: tool => options.mayRun(tool, principal)
+  async function viewerOf (request: FastifyRequest): Promise<Principal | undefined> {
+    if (authDisabled) {
+      refuseForeignHost(request)
+      return nobody
     }
+    if (keys.isEmpty) throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON.')
+    const key = keyOf(request)
+    return key === undefined ? (await logins.find(request.headers.cookie))?.principal : await keys.find(key)
   }
 }
 
-async function openBoard ({ board: parts, authDisabled }: DashboardOptions, base: string): Promise<{ board: QueueBoard, assets: Assets }> {
-  const { openQueueBoard } = await import('@toolyard/queue/dashboard')
-  const board = await openQueueBoard(parts, { title: 'Toolyard', links: authDisabled ? [] : [{ text: 'Log out', url: `${base}logout` }] })
-  return { board, assets: new Assets(board.staticDir) }
-}
+const noStatistics = { error: { key: 'ERRORS.FORBIDDEN' }, message: 'The statistics of Redis require an API key without queue_allowlist.' }
 
-type Failure = Static<typeof ErrorBody>
-
-function isErrorBody (payload: unknown): payload is Failure {
-  return typeof payload === 'object' && payload !== null && (payload as { ok?: unknown }).ok === false
-}
-
-/** bull-board's page shows a title by its key, and a message. */
-function forPage ({ error, ...rest }: Failure): object {
-  const key = error.code === 'UNAVAILABLE' ? 'ERRORS.REDIS_UNAVAILABLE' : error.code === 'INTERNAL' ? 'ERRORS.INTERNAL_SERVER_ERROR' : 'ERRORS.FORBIDDEN'
-  return { ...rest, error: { ...error, key }, message: error.message }
-}
-
-/** The part of a URL's path after the first `mark`, as it was sent: names of queues may hold anything. */
-function pathBelow (url: string, mark: string): string {
-  const path = url.split('?', 1)[0] ?? ''
-  return path.slice(path.indexOf(mark) + mark.length)
+/** Loads bull-board and sets it up: each in a turn of the event loop of its own. */
+async function openBoard (
+  { directory, ...parts }: DashboardOptions['board'], base: string, onError: (error: Error) => void
+): Promise<{ server: FastifyInstance, viewerHeader: string }> {
+  const { FastifyAdapter } = await import('@bull-board/fastify')
+  await turn()
+  const { createBoard, viewerHeader } = await import('@toolyard/queue/dashboard')
+  const adapter = new FastifyAdapter()
+  const findQueues = createBoard(adapter, directory, parts)
+  const server = fastify()
+  server.addHook('onError', async (_request, _reply, error) => { onError(error) })
+  server.addHook('onRequest', async (request, reply) => {
+    const route = request.routeOptions.url ?? ''
+    if (!route.startsWith('/dashboard/api/')) return
+    // They tell of all that is stored, also of other queues.
+    if (route.endsWith('/redis/stats') && request.headers[viewerHeader] !== 'null') return await reply.code(403).send(noStatistics)
+    // Queues come and go with their jobs.
+    await findQueues()
+  })
+  await server.register(adapter.setBasePath(base).registerPlugin(), { prefix: '/dashboard' })
+  await server.ready()
+  return { server, viewerHeader }
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Type } from '@toolyard/contract/type'
-import { Assets, type Asset } from '../dashboard/assets.ts'
+import { Assets, type Asset } from '../routes/assets.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { docsPage, docsStyle } from './page.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Type } from '@toolyard/contract/type'
-import { Assets, type Asset } from '../dashboard/assets.ts'
+import { Assets, type Asset } from './assets.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 const compress = promisify(gzip)

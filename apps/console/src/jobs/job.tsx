@@ -35,20 +35,33 @@ export function JobPage ({ id, back }: { id: string, back: string }): VNode {
           <Empty title={error.message}><p>Finished jobs are kept for a while: see <code>JOB_RETENTION_SEC</code>.</p></Empty>
         </>
       )}
-      {job !== undefined && <><Head job={job} />{error !== undefined && <Problem error={error} />}<Body job={job} log={log} /></>}
+      {job !== undefined && (
+        <>
+          <Head job={job} back={back} />
+          {error !== undefined && <Problem error={error} />}
+          <Body job={job} log={log} />
+        </>
+      )}
     </main>
   )
 }
 
-function Head ({ job }: { job: JobView }): VNode {
+function Head ({ job, back }: { job: JobView, back: string }): VNode {
   const { api, person } = useAccess()
-  const [isAsking, setAsking] = useState(false)
+  const [asked, setAsked] = useState<'cancel' | 'remove'>()
   const [error, setError] = useState<Error>()
   async function attempt (work: () => Promise<void>): Promise<void> {
     await work().then(() => { setError(undefined) }, (caught: unknown) => { setError(asError(caught)) })
   }
   async function cancel (): Promise<void> {
     await api.ask(`/v1/jobs/${job.id}/cancel`, { method: 'POST' })
+  }
+  async function promote (): Promise<void> {
+    await api.ask(`/v1/jobs/${job.id}/promote`, { method: 'POST' })
+  }
+  async function remove (): Promise<void> {
+    await api.ask(`/v1/jobs/${job.id}`, { method: 'DELETE' })
+    location.hash = back
   }
   async function runAgain (): Promise<void> {
     const { type, input, queue, priority, max_attempts: maxAttempts, tags, session } = job
@@ -61,15 +74,22 @@ function Head ({ job }: { job: JobView }): VNode {
         <h1>{job.tool} <Status status={job.status} /></h1>
         {person.can_write && (
           <div class='actions'>
-            {!isEnd(job.status) && <button type='button' onClick={() => { setAsking(true) }}>Cancel</button>}
+            {job.due_at !== undefined && <button type='button' onClick={() => { void attempt(promote) }}>Run now</button>}
+            {!isEnd(job.status) && <button type='button' onClick={() => { setAsked('cancel') }}>Cancel</button>}
+            {isEnd(job.status) && <button type='button' onClick={() => { setAsked('remove') }}>Remove</button>}
             {isEnd(job.status) && <button type='button' onClick={() => { void attempt(runAgain) }}>Run again</button>}
           </div>
         )}
       </header>
       <p class='soft id-line'><code>{job.id}</code> <Copy text={job.id} label='Copy the id' /></p>
       <Problem error={error} />
-      {isAsking && (
-        <Confirm title='Cancel this job?' action='Cancel the job' onConfirm={() => { void attempt(cancel) }} onClose={() => { setAsking(false) }}>
+      {asked === 'remove' && (
+        <Confirm title='Remove this job?' action='Remove the job' onConfirm={() => { void attempt(remove) }} onClose={() => { setAsked(undefined) }}>
+          <p>Its output and its log go with it. Files of its session stay.</p>
+        </Confirm>
+      )}
+      {asked === 'cancel' && (
+        <Confirm title='Cancel this job?' action='Cancel the job' onConfirm={() => { void attempt(cancel) }} onClose={() => { setAsked(undefined) }}>
           <p>Its processes are ended within a second, and it stays cancelled. Who waits for it gets <code>JOB_CANCELLED</code>.</p>
         </Confirm>
       )}

@@ -13,6 +13,7 @@ export function Timeline ({ job }: { job: JobView }): VNode {
   return (
     <ol class='timeline'>
       <Step name='submitted' at={created} />
+      {job.due_at !== undefined && <Step name='due' at={job.due_at} />}
       {started === null && !isEnd(status) && <Step name='waits' isNow took={since(created)} />}
       {started !== null && <Step name='started' at={started} note='after' took={waited ?? undefined} />}
       {status === 'running' && started !== null && <Step name='runs' isNow took={since(started)} />}

@@ -59,7 +59,13 @@ export function App ({ base }: { base: string }): VNode {
   }
   useEffect(() => { void meet() }, [api])
 
-  if (visitor.kind === 'nobody') return <Login api={api} notice={visitor.notice} onLogin={() => { void meet() }} />
+  /** Who came from the dashboard to log in goes back to it. */
+  function enter (): void {
+    if (new URLSearchParams(location.search).get('then') === 'dashboard') location.replace(`${base}/dashboard`)
+    else void meet()
+  }
+
+  if (visitor.kind === 'nobody') return <Login api={api} notice={visitor.notice} onLogin={enter} />
   if (visitor.kind === 'unknown') return <Waiting problem={visitor.problem} onRetry={() => { void meet() }} />
   return <Pages access={{ api, person: visitor.person }} frame={{ theme, onTheme: setTheme, onLogout: () => { void logOut() } }} />
 }

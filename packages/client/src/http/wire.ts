@@ -68,6 +68,8 @@ export interface JobSummary {
   progress?: Progress
   error: CallErrorBody & { at: string } | null
   created_at: string
+  /** When a job with `delay_ms` is due; absent from then on. */
+  due_at?: string
   updated_at: string
   /** When its last run began. */
   started_at: string | null

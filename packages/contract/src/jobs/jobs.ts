@@ -47,6 +47,7 @@ export const JobView = Type.Object({
   sandbox: Type.Union([SandboxView, Type.Null()], { description: 'How well its processes were shut in; null for a job that ran none, or has not ended.' }),
   error: Type.Union([Type.Intersect([CallErrorBody, Type.Object({ at: Type.String() })]), Type.Null()]),
   created_at: Type.String(),
+  due_at: Type.Optional(Type.String({ description: 'When a job with `delay_ms` is due; absent from then on.' })),
   updated_at: Type.String(),
   started_at: Type.Union([Type.String(), Type.Null()], { description: 'When its last run began; null while it waits, and without a run.' }),
   finished_at: Type.Union([Type.String(), Type.Null()], { description: 'When it ended.' }),
@@ -60,6 +61,9 @@ export type JobView = Static<typeof JobView>
 /** `GET /v1/jobs/:id`. */
 export const JobResponse = Type.Object({ ok: Type.Literal(true), job: JobView })
 export type JobResponse = Static<typeof JobResponse>
+
+/** `DELETE /v1/jobs/:id`. */
+export const RemovedJob = Type.Object({ ok: Type.Literal(true), id: Type.String() })
 
 /** `POST /v1/jobs`; `idempotent` when an earlier request with the same `Idempotency-Key` made the job. */
 export const SubmitJobResponse = Type.Object({ ok: Type.Literal(true), job: JobView, idempotent: Type.Boolean() })

@@ -1,6 +1,6 @@
 import type { JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import { type Redis, createdKey, queueKey, queueStem, whileAvailable, fromRedis } from '@toolyard/store'
+import { type Redis, createdKey, jobKey, queueKey, whileAvailable, fromRedis } from '@toolyard/store'
 import { isCancelled } from '../record/cancellation.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
@@ -26,22 +26,14 @@ export interface Operator {
   mayRun: (tool: string) => boolean
 }
 
-/** Removes jobs that have ended, with all that is kept of them. KEYS: completed, failed, index. ARGV: stem of the jobs' keys, ids. */
+/** Removes a job that has ended, with all that is kept of it. KEYS: completed, failed, index. ARGV: key of the job, its id. */
 const removeScript = `
-local removed = 0
-for i = 2, #ARGV do
-  if redis.call('ZREM', KEYS[1], ARGV[i]) + redis.call('ZREM', KEYS[2], ARGV[i]) > 0 then
-    local job = ARGV[1] .. ARGV[i]
-    redis.call('DEL', job, job .. ':logs', job .. ':dependencies', job .. ':processed', job .. ':failed', job .. ':unsuccessful', job .. ':output', job .. ':log', job .. ':dependents')
-    redis.call('ZREMRANGEBYLEX', KEYS[3], '[' .. ARGV[i] .. ' ', '(' .. ARGV[i] .. '!')
-    removed = removed + 1
-  end
-end
-return removed
+if redis.call('ZREM', KEYS[1], ARGV[2]) + redis.call('ZREM', KEYS[2], ARGV[2]) == 0 then return 0 end
+local job = ARGV[1]
+redis.call('DEL', job, job .. ':logs', job .. ':dependencies', job .. ':processed', job .. ':failed', job .. ':unsuccessful', job .. ':output', job .. ':log', job .. ':dependents')
+redis.call('ZREMRANGEBYLEX', KEYS[3], '[' .. ARGV[2] .. ' ', '(' .. ARGV[2] .. '!')
+return 1
 `
-/** Jobs that one script removes. */
-const chunkSize = 200
-const rerunsAtOnce = 50
 
 /** What `FinishedJobs` works on. */
 export interface FinishedJobsParts {
@@ -76,29 +68,9 @@ export class FinishedJobs {
     return await whileAvailable(opened.backend.runAgain(jobId, wish))
   }
 
-  /** Puts the failed jobs of a queue back into it, cancelled ones excepted; how many were and weren't. */
-  async rerunAll (queue: string, operator: Operator): Promise<{ retried: number, skipped: number }> {
-    const ids = await whileAvailable(this.#parts.redis.zrange(queueKey(queue, 'failed'), '0', '-1'))
-    let retried = 0
-    for (let start = 0; start < ids.length; start += rerunsAtOnce) {
-      const results = await Promise.all(ids.slice(start, start + rerunsAtOnce).map(id => this.rerun(queue, id, operator)))
-      retried += results.filter(result => result === 'queued').length
-    }
-    return { retried, skipped: ids.length - retried }
-  }
-
   /** Whether there was a finished job of that id. */
   async remove (queue: string, jobId: string): Promise<boolean> {
-    return await this.#remove(queue, [jobId]) === 1
-  }
-
-  /** Removes the jobs of a queue that have ended one way. */
-  async removeAll (queue: string, state: 'completed' | 'failed'): Promise<void> {
-    const ids = await whileAvailable(this.#parts.redis.zrange(queueKey(queue, state), '0', '-1'))
-    for (let start = 0; start < ids.length; start += chunkSize) await this.#remove(queue, ids.slice(start, start + chunkSize))
-  }
-
-  async #remove (queue: string, ids: readonly string[]): Promise<number> {
-    return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 3, queueKey(queue, 'completed'), queueKey(queue, 'failed'), createdKey(queue), queueStem(queue), ...ids)))
+    const keys = [queueKey(queue, 'completed'), queueKey(queue, 'failed'), createdKey(queue)]
+    return await whileAvailable(this.#parts.redis.eval(removeScript, keys.length, ...keys, jobKey(queue, jobId), jobId)) === 1
   }
 }

@@ -1,2 +1,2 @@
-export { openQueueBoard, type QueueBoard } from './board.ts'
-export type { BoardAnswer, BoardParts, BoardRequest, Viewer } from './board-parts.ts'
+export { createBoard } from './board.ts'
+export { viewerHeader, type BoardParts } from './board-queue.ts'

@@ -12,7 +12,7 @@ import { decodeFailure, isFailedUnrun, runsOf } from '../record/settlement.ts'
 /** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
 export const recordFields = [
   'timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey', beganField, rerunsField, 'pb', 'opts', 'atm',
-  'progress'
+  'progress', 'delay'
 ] as const
 
 interface Record extends JobCourse {
@@ -26,6 +26,8 @@ interface Record extends JobCourse {
   /** Who ran it last; undefined for a worker of an older release, and where the job was taken last only to be failed. */
   worker: string | undefined
   progress: Progress | undefined
+  /** When a job that has not run yet is due, in milliseconds since 1970; undefined for one that waits for no time. */
+  dueAt: number | undefined
 }
 
 /**
@@ -66,7 +68,7 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
 function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Record | undefined {
   const [
     timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null,
-    began = null, reruns = null, worker = null, options = null, ended = null, progress = null
+    began = null, reruns = null, worker = null, options = null, ended = null, progress = null, delay = null
   ] = values
   if (timestamp === null) return undefined
   return {
@@ -84,7 +86,8 @@ function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Reco
     hasSteps: seen !== null,
     parentId: parentKey === null ? undefined : placeOfKey(parentKey).id,
     worker: isFailedUnrun(failedReason) ? undefined : worker ?? undefined,
-    progress: progress === null ? undefined : readProgress(storedJson(progress))
+    progress: progress === null ? undefined : readProgress(storedJson(progress)),
+    dueAt: processedOn === null && Number(delay) > 0 ? Number(timestamp) + Number(delay) : undefined
   }
 }
 
@@ -131,6 +134,7 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
     ...(record.progress === undefined ? {} : { progress: record.progress }),
     error: error === undefined ? null : around({ ...error, at: updatedAt }),
     created_at: isoTime(record.timestamp),
+    ...(record.dueAt === undefined || status !== 'queued' ? {} : { due_at: isoTime(record.dueAt) }),
     updated_at: updatedAt,
     ...times
   }

@@ -13,7 +13,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     SHUTDOWN_DELAY_SEC: 'how long the API serves on after SIGTERM while `/ready` says no, in seconds; 0 with `npm start`',
     SHUTDOWN_GRACE_SEC: 'time for running calls after that, in seconds; a second signal ends them at once',
     MAX_EVENT_LOOP_DELAY_MS: 'while the event loop of an API process is later than this for a second or more, it takes no new calls or jobs, lists none (503), and `/ready` says so; `0` for never',
-    DASHBOARD: "`read-only`: `/dashboard` changes nothing; `off`: it isn't there",
+    DASHBOARD: '`off`: there is no `/dashboard`',
     DASHBOARD_SESSION_SEC: 'how long a login to the console and the dashboard lasts, in seconds'
   },
   Redis: {

@@ -76,7 +76,7 @@ export const variables = {
   MAX_STREAMS: integer(4_000, 1, 100_000),
   SSE_HEARTBEAT_SEC: number(20, 0.05, 300),
   SSE_TOKEN_TTL_SEC: integer(120, 30, 1_800),
-  DASHBOARD: choice('on', ['on', 'read-only', 'off']),
+  DASHBOARD: choice('on', ['on', 'off']),
   DASHBOARD_SESSION_SEC: integer(28_800, 60, 604_800),
   BASE_PATH: { fallback: '', allowed: 'a path such as /toolyard', read: basePath },
   TRUST_PROXY: { fallback: [], allowed: 'a comma-separated list of loopback, linklocal, uniquelocal, addresses and ranges such as 10.0.0.0/8', read: proxies },

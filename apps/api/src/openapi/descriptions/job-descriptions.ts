@@ -99,6 +99,22 @@ export const jobDescriptions: Readonly<Record<string, RouteDescription>> = {
     errors: [400, 404, 409, 413, 415],
     answers: { 200: { description: 'The cancelled job.', example: { ok: true, job: examples.cancelledJob } } }
   },
+  'POST /v1/jobs/:id/promote': {
+    id: 'jobs.promote',
+    tag: 'jobs',
+    summary: 'Run a delayed job now',
+    description: 'It runs as soon as a worker is free. A job that does not wait for its time is a conflict.',
+    errors: [400, 404, 409, 413, 415],
+    answers: { 200: { description: 'The job, which is due.', example: { ok: true, job: examples.job } } }
+  },
+  'DELETE /v1/jobs/:id': {
+    id: 'jobs.remove',
+    tag: 'jobs',
+    summary: 'Remove a job that has ended',
+    description: 'With its output and its log. Files of its session stay.',
+    errors: [404, 409],
+    answers: { 200: { description: 'The id of the job that is gone.', example: { ok: true, id: examples.job.id } } }
+  },
   'GET /v1/jobs/:id/logs': {
     id: 'jobs.logs',
     tag: 'jobs',

@@ -1,9 +1,9 @@
 import {
   checkJobRequest, ErrorBody, HttpError, isRecord, JobCounts, JobList, JobResponse, JobSteps, parseIdempotencyKey, parseJobListQuery,
-  SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
+  RemovedJob, SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
-import { CursorError, jobsJson, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
+import { CursorError, jobsJson, promoteJob, type FinishedJobs, type JobCanceller, type JobLister, type JobQueues, type JobReader } from '@toolyard/queue'
 import type { JobScope } from '@toolyard/store'
 import type { FastifyRequest } from 'fastify'
 import { Type } from '@toolyard/contract/type'
@@ -17,12 +17,14 @@ export interface JobRoutesOptions {
   jobs: JobReader
   lister: JobLister
   canceller: JobCanceller
+  finished: FinishedJobs
+  queues: JobQueues
 }
 
 const params = Type.Object({ id: Type.String() })
 
-/** Submitting, listing, reading and cancelling jobs. */
-export async function jobRoutes (app: App, { submitter, jobs, lister, canceller }: JobRoutesOptions): Promise<void> {
+/** Submitting, listing, reading, cancelling, promoting and removing jobs. */
+export async function jobRoutes (app: App, { submitter, jobs, lister, canceller, finished, queues }: JobRoutesOptions): Promise<void> {
   app.post('/jobs', {
     config: { makesWork: true },
     schema: {
@@ -74,6 +76,24 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     const job = await jobs.read(queue, id)
     if (result === 'missing' || job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
     return await sendJob(reply, job)
+  })
+
+  app.post('/jobs/:id/promote', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+    const { id } = request.params
+    const queue = await queueOfJob(jobs, id, principalOf(request))
+    if (!await promoteJob(queues, queue, id)) throw new HttpError('CONFLICT', 'The job does not wait for its time')
+    const job = await jobs.read(queue, id)
+    if (job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
+    request.log.info({ key: principalOf(request).name, job: id }, 'job is promoted')
+    return await sendJob(reply, job)
+  })
+
+  app.delete('/jobs/:id', { schema: { params, response: { 200: RemovedJob, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+    const { id } = request.params
+    const queue = await queueOfJob(jobs, id, principalOf(request))
+    if (!await finished.remove(queue, id)) throw new HttpError('CONFLICT', 'Only a job that has ended can be removed: cancel it first')
+    request.log.info({ key: principalOf(request).name, job: id }, 'job is removed')
+    return { ok: true as const, id }
   })
 }
 
