@@ -1,6 +1,6 @@
 import { limits } from '@toolyard/contract'
 import type {
-  CompletionWaiter, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, OnceStore, OutputStore
+  CompletionWaiter, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, IdempotencyStore, OutputStore
 } from '@toolyard/queue'
 import type { DashboardLogins, JobTypeTable, McpSessions, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/store'
 import { dropUnread, takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
@@ -75,7 +75,7 @@ export interface ApiDeps extends OperationDeps {
   lister: JobLister
   canceller: JobCanceller
   finished: FinishedJobs
-  onces: OnceStore
+  idempotency: IdempotencyStore
   mcpSessions: McpSessions
   storedKeys: StoredKeys
   sessions: Sessions
@@ -172,7 +172,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   })
   const ticketIssuer = new StreamTicketIssuer(deps.tickets, options.keys, options.ticketTtlSec)
   const logins = new Logins(options.logins.store, options.keys, { ttlSec: options.logins.ttlSec, basePath: options.basePath })
-  const checks = { admission: new JobAdmission(deps.queues, deps.onces), checkCallback: createCallbackAccess(options.callbacks) }
+  const checks = { admission: new JobAdmission(deps.queues, deps.idempotency), checkCallback: createCallbackAccess(options.callbacks) }
   const jobTools = new JobTools({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller })
   const invoker = new BatchInvoker({ ...deps, ...checks, jobTools, checkSession: createSessionAccess(deps.sessions, options.sessions) })
   const submitter = new JobSubmitter({ ...deps, ...checks, checkSession: createSessionAccess(deps.sessions, options.sessions) })

@@ -1,7 +1,7 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
   BulkChanges, CallStatistics, CompletionWaiter, countQueues, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader,
-  JobWatch, OnceStore, OutputStore, QueueDirectory
+  JobWatch, IdempotencyStore, OutputStore, QueueDirectory
 } from '@toolyard/queue'
 import {
   connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, listWorkers, McpSessions, RateLimit, RedisGuard,
@@ -154,7 +154,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     bulk,
     canceller,
     finished,
-    onces: new OnceStore(commands),
+    idempotency: new IdempotencyStore(commands),
     mcpSessions: new McpSessions(commands, subscriber),
     storedKeys,
     sessions,

@@ -20,7 +20,7 @@ export { ownerOf, type JobScope } from './redis/job-scope.ts'
 export {
   internalName, keyPrefix, jobChannel, replyChannel, createdKey, publicName, madePart, waitKey, callbackQueue, bulkKey, jobKey, queueKey,
   queueStem, rerunsField, cancelChannel, jobPartKey, placeOfKey, alarmsKey, openCallbacksKey, dependentsKey, fairKey, qualifiedName,
-  onceKey, openJobsKey, openOwnersKey, queuesChannel, queuesKey, serialKey, serialToolsKey, statisticsKey, jobIdOfChannel, jobLogKey,
+  idempotencyKey, openJobsKey, openOwnersKey, queuesChannel, queuesKey, serialKey, serialToolsKey, statisticsKey, jobIdOfChannel, jobLogKey,
   outputKey, emptyQueuesKey, upkeepKey, tenantLineKey, tenantPlacesKey
 } from './redis/names.ts'
 export { mayBeThereSoon } from './redis/reconnects.ts'

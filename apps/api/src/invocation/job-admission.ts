@@ -1,5 +1,5 @@
 import { storedJson, HttpError, type CallError } from '@toolyard/contract'
-import { JobGoneError, QueueFullError, QueueLimitError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
+import { JobGoneError, QueueFullError, QueueLimitError, type JobQueues, type NewJob, type IdempotencyStore, type IdempotentRequest } from '@toolyard/queue'
 import { RedisFullError } from '@toolyard/store'
 
 /** A job to make, or why there is none. */
@@ -13,7 +13,7 @@ type Made = Extract<Admitted, { job: unknown }> & { isMade: true }
 /** Jobs whose ids are settled and that may not exist yet, but for those that an earlier request has made. */
 export interface Reservation {
   queue: string
-  once?: Once
+  idempotent?: IdempotentRequest
   repeated: boolean
   entries: ReadonlyArray<Planned | Made>
 }
@@ -26,11 +26,11 @@ export function noLongerKept (jobId: string): HttpError {
 /** Makes the jobs of a request; those of a request with an `Idempotency-Key` once, however often it comes. */
 export class JobAdmission {
   readonly #queues: JobQueues
-  readonly #onces: OnceStore
+  readonly #idempotency: IdempotencyStore
 
-  constructor (queues: JobQueues, onces: OnceStore) {
+  constructor (queues: JobQueues, idempotency: IdempotencyStore) {
     this.#queues = queues
-    this.#onces = onces
+    this.#idempotency = idempotency
   }
 
   /** The id of a job that is about to be made. */
@@ -44,16 +44,16 @@ export class JobAdmission {
    *
    * @throws HttpError `IDEMPOTENCY_CONFLICT`; RedisUnavailableError.
    */
-  async reserve (queue: string, planned: readonly Planned[], once: Once | undefined): Promise<Reservation> {
-    if (once === undefined) return { queue, entries: planned, repeated: false }
+  async reserve (queue: string, planned: readonly Planned[], idempotent: IdempotentRequest | undefined): Promise<Reservation> {
+    if (idempotent === undefined) return { queue, entries: planned, repeated: false }
     const makesJobs = planned.some(plan => 'job' in plan)
-    const taken = await this.#onces.take(once, makesJobs ? JSON.stringify(planned) : '')
-    if (taken === undefined) return { queue, entries: planned, repeated: false, ...(makesJobs ? { once } : {}) }
-    if (taken.request !== once.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
+    const taken = await this.#idempotency.take(idempotent, makesJobs ? JSON.stringify(planned) : '')
+    if (taken === undefined) return { queue, entries: planned, repeated: false, ...(makesJobs ? { idempotent } : {}) }
+    if (taken.request !== idempotent.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
     const entries = taken.confirmed
       ? storedJson<readonly Admitted[]>(taken.text).map((entry, index) => repeatOf(entry, planned[index]))
       : storedJson<readonly Planned[]>(taken.text)
-    return { queue, entries, once, repeated: true }
+    return { queue, entries, idempotent, repeated: true }
   }
 
   /**
@@ -62,25 +62,25 @@ export class JobAdmission {
    * @throws RedisUnavailableError, after which the same request with the same key makes no second job; HttpError
    *   `CONFLICT` where an earlier request with this key made a job that is no longer kept.
    */
-  async admit ({ queue, entries, once }: Reservation): Promise<readonly Admitted[]> {
+  async admit ({ queue, entries, idempotent }: Reservation): Promise<readonly Admitted[]> {
     const [gone] = await this.#queues.gone(queue, entries.flatMap(entry => 'isMade' in entry ? [entry.job.id] : []))
     if (gone !== undefined) throw noLongerKept(gone)
     const jobs = entries.flatMap(entry => 'job' in entry && !('isMade' in entry) ? [entry.job] : [])
     if (jobs.length === 0) return entries
-    const refused = await this.#refused(queue, jobs, once !== undefined)
+    const refused = await this.#refused(queue, jobs, idempotent !== undefined)
     const admitted = entries.map((entry): Admitted => {
       if ('error' in entry) return entry
       const { id, type } = entry.job
       const error = refused.get(id)
       return error === undefined ? { job: { id, type } } : { error, id }
     })
-    if (once !== undefined) await this.#conclude(once, admitted)
+    if (idempotent !== undefined) await this.#conclude(idempotent, admitted)
     return admitted
   }
 
-  async #refused (queue: string, jobs: readonly NewJob[], once: boolean): Promise<Map<string, CallError>> {
+  async #refused (queue: string, jobs: readonly NewJob[], idempotent: boolean): Promise<Map<string, CallError>> {
     try {
-      const refused = await this.#queues.add(queue, jobs, once)
+      const refused = await this.#queues.add(queue, jobs, idempotent)
       for (const [id, error] of refused) if (error instanceof JobGoneError) throw noLongerKept(id)
       return new Map([...refused].map(([id, error]) => [id, refusalOf(error)]))
     } catch (error) {
@@ -90,9 +90,9 @@ export class JobAdmission {
   }
 
   /** The jobs exist, so a failure here is nobody's error: a key that stays taken makes the same jobs again. */
-  async #conclude (once: Once, admitted: readonly Admitted[]): Promise<void> {
+  async #conclude (idempotent: IdempotentRequest, admitted: readonly Admitted[]): Promise<void> {
     const made = admitted.some(entry => 'job' in entry)
-    await (made ? this.#onces.confirm(once, JSON.stringify(admitted)) : this.#onces.release(once)).catch(() => {})
+    await (made ? this.#idempotency.confirm(idempotent, JSON.stringify(admitted)) : this.#idempotency.release(idempotent)).catch(() => {})
   }
 }
 

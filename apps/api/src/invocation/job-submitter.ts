@@ -14,7 +14,7 @@ import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { CallTraces, withOrigin } from './call-traces.ts'
 import { NearTools } from './near-tools.ts'
 import { accessOf, newJob } from './new-job.ts'
-import { onceOf } from './once.ts'
+import { idempotentRequest } from './idempotency.ts'
 
 const unknownType = "Unknown or disabled 'type'"
 
@@ -71,9 +71,9 @@ export class JobSubmitter {
   ): Promise<{ job: ReadJob, idempotent: boolean }> {
     // What the key may not do now, it may not do by an earlier request either.
     if (planned instanceof HttpError && planned.code === 'FORBIDDEN') throw planned
-    const once = await onceOf(idempotencyKey, principal, ['job', request])
+    const idempotent = await idempotentRequest(idempotencyKey, principal, ['job', request])
     const { admission, jobs } = this.#deps
-    const reservation = await admission.reserve(request.queue, planned instanceof HttpError ? [] : [{ job: planned }], once)
+    const reservation = await admission.reserve(request.queue, planned instanceof HttpError ? [] : [{ job: planned }], idempotent)
     // What couldn't be made now may have been made before.
     if (planned instanceof HttpError && !reservation.repeated) throw planned
     const [admitted] = await admission.admit(reservation)

@@ -9,7 +9,7 @@ export interface AddedJob {
   /** What the index of the queue gets, one or two: see `JobIndex`. */
   entries: readonly string[]
   /** For so many seconds no other job with this id is made, even when this one is gone; 0: no such bound. */
-  onceSec: number
+  idempotencySec: number
   /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. */
   plain?: PlainJob
   /** As BullMQ makes it. */
@@ -63,8 +63,8 @@ export async function addJobs (
 ): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const runs: AddRun[] = []
-  for (const { id, entries: [entry = '', tenantEntry = ''], onceSec, plain: made, general } of jobs) {
-    const once = onceSec === 0 ? '' : onceSec
+  for (const { id, entries: [entry = '', tenantEntry = ''], idempotencySec, plain: made, general } of jobs) {
+    const once = idempotencySec === 0 ? '' : idempotencySec
     if (made !== undefined) {
       const { name, data, opts, timestamp, priority } = made
       plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry, once, tenantEntry] })

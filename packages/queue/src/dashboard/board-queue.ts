@@ -30,8 +30,6 @@ const shownChars = { one: 65_536, many: 2_048 }
 const mostJobs = 50
 /** So many workers are looked at for those that serve a queue. */
 const mostWorkers = 500
-/** UTF-16 units of details that are shown in lines: with their white space, lists in lists are a hundred times as long. */
-const mostPretty = 4_096
 
 /** One queue as bull-board sees it: to be looked at, in public words, without secrets and without what is too large for a page. */
 export class BoardQueue extends BullMQAdapter {
@@ -119,9 +117,7 @@ function resultOf (record: OutputRecord | null | undefined, output: unknown): un
 }
 
 function describe ({ code, message, details }: CallError): string {
-  if (details === undefined) return `${code}: ${message}`
-  const json = JSON.stringify(details)
-  return `${code}: ${message}\n\n${json.length > mostPretty ? json : JSON.stringify(details, null, 2)}`
+  return `${code}: ${message}${details === undefined ? '' : `\n\n${JSON.stringify(details)}`}`
 }
 
 function lineText ({ ts, level, message, meta }: LogEntry): string {

@@ -2,11 +2,7 @@ import type { Redact } from '@toolyard/runtime'
 import { mapTexts } from '@toolyard/contract/terms'
 
 /** How texts and values of jobs are shown on a page. */
-export interface Shown {
-  text: (text: string) => string
-  texts: (texts: readonly string[]) => string[]
-  value: (value: unknown) => unknown
-}
+export type Shown = ReturnType<typeof createShown>
 
 /** Longest secret that is hidden where a text is cut, in UTF-16 units. */
 const secretChars = 4_096
@@ -17,7 +13,7 @@ const secretChars = 4_096
  * @param redact replaces secrets in a text
  * @param maxChars what is left of a text, or of a value's JSON, in UTF-16 units
  */
-export function createShown (redact: Redact, maxChars: number): Shown {
+export function createShown (redact: Redact, maxChars: number) {
   // A secret that the cut goes through is hidden before it is cut.
   const texts = (whole: readonly string[]): string[] =>
     redact(whole.map(text => text.slice(0, maxChars + secretChars))).map(text => cut(text, maxChars))
@@ -25,7 +21,7 @@ export function createShown (redact: Redact, maxChars: number): Shown {
   return {
     text,
     texts,
-    value: value => {
+    value: (value: unknown): unknown => {
       if (value === undefined) return undefined
       const json = JSON.stringify(value)
       if (json.length > maxChars) return { cut: true, chars: json.length, beginning: text(json) }

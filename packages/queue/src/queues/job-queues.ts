@@ -132,14 +132,14 @@ export class JobQueues {
     await Promise.all([this.#listening.close(), this.callbacks.close()])
   }
 
-  async #addWithinLimits (queue: string, jobs: readonly NewJob[], onceSec: number): Promise<Map<string, Error>> {
+  async #addWithinLimits (queue: string, jobs: readonly NewJob[], idempotencySec: number): Promise<Map<string, Error>> {
     await this.#directory.register(queue)
     const complete = jobs.map(job => ({ priority: limits.priority.default, maxAttempts: limits.attempts.default, delayMs: 0, ...job }))
     const refused = await this.#limit(queue, complete)
     // One that is there already needs no room.
-    if (onceSec > 0 && refused.size > 0) await this.#admitExisting(queue, refused)
+    if (idempotencySec > 0 && refused.size > 0) await this.#admitExisting(queue, refused)
     const fitting = complete.filter(job => !refused.has(job.id))
-    if (fitting.length > 0) await this.#add(queue, fitting, onceSec, refused)
+    if (fitting.length > 0) await this.#add(queue, fitting, idempotencySec, refused)
     return refused
   }
 
@@ -163,7 +163,7 @@ export class JobQueues {
   }
 
   /** Puts what Redis refuses into `refused`. */
-  async #add (queue: string, jobs: ReadonlyArray<CompleteJob>, onceSec: number, refused: Map<string, Error>): Promise<void> {
+  async #add (queue: string, jobs: ReadonlyArray<CompleteJob>, idempotencySec: number, refused: Map<string, Error>): Promise<void> {
     const taken: Turns[] = []
     const turns = new Map<string, number>()
     try {
@@ -177,7 +177,7 @@ export class JobQueues {
       }
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
-      const added = jobs.map(job => ({ onceSec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) }))
+      const added = jobs.map(job => ({ idempotencySec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) }))
       const errors = await this.#large.write(
         ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { chars }) => sum + chars, 0),
         async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)
@@ -213,7 +213,7 @@ function orUnknown (error: unknown): never {
 }
 
 /** A job as BullMQ makes it, and how long its data is. */
-function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'onceSec'> & { chars: number } {
+function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'idempotencySec'> & { chars: number } {
   const { id, type, maxAttempts, delayMs, parent } = job
   const data = carriedData(job.data)
   const options: JobsOptions & OwnOptions = {

@@ -115,7 +115,7 @@ export function alarmsKey (queue: string): string {
 }
 
 /** What an `Idempotency-Key` was used for. `digest` is that of it and its owner: a tenant, or an API key without one. */
-export function onceKey (digest: string): string {
+export function idempotencyKey (digest: string): string {
   return `${keyPrefix}:once:${digest}`
 }
 

@@ -17,7 +17,7 @@ import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
 import { askedAnew, type JobToolCall } from './job-tool-call.ts'
 import type { Asker, JobTools } from './job-tools.ts'
 import { NearTools } from '../near-tools.ts'
-import { onceOf } from '../once.ts'
+import { idempotentRequest } from '../idempotency.ts'
 
 export interface BatchInvokerDeps {
   catalog: ToolCatalog
@@ -107,8 +107,8 @@ export class BatchInvoker {
   async #admit (batch: Batch, plans: readonly CallPlan[], caller: Caller, traces: CallTraces): Promise<InvokeBatchResponse> {
     const { catalog, admission, metrics } = this.#deps
     const { principal } = caller
-    const once = await onceOf(caller.idempotencyKey, principal, requestOf(batch))
-    const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), once), plans)
+    const idempotent = await idempotentRequest(caller.idempotencyKey, principal, requestOf(batch))
+    const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), idempotent), plans)
     const answer = batch.mode === 'sync' ? await this.#sync(batch, plans, reservation, caller, traces) : await this.#async(batch, plans, reservation, caller)
     for (const [index, result] of answer.results.entries()) {
       traces.answered(index, result)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { limits } from '@toolyard/contract/terms'
-import { type Redis, onceKey, whileAvailable, required, fromRedis } from '@toolyard/store'
+import { type Redis, idempotencyKey, whileAvailable, required, fromRedis } from '@toolyard/store'
 
 /*
  * What an Idempotency-Key was used for, for 24 hours. A request stores the key with all that makes its jobs, makes
@@ -11,7 +11,7 @@ import { type Redis, onceKey, whileAvailable, required, fromRedis } from '@tooly
  */
 
 /** Whose key it is, and for which request. */
-export interface Once {
+export interface IdempotentRequest {
   /** From `ownerOf`: another one's `Idempotency-Key` is another key. */
   owner: string
   /** The `Idempotency-Key`. */
@@ -59,7 +59,7 @@ return 0
 `
 
 /** Remembers which request each `Idempotency-Key` was used for. All methods throw RedisUnavailableError. */
-export class OnceStore {
+export class IdempotencyStore {
   readonly #redis: Redis
 
   constructor (redis: Redis) {
@@ -72,26 +72,26 @@ export class OnceStore {
    * @param text what is stored with it; empty: only look.
    * @returns what the key was taken for before; undefined when it was free.
    */
-  async take (once: Once, text: string): Promise<TakenKey | undefined> {
+  async take (asked: IdempotentRequest, text: string): Promise<TakenKey | undefined> {
     const taken = fromRedis<Array<string | null> | null>(await whileAvailable(
-      this.#redis.eval(takeScript, 1, keyOf(once), once.request, text, limits.idempotencySec)
+      this.#redis.eval(takeScript, 1, keyOf(asked), asked.request, text, limits.idempotencySec)
     ))
     if (taken === null) return undefined
     return { request: required(taken[0], 'the request of a taken key'), text: required(taken[1], 'the text of a taken key'), confirmed: taken[2] === '1' }
   }
 
   /** The jobs exist; `text` replaces what was stored. */
-  async confirm (once: Once, text: string): Promise<void> {
-    await whileAvailable(this.#redis.eval(confirmScript, 1, keyOf(once), once.request, text, limits.idempotencySec))
+  async confirm (asked: IdempotentRequest, text: string): Promise<void> {
+    await whileAvailable(this.#redis.eval(confirmScript, 1, keyOf(asked), asked.request, text, limits.idempotencySec))
   }
 
   /** This request made no job: the key is free again, unless a repeat has found it. */
-  async release (once: Once): Promise<void> {
-    await whileAvailable(this.#redis.eval(releaseScript, 1, keyOf(once), once.request))
+  async release (asked: IdempotentRequest): Promise<void> {
+    await whileAvailable(this.#redis.eval(releaseScript, 1, keyOf(asked), asked.request))
   }
 }
 
 /** The caller's text becomes a digest: its length is bounded, and it can't be taken for another name and key. */
-function keyOf ({ owner, key }: Once): string {
-  return onceKey(createHash('sha256').update(JSON.stringify([owner, key])).digest('hex'))
+function keyOf ({ owner, key }: IdempotentRequest): string {
+  return idempotencyKey(createHash('sha256').update(JSON.stringify([owner, key])).digest('hex'))
 }

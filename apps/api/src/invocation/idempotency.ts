@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Once } from '@toolyard/queue'
+import type { IdempotentRequest } from '@toolyard/queue'
 import { Turns } from '@toolyard/runtime'
 import { ownerOf } from '@toolyard/store'
 import { isRecord, lostText } from '@toolyard/contract'
@@ -16,7 +16,7 @@ const itemsAtOnce = 1_024
  *
  * @param request what makes it another request: the order of an object's fields doesn't.
  */
-export async function onceOf (key: string | undefined, principal: Principal, request: readonly unknown[]): Promise<Once | undefined> {
+export async function idempotentRequest (key: string | undefined, principal: Principal, request: readonly unknown[]): Promise<IdempotentRequest | undefined> {
   if (key === undefined) return undefined
   // A large request has taken this turn of the event loop already.
   await turn()
