@@ -14,7 +14,7 @@ export interface ListedEntry {
 }
 
 /** Entries that are read at once. */
-const listed = 1_024
+const listed = 256
 
 /** What page is asked for. */
 export interface PageWanted {
