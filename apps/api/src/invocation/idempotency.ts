@@ -16,7 +16,9 @@ const itemsAtOnce = 1_024
  *
  * @param request what makes it another request: the order of an object's fields doesn't.
  */
-export async function idempotentRequest (key: string | undefined, principal: Principal, request: readonly unknown[]): Promise<IdempotentRequest | undefined> {
+export async function idempotentRequest (
+  key: string | undefined, principal: Principal, request: readonly unknown[]
+): Promise<IdempotentRequest | undefined> {
   if (key === undefined) return undefined
   // A large request has taken this turn of the event loop already.
   await turn()

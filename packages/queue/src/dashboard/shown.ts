@@ -2,7 +2,11 @@ import type { Redact } from '@toolyard/runtime'
 import { mapTexts } from '@toolyard/contract/terms'
 
 /** How texts and values of jobs are shown on a page. */
-export type Shown = ReturnType<typeof createShown>
+export interface Shown {
+  text: (text: string) => string
+  texts: (texts: readonly string[]) => string[]
+  value: (value: unknown) => unknown
+}
 
 /** Longest secret that is hidden where a text is cut, in UTF-16 units. */
 const secretChars = 4_096
@@ -13,7 +17,7 @@ const secretChars = 4_096
  * @param redact replaces secrets in a text
  * @param maxChars what is left of a text, or of a value's JSON, in UTF-16 units
  */
-export function createShown (redact: Redact, maxChars: number) {
+export function createShown (redact: Redact, maxChars: number): Shown {
   // A secret that the cut goes through is hidden before it is cut.
   const texts = (whole: readonly string[]): string[] =>
     redact(whole.map(text => text.slice(0, maxChars + secretChars))).map(text => cut(text, maxChars))
@@ -21,7 +25,7 @@ export function createShown (redact: Redact, maxChars: number) {
   return {
     text,
     texts,
-    value: (value: unknown): unknown => {
+    value: value => {
       if (value === undefined) return undefined
       const json = JSON.stringify(value)
       if (json.length > maxChars) return { cut: true, chars: json.length, beginning: text(json) }
