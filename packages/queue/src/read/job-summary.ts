@@ -115,7 +115,7 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
   const updatedAt = isoTime(record.finishedOn ?? record.processedOn ?? record.timestamp)
   const error = record.isCancelled ? cancelled : record.failure
   const times = timesOf(record, status)
-  return {
+  return around({
     id: job.id,
     type: job.type,
     tool: job.tool,
@@ -137,5 +137,5 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
     ...(record.dueAt === undefined || status !== 'queued' ? {} : { due_at: isoTime(record.dueAt) }),
     updated_at: updatedAt,
     ...times
-  }
+  })
 }

@@ -3,7 +3,7 @@ import {
   RemovedJob, SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
-import { CursorError, jobsJson, promoteJob, type FinishedJobs, type JobCanceller, type JobLister, type JobQueues, type JobReader } from '@toolyard/queue'
+import { CursorError, listJson, promoteJob, type FinishedJobs, type JobCanceller, type JobLister, type JobQueues, type JobReader } from '@toolyard/queue'
 import type { JobScope } from '@toolyard/store'
 import type { FastifyRequest } from 'fastify'
 import { Type } from '@toolyard/contract/type'
@@ -49,7 +49,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller,
       throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
     })
     return await sendJson(reply, [
-      Buffer.from('{"ok":true,"jobs":'), ...await jobsJson(jobs), Buffer.from(`,"count":${jobs.length},"next_cursor":${JSON.stringify(nextCursor)}}`)
+      Buffer.from('{"ok":true,"jobs":'), ...await listJson(jobs), Buffer.from(`,"count":${jobs.length},"next_cursor":${JSON.stringify(nextCursor)}}`)
     ])
   })
 
