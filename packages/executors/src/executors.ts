@@ -22,7 +22,7 @@ import { runPython } from './python/call/run-python.ts'
 import { tryModule } from './python/try/try-module.ts'
 import { withHint } from './result/hint.ts'
 import { interruptionError } from './run/interruption.ts'
-import { Threads } from './run/threads.ts'
+import { createThreads } from './run/create-threads.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { runSkill } from './skill/run-skill.ts'
 
@@ -40,7 +40,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()
   const running = new Set<Promise<Outcome>>()
   const marks = createMarks()
-  const threads = new Threads()
+  const threads = createThreads()
   const prlimit = findOnPath('prlimit', options.env['PATH'])
   const place = options.sandbox?.place ?? { prefix: [] }
   const host = {

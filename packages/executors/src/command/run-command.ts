@@ -8,7 +8,7 @@ import { binaryOutput } from '../result/binary-output.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
 import { commandOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
-import type { Threads } from '../run/threads.ts'
+import type { Threads } from '@toolyard/runtime/threads'
 import { commandPlan } from './command-plan.ts'
 
 export interface CommandHost extends ProcessHost {

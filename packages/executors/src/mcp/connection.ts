@@ -3,7 +3,7 @@ import { errorCode, isRecord, thrownAs, type McpTool } from '@toolyard/contract/
 import type { McpServer } from '@toolyard/manifests'
 import { readWithShare, sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
-import type { Threads } from '../run/threads.ts'
+import type { Threads } from '@toolyard/runtime/threads'
 import type { TraceFields } from '../run/trace-fields.ts'
 import type { HttpPolicy } from '../http/run-http.ts'
 import { createGuardedFetch } from './http-fetch.ts'

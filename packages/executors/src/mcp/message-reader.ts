@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { movable, type Threads } from '../run/threads.ts'
+import { movable, type Threads } from '@toolyard/runtime/threads'
 import { readMessage, type CallResult, type MessageTask, type ReadMessage } from './message.ts'
 import type { CallError } from '@toolyard/contract'
 

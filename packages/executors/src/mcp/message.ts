@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { around, isRecord, mapTexts, writeJson } from '@toolyard/contract/terms'
 import { parseJson, partsOf } from '../run/json.ts'
-import { movable, type ThreadAnswer } from '../run/threads.ts'
+import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { hidden } from './setting-text.ts'
 
 /** What the result of a call came to, in place of the result itself. */

@@ -1,6 +1,6 @@
 import { failure, type Outcome } from '../run/outcome.ts'
 import type { ProcessEnd } from '@toolyard/sandbox'
-import { bufferOf, movable, ThreadError, type Threads } from '../run/threads.ts'
+import { bufferOf, movable, ThreadError, type Threads } from '@toolyard/runtime/threads'
 import { interruptionError } from '../run/interruption.ts'
 import type { OutputAnswer, OutputTask } from './output-task.ts'
 import { decodePrefix } from '../run/utf8.ts'

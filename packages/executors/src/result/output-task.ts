@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { mapTexts, writeJson } from '@toolyard/contract/terms'
-import { movable, type ThreadAnswer } from '../run/threads.ts'
+import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { decodeText } from '../run/decode-text.ts'
 import { parseJson, partsOf } from '../run/json.ts'
 

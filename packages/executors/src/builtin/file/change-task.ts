@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { movable, type ThreadAnswer } from '../../run/threads.ts'
+import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { readChange } from './change.ts'

@@ -1,5 +1,5 @@
 import { atPlace, checkTexts, hasSpecialBits, lookAgain, openFile, readFully, replaceFile, type FileStanding, type Place, type PlaceOptions, type WriteTurns } from '@toolyard/workspace'
-import { movable, type Threads } from '../../run/threads.ts'
+import { movable, type Threads } from '@toolyard/runtime/threads'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'

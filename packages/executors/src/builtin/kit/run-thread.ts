@@ -1,6 +1,7 @@
 import { callErrors, isRecord } from '@toolyard/contract/terms'
 import type { CallErrorCode } from '@toolyard/contract'
-import { callerErrors, ThreadError, type ThreadOptions, type Threads, type ThreadWork } from '../../run/threads.ts'
+import { ThreadError, type ThreadOptions, type Threads, type ThreadWork } from '@toolyard/runtime/threads'
+import { callerErrors } from '../../run/create-threads.ts'
 import { BuiltinFailure } from './handler.ts'
 
 /** The error of a built-in tool whose thread got too little time or memory. */

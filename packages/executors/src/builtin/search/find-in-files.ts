@@ -1,4 +1,4 @@
-import type { Threads } from '../../run/threads.ts'
+import type { Threads } from '@toolyard/runtime/threads'
 import { integerArgument, textsArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 import { writeCursor } from './cursor.ts'

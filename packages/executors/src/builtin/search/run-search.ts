@@ -1,6 +1,6 @@
 import { asError } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
-import type { ThreadAnswer } from '../../run/threads.ts'
+import type { ThreadAnswer } from '@toolyard/runtime/threads'
 import { searchContents } from './content-search.ts'
 import { searchNames } from './walk/name-search.ts'
 import type { SearchTask } from './walk/task.ts'

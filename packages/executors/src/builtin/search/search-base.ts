@@ -1,6 +1,6 @@
 import { atPlace, inDirectory } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
-import type { Threads } from '../../run/threads.ts'
+import type { Threads } from '@toolyard/runtime/threads'
 import { BuiltinFailure, type BuiltinContext } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { readCursor } from './cursor.ts'

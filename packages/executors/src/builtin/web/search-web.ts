@@ -1,6 +1,6 @@
 import { openConnections, startTimeLimit } from '@toolyard/runtime/outgoing'
 import { request } from 'undici'
-import type { Threads } from '../../run/threads.ts'
+import type { Threads } from '@toolyard/runtime/threads'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'

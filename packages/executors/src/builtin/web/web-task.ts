@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { movable, type ThreadAnswer } from '../../run/threads.ts'
+import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { parseJson } from '../../run/json.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { decodeText } from '../../run/decode-text.ts'

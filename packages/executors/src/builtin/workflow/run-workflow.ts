@@ -8,7 +8,7 @@ import { readDefinition } from './definition.ts'
 import { planWorkflow, type PlannedStep, type WorkflowPlan } from './plan.ts'
 import { createSubstitution, type Substitution } from './substitution.ts'
 import { BuiltinWait, type StepProgress, type WorkflowSteps } from '../../run/steps.ts'
-import type { Threads } from '../../run/threads.ts'
+import type { Threads } from '@toolyard/runtime/threads'
 import { readWorkflowFile, type ReadYaml } from './workflow-file.ts'
 
 const defaultFile = 'workflows.yaml'

@@ -1,5 +1,5 @@
 import { isRecord, readJson, readWhole, withNumbers, writeJson } from '@toolyard/contract/terms'
-import type { ThreadAnswer } from '../../run/threads.ts'
+import type { ThreadAnswer } from '@toolyard/runtime/threads'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { PlaceholderError, substitute } from './placeholders.ts'
 

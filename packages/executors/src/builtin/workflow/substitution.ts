@@ -1,5 +1,5 @@
 import { writeJson } from '@toolyard/contract/terms'
-import type { Threads } from '../../run/threads.ts'
+import type { Threads } from '@toolyard/runtime/threads'
 import type { StepProgress } from '../../run/steps.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { namesIn } from './placeholders.ts'

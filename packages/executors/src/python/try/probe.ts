@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { toolEnvironment } from '../../run/environment.ts'
 import type { Outcome } from '../../run/outcome.ts'
 import { createMarks, type HostBox, type LayerFinding } from '@toolyard/sandbox'
-import { Threads } from '../../run/threads.ts'
+import { createThreads } from '../../run/create-threads.ts'
 import { createHosts } from '../host/hosts.ts'
 import { layPythonTargets, type PythonTargets } from './probe-targets.ts'
 import { runPython } from '../call/run-python.ts'
@@ -40,7 +40,7 @@ export async function probePython (boxFor: (targets: Pick<PythonTargets, 'worksp
       workspaceDir,
       maxOutputBytes: 65_536,
       audit: { record: () => {}, flush: async () => { await Promise.resolve() } },
-      threads: new Threads(),
+      threads: createThreads(),
       checkOutput: async () => { await Promise.resolve(); return undefined },
       onSurvivors: () => {}
     }

@@ -8,12 +8,9 @@ const idleMs = 30_000
 /** How long after its own time work may take to notice, in milliseconds. */
 const lateMs = 2_000
 
-/** The names of errors that work throws for its caller. */
-export const callerErrors: ReadonlySet<unknown> = new Set(['BuiltinFailure', 'WorkspaceFailure'])
-
 /** What a thread is to do: plain data. */
 export interface ThreadWork {
-  /** One that `thread.ts` knows. */
+  /** One that the thread's file knows. */
   kind: string
   task: unknown
 }
@@ -52,12 +49,23 @@ interface ThreadMessage {
 }
 
 /**
- * Runs work in threads, so that neither the disk nor a hostile text keeps the worker's process waiting. A thread is new,
+ * Runs work in threads, so that neither the disk nor a hostile text keeps the process waiting. A thread is new,
  * busy with one piece of work, idle, or ended: after interrupted work, after some idle time, and after work that failed
  * otherwise than for its caller. What such a thread could not load then, it never could.
  */
 export class Threads {
+  readonly #file: URL
+  readonly #callerErrors: ReadonlySet<unknown>
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
+
+  /**
+   * @param file the compiled file that a thread runs: it calls `serveThread`.
+   * @param callerErrors names of errors that work throws for its caller.
+   */
+  constructor (file: URL, callerErrors: ReadonlySet<unknown>) {
+    this.#file = file
+    this.#callerErrors = callerErrors
+  }
 
   /** @throws ThreadError. */
   async run<Answer> (work: ThreadWork, { until, signal, move = [] }: ThreadOptions): Promise<Answer> {
@@ -69,7 +77,7 @@ export class Threads {
     try {
       thread.postMessage(work, move)
       const { answer, error } = await messageOf(thread)
-      if (error === undefined || callerErrors.has(error.name)) this.#keep(thread)
+      if (error === undefined || this.#callerErrors.has(error.name)) this.#keep(thread)
       if (error !== undefined) throw new ThreadError('thrown', error.message, error)
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Who gives the work knows the code that answers.
       return answer as Answer
@@ -87,7 +95,7 @@ export class Threads {
 
   #take (): Worker {
     const [thread] = this.#idle.keys()
-    if (thread === undefined) return startThread()
+    if (thread === undefined) return startThread(this.#file)
     clearTimeout(this.#idle.get(thread))
     this.#idle.delete(thread)
     thread.ref()
@@ -118,8 +126,8 @@ export function bufferOf ({ buffer, byteOffset, byteLength }: Uint8Array): Buffe
 }
 
 /** Its environment is empty. */
-function startThread (): Worker {
-  const thread = new Worker(new URL('../thread.js', import.meta.url), { execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+function startThread (file: URL): Worker {
+  const thread = new Worker(file, { execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
   // A caller that waits gets it too; an error of an idle thread concerns no call.
   thread.on('error', () => {})
   return thread
