@@ -56,7 +56,9 @@ t.test('R35, R43, R44 a long output is truncated in answer and message, and whol
   const output = { truncated: true, bytes: Buffer.byteLength(json), preview: json.slice(0, 12_000) }
   t.same(body.results[0], { call_id: 'a', name: 'big', ok: true, output, job_id: body.results[0]?.job_id })
   t.match((await client.request<JobResponse>(`/v1/jobs/${body.results[0]?.job_id}`)).body.job, { result: 'é'.repeat(30_000) })
-  t.equal(body.tool_messages[0]?.content, JSON.stringify({ ok: true, result: output }))
+  const id = body.results[0]?.job_id
+  const message = `This is a part of an output of 60002 bytes: output_read with {"job_id": "${id}", "offset": 11999} reads on, output_search with {"job_id": "${id}", "pattern": ...} finds lines in it`
+  t.equal(body.tool_messages[0]?.content, JSON.stringify({ ok: true, result: output, message }))
 })
 
 t.test('RC18, X10 the bound is 12,000 UTF-16 units of JSON, and no pair is split', async t => {

@@ -1,3 +1,4 @@
+import type { Tool } from '@toolyard/manifests'
 import { newJobId, type SessionLeases, type SessionStay } from '@toolyard/store'
 import type { Logger } from '@toolyard/runtime'
 import { SessionWorkspaces, type WorkspaceWish } from '@toolyard/worker'
@@ -10,6 +11,7 @@ import t, { type Test } from 'tap'
 
 const session = { id: newJobId(), tenant: undefined, from: undefined, quotaBytes: 1e9 } as unknown as SessionStay['session']
 const success = { ok: true, output: 'x' } as const
+const sample = { name: 'sample', run: { kind: 'command' } } as Tool
 
 /** Rooms of one session, which has so many files that counting them takes many turns of the event loop. */
 function open (t: Test): { rooms: SessionWorkspaces, left: () => number, usages: number[] } {
@@ -48,7 +50,7 @@ void t.test('a call that is cancelled while its files are counted ends as cancel
   const room = await rooms.enter(wish(cancel.signal))
   if ('error' in room) return t.fail(room.error.message)
   setImmediate(() => { cancel.abort() })
-  t.match(await room.settled(success), { ok: false, error: { code: 'JOB_CANCELLED' } })
+  t.match(await room.settled(success, sample, 'job-1'), { ok: false, error: { code: 'JOB_CANCELLED' } })
   room.leave()
   t.equal(usages.length, 1)
   t.match(await rooms.enter(wish(new AbortController().signal)), { place: { id: session.id } })

@@ -16,6 +16,7 @@ import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
 import { JobTools } from './invocation/batch/job-tools.ts'
+import { KeptOutputs } from './outputs/kept-outputs.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import { ToolInvoker } from './invocation/batch/tool-invoker.ts'
 import { ReturnedImages } from './files/returned-images.ts'
@@ -173,7 +174,9 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const ticketIssuer = new StreamTicketIssuer(deps.tickets, options.keys, options.ticketTtlSec)
   const logins = new Logins(options.logins.store, options.keys, { ttlSec: options.logins.ttlSec, basePath: options.basePath })
   const checks = { admission: new JobAdmission(deps.queues, deps.idempotency), checkCallback: createCallbackAccess(options.callbacks) }
-  const jobTools = new JobTools({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller })
+  const kept = new KeptOutputs(deps.outputs, deps.logs)
+  app.addHook('onClose', async () => { await kept.close() })
+  const jobTools = new JobTools({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller, kept })
   const invoker = new BatchInvoker({ ...deps, ...checks, jobTools, checkSession: createSessionAccess(deps.sessions, options.sessions) })
   const submitter = new JobSubmitter({ ...deps, ...checks, checkSession: createSessionAccess(deps.sessions, options.sessions) })
   app.addHook('onResponse', async (request, reply) => {

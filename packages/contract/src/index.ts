@@ -5,7 +5,7 @@ export {
   InvokeBatchResponse, Mode, MessageFormats, ToolFormats, Details, QueueName, SessionId, sessionText, ToolMessage, WaitMs, type Batch,
   type BatchEntry
 } from './calls/agent-tools.ts'
-export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './calls/batch-request.ts'
+export { checkBatchQuery, checkBatchRequest, maxOutputCharsText, messageOf, queryChars, toBatch } from './calls/batch-request.ts'
 export { messageFormats, type MessageCall, type MessageDialect, type MessageFormat } from './calls/message-items.ts'
 export {
   AiSdkMessage, AnthropicMessage, BedrockMessage, ChatMessage, FunctionMessage, GeminiMessage, LangChainMessage, MistralMessage,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { permissions, publishableNamePattern, type Permission, type SkillList, type ToolFormat } from '@toolyard/contract'
-import { admitTool, createPause, permissionRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, createPause, permissionRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type ServiceRun, type SkillOptions, type Tool } from '@toolyard/manifests'
 import type { JobTypes } from './job-types.ts'
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -26,13 +26,13 @@ export interface Publication {
   names: readonly string[]
   /** How many tools there are. */
   count: number
-  /** Whether the built-in `job_result` is among them. */
-  comesBack: boolean
+  /** What the service answers by itself, of the tools that are among them. */
+  services: ReadonlySet<ServiceRun['action']>
 }
 
 /** What an answer that is still to come tells a model: how it gets it. */
-export function comeBackHint ({ comesBack }: Publication): string {
-  return comesBack ? '; call job_result with this job_id to come back for its answer' : ''
+export function comeBackHint ({ services }: Publication): string {
+  return services.has('job_result') ? '; call job_result with this job_id to come back for its answer' : ''
 }
 
 /** The published tools and skills, made once for each version of the registry and of the job types, and set of permissions. */
@@ -107,7 +107,7 @@ function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOp
     visible: tools,
     prompts: all.filter(({ publishAs }) => publishAs?.kind === 'prompt'),
     resources: all.filter(({ publishAs }) => publishAs?.kind === 'resource'),
-    comesBack: tools.some(({ run }) => run.kind === 'service' && run.action === 'job_result'),
+    services: new Set(tools.flatMap(({ run }) => run.kind === 'service' ? [run.action] : [])),
     names: tools.map(({ name }) => name),
     tools,
     specs: async (format, strict) => {

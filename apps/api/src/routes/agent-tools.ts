@@ -1,7 +1,7 @@
 import type { HttpError } from '@toolyard/contract'
 import {
   AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse,
-  parseIdempotencyKey, ResponsesToolList, SkillList, ToolList, ToolListQuery
+  parseIdempotencyKey, queryChars, ResponsesToolList, SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
 import type { JobLogs } from '@toolyard/queue'
 import { Type } from '@toolyard/contract/type'
@@ -68,7 +68,8 @@ export async function agentToolRoutes (
       abandoned: abandoned(reply.raw, ending),
       ...(request.query.details === 'log' ? { readLog } : {})
     }
-    const { batch, message } = await readBatch(request.body)
+    const { batch: read, message } = await readBatch(request.body)
+    const batch = { ...read, maxOutputChars: read.maxOutputChars ?? queryChars(request.query.max_output_chars) }
     const format = request.query.format ?? message?.format
     const hint = comeBackHint(catalog.publication(caller.principal.permissions))
     const told = async (answer: InvokeBatchResponse): Promise<InvokeBatchResponse> => {

@@ -156,7 +156,8 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
     })
     const shortage = outcome.ok ? undefined : shortageOf(outcome.error)
     if (shortage !== undefined) return putOff(shortage, deps)
-    return withSandbox(toResult(await workspace?.settled(outcome) ?? outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
+    const ended = await workspace?.settled(outcome, tool, job.id) ?? outcome
+    return withSandbox(toResult(ended, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } finally {
     workspace?.leave()
   }

@@ -1,22 +1,24 @@
-import { asError, errorCode, type CallError } from '@toolyard/contract/terms'
+import type { CallError } from '@toolyard/contract/terms'
+import type { Tool } from '@toolyard/manifests'
 import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/executors'
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/store'
 import type { Logger } from '@toolyard/runtime'
 import {
-  discardSession, FileClock, openSessionDirectory, Patience, SessionCounts, storageFailure, TemplateMissingError, Trash,
-  type SessionPlaces, type Survey
+  discardSession, FileClock, openSessionDirectory, Patience, SessionCounts, Trash, type SessionPlaces, type Survey
 } from '@toolyard/workspace'
 import { join } from 'node:path'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
 import { eitherSignal } from './either-signal.ts'
+import { roomIn, withOutputFile } from './output-file.ts'
+import { directoryError, quotaError } from './session-faults.ts'
 
 /** A call's stay in the directory of its session. */
 export interface SessionWorkspace {
   place: SessionPlace
   /** Aborted when the job's own is, or the session is removed. */
   signal: AbortSignal
-  /** What the call came to, with its files counted, and those that it made or changed. */
-  settled: (outcome: Outcome) => Promise<Outcome>
+  /** What the call came to: a large output is a file, files are counted, and those that it made or changed are named. */
+  settled: (outcome: Outcome, tool: Tool, jobId: string) => Promise<Outcome>
   leave: () => void
 }
 
@@ -124,22 +126,24 @@ export class SessionWorkspaces {
       return {
         place: { id, dir },
         signal: either.signal,
-        settled: async outcome => {
-          if (writing === undefined) return outcome
-          return await this.#settled(outcome, writing).catch((error: unknown) => {
-            // The tool has run: its output counts more than the list of its files.
-            this.#options.logger.warn({ err: error, session: id }, 'sessions: the files of a call could not be looked at')
+        settled: async (ended, tool, jobId) => {
+          // The tool has run: its output counts more than its file, and than the list of its files.
+          const after = (outcome: Outcome, what: string) => (err: unknown): Outcome => {
+            this.#options.logger.warn({ err, session: id }, `sessions: ${what}`)
             return outcome
-          })
+          }
+          const hasRoom = roomIn(this.#counts, { id, dir, quotaBytes: stay.session.quotaBytes })
+          const place = { session: { id, dir }, signal: either.signal, hasRoom }
+          const failed = after(ended, 'a large output could not be written to a file')
+          const outcome = await withOutputFile(ended, tool, jobId, place).catch(failed)
+          if (writing === undefined) return outcome
+          return await this.#settled(outcome, writing).catch(after(outcome, 'the files of a call could not be looked at'))
         },
         leave
       }
     } catch (error) {
       leave()
-      if (error instanceof TemplateMissingError) return { error: { code: 'TOOL_UNAVAILABLE', message: error.message } }
-      const full = storageFailure(error)
-      const message = `the directory of the session can't be made: ${full?.message ?? errorCode(error) ?? asError(error).message}`
-      return { error: { code: full?.code === 'QUOTA_EXCEEDED' ? full.code : 'TOOL_UNAVAILABLE', message } }
+      return { error: directoryError(error) }
     }
   }
 
@@ -240,10 +244,4 @@ export class SessionWorkspaces {
     if (this.#stopped || failures < toldFailures) return
     this.#options.logger.warn({ err: error, path, failures }, 'sessions: files of a removed session could not be removed; they are tried again, ever more seldom')
   }
-}
-
-function quotaError (bytes: number, { session: { quotaBytes } }: SessionStay): CallError {
-  const used = Number.isFinite(bytes) ? bytes : Number.MAX_SAFE_INTEGER
-  const message = `the files of the session take more than its quota of ${quotaBytes} bytes; delete some of them`
-  return { code: 'QUOTA_EXCEEDED', message, details: { quota_bytes: quotaBytes, used_bytes: used } }
 }

@@ -82,10 +82,18 @@ export const BatchCall = Type.Object({
 /** What is added to the details of an error. */
 export const Details = Type.Literal('log', { description: "`log` adds the last lines of the job's log to `details.log` of each call that failed, such as the traceback of a Python tool." })
 
+/** From which length on outputs are cut. */
+export const MaxOutputChars = Type.Integer({
+  minimum: limits.maxOutputChars.min,
+  maximum: limits.maxOutputChars.max,
+  description: `Outputs with more characters of JSON are cut: their beginning is \`preview\`, and their end \`tail\`. Left out: ${limits.outputChars}, and \`preview\` alone.`
+})
+
 /** The query of `POST /v1/agent-tools/invoke-batch`. */
 export const InvokeBatchQuery = Type.Object({
   format: Type.Optional(MessageFormats),
-  details: Type.Optional(Details)
+  details: Type.Optional(Details),
+  max_output_chars: Type.Optional(Type.String({ pattern: '^[0-9]{1,6}$', description: 'As in the body, which wins.' }))
 })
 
 const Items = Type.Array(Type.Unknown())
@@ -119,6 +127,7 @@ export const InvokeBatchRequest = Type.Object({
   queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
   session: Type.Optional(Type.Union([SessionId, Type.Null()])),
   on_disconnect: Type.Optional(Type.Union([OnDisconnect, Type.Null()])),
+  max_output_chars: Type.Optional(Type.Union([MaxOutputChars, Type.Null()])),
   callback_url: Type.Optional(Type.Union([CallbackUrl, Type.Null()], { description: 'Each job of the batch is told of by itself.' }))
 })
 export type InvokeBatchRequest = Static<typeof InvokeBatchRequest>
@@ -202,4 +211,6 @@ export interface Batch {
   session: string | undefined
   onDisconnect: 'leave' | 'cancel'
   callbackUrl: string | undefined
+  /** From which length on outputs are cut; undefined for the documented form. */
+  maxOutputChars?: number | undefined
 }

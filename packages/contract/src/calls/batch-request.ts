@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/schema'
 import {
-  BatchCall, CallArguments, CallId, CallName, InvokeBatchQuery, InvokeBatchRequest, Mode, OnDisconnect, QueueName,
+  BatchCall, CallArguments, CallId, CallName, InvokeBatchQuery, InvokeBatchRequest, MaxOutputChars, Mode, OnDisconnect, QueueName,
   SessionId, sessionText, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
@@ -22,6 +22,7 @@ const check = {
   queue: Compile(QueueName),
   session: Compile(SessionId),
   onDisconnect: Compile(OnDisconnect),
+  maxOutputChars: Compile(MaxOutputChars),
   callbackUrl: Compile(CallbackUrl)
 }
 
@@ -47,9 +48,19 @@ export function messageOf (body: InvokeBatchRequest): MessageCall[] | undefined 
 
 /** Checks the query of `invoke-batch`. */
 export function checkBatchQuery (query: unknown): HttpError | undefined {
+  const { details, max_output_chars: chars } = isRecord(query) ? query : {}
+  if (chars !== undefined && queryChars(chars) === undefined) return new HttpError('VALIDATION_ERROR', maxOutputCharsText)
   if (check.query.Check(query)) return undefined
-  const { details } = isRecord(query) ? query : {}
   return new HttpError('VALIDATION_ERROR', details === undefined || details === 'log' ? `'format' must be one of ${messageFormats.join(', ')}` : "'details' must be log")
+}
+
+/** What is said of a bound of outputs that can't be one. */
+export const maxOutputCharsText = `'max_output_chars' must be an integer ${limits.maxOutputChars.min}..${limits.maxOutputChars.max}`
+
+/** The bound of outputs that a query asks for; undefined where it is none. */
+export function queryChars (text: unknown): number | undefined {
+  const chars = typeof text === 'string' && /^\d{1,6}$/.test(text) ? Number(text) : undefined
+  return check.maxOutputChars.Check(chars) ? chars : undefined
 }
 
 /** Fills in the defaults of a checked body. */
@@ -61,7 +72,8 @@ export function toBatch (body: InvokeBatchRequest): Batch {
     queue: body.queue ?? defaultQueue,
     session: body.session ?? undefined,
     onDisconnect: body.on_disconnect ?? 'leave',
-    callbackUrl: body.callback_url ?? undefined
+    callbackUrl: body.callback_url ?? undefined,
+    maxOutputChars: body.max_output_chars ?? undefined
   }
 }
 
@@ -73,6 +85,7 @@ function firstError (body: unknown): string {
     (isAbsent(body['queue']) || check.queue.Check(body['queue']) ? undefined : `'queue' must match ${queueNamePattern}`) ??
     (isAbsent(body['session']) || check.session.Check(body['session']) ? undefined : sessionText) ??
     (isAbsent(body['on_disconnect']) || check.onDisconnect.Check(body['on_disconnect']) ? undefined : "'on_disconnect' must be 'leave' or 'cancel'") ??
+    (isAbsent(body['max_output_chars']) || check.maxOutputChars.Check(body['max_output_chars']) ? undefined : maxOutputCharsText) ??
     (isAbsent(body['callback_url']) || check.callbackUrl.Check(body['callback_url']) ? undefined : callbackUrlText) ??
     otherField(body) ??
     'Request body does not fit the schema of invoke-batch'
@@ -112,7 +125,7 @@ function otherField (body: Record<string, unknown>): string | undefined {
 
 /** Those that are named where an unknown one came. */
 const namedFields = Object.fromEntries(
-  [...forms, 'mode', 'wait_ms', 'queue', 'session', 'on_disconnect', 'callback_url'].map(field => [field, true])
+  [...forms, 'mode', 'wait_ms', 'queue', 'session', 'on_disconnect', 'max_output_chars', 'callback_url'].map(field => [field, true])
 )
 
 function callsErrorOf (body: Record<string, unknown>): string | undefined {

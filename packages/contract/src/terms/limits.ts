@@ -16,6 +16,8 @@ export const limits = {
   bodyParts: 30_000,
   /** UTF-16 units of `JSON.stringify(output)` that an answer carries whole. */
   outputChars: 12_000,
+  /** The same where a request says it. */
+  maxOutputChars: { min: 1_000, max: 200_000 },
   /** An output whose JSON is longer is stored once, beside the job, instead of travelling with it. */
   inlineOutputBytes: 4_096,
   /** Levels of nesting in a tool's output; deeper JSON is kept as text. */

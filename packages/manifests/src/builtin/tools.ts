@@ -5,6 +5,7 @@ import { dataWriteFile } from './data-write-file.ts'
 import type { BuiltinDeclaration } from './declaration.ts'
 import type { BuiltinPolicy } from './policy.ts'
 import { jobCancel, jobResult } from './job-tools.ts'
+import { outputRead, outputSearch } from './output-tools.ts'
 import { toolsFileSearch, toolsFindInFiles } from './search-tools.ts'
 import { toolExec } from './tool-exec.ts'
 import { toolsWebSearch } from './tools-web-search.ts'
@@ -32,7 +33,7 @@ function declarations (
 ): Array<{ declaration: BuiltinDeclaration, enabled: boolean }> {
   const always = [
     dataFileRead, toolsFileSearch, dataWriteFile, toolsFindInFiles, workflowRun, workspaceList, workspaceStat, workspaceMove,
-    jobResult, jobCancel
+    jobResult, jobCancel, outputRead, outputSearch
   ]
   return [
     ...always.map(declaration => ({ declaration, enabled: true })),

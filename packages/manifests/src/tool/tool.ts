@@ -51,7 +51,7 @@ export interface BuiltinRun {
 }
 
 /** What the API answers by itself: no job is made, so that it takes nobody's place. */
-export interface ServiceRun { kind: 'service', action: 'job_result' | 'job_cancel' }
+export interface ServiceRun { kind: 'service', action: 'job_result' | 'job_cancel' | 'output_read' | 'output_search' }
 
 /** A subcommand of an allowlisted program; the call's arguments become its argv. */
 export interface SkillRun {

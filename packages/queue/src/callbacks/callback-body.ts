@@ -20,8 +20,8 @@ export async function callbackBody (data: CallbackData, outputs: OutputStore): P
     attempts: data.attempts,
     max_attempts: data.maxAttempts,
     result: settlement.ok
-      ? await outputs.readForModel(data.queue, data.jobId, settlement.output).catch((error: unknown) =>
-        withoutOutput(error, settlement.output))
+      ? (await outputs.readForModel(data.queue, data.jobId, settlement.output).catch((error: unknown) =>
+          ({ value: withoutOutput(error, settlement.output) }))).value
       : null,
     error: settlement.ok ? null : { ...settlement.error, at: endedAt },
     updated_at: endedAt

@@ -54,7 +54,7 @@ export class BoardQueue extends BullMQAdapter {
     const job = fromRedis<Job<JobData> | undefined>(await whileAvailable(super.getJob(id)))
     if (job === undefined) return undefined
     const record = fromRedis<OutputRecord | null>(job.returnvalue)
-    const output = record?.kind === 'stored' ? await this.#parts.outputs.readForModel(this.#name, id, record).catch(() => undefined) : undefined
+    const output = record?.kind === 'stored' ? (await this.#parts.outputs.readForModel(this.#name, id, record).catch(() => undefined))?.value : undefined
     return show(job, createShown(this.#parts.redactor(), shownChars.one), output)
   }
 

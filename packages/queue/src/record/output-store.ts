@@ -17,6 +17,15 @@ export interface TruncatedOutput {
   /** Size in bytes of the output's JSON, or of what the tool wrote when that was more than was kept. */
   bytes: number
   preview: string
+  /** Its end, where the request said how much is shown. */
+  tail?: string
+}
+
+/** An output as an answer carries it. */
+export interface ModelOutput {
+  value: unknown
+  /** The same, where it is not whole. */
+  cut?: TruncatedOutput
 }
 
 /** Outputs of more than a few KiB: stored once, beside the job, and read by whoever needs them. */
@@ -95,30 +104,81 @@ export class OutputStore {
     return true
   }
 
-  /** The output as an answer carries it: whole up to 12,000 characters of JSON, else its beginning. */
-  async readForModel (queue: string, jobId: string, record: OutputRecord): Promise<unknown> {
-    if (record.kind === 'inline' && record.cut === undefined) return record.text === undefined ? record.value : readWhole(record.text)
-    return readWhole(await this.readJsonForModel(queue, jobId, record))
+  /** The output as an answer carries it: whole up to the cut, else its beginning. */
+  async readForModel (
+    queue: string, jobId: string, record: OutputRecord, cutting: OutputCutting = documentedCut
+  ): Promise<ModelOutput> {
+    if (record.kind === 'inline' && record.cut === undefined && fitsInline(cutting)) {
+      return { value: record.text === undefined ? record.value : readWhole(record.text) }
+    }
+    const read = await this.#readCut(queue, jobId, record, cutting)
+    return typeof read === 'string' ? { value: readWhole(read) } : { value: read, cut: read }
   }
 
   /** The same as JSON text, for who doesn't need the value. */
   async readJsonForModel (queue: string, jobId: string, record: OutputRecord): Promise<string> {
+    const read = await this.#readCut(queue, jobId, record, documentedCut)
+    return typeof read === 'string' ? read : JSON.stringify(read)
+  }
+
+  /** The JSON of an output that is short enough. */
+  async #readCut (
+    queue: string, jobId: string, record: OutputRecord, { chars, hasTail }: OutputCutting
+  ): Promise<string | TruncatedOutput> {
+    const bytes = record.cut?.bytes ?? (record.kind === 'stored' ? record.bytes : undefined)
     if (record.kind === 'inline') {
       const json = record.text ?? JSON.stringify(record.value)
-      return record.cut === undefined ? json : JSON.stringify(truncate(json, record.cut.bytes))
+      if (record.cut === undefined && json.length <= chars) return json
+      return truncate(json, bytes ?? Buffer.byteLength(json), { chars, ...hasTail && { end: json } })
     }
     // A character takes at most 3 bytes per UTF-16 unit; one unit more shows whether there is more.
-    const head = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), 0, 3 * (limits.outputChars + 1)))
+    const head = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), 0, 3 * (chars + 1)))
     if (head.length === 0) throw new Error('The output is gone: its retention time is over')
     const whole = head.length === record.bytes ? head.toString() : undefined
-    if (whole !== undefined && whole.length <= limits.outputChars && record.cut === undefined) return whole
-    return JSON.stringify(truncate(whole ?? head.toString(), record.cut?.bytes ?? record.bytes))
+    if (whole !== undefined && whole.length <= chars && record.cut === undefined) return whole
+    const end = hasTail ? whole ?? await this.#end(queue, jobId, 3 * tailOf(chars)) : undefined
+    return truncate(whole ?? head.toString(), bytes ?? record.bytes, { chars, ...end !== undefined && { end } })
+  }
+
+  /** The last characters that were kept, without the half of one. */
+  async #end (queue: string, jobId: string, bytes: number): Promise<string> {
+    const tail = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), -bytes, -1))
+    const start = tail.findIndex(byte => (byte & 0xc0) !== 0x80)
+    return tail.subarray(Math.max(0, start)).toString()
   }
 }
 
-function truncate (json: string, bytes: number): TruncatedOutput {
-  const preview = json.slice(0, limits.outputChars)
-  const last = preview.charCodeAt(preview.length - 1)
-  const splitsPair = last >= 0xd800 && last <= 0xdbff
-  return { truncated: true, bytes, preview: splitsPair ? preview.slice(0, -1) : preview }
+/** From which length on an output is cut, and whether its end is shown, too. */
+export interface OutputCutting {
+  /** UTF-16 units of its JSON. */
+  chars: number
+  hasTail: boolean
+}
+
+const documentedCut: OutputCutting = { chars: limits.outputChars, hasTail: false }
+
+/** Whether an output that travels with its job is surely short enough. */
+function fitsInline ({ chars }: OutputCutting): boolean {
+  return chars >= limits.inlineOutputBytes
+}
+
+/** How much of the characters that are shown is for the end. */
+function tailOf (chars: number): number {
+  return Math.floor(chars / 4)
+}
+
+/** What is shown of an output. */
+export function truncate (
+  json: string, bytes: number, { chars, end }: { chars: number, end?: string } = { chars: limits.outputChars }
+): TruncatedOutput {
+  if (end === undefined) return { truncated: true, bytes, preview: withoutHalf(json.slice(0, chars)) }
+  const preview = withoutHalf(json.slice(0, chars - tailOf(chars)))
+  const from = Math.max(end.length - tailOf(chars), end === json ? preview.length : 0)
+  return { truncated: true, bytes, preview, tail: end.slice(from).replace(/^[\udc00-\udfff]/, '') }
+}
+
+/** The half of a pair is no character. */
+function withoutHalf (text: string): string {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
 }

@@ -1,4 +1,4 @@
-import { around, type Batch, type CallResult, type InvokeBatchResponse, type Settlement } from '@toolyard/contract'
+import { around, limits, type Batch, type CallResult, type InvokeBatchResponse, type Settlement } from '@toolyard/contract'
 import type { CompletionWaiter, JobCanceller, OutputStore } from '@toolyard/queue'
 import { disconnected } from '../../plugins/abandoned.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
@@ -17,6 +17,7 @@ import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
 import { askedAnew, type JobToolCall } from './job-tool-call.ts'
 import type { Asker, JobTools } from './job-tools.ts'
 import { NearTools } from '../near-tools.ts'
+import { readForModel } from './read-for-model.ts'
 import { idempotentRequest } from '../idempotency.ts'
 
 export interface BatchInvokerDeps {
@@ -164,14 +165,18 @@ export class BatchInvoker {
     }
   }
 
-  #asker ({ session }: Batch, { principal, abandoned, readOutput, readLog, onFound }: Caller): Omit<Asker, 'waitMs'> {
+  #asker (
+    { session, maxOutputChars }: Batch, { principal, abandoned, readOutput, readLog, onFound }: Caller
+  ): Omit<Asker, 'waitMs'> {
     const { catalog, outputs } = this.#deps
+    const publication = catalog.publication(principal.permissions)
     return {
       principal,
       session,
       abandoned,
-      read: readOutput ?? (async (...output) => await outputs.readForModel(...output)),
-      hint: comeBackHint(catalog.publication(principal.permissions)),
+      read: readOutput ?? readForModel(outputs, maxOutputChars, publication),
+      room: maxOutputChars ?? (readOutput === undefined ? limits.outputChars : limits.maxOutputChars.max),
+      hint: comeBackHint(publication),
       readLog,
       onFound
     }

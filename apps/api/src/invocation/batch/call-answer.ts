@@ -8,11 +8,13 @@ export interface CallAnswer {
   message: ToolMessage
 }
 
-/** The tool succeeded; `output` is there whatever its value. */
-export function succeeded (call: Call, jobId: string, output: unknown, { files, moreFiles }: ChangedFiles = {}): CallAnswer {
+/** The tool succeeded; `output` is there whatever its value. A model is told how it comes to the rest of one that was cut. */
+export function succeeded (
+  call: Call, jobId: string, { value: output, notice }: ReadValue, { files, moreFiles }: ChangedFiles = {}
+): CallAnswer {
   const more = moreFiles === undefined ? {} : { more_files: moreFiles }
   return answer(call, { ok: true, output, job_id: jobId, ...(files && { files }), ...more }, {
-    ok: true, result: output, ...(files && { files: files.map(forModel) }), ...more
+    ok: true, result: output, ...(files && { files: files.map(forModel) }), ...more, ...(notice !== undefined && { message: notice })
   })
 }
 
@@ -26,7 +28,13 @@ export function failed (call: Call, error: CallError, jobId?: string): CallAnswe
   return answer(call, { ok: false, error, ...(jobId === undefined ? {} : { job_id: jobId }) }, { ok: false, error })
 }
 
-export type ReadOutput = (queue: string, jobId: string, record: OutputRecord) => Promise<unknown>
+/** An output as an answer has it; of one that was cut, what a model is told. */
+export interface ReadValue {
+  value: unknown
+  notice?: string | undefined
+}
+
+export type ReadOutput = (queue: string, jobId: string, record: OutputRecord) => Promise<ReadValue>
 
 /** Reads the last lines of a job's log. */
 export type ReadLog = (queue: string, jobId: string) => Promise<string[]>

@@ -1,8 +1,14 @@
 import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
+import type { OutputAsk } from '../../outputs/kept-outputs.ts'
+import type { SearchArguments } from '../../outputs/search-output.ts'
 
 /** What a call asks of a job. */
-export type JobToolCall = { jobId: string } & ({ action: 'job_result', waitMs: number } | { action: 'job_cancel' })
+export type JobToolCall = { jobId: string } & (
+  | { action: 'job_result', waitMs: number }
+  | { action: 'job_cancel' }
+  | { action: 'output', ask: OutputAsk }
+)
 
 /** What an `Idempotency-Key` remembers of such a call: it is asked anew each time. */
 export const askedAnew: CallError = { code: 'INTERNAL', message: 'This call is answered anew each time: repeat it without the Idempotency-Key' }
@@ -11,5 +17,12 @@ export const askedAnew: CallError = { code: 'INTERNAL', message: 'This call is a
 export function jobToolCallOf ({ run }: Tool, args: Readonly<Record<string, unknown>>): JobToolCall | undefined {
   if (run.kind !== 'service') return undefined
   const jobId = String(args['job_id'])
-  return run.action === 'job_cancel' ? { action: run.action, jobId } : { action: run.action, jobId, waitMs: Number(args['wait_ms']) }
+  const of = args['of'] === 'log' ? 'log' : 'output'
+  switch (run.action) {
+    case 'job_cancel': return { action: run.action, jobId }
+    case 'job_result': return { action: run.action, jobId, waitMs: Number(args['wait_ms']) }
+    case 'output_read': return { action: 'output', jobId, ask: { kind: 'read', of, args } }
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The schema of the tool has checked them.
+    case 'output_search': return { action: 'output', jobId, ask: { kind: 'search', of, args: args as unknown as SearchArguments } }
+  }
 }

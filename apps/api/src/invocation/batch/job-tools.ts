@@ -4,10 +4,12 @@ import { jobIdPattern, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 import { failed, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
 import type { Call } from './call-plan.ts'
+import type { KeptOutputs } from '../../outputs/kept-outputs.ts'
 import type { JobToolCall } from './job-tool-call.ts'
 
 /*
- * The built-in tools `job_result` and `job_cancel`. They are answered here and make no job: a job that waits for another
+ * The built-in tools `job_result`, `job_cancel`, `output_read` and `output_search`. They are answered here and make no job:
+ * a job that waits for another
  * one would take a place of a worker, and with all places taken by such nothing would go on.
  */
 
@@ -18,6 +20,8 @@ export interface Asker extends JobReading {
   session: string | undefined
   /** Milliseconds until the request is answered. */
   waitMs: number
+  /** UTF-16 units that the JSON of an answer may have. */
+  room: number
   /** Ends the waiting. */
   abandoned: AbortSignal
   /** Gets the job that is waited for. */
@@ -28,6 +32,7 @@ export interface JobToolsParts {
   jobs: JobReader
   watch: JobWatch
   canceller: JobCanceller
+  kept: KeptOutputs
 }
 
 /** Answers calls that ask for other jobs. */
@@ -43,7 +48,11 @@ export class JobTools {
     try {
       const queue = await this.#queueOf(ask.jobId, asker)
       if (queue === undefined) return failed(call, unknownJob(ask.jobId))
-      return ask.action === 'job_cancel' ? await this.#cancel(call, ask, queue, asker) : await this.#result(call, ask, queue, asker)
+      switch (ask.action) {
+        case 'job_cancel': return await this.#cancel(call, ask, queue, asker)
+        case 'job_result': return await this.#result(call, ask, queue, asker)
+        case 'output': return await this.#output(call, ask, queue, asker)
+      }
     } catch (error) {
       if (error instanceof RedisUnavailableError) return failed(call, { code: 'INTERNAL', message: `${error.message}; ask again` })
       throw error
@@ -63,6 +72,17 @@ export class JobTools {
     if (settlement === 'missing') return failed(call, unknownJob(jobId))
     if (settlement === undefined) return pending(call, jobId, `Job ${jobId} still goes on${asker.hint}`)
     return await settled(call, queue, jobId, settlement, asker)
+  }
+
+  /** What the job has left is read in parts that fit into an answer, so that none is cut again. */
+  async #output (
+    call: Call, { jobId, ask }: Extract<JobToolCall, { action: 'output' }>, queue: string, { read, room, abandoned }: Asker
+  ): Promise<CallAnswer> {
+    const settlement = await this.#parts.jobs.settlement(queue, jobId)
+    if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    const answer = await this.#parts.kept.ask(ask, { queue, jobId, settlement, room, abandoned })
+    if ('error' in answer) return failed(call, answer.error)
+    return succeeded(call, jobId, await read(queue, jobId, { kind: 'inline', value: undefined, text: answer.json }))
   }
 
   async #cancel (call: Call, { jobId }: JobToolCall, queue: string, { read }: Asker): Promise<CallAnswer> {

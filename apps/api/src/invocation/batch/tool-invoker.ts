@@ -12,6 +12,8 @@ export interface ToolCall {
   session?: string | undefined
   /** What becomes of the job when the caller goes away; `leave` when absent. */
   onDisconnect?: Batch['onDisconnect']
+  /** How much of an output the caller shows; undefined for all. */
+  maxOutputChars?: number | undefined
 }
 
 /** What became of it. `json` is the whole output in pieces, as far as it was kept; `cut` tells of what wasn't. */
@@ -45,15 +47,16 @@ export class ToolInvoker {
   }
 
   /** @throws as `BatchInvoker.invoke`; without an `Idempotency-Key` only while there is surely no job. */
-  async invoke ({ name, arguments: args, waitMs, queue, session, onDisconnect = 'leave' }: ToolCall, caller: Caller): Promise<ToolAnswer> {
+  async invoke ({ name, arguments: args, waitMs, queue, session, onDisconnect = 'leave', maxOutputChars }: ToolCall, caller: Caller): Promise<ToolAnswer> {
     let output: { json: readonly Buffer[], cut: OutputCut | undefined } | undefined
     const readOutput: Caller['readOutput'] = async (queue, jobId, record) => {
       const json = await this.#outputs.readPieces(queue, jobId, record)
       if (json === undefined) throw new Error('The output is gone: its retention time is over')
       output = { json, cut: record.cut }
+      return { value: undefined }
     }
     // No batch has an empty call_id: the same Idempotency-Key with a batch is another request.
-    const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'sync', waitMs, queue, session, onDisconnect, callbackUrl: undefined }
+    const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'sync', waitMs, queue, session, onDisconnect, callbackUrl: undefined, maxOutputChars }
     let made: string | undefined
     const onJobs = (ids: readonly string[]): void => {
       [made] = ids

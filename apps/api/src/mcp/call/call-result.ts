@@ -1,4 +1,5 @@
 import { around, limits, writeJson, type CallError, type ResultFile } from '@toolyard/contract'
+import { truncate } from '@toolyard/queue'
 import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server'
 import type { ReturnedImage } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
@@ -16,13 +17,18 @@ export interface ResultParts {
   /** Small ones that the tool has returned. */
   images: readonly ReturnedImage[]
   written: WrittenParts
+  /** From which length on the output is cut, and what is told of it then. */
+  cutting?: { chars: number, notice: CutNotice } | undefined
 }
+
+/** A word on how a model comes to the rest of an output. */
+export type CutNotice = (cut: { jobId: string, bytes: string, preview: string }) => string | undefined
 
 /**
  * What became of a call, as MCP has it; the tool says what its clients rely on.
  */
 export function callResult (
-  answer: ToolAnswer<string>, tool: ListedTool | undefined, { hasLinks, images, written }: ResultParts
+  answer: ToolAnswer<string>, tool: ListedTool | undefined, { hasLinks, images, written, cutting }: ResultParts
 ): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job)
@@ -30,9 +36,12 @@ export function callResult (
     return failure({ code: 'TIMEOUT', message: answer.message }, job)
   }
   const { json, cut, files = [] } = answer
-  const output = cut === undefined ? outputOf(json, written) : textOf(json)
+  // Clients refuse an answer without the structure that the tool has promised.
+  const mayCut = cutting !== undefined && json.length > cutting.chars && tool?.outputSchema === undefined
+  const shown = mayCut ? shownPart(answer, cutting) : undefined
+  const output = shown ?? (cut === undefined ? outputOf(json, written) : textOf(json))
   if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId), job)
-  const notice: ContentBlock[] = cut === undefined
+  const notice: ContentBlock[] = cut === undefined || shown !== undefined
     ? []
     : [
         { type: 'text', text: `The output is cut: ${cut.storedBytes} of ${cut.bytes} bytes were kept.` }
@@ -42,6 +51,17 @@ export function callResult (
   const pictures = images.map(({ type, data }): ContentBlock => ({ type: 'image', mimeType: type, data }))
   const named = files.length === 0 ? {} : { [metaKeys.files]: files }
   return { ...output, content: [...output.content, ...notice, ...pictures, ...links], _meta: { ...job, ...bytes, ...named } }
+}
+
+/** The beginning and the end of an output, and how a model comes to the rest. */
+function shownPart (
+  { jobId, json, cut }: Extract<ToolAnswer<string>, { kind: 'output' }>, { chars, notice }: { chars: number, notice: CutNotice }
+): Output {
+  const bytes = cut?.bytes ?? Buffer.byteLength(json)
+  const part = truncate(json, bytes, { chars, end: json })
+  const kept = cut === undefined ? '' : `, of which ${cut.storedBytes} were kept`
+  const told = notice({ jobId, bytes: `${bytes} bytes${kept}`, preview: part.preview })
+  return { content: [JSON.stringify(part), ...told === undefined ? [] : [told]].map(text => ({ type: 'text', text })) }
 }
 
 /** A file of the session, which `resources/read` reads with the same session. */

@@ -1,4 +1,4 @@
-import { defaultQueue, isSessionId, sessionText, type Batch } from '@toolyard/contract'
+import { defaultQueue, isSessionId, maxOutputCharsText, queryChars, sessionText, type Batch } from '@toolyard/contract'
 import { isQueueName, isRecord, queueNamePattern } from '@toolyard/contract/terms'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -21,6 +21,8 @@ export interface CallPlace {
 export interface CallAddress extends CallPlace {
   /** What becomes of them when the connection breaks; undefined for what the client's revision has. */
   onDisconnect: Batch['onDisconnect'] | undefined
+  /** From which length on outputs are cut; undefined: they never are. */
+  maxOutputChars: number | undefined
 }
 
 /** One request of a client, and the way its answer goes. */
@@ -54,19 +56,21 @@ export interface Exchange {
 }
 
 /**
- * Reads the address of a request: `/mcp?queue=NAME&session=ID&on_disconnect=cancel`.
+ * Reads the address of a request: `/mcp?queue=NAME&session=ID&on_disconnect=cancel&max_output_chars=N`.
  *
  * @throws RpcHttpError 400
  */
 export function placeOf (request: FastifyRequest): CallAddress {
   const query: Record<string, unknown> = isRecord(request.query) ? request.query : {}
-  const { queue = defaultQueue, session, on_disconnect: onDisconnect, ...rest } = query
+  const { queue = defaultQueue, session, on_disconnect: onDisconnect, max_output_chars: chars, ...rest } = query
   const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) throw refused(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session', 'on_disconnect')`)
+  if (unknown !== undefined) throw refused(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session', 'on_disconnect', 'max_output_chars')`)
   if (typeof queue !== 'string' || !isQueueName(queue)) throw refused(`'queue' must match ${queueNamePattern}`)
   if (session !== undefined && !isSessionId(session)) throw refused(sessionText)
   if (onDisconnect !== undefined && onDisconnect !== 'cancel' && onDisconnect !== 'leave') throw refused("'on_disconnect' must be 'cancel' or 'leave'")
-  return { queue, session, onDisconnect }
+  const maxOutputChars = queryChars(chars)
+  if (chars !== undefined && maxOutputChars === undefined) throw refused(maxOutputCharsText)
+  return { queue, session, onDisconnect, maxOutputChars }
 }
 
 /** How long a writer waits before it looks again whether a slow reader has room, in milliseconds. */

@@ -8,7 +8,9 @@ import type { ReturnedImages } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
 import { callResult, filesIn, type ResultParts } from './call-result.ts'
+import { cuttingOf } from './cutting.ts'
 import type { Exchange } from './exchange.ts'
+import type { ToolLists } from './tool-list.ts'
 
 /*
  * The Tasks extension (SEP-2663). A task is a job: its id is the job's, so every process knows it, and it outlives them. A
@@ -21,6 +23,7 @@ export interface TaskParts {
   /** How long a finished job is kept, in seconds. */
   retentionSec: number
   images: ReturnedImages
+  lists: ToolLists
 }
 
 /** The extension's name among the capabilities. */
@@ -69,7 +72,7 @@ export function serveTasks (
     const job = await findJob(parts.jobs, id, exchange.principal)
     const { status, session } = job.view
     const [images = []] = await parts.images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
-    return taskOf(job, parts, { images, written: exchange.written, hasLinks: true })
+    return taskOf(job, parts, { images, written: exchange.written, hasLinks: true, cutting: cuttingOf(exchange, parts.lists) })
   })
   answer('tasks/cancel', async id => {
     const queue = await queueOfJob(parts.jobs, id, exchange.principal)

@@ -8,6 +8,7 @@ import { CallNotices, type CallNoticesParts } from './call-notices.ts'
 import { callOrigin, placeOfCall } from './call-meta.ts'
 import { callResult, filesIn } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
+import { cuttingOf } from './cutting.ts'
 import { beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { ToolLists } from './tool-list.ts'
@@ -41,7 +42,12 @@ export async function callTool (
   const notices = noticesOf(context, exchange, parts)
   try {
     const answer = withText(await parts.invoker.invoke({
-      name, arguments: exchange.written.argumentsOf(context.mcpReq.id) ?? args, waitMs: becomesTask ? beforeTaskMs : waitMs, ...place, onDisconnect: 'cancel'
+      name,
+      arguments: exchange.written.argumentsOf(context.mcpReq.id) ?? args,
+      waitMs: becomesTask ? beforeTaskMs : waitMs,
+      ...place,
+      onDisconnect: 'cancel',
+      maxOutputChars: exchange.place.maxOutputChars
     }, {
       principal: exchange.principal,
       idempotencyKey: undefined,
@@ -54,7 +60,9 @@ export async function callTool (
     await notices?.finish()
     if (answer.kind === 'pending' && becomesTask) return await createdTask(answer.jobId, exchange, parts)
     const [images = []] = await parts.images.read([filesIn(answer)], place.session, exchange.principal)
-    return callResult(answer, tool, { hasLinks: exchange.knowsLinks && place.session !== undefined, images, written: exchange.written })
+    const cutting = cuttingOf(exchange, parts.lists)
+    const hasLinks = exchange.knowsLinks && place.session !== undefined
+    return callResult(answer, tool, { hasLinks, images, written: exchange.written, cutting })
   } finally {
     close()
   }

@@ -45,6 +45,11 @@ export class ToolLists {
     return this.#of(this.#catalog.publication(permissions))
   }
 
+  /** What is published to a key with these permissions, whatever protocol it is listed in. */
+  publication (permissions: readonly Permission[] | undefined): Publication {
+    return this.#catalog.publication(permissions)
+  }
+
   /** Whether a call of a tool may run so long that its client had better not wait for it. */
   takesLong (name: string): boolean {
     const registered = this.#catalog.registry.get(name)

@@ -1,0 +1,88 @@
+import { asError, type CallError, type Settlement } from '@toolyard/contract'
+import { isRecord } from '@toolyard/contract/terms'
+import { logStart, type JobLogs, type OutputStore } from '@toolyard/queue'
+import { ThreadError, Threads } from '@toolyard/runtime/threads'
+import type { ReadArguments } from './read-output.ts'
+import type { SearchArguments } from './search-output.ts'
+import type { Source } from './kept-text.ts'
+
+/** What is asked of what a job has left. */
+export type OutputAsk = { of: 'output' | 'log' } & ({ kind: 'read', args: ReadArguments } | { kind: 'search', args: SearchArguments })
+
+/** The job that is asked about. */
+export interface AskedJob {
+  queue: string
+  jobId: string
+  /** Undefined while it goes on. */
+  settlement: Settlement | undefined
+  /** UTF-16 units that the JSON of the answer may have. */
+  room: number
+  abandoned: AbortSignal
+}
+
+/** How long a thread has for one answer, in milliseconds. */
+const mostMs = 10_000
+/** Lines of a log that are read at once. */
+const linesAtOnce = 500
+
+/** Reads and searches what jobs have left, in threads: an expression and a megabyte of JSON take their time. */
+export class KeptOutputs {
+  readonly #outputs: OutputStore
+  readonly #logs: JobLogs
+  readonly #threads = new Threads(new URL('./thread.js', import.meta.url), new Set(['OutputFault']))
+
+  constructor (outputs: OutputStore, logs: JobLogs) {
+    this.#outputs = outputs
+    this.#logs = logs
+  }
+
+  /**
+   * The JSON of the answer, or what is wrong with what was asked.
+   *
+   * @throws RedisUnavailableError
+   */
+  async ask ({ of, kind, args }: OutputAsk, job: AskedJob): Promise<{ json: string } | { error: CallError }> {
+    const source = of === 'log' ? { log: await this.#log(job) } : await this.#output(job)
+    if ('error' in source) return source
+    const task = { source, args, about: { job_id: job.jobId, of }, room: job.room }
+    try {
+      return { json: await this.#threads.run<string>({ kind, task }, { until: Date.now() + mostMs, signal: job.abandoned }) }
+    } catch (error) {
+      if (!(error instanceof ThreadError)) throw error
+      return { error: faultOf(error) }
+    }
+  }
+
+  async close (): Promise<void> {
+    await this.#threads.close()
+  }
+
+  async #output ({ queue, jobId, settlement }: AskedJob): Promise<Source | { error: CallError }> {
+    if (settlement === undefined) return refused('job_id', `job '${jobId}' still goes on and has no output yet: ask again when it has ended, or for its log with "of": "log"`)
+    if (!settlement.ok) return refused('job_id', `job '${jobId}' failed and has no output: ${settlement.error.code}; its log is there with "of": "log"`)
+    const json = await this.#outputs.readPieces(queue, jobId, settlement.output)
+    return json === undefined ? refused('job_id', `the output of job '${jobId}' is no longer kept`) : { json }
+  }
+
+  async #log ({ queue, jobId }: AskedJob): Promise<string> {
+    const lines: string[] = []
+    for (let after: string = logStart; ;) {
+      const page = await this.#logs.after(queue, jobId, after, linesAtOnce)
+      lines.push(...page.map(({ message }) => message))
+      const last = page.at(-1)
+      if (last === undefined || page.length < linesAtOnce) return lines.join('\n')
+      after = last.id
+    }
+  }
+}
+
+function faultOf (error: ThreadError): CallError {
+  if (error.reason !== 'thrown') return { code: 'INTERNAL', message: error.reason === 'time' ? 'This takes too long: ask for a simpler pattern, or for a part' : 'This takes too much memory: ask for a part' }
+  const { name, details } = error.thrown
+  if (name !== 'OutputFault' || !isRecord(details)) throw asError(error)
+  return refused(String(details['path']).slice(1), error.message).error
+}
+
+function refused (argument: string, message: string): { error: CallError } {
+  return { error: { code: 'INVALID_ARGUMENTS', message: `${argument}: ${message}`, details: { issues: [{ path: `/${argument}`, message }] } } }
+}

@@ -1,0 +1,60 @@
+import { limits, writeJson } from '@toolyard/contract/terms'
+import type { Outcome, SessionPlace, Success } from '@toolyard/executors'
+import type { Tool } from '@toolyard/manifests'
+import { atPlace, hashBounds, readContent, replaceFile, type CountedSession, type SessionCounts } from '@toolyard/workspace'
+import { setImmediate as turn } from 'node:timers/promises'
+
+/** Where large outputs of a session are, as files. */
+const directoryName = 'outputs'
+
+export interface OutputFilePlace {
+  session: SessionPlace
+  signal: AbortSignal
+  /** Whether so many bytes more are within the session's quota. */
+  hasRoom: (bytes: number) => Promise<boolean>
+}
+
+/**
+ * What a call in a session came to; an output that an answer would cut is also a file of the session, `outputs/JOB.json`
+ * or `.txt`, as models and tools know files. It is a help and no promise: where it can't be written, or has no room, the call is as it was.
+ *
+ * @throws errors of the file system, WorkspaceFailure
+ */
+export async function withOutputFile (outcome: Outcome, tool: Tool, jobId: string, place: OutputFilePlace): Promise<Outcome> {
+  if (!outcome.ok || readsFiles(tool)) return outcome
+  const json = outcome.json ?? Buffer.from(writeJson(outcome.output))
+  if (json.length <= limits.outputChars) return outcome
+  if (outcome.json !== undefined) await turn()
+  const text = json.toString()
+  if (text.length <= limits.outputChars) return outcome
+  const isText = text.startsWith('"')
+  const content = isText ? Buffer.from(String(JSON.parse(text))) : json
+  if (!await place.hasRoom(content.length)) return outcome
+  return await written(outcome, `./${directoryName}/${jobId}.${isText ? 'txt' : 'json'}`, content, place)
+}
+
+/** Whether there is room in a session, which is taken then. */
+export function roomIn (counts: SessionCounts, session: CountedSession): OutputFilePlace['hasRoom'] {
+  const { id, quotaBytes } = session
+  return async more => {
+    const { bytes } = await counts.bytesOf(session, known => known + more <= quotaBytes)
+    if (bytes + more > quotaBytes) return false
+    counts.add(id, more)
+    return true
+  }
+}
+
+/** A built-in tool that reads the session's own files would make copies of them. */
+function readsFiles ({ run, jobType, permissions }: Tool): boolean {
+  return run.kind === 'builtin' && permissions?.join() === 'read_repo' && jobType !== 'workflow.run'
+}
+
+async function written (outcome: Success, path: string, content: Buffer, { session, signal }: OutputFilePlace): Promise<Outcome> {
+  const workspace = { path: session.dir, serviceFiles: [] }
+  const options = { notFound: 'it is not there', mayBeMissing: true, makeParents: true }
+  return await atPlace({ workspace, signal }, path, options, async place => {
+    await replaceFile(place, content, { standing: undefined, check: () => {} })
+    const about = await readContent(place, hashBounds.one)
+    return about === undefined ? outcome : { ...outcome, files: [...outcome.files ?? [], { path: place.relative, ...about }] }
+  })
+}
