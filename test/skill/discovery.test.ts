@@ -10,10 +10,9 @@ const named = (...tools: string[]): Json => ({
   tools: tools.map(name => ({ name })), allowlist: { show: ['run'] }, execution: tools.map(tool => ({ tool, binary: 'show', subcommand: 'run' }))
 })
 
-t.test('SC21 B18 the skills of a directory are its direct subdirectories with a SKILL.md, hidden ones too, by name', async t => {
+t.test('SC21 B18 the skills of a directory are its subdirectories with a SKILL.md, hidden ones too, by path', async t => {
   const fixture = createFixture(t)
   for (const name of ['zeta', 'alpha', '.hidden', 'Beta']) fixture.skill(name)
-  fixture.skill('deep/inside')
   fixture.skill('bare', { 'SKILL.md': undefined })
   writeFileSync(join(fixture.skills, 'README.md'), 'not a skill')
   const registry = await fixture.load()
@@ -26,17 +25,38 @@ t.test('SC21 a manifest path may be one skill', async t => {
   t.same(skillNames(await fixture.load({}, [fixture.skill('one')])), ['one'])
 })
 
-t.test('what looks like a skill and is not read as one is told, and the others serve', async t => {
+t.test('skills lie in categories as well, but not in skills, in hidden categories or in installed packages', async t => {
   const fixture = createFixture(t)
-  fixture.skill('good')
-  fixture.skill('deep/inside')
+  for (const name of ['good', 'office/documents/words', 'office/slides', 'good/examples/other', '.cache/kept', 'node_modules/package/skill']) fixture.skill(name)
   fixture.skill('small', { 'SKILL.md': undefined, 'skill.md': skillMd('name: small') })
-  const { findings } = await validateManifests([fixture.skills], { strict: false })
-  t.match(findings.filter(({ rule }) => rule === 'skill/overlooked'), [
-    { severity: 'warning', file: join(fixture.skills, 'deep'), message: /holds the skill "inside", which is not read/ },
-    { severity: 'warning', file: join(fixture.skills, 'small/skill.md'), message: /the text of a skill is SKILL\.md, in capital letters/, fix: 'Rename it to SKILL.md.' }
-  ])
-  t.same(skillNames(await fixture.load()), ['good'])
+  const registry = await fixture.load()
+  t.same(registry.findings, [])
+  t.same(skillNames(registry), ['good', 'words', 'slides', 'small'])
+  t.same(skillNames(await fixture.load({}, [join(fixture.skills, 'office')])), ['words', 'slides'])
+})
+
+t.test('links between categories are followed once, and a category that links out of the tree is refused', async t => {
+  const fixture = createFixture(t)
+  const inner = fixture.skill('office/words')
+  mkdirSync(join(fixture.skills, 'favourites'))
+  symlinkSync('../office/words', join(fixture.skills, 'favourites/same'))
+  symlinkSync('..', join(fixture.skills, 'favourites/loop'))
+  mkdirSync(join(fixture.base, 'elsewhere'))
+  writeFileSync(join(fixture.base, 'elsewhere/SKILL.md'), skillMd('name: elsewhere'))
+  symlinkSync(join(fixture.base, 'elsewhere'), join(fixture.skills, 'favourites/out'))
+  const registry = await fixture.load()
+  t.same(skillNames(registry), ['same', 'words'])
+  t.same(told(registry.findings), ['error S1 is a symbolic link out of the tree of skills, and is not read'])
+  t.ok(inner)
+})
+
+t.test('a SKILL.md of more than a megabyte is refused, and the others serve', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('huge', { 'SKILL.md': `${skillMd('name: huge')}${'x'.repeat(10_000_000)}` })
+  fixture.skill('good')
+  const registry = await fixture.load()
+  t.same(skillNames(registry), ['good'])
+  t.same(told(registry.findings), ['error S1 SKILL.md is larger than 1048576 bytes'])
 })
 
 t.test('SC21 a directory without skills is reported, and the others serve', async t => {
@@ -154,10 +174,29 @@ for (const [title, text, rule, message] of refused) {
   })
 }
 
-t.test('SC22 a fault of the YAML has its line and column, and a remedy of its own', async t => {
+t.test('SC22 a text with a colon is read as if it had its quotes, and told with line and column', async t => {
   const fixture = createFixture(t)
-  fixture.skill('a', { 'SKILL.md': '---\nname: a\ndescription: Use when: asked\n---\n' })
-  t.match((await fixture.load()).findings, [{ rule: 'SC22', line: 3, column: 14, fix: /^Correct the YAML: a text that has a colon and a space in it stands in quotes/ }])
+  fixture.skill('a', { 'SKILL.md': '---\nname: a\ndescription: Use when: asked\nlicense: see: LICENSE\n---\n' })
+  fixture.skill('b', { 'SKILL.md': '---\nname: b\nbroken: [x: y\ndescription: Use when: asked\n---\n' })
+  const registry = await fixture.load()
+  t.same(registry.skills().map(({ name, description }) => [name, description]), [['a', 'Use when: asked']])
+  t.match(registry.findings, [
+    { severity: 'warning', rule: 'SC22', line: 3, column: 14, fix: /^Correct the YAML: a text that has a colon and a space in it stands in quotes/ },
+    { severity: 'warning', rule: 'SC22', line: 4, column: 10 },
+    { severity: 'error', rule: 'SC22', file: join(fixture.skills, 'b/SKILL.md'), line: /\d/ }
+  ])
+})
+
+t.test('a validation tells of fields of a front matter that nobody reads, with their lines', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('a', { 'SKILL.md': skillMd('name: a\nallowed-tools: Bash(git:*)\nlicence: MIT\nversion: 1') })
+  const { ok, findings } = await validateManifests([fixture.skills])
+  t.ok(ok)
+  t.match(findings, [
+    { severity: 'warning', rule: 'skill/front-matter', line: 4, message: 'front matter: "licence" is no field that is read' },
+    { severity: 'warning', rule: 'skill/front-matter', line: 5 }
+  ])
+  t.same((await fixture.load()).findings, [])
 })
 
 t.test('S1 a SKILL.md that is no text file of the skill is reported', async t => {

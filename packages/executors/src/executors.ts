@@ -25,6 +25,7 @@ import { interruptionError } from './run/interruption.ts'
 import { createThreads } from './run/create-threads.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { runSkill } from './skill/run-skill.ts'
+import { ofSkill, runSkillProgram } from './skill-program/run-skill-program.ts'
 
 /** A message of an MCP server may be so many times as long as its output: servers send an output twice, once as a text in JSON. */
 const messageShare = 4
@@ -84,7 +85,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
   }
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
-  async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
+  async function runTool (given: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
+    const tool = ofSkill(given, args)
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
     const box = options.sandbox?.boxOf(tool, context.session)
     const filesDir = context.session?.dir ?? options.workspaceDir
@@ -149,6 +151,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
       case 'skill':
         return await runSkill(tool.name, tool.run, args, context, toolHost)
+      case 'skill-run':
+        return await runSkillProgram(tool.name, tool.run, args, context, toolHost)
       case 'http': {
         // `loadCodeOf` has loaded it: a worker without HTTP tools is smaller.
         const { runHttp } = await import('./http/run-http.ts')
@@ -162,7 +166,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
         return await runMcp(tool.name, tool.run, args, context, { ...toolHost, servers, place, audit, checkResult, maxOutputBytes })
       }
       case 'read-skill':
-        return readSkill(tool.run, args)
+        return await readSkill(tool.run, args, options.sandbox !== undefined && options.sandbox.report.level !== 'none')
       case 'builtin':
       case 'service':
         return await runBuiltinTool(tool, args, context, toolHost)

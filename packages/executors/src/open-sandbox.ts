@@ -75,7 +75,7 @@ function openGroups (limits: GroupLimits): Bounds {
 
 /** Only one built-in tool starts processes. */
 function isBoxed ({ run, jobType }: Tool): boolean {
-  return run.kind === 'command' || run.kind === 'skill' || run.kind === 'python' || (run.kind === 'mcp' && run.server.connection.kind === 'stdio') || (run.kind === 'builtin' && jobType === 'tool.exec')
+  return run.kind === 'command' || run.kind === 'skill' || run.kind === 'skill-run' || run.kind === 'python' || (run.kind === 'mcp' && run.server.connection.kind === 'stdio') || (run.kind === 'builtin' && jobType === 'tool.exec')
 }
 
 /** Without a box that runs at all, there is nothing to keep. */

@@ -33,6 +33,6 @@ export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {
   CommandRun, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission,
-  SettingText, PythonRun, ReadSkillRun, ServiceRun, SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, Tool,
+  SettingText, PythonRun, RunnableSkill, ServiceRun, SkillArg, SkillFilesRun, SkillProgramRun, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, Tool,
   ToolRun
 } from './tool/tool.ts'

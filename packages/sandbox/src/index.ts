@@ -21,7 +21,7 @@ export { startProcess, type Started, type StartHost } from './process/launch/sta
 export type { Box, BoxStatus } from './process/plan/box.ts'
 export { findOnPath, isProgram } from './process/plan/find-program.ts'
 export { createPins, identityOf, type Pin, type Pins } from './process/plan/pins.ts'
-export { maxElementBytes, type ProcessPlan } from './process/plan/plan.ts'
+export { maxElementBytes, type MountedPlace, type ProcessPlan } from './process/plan/plan.ts'
 export { boxError, isShortage, lookupError, sandboxError, shortageError, shortageOf, startError } from './process/plan/start-error.ts'
 export { runProcess, type ProcessEnd, type RunTrace, type ProcessHost } from './process/run-process.ts'
 export { killBox } from './process/table/box-kill.ts'

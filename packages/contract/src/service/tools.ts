@@ -7,7 +7,7 @@ export const ToolSummary = Type.Object({
   type: Type.String({ description: 'Its job type.' }),
   description: Type.String(),
   format: Type.String({ description: 'agentcli, tool-manifest, skill or builtin.' }),
-  runs: Type.String({ description: 'How it runs: command, python, skill, mcp, http, builtin or read-skill.' }),
+  runs: Type.String({ description: 'How it runs: command, python, skill, skill-run, mcp, http, builtin or read-skill.' }),
   enabled: Type.Boolean(),
   unavailable: Type.Union([Type.String(), Type.Null()], { description: 'Why it can not run; null when it can.' }),
   permissions: Type.Array(Type.String(), { description: 'What it holds, by its manifest or by TOOL_DEFAULT_PERMISSIONS.' }),

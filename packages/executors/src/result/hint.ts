@@ -30,7 +30,8 @@ export function withHint (outcome: Outcome, tool: Tool, held: readonly Permissio
 }
 
 function hintOf (message: string, { run }: Tool, held: readonly Permission[] | undefined): string | undefined {
-  if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'python') return undefined
+  if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
+  if (run.kind === 'skill-run') return skillHint(message, held)
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
   if (held?.includes('network') === false && noNetwork.test(message)) return 'The tool has no network: "network" in its "permissions" gives it one.'
   const variable = missingVariable.map(pattern => pattern.exec(message)?.[1]).find(name => name !== undefined)
@@ -38,4 +39,12 @@ function hintOf (message: string, { run }: Tool, held: readonly Permission[] | u
   if (run.kind !== 'command') return `If ${variable} is an environment variable: tools of this kind get none but PATH, HOME and LANG. Give it as a parameter${run.kind === 'python' ? ' or in "config"' : ''}.`
   if (run.envPassthrough.includes(variable)) return undefined
   return `If ${variable} is an environment variable: the tool gets those alone that "envPassthrough" of its manifest entry names.`
+}
+
+/** What a skill may do stands in the operator's entry about it. */
+function skillHint (message: string, held: readonly Permission[] | undefined): string | undefined {
+  if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The skill may not write to the workspace: {"skill": NAME, "permissions": ["write_files"]} in a manifest of the operator lets it. Beside its scripts it may write with "overlay": true.'
+  if (refusedWrite.test(message)) return 'The directory of the skill is read-only: write to the working directory. {"skill": NAME, "overlay": true} in a manifest of the operator lets its scripts write beside themselves.'
+  if (held?.includes('network') === false && noNetwork.test(message)) return 'The skill has no network: {"skill": NAME, "permissions": ["network"]} in a manifest of the operator gives it one.'
+  return undefined
 }

@@ -1,13 +1,76 @@
 import { isRecord } from '@toolyard/contract/terms'
-import type { ReadSkillRun } from '@toolyard/manifests'
+import type { SkillFilesRun } from '@toolyard/manifests'
+import { readSkillFile, skillChildren, skillFiles, skillPath } from '@toolyard/workspace'
 import { failure, type Outcome } from '../run/outcome.ts'
+import { skillPlace } from '../skill-program/place.ts'
 import { noObject, ownValue } from './arguments.ts'
 
-/** Hands out the text of the skill that `skill_name` names. */
-export function readSkill (run: ReadSkillRun, args: unknown): Outcome {
+/** Bytes of a file that are handed out, and files that a list has. */
+const most = { bytes: 1_048_576, listed: 200 }
+
+/**
+ * Hands out the text of the skill that the arguments name, or a file of it. To activate one gives its files and how its
+ * programs are run beside the text.
+ *
+ * @param isBoxed whether its programs see its directory at a place of its own
+ */
+export async function readSkill (run: SkillFilesRun, args: unknown, isBoxed: boolean): Promise<Outcome> {
   if (!isRecord(args)) return noObject
-  const name = ownValue(args, 'skill_name')
-  if (typeof name !== 'string') return failure('INVALID_ARGUMENTS', 'missing skill_name')
+  const field = run.action === 'activate' ? 'name' : 'skill_name'
+  const name = ownValue(args, field)
+  if (typeof name !== 'string') return failure('INVALID_ARGUMENTS', `missing ${field}`)
   const text = Object.hasOwn(run.skills, name) ? run.skills[name] : undefined
-  return text === undefined ? failure('INVALID_ARGUMENTS', `unknown skill: ${name}`) : { ok: true, output: text }
+  if (text === undefined) return failure('INVALID_ARGUMENTS', `unknown skill: ${name}`)
+  const directory = run.directories?.[name]
+  if (directory === undefined) return { ok: true, output: text }
+  if (run.action === 'activate') return { ok: true, output: await activation(run, { name, text, directory }, isBoxed) }
+  const path = ownValue(args, 'path')
+  if (path === undefined || path === null) return { ok: true, output: text }
+  return typeof path === 'string' ? await readFileOf(directory, path, name) : failure('INVALID_ARGUMENTS', 'path must be a text')
+}
+
+async function readFileOf (directory: string, written: string, name: string): Promise<Outcome> {
+  const prefix = [`${skillPlace(name)}/`, '$SKILL_DIR/', `${directory}/`].find(each => written.startsWith(each)) ?? ''
+  const path = written.slice(prefix.length).replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
+  const children = path === '.' || path === '' ? await skillChildren(directory, '') : await skillChildren(directory, path)
+  if (children !== undefined) return { ok: true, output: children.map(each => `${each.name}${each.isDirectory ? '/' : ''}`).join('\n') }
+  try {
+    const content = await readSkillFile(directory, path, bytes => {
+      if (bytes > most.bytes) throw new TooLarge(`the file has ${bytes} bytes, and ${most.bytes} are read at most: a program of skill_run can read it`)
+    })
+    if (content === undefined) return failure('TOOL_FAILED', `the skill has no file ${JSON.stringify(written.slice(0, 200))}`)
+    return { ok: true, output: new TextDecoder('utf-8', { fatal: true }).decode(content) }
+  } catch (error) {
+    if (error instanceof TooLarge) return failure('TOOL_FAILED', error.message)
+    if (error instanceof TypeError) return failure('TOOL_FAILED', 'the file is no text: give its path to a program of skill_run')
+    throw error
+  }
+}
+
+class TooLarge extends Error {}
+
+async function activation (run: SkillFilesRun, { name, text, directory }: { name: string, text: string, directory: string }, isBoxed: boolean): Promise<string> {
+  const place = isBoxed ? skillPlace(name) : await skillPath(directory, '') ?? directory
+  return [text.trim(), '', '---', await listing(directory), howToRun(run, { name, place })].join('\n')
+}
+
+async function listing (directory: string): Promise<string> {
+  try {
+    const files = (await skillFiles(directory)).filter(({ path }) => !/^skill\.md$/i.test(path))
+    if (files.length === 0) return 'The skill has no other files.'
+    const more = files.length - most.listed
+    return [
+      'Files of the skill, which read_skill reads by their paths:',
+      ...files.slice(0, most.listed).map(({ path, size }) => `- ${path} (${size} bytes)`),
+      ...more > 0 ? [`- and ${more} more; read_skill lists a directory by its path`] : []
+    ].join('\n')
+  } catch {
+    return 'The skill has many files; read_skill lists a directory by its path (. is the whole).'
+  }
+}
+
+function howToRun ({ runs, shell }: SkillFilesRun, { name, place }: { name: string, place: string }): string {
+  if (runs !== true) return 'Programs of skills do not run here: the operator switches them on with SKILLS_ALLOW_SCRIPTS=1.'
+  const example = JSON.stringify({ skill: name, argv: ['scripts/NAME', 'ARGUMENT'] })
+  return `Run its programs with skill_run, such as ${example}${shell === true ? ', or with a shell command line as command' : ''}. The directory of the skill is ${place}, read-only, and in the variable SKILL_DIR; programs start in the working directory, where your files are.`
 }

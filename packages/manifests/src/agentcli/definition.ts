@@ -7,6 +7,7 @@ import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { HttpEntry } from './http/definition.ts'
 import { McpEntry } from './mcp/definition.ts'
+import { SkillEntry } from './skill/definition.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
 
@@ -51,5 +52,5 @@ export const AgentcliSwitch = Type.Object({
 /** An agentcli `tools.json`. */
 export const AgentcliManifest = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
-  tools: Type.Optional(Type.Array(Type.Union([AgentcliTool, AgentcliSwitch, HttpEntry, McpEntry])))
+  tools: Type.Optional(Type.Array(Type.Union([AgentcliTool, AgentcliSwitch, HttpEntry, McpEntry, SkillEntry])))
 })

@@ -2,11 +2,13 @@ import { isRecord } from '@toolyard/contract/terms'
 import type { KindPlace, KindReading } from '../layer/entry-kind.ts'
 import { readHttpEntry } from './http/entry.ts'
 import { readMcpEntry } from './mcp/entry.ts'
+import { readSkillEntry } from './skill/entry.ts'
 
 /** Kinds of entries that hold something else than a command, by the field that tells them. */
 const readers: Readonly<Record<string, (entry: Record<string, unknown>, place: KindPlace) => Promise<KindReading>>> = {
   http: readHttpEntry,
-  mcp: readMcpEntry
+  mcp: readMcpEntry,
+  skill: readSkillEntry
 }
 
 /** The kind of an entry that isn't a command; undefined for all others, which the format's own rules judge. */

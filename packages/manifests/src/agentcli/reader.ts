@@ -7,6 +7,7 @@ import { ManifestFault, wholeFinding } from '../finding/finding.ts'
 import { FindingList, type Remark } from '../finding/finding-list.ts'
 import { goQuote } from '../finding/go-quote.ts'
 import type { Layer, LayerEntry, ManifestText } from '../layer/layer.ts'
+import type { SkillSettings } from '../layer/skill.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { isSchemaObject } from '../schema/check.ts'
@@ -44,6 +45,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
   const served: LayerEntry[] = []
   const files: string[] = []
   const servers: McpServer[] = []
+  const skillSettings: SkillSettings[] = []
   const readKind = kindReader({ file, schemas })
   for (const [index, entry] of decoded.entries.entries()) {
     if (entry === undefined) {
@@ -52,6 +54,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
       served.push(...reading?.entries ?? [])
       files.push(...reading?.files ?? [])
       servers.push(...reading?.servers ?? [])
+      skillSettings.push(...reading?.skillSettings ?? [])
       continue
     }
     const read = entries.get(index)
@@ -66,7 +69,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
   }
   const tools = served.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
   findings.add(await programFindings(tools, { directory: dirname(file), searchPath }))
-  return { entries: first === undefined ? served : [], findings: findings.all(), files, servers }
+  return { entries: first === undefined ? served : [], findings: findings.all(), files, servers, skillSettings }
 }
 
 /** It is read as a manifest without tools, which nobody means who leaves out the list. */

@@ -2,6 +2,7 @@ import type { Remark } from '../finding/finding-list.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { McpServer } from '../tool/tool.ts'
 import type { LayerEntry } from './layer.ts'
+import type { SkillSettings } from './skill.ts'
 
 /** Where an entry of a kind of its own stands. */
 export interface KindPlace {
@@ -20,4 +21,5 @@ export interface KindReading {
   /** Files to watch beside the manifest. */
   files?: readonly string[]
   servers?: readonly McpServer[]
+  skillSettings?: readonly SkillSettings[]
 }

@@ -1,7 +1,7 @@
 import type { DuplicateKey } from '../document/duplicate-keys.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Schemas } from '../schema/schemas.ts'
-import type { Skill } from './skill.ts'
+import type { Skill, SkillSettings } from './skill.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
 
 /** One manifest after reading: what it declares, in its own order. */
@@ -12,6 +12,8 @@ export interface Layer {
   leftOut?: ReadonlyArray<Pick<Tool, 'name' | 'source'> & { because: string }>
   /** Skills of the manifest; `joinSkills` makes entries of their tools. */
   skills?: readonly Skill[]
+  /** What it says of skills, also of other layers. */
+  skillSettings?: readonly SkillSettings[]
   /** MCP servers that it names, also those that have no accepted tools. */
   servers?: readonly McpServer[]
   /** Absolute paths of the files and directories that it was read from. */

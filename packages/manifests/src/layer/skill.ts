@@ -1,4 +1,5 @@
-import type { Tool } from '../tool/tool.ts'
+import type { Tool, ToolLimits, ToolSource } from '../tool/tool.ts'
+import type { Permission } from '@toolyard/contract'
 
 /** One skill after reading. */
 export interface Skill {
@@ -12,6 +13,27 @@ export interface Skill {
   text: string
   /** Absolute path of its SKILL.md. */
   file: string
+  /** Whether it is an Agent Skill with more than its text: models read its files and run its scripts by way of tools. */
+  hasFiles: boolean
   /** Empty without a `tools.json`. */
   tools: readonly Tool[]
+}
+
+/** What the operator says of a skill, in an entry of a layer. */
+export interface SkillSettings {
+  /** Name of the skill. */
+  skill: string
+  enabled?: boolean
+  permissions?: readonly Permission[]
+  limits?: ToolLimits
+  timeoutSec?: number
+  /** Absolute path of a virtual environment, whose programs come first. */
+  python?: string
+  /** Programs that it may run beside those of SKILL_PROGRAMS. */
+  programs?: readonly string[]
+  /** Names of environment variables that pass from the worker to it. */
+  envPassthrough?: readonly string[]
+  /** Its scripts may write beside themselves; what they write is gone with the call. */
+  overlay?: boolean
+  source: ToolSource
 }

@@ -54,7 +54,11 @@ export async function admitCall (
   const { registered } = admitted
   const checked = await checkArguments(registered, args)
   if (!checked.ok) return { error: refusals.arguments(registered.tool, args, checked.issues) }
-  const { queue } = checked.arguments
+  const { queue, skill } = checked.arguments
+  const { run } = registered.tool
+  const own = run.kind === 'skill-run' && typeof skill === 'string' ? run.skills[skill]?.permissions : undefined
+  const refusal = own === undefined ? undefined : permissionRefusal({ ...registered.tool, permissions: own }, call.key, deployment)
+  if (refusal !== undefined) return { error: refusal }
   const error = makesJobs(registered.tool) && typeof queue === 'string' ? queueRefusal(call.key, queue) : undefined
   return error === undefined ? { registered, arguments: checked.arguments } : { error }
 }

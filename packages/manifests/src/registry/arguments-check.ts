@@ -38,7 +38,7 @@ export function summary (tool: Tool, args: Record<string, unknown>, issues: read
 
 /** SC5, SC6, SC25. */
 function skillFault ({ run, parameters }: Tool, args: Record<string, unknown>): string | undefined {
-  if (run.kind === 'read-skill') return typeof args['skill_name'] === 'string' ? undefined : 'missing skill_name'
+  if (run.kind === 'read-skill' && run.action === 'read') return typeof args['skill_name'] === 'string' ? undefined : 'missing skill_name'
   if (run.kind !== 'skill') return undefined
   return run.args.map(arg => skillArgumentFault(arg, Object.hasOwn(args, arg.param) ? args[arg.param] : defaultOf(parameters, arg.param)))
     .find(fault => fault !== undefined)

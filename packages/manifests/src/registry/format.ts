@@ -1,7 +1,8 @@
 import { isRecord } from '@toolyard/contract/terms'
-import { lstat, readdir, stat } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { extname, join, relative } from 'node:path'
 import { entryKind } from '../agentcli/entry-kinds.ts'
+import { isSkillDirectory, skillDocument, skillTree } from '../skill/tree.ts'
 
 /** The formats of manifests, recognized from what a file holds. */
 export type Format = 'agentcli' | 'tool-manifest' | 'skill'
@@ -44,21 +45,11 @@ export function recognizeValue (value: unknown): Recognition {
 
 /** Recognizes a directory: a skill, or a directory of skills; undefined when `tools.json` decides. */
 export async function recognizeDirectory (directory: string): Promise<Recognition | undefined> {
-  if (await exists(join(directory, 'SKILL.md'))) return { format: 'skill', because: 'it has a SKILL.md' }
-  if (await holdsVersions(directory)) return { format: 'skill', because: 'it holds versions of a skill' }
-  if (await exists(join(directory, 'tools.json'))) return undefined
-  const names = await readdir(directory).catch((): string[] => [])
-  for (const name of names) {
-    if (await exists(join(directory, name, 'SKILL.md')) || await holdsVersions(join(directory, name))) return { format: 'skill', because: `it holds the skill ${name}` }
-  }
-  return undefined
-}
-
-/** A layout of newer skills, which the reader of skills tells of. */
-async function holdsVersions (directory: string): Promise<boolean> {
-  return await exists(join(directory, 'versions')) && await lstat(join(directory, 'active')).then(() => true, () => false)
-}
-
-async function exists (path: string): Promise<boolean> {
-  return await stat(path).then(() => true, () => false)
+  if (await skillDocument(directory) !== undefined) return { format: 'skill', because: 'it has a SKILL.md' }
+  if (await isSkillDirectory(directory)) return { format: 'skill', because: 'it holds versions of a skill' }
+  if (await stat(join(directory, 'tools.json')).then(() => true, () => false)) return undefined
+  const tree = await skillTree(directory, 1).catch(() => undefined)
+  const [first] = tree?.skills ?? []
+  if (first === undefined) return tree === undefined || tree.findings.length === 0 ? undefined : { format: 'skill', because: 'it holds links to skills' }
+  return { format: 'skill', because: `it holds the skill ${relative(directory, first)}` }
 }

@@ -1,9 +1,11 @@
 import type { Finding } from '../finding/finding.ts'
 import type { Layer, LayerEntry } from '../layer/layer.ts'
 import type { Tool } from '../tool/tool.ts'
+import { agentSkillTools } from './agent/tools.ts'
 import type { SkillOptions } from './tools/options.ts'
+import { isWhole } from './prompt.ts'
 import { readSkillTool } from './read-skill-tool.ts'
-import type { Skill } from '../layer/skill.ts'
+import type { Skill, SkillSettings } from '../layer/skill.ts'
 
 /** Layers with the tools of the skills that stay, and these skills in order. */
 export interface JoinedSkills {
@@ -13,30 +15,64 @@ export interface JoinedSkills {
 
 /**
  * Decides which skills stay: a later one replaces an earlier one of the same name as a whole, with its tools, even when
- * it has none itself. Their tools become entries of the layers that they came from. When skills are read on
- * demand and there is one, `read_skill` comes first.
+ * it has none itself, and an entry of a layer may switch one off. Their tools become entries of the layers that they came
+ * from. The tools that read and run skills come first: those that models can't know from their prompt alone need them.
  */
-export function joinSkills (layers: readonly Layer[], { contextMode }: Pick<SkillOptions, 'contextMode'>): JoinedSkills {
+export function joinSkills (layers: readonly Layer[], options: SkillOptions): JoinedSkills {
   const all = layers.flatMap(layer => layer.skills ?? [])
+  const { settings, findings } = settingsOf(layers, all)
   const last = new Map(all.map(skill => [skill.name, skill]))
-  const skills = all.filter(skill => last.get(skill.name) === skill)
+  const skills = all.filter(skill => last.get(skill.name) === skill && settings.get(skill.name)?.enabled !== false)
   const stays = new Set(skills)
   const [first] = skills
-  const reader = contextMode === 'readOnDemand' && first !== undefined ? { tool: readSkillTool(skills), before: first } : undefined
+  const readers = first === undefined ? [] : readersOf(skills, settings, options)
   return {
     skills,
     layers: layers.map(layer => {
       const own = layer.skills ?? []
+      const replacedOnes = own.filter(skill => last.get(skill.name) !== skill)
       return {
         entries: [...layer.entries, ...own.filter(skill => stays.has(skill)).flatMap(skill => [
-          ...reader?.before === skill ? [toolEntry(reader.tool)] : [],
+          ...first === skill ? readers.map(toolEntry) : [],
           ...skill.tools.map(toolEntry)
         ])],
-        leftOut: own.filter(skill => !stays.has(skill)).flatMap(skill =>
+        leftOut: replacedOnes.flatMap(skill =>
           skill.tools.map(({ name, source }) => ({ name, source, because: replacement(skill, last.get(skill.name)) }))),
-        findings: [...layer.findings, ...own.filter(skill => !stays.has(skill)).map(skill => replaced(skill, last.get(skill.name)))]
+        findings: [...layer.findings, ...replacedOnes.map(skill => replaced(skill, last.get(skill.name))), ...findings.get(layer) ?? []]
       }
     })
+  }
+}
+
+/** Skills with files, and those that the prompt doesn't have, are read and run by tools. */
+function readersOf (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, options: SkillOptions): Tool[] {
+  const agents = skills.filter(skill => skill.hasFiles || (options.contextMode === 'full' && !isWhole(skill, skills)))
+  if (agents.some(({ hasFiles }) => hasFiles)) return agentSkillTools(options.contextMode === 'full' ? agents : skills, settings, options)
+  return options.contextMode === 'readOnDemand' || agents.length > 0 ? [readSkillTool(skills)] : []
+}
+
+/** The last entry about a skill holds, as a whole; one about a skill that there isn't is told. */
+function settingsOf (layers: readonly Layer[], skills: readonly Skill[]): { settings: Map<string, SkillSettings>, findings: Map<Layer, Finding[]> } {
+  const settings = new Map<string, SkillSettings>()
+  const findings = new Map<Layer, Finding[]>()
+  const known = new Set(skills.map(({ name }) => name))
+  for (const layer of layers) {
+    for (const each of layer.skillSettings ?? []) {
+      settings.set(each.skill, each)
+      if (!known.has(each.skill)) findings.set(layer, [...findings.get(layer) ?? [], unknownSkill(each)])
+    }
+  }
+  return { settings, findings }
+}
+
+function unknownSkill ({ skill, source: { file, index } }: SkillSettings): Finding {
+  return {
+    severity: 'warning',
+    file,
+    rule: 'skill/settings',
+    index,
+    message: `tool[${index}]: no manifest has a skill ${JSON.stringify(skill)}`,
+    fix: 'Correct the name, or name the directory of the skill in TOOL_MANIFESTS.'
   }
 }
 

@@ -14,6 +14,6 @@ export function readSkillTool (skills: readonly Skill[]): Tool {
     enabled: true,
     idempotent: true,
     source: { format: 'skill', file: skills[0]?.file ?? '', index: 0 },
-    run: { kind: 'read-skill', skills: Object.fromEntries(skills.map(skill => [skill.name, skill.text])) }
+    run: { kind: 'read-skill', action: 'read', skills: Object.fromEntries(skills.map(skill => [skill.name, skill.text])) }
   }
 }

@@ -1,4 +1,3 @@
-import { asError } from '@toolyard/contract/terms'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ManifestFault, wholeFinding, type Finding } from '../finding/finding.ts'
@@ -11,8 +10,10 @@ import { newerFormFault, versionsFault } from './newer/newer-layout.ts'
 import type { SkillOptions } from './tools/options.ts'
 import type { Skill } from '../layer/skill.ts'
 import { readSkillText } from './text/skill-text.ts'
+import { manifestLimits } from '../tool/limits.ts'
 import { skillTools } from './tools/skill-tools.ts'
 import { readToolsFile } from './tools/tools-text.ts'
+import { isSkillDirectory, skillDocument, skillTree } from './tree.ts'
 
 export interface SkillDirectory {
   /** Absolute path: a skill, or a directory of skills. */
@@ -23,10 +24,6 @@ export interface SkillDirectory {
   everyFault: boolean
 }
 
-const overlookedRule = 'skill/overlooked'
-/** Directories that are looked into for a skill that lies too deep. */
-const mostInside = 100
-
 /** What a directory yields: at most one skill, and what is wrong with it. */
 interface SkillReading {
   skill?: Skill
@@ -34,32 +31,21 @@ interface SkillReading {
 }
 
 /**
- * Reads a skill, or all skills right below a directory, in the order of their directories' names. The
+ * Reads a skill, or all skills below a directory, in the order of their paths. The
  * layer holds skills, not tools: `joinSkills` decides which skills stay. A skill that can't be used is a finding and is
  * skipped as a whole; the others are not affected.
  *
  * @throws ManifestFault when the directory can't be read.
  */
 export async function readSkills (source: SkillDirectory): Promise<Layer> {
-  const own = await readSkill(source)
-  if (own !== undefined && isSkill(own)) return layerOf([own], [source.directory])
-  const names = (await namesIn(source.directory)).sort()
-  const directories = names.map(name => join(source.directory, name))
-  const readings: SkillReading[] = []
-  for (const directory of directories) {
+  if (await isSkillDirectory(source.directory)) return layerOf([await readSkill(source) ?? { findings: [] }], [source.directory])
+  const { skills, directories, findings } = await skillTree(source.directory)
+  const readings: SkillReading[] = [{ findings }]
+  for (const directory of skills) {
     const reading = await readSkill({ ...source, directory })
     if (reading !== undefined) readings.push(reading)
   }
   return layerOf(readings, directories)
-}
-
-/** A directory may be gone since it was found. */
-async function namesIn (directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    throw new ManifestFault('S1', `read skills: ${asError(error).message}`, { fix: 'Check the directory and its permissions.' })
-  }
 }
 
 /**
@@ -77,7 +63,7 @@ export async function readSkillOf (file: string, tools: Omit<SkillDirectory, 'di
 function layerOf (readings: readonly SkillReading[], directories: readonly string[]): Layer {
   return {
     entries: [],
-    files: directories.flatMap(directory => [directory, join(directory, 'SKILL.md'), join(directory, 'tools.json')]),
+    files: directories.flatMap(directory => [directory, join(directory, 'SKILL.md'), join(directory, 'skill.md'), join(directory, 'tools.json')]),
     skills: readings.flatMap(({ skill }) => skill === undefined ? [] : [skill]),
     findings: readings.flatMap(({ findings }) => findings)
   }
@@ -86,13 +72,14 @@ function layerOf (readings: readonly SkillReading[], directories: readonly strin
 /** Undefined for a directory that has neither a SKILL.md nor versions of a skill. */
 async function readSkill (source: SkillDirectory): Promise<SkillReading | undefined> {
   const { directory, options, everyFault } = source
-  const file = join(directory, 'SKILL.md')
+  const document = await skillDocument(directory) ?? 'SKILL.md'
+  const file = join(directory, document)
   const faults: ManifestFault[] = []
   try {
-    const text = await readSkillText(directory, 'SKILL.md')
+    const text = await readSkillText(directory, document, manifestLimits.skillBytes)
     const versions = await versionsFault(directory)
-    if (text === undefined) return versions === undefined ? await overlooked(source) : { findings: [wholeFinding(versions, directory)] }
-    const { frontMatter, body, remarks } = await parseSkillDocument(text, faults)
+    if (text === undefined) return versions === undefined ? undefined : { findings: [wholeFinding(versions, directory)] }
+    const { frontMatter, body, remarks, unknownKeys } = await parseSkillDocument(text, faults)
     const name = frontMatter.name ?? basename(directory)
     if (!isWanted(name, options)) return { findings: [] }
     const [first] = faults
@@ -100,14 +87,16 @@ async function readSkill (source: SkillDirectory): Promise<SkillReading | undefi
     const missing = await missingPrograms(frontMatter, source)
     const findings: Finding[] = [
       ...faults.map(fault => wholeFinding(fault, file)),
-      ...remarks.map(remark => ({ severity: 'warning' as const, file, ...remark })),
+      ...[...remarks, ...everyFault ? unknownKeys : []].map(remark => ({ severity: 'warning' as const, file, ...remark })),
       ...missing.length === 0 ? [] : [skipped(name, missing, file)]
     ]
     if (missing.length > 0 && !everyFault) return { findings }
     const { tools, findings: others } = await readTools(source, versions)
     findings.push(...others)
     if (tools === undefined || first !== undefined || missing.length > 0) return { findings }
-    return { skill: { name, description: frontMatter.description ?? '', frontMatter: { ...frontMatter }, text: body, file, tools }, findings }
+    const isDescribed = frontMatter.description != null && frontMatter.description !== ''
+    const hasFiles = tools.length === 0 && isDescribed && await readSkillText(directory, 'tools.json') === undefined && await holdsMore(directory, document)
+    return { skill: { name, description: frontMatter.description ?? '', frontMatter: { ...frontMatter }, text: body, file, hasFiles, tools }, findings }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
     const others = everyFault ? await readTools(source, undefined) : { findings: [] }
@@ -115,26 +104,10 @@ async function readSkill (source: SkillDirectory): Promise<SkillReading | undefi
   }
 }
 
-/** What looks like a skill, and isn't read as one: its text has another name, or it lies deeper. */
-async function overlooked ({ directory, everyFault }: SkillDirectory): Promise<SkillReading | undefined> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
-  const other = entries.find(({ name }) => name !== 'SKILL.md' && name.toLowerCase() === 'skill.md')
-  if (other !== undefined) return overlooking(join(directory, other.name), 'is not read: the text of a skill is SKILL.md, in capital letters', 'Rename it to SKILL.md.')
-  // Some keep drafts in such a place: whoever validates wants to know.
-  for (const { name } of everyFault ? entries.filter(entry => entry.isDirectory()).slice(0, mostInside) : []) {
-    if (await readdir(join(directory, name)).then(names => names.includes('SKILL.md'), () => false)) {
-      return overlooking(directory, `holds the skill ${JSON.stringify(name)}, which is not read: skills lie right below the directory that is named`, `Name ${directory} as well, or move ${name} up.`)
-    }
-  }
-  return undefined
-}
-
-function overlooking (file: string, message: string, fix: string): SkillReading {
-  return { findings: [{ severity: 'warning', file, rule: overlookedRule, message, fix }] }
-}
-
-function isSkill ({ findings: [first] }: SkillReading): boolean {
-  return first?.rule !== overlookedRule
+/** Whether there is something that is shown, beside its text. */
+async function holdsMore (directory: string, document: string): Promise<boolean> {
+  const names = await readdir(directory).catch((): string[] => [])
+  return names.some(name => name !== document && !name.startsWith('.'))
 }
 
 function isWanted (name: string, { enabled, disabled }: SkillOptions): boolean {

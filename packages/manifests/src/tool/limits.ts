@@ -4,6 +4,8 @@ import { limits } from '@toolyard/contract/terms'
 export const manifestLimits = {
   /** Bytes of one manifest file; 1,000 tools with large schemas need about 2 MiB. */
   fileBytes: 10_485_760,
+  /** Bytes of the SKILL.md of a skill: more than any model is told at once. */
+  skillBytes: 1_048_576,
   /** UTF-16 units of a skill's front matter. */
   frontMatterChars: 16_384,
   /** Bytes of one YAML file, whose reading takes a hundred times longer than that of JSON: about 1 s for 1 MB. */

@@ -115,11 +115,44 @@ export interface SkillResolver {
   args: string[]
 }
 
-/** Hands out the text of a skill, in the worker itself. */
-export interface ReadSkillRun {
+/** Hands out the texts of skills, and the files of Agent Skills, in the worker itself. */
+export interface SkillFilesRun {
   kind: 'read-skill'
+  /** `activate` adds a list of the skill's files and how its programs are run. */
+  action: 'read' | 'activate'
   /** What follows the front matter of each skill's SKILL.md, by the skill's name. */
   skills: Record<string, string>
+  /** Absolute paths of their directories; absent where files aren't handed out. */
+  directories?: Record<string, string>
+  /** Whether programs of skills run here, and whether shell command lines do. */
+  runs?: boolean
+  shell?: boolean
+}
+
+/** Runs a program of an Agent Skill: a script of it, or a program that the operator allows. */
+export interface SkillProgramRun {
+  kind: 'skill-run'
+  skills: Record<string, RunnableSkill>
+  /** Shell command lines are taken. */
+  shell: boolean
+}
+
+/** What the operator, and below that the skill itself, says of running its programs. */
+export interface RunnableSkill {
+  /** Absolute path of the skill's directory. */
+  directory: string
+  /** Programs beside its scripts. */
+  programs: readonly string[]
+  /** What `allowed-tools` of the skill leaves of programs; absent: all. */
+  ceiling?: readonly string[]
+  permissions?: readonly Permission[]
+  limits?: ToolLimits
+  timeoutSec?: number
+  /** Absolute path of a virtual environment. */
+  python?: string
+  envPassthrough: readonly string[]
+  /** Scripts may write beside themselves. */
+  overlay: boolean
 }
 
 /** A text of a manifest, or the value of an environment variable of the worker, with a text in front of it. */
@@ -195,7 +228,7 @@ export interface HttpRun {
   body: HttpBody
 }
 
-export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | ReadSkillRun | BuiltinRun | ServiceRun | HttpRun
+export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | SkillFilesRun | SkillProgramRun | BuiltinRun | ServiceRun | HttpRun
 
 /** What one call of a tool may use; absent fields have the sandbox's defaults. */
 export interface ToolLimits {

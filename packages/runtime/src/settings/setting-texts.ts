@@ -56,7 +56,9 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     REDACT: "regular expressions, separated by `,` or `;` and so without them, whose matches the audit and the dashboard replace; one that doesn't compile is taken as text"
   },
   Skills: {
-    SKILLS_ALLOW_SCRIPTS: 'whether skills may resolve values with files of their `scripts/`',
+    SKILLS_ALLOW_SCRIPTS: 'whether files of the `scripts/` of skills may run: with `skill_run`, and to resolve values',
+    SKILL_PROGRAMS: 'programs that `skill_run` may run beside scripts, comma-separated: names on the `PATH`, such as `python3`',
+    SKILLS_SHELL: 'whether `skill_run` takes shell command lines',
     SKILLS_CONTEXT_MODE: "`readOnDemand`: models read a skill's text with the tool `read_skill`",
     SKILLS_ENABLED: 'names of the skills that are loaded, comma-separated',
     SKILLS_DISABLED: 'names of the skills that are not loaded'

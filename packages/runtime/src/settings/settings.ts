@@ -49,6 +49,8 @@ export const variables = {
   WARM_MAX_MB: integer(256, 0, 1_048_576),
   WARM_MAX_IDLE_SEC: integer(60, 1, 86_400),
   SKILLS_ALLOW_SCRIPTS: flag(false),
+  SKILL_PROGRAMS: list([]),
+  SKILLS_SHELL: flag(false),
   SKILLS_CONTEXT_MODE: choice('full', ['full', 'readOnDemand']),
   SKILLS_ENABLED: list(['all']),
   SKILLS_DISABLED: list([]),

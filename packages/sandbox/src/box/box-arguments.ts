@@ -1,5 +1,7 @@
 import type { HiddenPlaces } from '@toolyard/workspace'
 import type { Bubblewrap } from './programs.ts'
+import type { MountedPlace } from '../process/plan/plan.ts'
+import { mountedArguments } from '../view/mounted.ts'
 import { isWithin } from '../view/path.ts'
 import { showPlace } from '../view/shown.ts'
 import { networkPlaces, type SystemPlaces } from '../view/system-mounts.ts'
@@ -16,6 +18,8 @@ export interface BoxSpec {
   home: string | undefined
   /** Directories and files to show read-only. */
   readable: readonly string[]
+  /** Directories to show in places of their own. */
+  mounted: readonly MountedPlace[]
   /** Files that a checked copy takes the place of. */
   replaced: ReadonlyArray<{ place: string, by: string }>
   /** What is shown nowhere: files and directories of the service. */
@@ -69,6 +73,7 @@ export function boxArguments (spec: BoxSpec): string[] {
     ...show(readable.filter(path => isWithin(workspace.place, path))),
     ...(workspace.access === 'none' ? ['--perms', '0555', '--tmpfs', workspace.place] : []),
     ...show(readable.filter(path => !isWithin(workspace.place, path))),
+    ...spec.mounted.flatMap(each => mountedArguments(each, spec.hidden, temporary)),
     ...spec.replaced.flatMap(({ place, by }) => ['--ro-bind', by, place]),
     ...workspaceMount(workspace, show),
     ...(spec.sessions === undefined ? [] : ['--bind', spec.sessions.real, spec.sessions.place]),

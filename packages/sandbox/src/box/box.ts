@@ -62,6 +62,7 @@ export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Gr
     network: grant.permissions.includes('network'),
     home: homeOf(plan, workspaceDir),
     readable: readableOf(plan, foundation, { grant, hidden }),
+    mounted: mountedIn(plan, hidden),
     replaced: replacedBy(plan, grant.pinned, workspaceDir),
     hidden,
     workspace: { place: workspaceDir, real: session ?? realPath(workspaceDir) ?? workspaceDir, access, isSession: session !== undefined },
@@ -111,6 +112,12 @@ function readableOf (
   const own = named.filter(place => isOpenable(place, barred))
   for (const place of own) refuseInside(place, hidden)
   return outermost([...searchPath.filter(place => hiddenAbove(place, hidden) === undefined), ...own])
+}
+
+/** @throws Error for a directory of the service. */
+function mountedIn ({ mounted = [] }: ProcessPlan, hidden: HiddenPlaces): BoxSpec['mounted'] {
+  for (const { source } of mounted) refuseInside(source, hidden)
+  return mounted
 }
 
 /** @throws Error for a place that the service keeps for itself, or that lies in such a directory: a box would show that part of it. */

@@ -2,9 +2,9 @@ import { asError } from '@toolyard/contract'
 import type { Skill } from '@toolyard/manifests'
 import type { Resource } from '@modelcontextprotocol/server'
 import type { FastifyBaseLogger } from 'fastify'
-import { dirname } from 'node:path'
-import { directoryType, typeOfName } from './contents.ts'
-import { readSkillFile, skillChildren, skillFiles } from './skill-files.ts'
+import { basename, dirname } from 'node:path'
+import { readSkillFile, skillChildren, skillFiles } from '@toolyard/workspace'
+import { directoryType, requireResourceSize, typeOfName } from './contents.ts'
 
 /** The scheme of the files of skills. */
 export const skillScheme = 'skill://'
@@ -55,7 +55,7 @@ export class SkillResources {
   /** The content of a file of a skill. */
   async read (uri: string): Promise<Buffer | undefined> {
     const place = this.#place(uri)
-    return place === undefined ? undefined : await readSkillFile(place.directory, place.path)
+    return place === undefined ? undefined : await readSkillFile(place.directory, place.path, bytes => { requireResourceSize(bytes, 'Split the file of the skill') })
   }
 
   /** What is in a directory of a skill; undefined for what is none. */
@@ -74,7 +74,10 @@ export class SkillResources {
     const [name, ...parts] = uri.slice(skillScheme.length).replace(/\/$/, '').split('/')
     const skill = this.#published().find(skill => skill.name === name)
     try {
-      return skill === undefined ? undefined : { directory: dirname(skill.file), path: parts.map(decodeURIComponent).join('/') }
+      if (skill === undefined) return undefined
+      const path = parts.map(decodeURIComponent).join('/')
+      // Its file may be named in lower case.
+      return { directory: dirname(skill.file), path: path === document ? basename(skill.file) : path }
     } catch {
       return undefined
     }

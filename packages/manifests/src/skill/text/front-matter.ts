@@ -24,8 +24,15 @@ export interface SkillDocument {
   body: string
   /** Requirements that stand where nobody reads them. */
   remarks: Remark[]
+  /** Fields that nobody reads, for whoever validates. */
+  unknownKeys: Remark[]
 }
 
+/** Fields of a skill, in the format of the specification and in that of Agent Skills. */
+const knownKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools', 'capability_tier', 'variant_of'])
+const mostKeys = 20
+/** A field at the left with a text that begins like one. */
+const plainText = /^([A-Za-z][\w-]*):([ \t]+)([^\s"'[{|>&*!#%@`].*)$/
 const fence = /^---[ \t]*\r?$/
 const fix = 'Start SKILL.md with a line ---, then name and description as YAML, then another line ---.'
 const yamlFix = 'Correct the YAML: a text that has a colon and a space in it stands in quotes, and each name stands once.'
@@ -40,13 +47,14 @@ const yamlFix = 'Correct the YAML: a text that has a colon and a space in it sta
  */
 export async function parseSkillDocument (text: string, faults: ManifestFault[]): Promise<SkillDocument> {
   const lines = text.replace(/^\ufeff/, '').split('\n')
-  if (!fence.test(lines[0] ?? '')) return { frontMatter: {}, body: lines.join('\n'), remarks: [] }
+  if (!fence.test(lines[0] ?? '')) return { frontMatter: {}, body: lines.join('\n'), remarks: [], unknownKeys: [] }
   const end = lines.findIndex((line, index) => index > 0 && fence.test(line))
   if (end === -1) throw new ManifestFault('B15', 'the front matter has no closing line ---', { fix })
   // An empty line in the place of the first one: positions are those of the file.
-  const value = await parseYaml(['', ...lines.slice(1, end), ''].join('\n')) ?? {}
+  const { value: read, remarks } = await parseLenient(['', ...lines.slice(1, end), ''])
+  const value = read ?? {}
   faults.push(...shapeFaults(FrontMatter, value).map(shapeFault))
-  return { frontMatter: faults.length > 0 ? {} : value, body: lines.slice(end + 1).join('\n'), remarks: unreadRequirements(value) }
+  return { frontMatter: faults.length > 0 ? {} : value, body: lines.slice(end + 1).join('\n'), remarks: [...remarks, ...unreadRequirements(value)], unknownKeys: unknownKeys(value, lines.slice(0, end)) }
 }
 
 function shapeFault ({ path, message }: ShapeFault): ManifestFault {
@@ -55,6 +63,39 @@ function shapeFault ({ path, message }: ShapeFault): ManifestFault {
     path: path.split('/').slice(1).map(part => /^\d+$/.test(part) ? Number(part) : part),
     fix: path === '' ? fix : isProgram ? 'List names of programs, all of which are needed. Alternatives are not read: leave them out, and say in the text which programs do.' : 'Correct the value.'
   })
+}
+
+/**
+ * Reads what people write. A text with a colon in it needs quotes, which many forget: it is read as if it had them, and told.
+ */
+async function parseLenient (lines: readonly string[]): Promise<{ value: unknown, remarks: Remark[] }> {
+  try {
+    return { value: await parseYaml(lines.join('\n')), remarks: [] }
+  } catch (fault) {
+    if (!(fault instanceof ManifestFault)) throw fault
+    const remarks: Remark[] = []
+    const quoted = lines.map((line, at) => {
+      const [, key = '', blanks = '', text = ''] = plainText.exec(line.replace(/\r$/, '')) ?? []
+      if (!/:(?:\s|$)| #/.test(text)) return line
+      remarks.push({ rule: 'SC22', line: at + 1, column: key.length + blanks.length + 2, message: `front matter: ${key} has a colon and stands in no quotes; it is read as a text`, fix: yamlFix })
+      return `${key}: ${JSON.stringify(text.trimEnd())}`
+    })
+    if (remarks.length === 0) throw fault
+    const value = await parseYaml(quoted.join('\n')).catch(() => { throw fault })
+    return { value, remarks }
+  }
+}
+
+/** Names that look like a field of somebody else are told as well: what they ask for doesn't happen. */
+function unknownKeys (value: unknown, lines: readonly string[]): Remark[] {
+  return Object.keys(value ?? {}).filter(key => !knownKeys.has(key)).slice(0, mostKeys).map(key => {
+    const at = lines.findIndex(line => line.startsWith(`${key}:`))
+    return { rule: 'skill/front-matter', ...at > 0 && { line: at + 1, column: 1 }, message: `front matter: ${shown(key)} is no field that is read`, fix: 'Leave it, if other programs read it; put what is for people into metadata.' }
+  })
+}
+
+function shown (key: string): string {
+  return JSON.stringify(key.length > 100 ? `${key.slice(0, 100)}…` : key)
 }
 
 /** The reader of YAML is loaded with the first skill. */

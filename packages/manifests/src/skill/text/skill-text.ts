@@ -9,7 +9,7 @@ import { manifestLimits } from '../../tool/limits.ts'
  *
  * @throws ManifestFault for what is no file, too large, not readable or no UTF-8, and for a link out of the directory.
  */
-export async function readSkillText (directory: string, name: string): Promise<string | undefined> {
+export async function readSkillText (directory: string, name: string, mostBytes: number = manifestLimits.fileBytes): Promise<string | undefined> {
   const file = join(directory, name)
   try {
     const real = await realpath(file)
@@ -17,7 +17,7 @@ export async function readSkillText (directory: string, name: string): Promise<s
     const found = await stat(real)
     // Opening a pipe or a device could wait without end.
     if (!found.isFile()) throw unusable(name, 'is not a file')
-    if (found.size > manifestLimits.fileBytes) throw unusable(name, `is larger than ${manifestLimits.fileBytes} bytes`)
+    if (found.size > mostBytes) throw unusable(name, `is larger than ${mostBytes} bytes`)
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(real))
   } catch (error) {
     if (error instanceof ManifestFault) throw error

@@ -10,6 +10,9 @@ export interface Remark {
   nonconforming?: true
   untrusted?: true
   path?: DocumentPath
+  /** Position in the file, from 1, where it is known. */
+  line?: number
+  column?: number
 }
 
 export type Allowlist = Readonly<Record<string, readonly string[]>>

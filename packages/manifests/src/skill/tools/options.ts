@@ -1,6 +1,10 @@
 export interface SkillOptions {
-  /** Whether resolvers may run files of a skill's `scripts/`. */
+  /** Whether files of a skill's `scripts/` may run: by resolvers, and by `skill_run`. */
   allowScripts: boolean
+  /** Programs that `skill_run` may run beside scripts, by their names on the PATH. */
+  programs: readonly string[]
+  /** Whether `skill_run` takes shell command lines. */
+  shell: boolean
   /** `readOnDemand`: models read a skill's text with the tool `read_skill` when they need it. */
   contextMode: 'full' | 'readOnDemand'
   /** Names of the skills that are loaded, or all. */
@@ -11,5 +15,5 @@ export interface SkillOptions {
   path: string
 }
 
-/** All skills, their text in full, no scripts, and no programs to be found. */
-export const defaultSkillOptions: SkillOptions = { allowScripts: false, contextMode: 'full', enabled: 'all', disabled: [], path: '' }
+/** All skills, their text in full, no scripts or shell, and no programs to be found. */
+export const defaultSkillOptions: SkillOptions = { allowScripts: false, programs: [], shell: false, contextMode: 'full', enabled: 'all', disabled: [], path: '' }

@@ -99,6 +99,8 @@ export interface ToolSources {
   manifests: readonly string[]
   skills: {
     allowScripts: boolean
+    programs: readonly string[]
+    shell: boolean
     contextMode: 'full' | 'readOnDemand'
     enabled: readonly string[] | 'all'
     disabled: readonly string[]
@@ -121,6 +123,8 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
     manifests: settings.TOOL_MANIFESTS ?? bundledManifests.map(bundledSamples),
     skills: {
       allowScripts: settings.SKILLS_ALLOW_SCRIPTS,
+      programs: settings.SKILL_PROGRAMS,
+      shell: settings.SKILLS_SHELL,
       contextMode: settings.SKILLS_CONTEXT_MODE,
       enabled: settings.SKILLS_ENABLED.includes('all') ? 'all' : settings.SKILLS_ENABLED,
       disabled: settings.SKILLS_DISABLED,

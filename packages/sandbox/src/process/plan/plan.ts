@@ -3,6 +3,16 @@ import type { Pin } from './pins.ts'
 /** The longest element of argv, and the longest variable with its name, that Linux takes. */
 export const maxElementBytes = 131_071
 
+/** A directory that a box shows in another place than its own. */
+export interface MountedPlace {
+  /** Absolute path of the directory, without links in it. */
+  source: string
+  /** Absolute path inside, where nothing else is. */
+  place: string
+  /** New files may be made there, which are gone with the box; default false. */
+  overlay?: boolean
+}
+
 /** Everything that `execve` needs to know, and nothing of where it came from. */
 export interface ProcessPlan {
   /** Absolute path. */
@@ -15,6 +25,8 @@ export interface ProcessPlan {
   cwd: string
   /** Directories and files that it must be able to read when it runs in a box, beside its own program; absolute paths. */
   readable?: readonly string[]
+  /** Directories to show in places of their own when it runs in a box; in the open they are not there. */
+  mounted?: readonly MountedPlace[]
   /** The program, or the script that it is given, must be what was pinned; else it isn't run. */
   pin?: Pin
 }

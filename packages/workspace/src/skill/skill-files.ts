@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, opendir, realpath, type FileHandle } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { requireResourceSize } from './contents.ts'
 
 /** What the Skills extension lets a skill have: clients need not take more. */
 const most = { files: 512, bytes: 16 * 1024 * 1024, levels: 16 }
@@ -59,15 +58,15 @@ export async function skillChildren (directory: string, path: string): Promise<S
 }
 
 /**
- * The content of a file of a skill; undefined for what is none: hidden, a link, or no file.
+ * The content of a file of a skill; undefined for what is none: hidden, out of its directory, or no file.
  *
- * @throws ProtocolError for one that is too large for a resource.
+ * @param refuse throws for a file that is too large
  */
-export async function readSkillFile (directory: string, path: string): Promise<Buffer | undefined> {
+export async function readSkillFile (directory: string, path: string, refuse: (bytes: number) => void): Promise<Buffer | undefined> {
   return await withSkillFile(directory, path, async handle => {
-    requireResourceSize((await handle.stat()).size, 'Split the file of the skill')
+    refuse((await handle.stat()).size)
     const content = await handle.readFile()
-    requireResourceSize(content.length, 'Split the file of the skill')
+    refuse(content.length)
     return content
   })
 }
@@ -79,11 +78,14 @@ export async function readSkillFile (directory: string, path: string): Promise<B
 async function withSkillFile<T> (directory: string, path: string, use: (handle: FileHandle) => Promise<T>): Promise<T | undefined> {
   if (path === '' || !isPath(path)) return undefined
   const root = await realpath(directory)
-  const handle = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  const real = await realpath(join(root, path)).catch(() => undefined)
+  // A link inside of the skill leads to one of its files.
+  if (real?.startsWith(root + sep) !== true || !isPath(real.slice(root.length + 1))) return undefined
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
   if (handle === undefined) return undefined
   try {
     const place = await realpath(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
-    return place === join(root, path) && (await handle.stat()).isFile() ? await use(handle) : undefined
+    return place === real && (await handle.stat()).isFile() ? await use(handle) : undefined
   } finally {
     await handle.close()
   }
@@ -121,4 +123,13 @@ function isPath (path: string): boolean {
 
 function isShown (name: string): boolean {
   return name !== '' && !name.startsWith('.') && !name.includes(sep) && !name.includes('\0')
+}
+
+/** The absolute path of a file or directory of a skill, which links inside of it may lead to; undefined for any other. */
+export async function skillPath (directory: string, path: string): Promise<string | undefined> {
+  if (!isPath(path)) return undefined
+  const root = await realpath(directory).catch(() => undefined)
+  if (root === undefined) return undefined
+  const real = await realpath(join(root, path)).catch(() => undefined)
+  return real === root || real?.startsWith(root + sep) === true ? real : undefined
 }

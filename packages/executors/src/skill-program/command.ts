@@ -1,0 +1,107 @@
+import { stat } from 'node:fs/promises'
+import type { RunnableSkill } from '@toolyard/manifests'
+import { findOnPath } from '@toolyard/sandbox'
+import { skillPath } from '@toolyard/workspace'
+import { realpath } from 'node:fs/promises'
+import { failure, type Failure } from '../run/outcome.ts'
+import { interpreterOf } from './script.ts'
+
+/** What a call of a skill's program runs. */
+export interface SkillProgram {
+  ok: true
+  /** Absolute path. */
+  program: string
+  name: string
+  args: string[]
+}
+
+/** Where a skill is, and where its programs see it. */
+export interface SkillView {
+  skill: RunnableSkill
+  /** The directory of the skill, as its processes see it. */
+  place: string
+  /** The PATH of its processes. */
+  path: string
+}
+
+/** Names of one program. */
+const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' }
+
+/**
+ * The program of a call: a script of the skill, or a program that the operator allows, each below what `allowed-tools` of
+ * the skill leaves. Arguments that name a file of the skill become its path.
+ */
+export async function programOf (argv: readonly string[], view: SkillView): Promise<SkillProgram | Failure> {
+  const [first = '', ...rest] = argv.map(element => withPlace(element, view))
+  if (argv.some(element => element.includes('\0'))) return failure('INVALID_ARGUMENTS', 'argv must not hold a NUL byte')
+  const script = await scriptAt(first, view)
+  const args = await Promise.all(rest.map(async element => await scriptAt(element, view) ?? element))
+  if (script !== undefined) return await runScript(script, args, view)
+  if (isPathOf(first)) return failure('NOT_ALLOWED', `the skill has no script ${JSON.stringify(first.slice(0, 200))}: argv[0] is a file in its scripts/, or ${programsText(view)}`)
+  if (!isListed(first, view.skill.programs)) return failure('NOT_ALLOWED', `program ${JSON.stringify(first.slice(0, 200))} is not in SKILL_PROGRAMS: argv[0] is a file in the skill's scripts/, or ${programsText(view)}`)
+  return ceilingFault(first, first, view) ?? startOf([first, ...args], view)
+}
+
+/** A shell command line, where `allowed-tools` leaves the skill everything. */
+export function shellOf (command: string, view: SkillView): SkillProgram | Failure {
+  if (command.includes('\0')) return failure('INVALID_ARGUMENTS', 'command must not hold a NUL byte')
+  if (view.skill.ceiling !== undefined) return failure('NOT_ALLOWED', `allowed-tools of the skill leaves ${ceilingText(view.skill.ceiling)}: write argv`)
+  const bash = findOnPath('bash', view.path)
+  return startOf([bash === undefined ? 'sh' : 'bash', '-c', command], view)
+}
+
+async function runScript (script: string, args: string[], view: SkillView): Promise<SkillProgram | Failure> {
+  const named = script.slice(view.place.length + 1)
+  const real = await skillPath(view.skill.directory, named)
+  const interpreter = real === undefined ? undefined : await interpreterOf(real)
+  if (interpreter === undefined) return failure('NOT_ALLOWED', `the skill has no script ${JSON.stringify(named)}`)
+  if (!interpreter.ok) return failure('TOOL_UNAVAILABLE', `script ${JSON.stringify(named)} can't run: ${interpreter.reason}`)
+  const [program] = interpreter.words
+  const fault = ceilingFault(named, program, view)
+  if (fault !== undefined) return fault
+  return program === undefined ? { ok: true, program: script, name: script, args } : startOf([...interpreter.words, script, ...args], view)
+}
+
+function startOf ([name = '', ...args]: string[], { path }: SkillView): SkillProgram | Failure {
+  const other = sameProgram[name]
+  const program = findOnPath(name, path) ?? (other === undefined ? undefined : findOnPath(other, path))
+  if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(name)} is not on this machine; toolyard doctor says how to install it`)
+  return { ok: true, program, name, args }
+}
+
+/** The path of a script of the skill, as processes see it: `scripts/x.py`, `./scripts/x.py`, or by its whole path. */
+async function scriptAt (element: string, { skill, place }: SkillView): Promise<string | undefined> {
+  const own = element.startsWith(`${place}/`) ? element.slice(place.length + 1) : element.replace(/^(?:\.\/)+/, '')
+  if (!own.startsWith('scripts/')) return undefined
+  const real = await skillPath(skill.directory, own)
+  if (real === undefined) return undefined
+  const scripts = `${await realpath(skill.directory)}/scripts/`
+  return real.startsWith(scripts) && await stat(real).then(found => found.isFile(), () => false) ? `${place}/${own}` : undefined
+}
+
+/** `$SKILL_DIR` at the beginning, as instructions have it. */
+function withPlace (element: string, { place }: SkillView): string {
+  return element.replace(/^\$(?:SKILL_DIR\b|\{SKILL_DIR\})/, () => place)
+}
+
+function isListed (name: string, programs: readonly string[]): boolean {
+  return programs.includes(name) || programs.includes(sameProgram[name] ?? name)
+}
+
+function isPathOf (element: string): boolean {
+  return element.includes('/')
+}
+
+function ceilingFault (named: string, program: string | undefined, { skill: { ceiling } }: SkillView): Failure | undefined {
+  if (ceiling === undefined) return undefined
+  const isLeft = ceiling.some(each => [named, program].some(name => name !== undefined && (each === name || (sameProgram[each] ?? each) === (sameProgram[name] ?? name))))
+  return isLeft ? undefined : failure('NOT_ALLOWED', `allowed-tools of the skill leaves ${ceilingText(ceiling)}, not ${JSON.stringify(named)}`)
+}
+
+function ceilingText (ceiling: readonly string[]): string {
+  return ceiling.length === 0 ? 'no programs' : ceiling.slice(0, 20).join(', ')
+}
+
+function programsText ({ skill: { programs } }: SkillView): string {
+  return programs.length === 0 ? 'a program of SKILL_PROGRAMS, which is empty' : `one of ${programs.slice(0, 20).join(', ')}`
+}

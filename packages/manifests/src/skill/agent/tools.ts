@@ -1,0 +1,119 @@
+import { jobTypeOf } from '../../tool/job-type.ts'
+import type { Permission, RunnableSkill, SkillFilesRun, Tool } from '../../tool/tool.ts'
+import { permissions as allPermissions } from '@toolyard/contract/terms'
+import { dirname } from 'node:path'
+import type { Skill, SkillSettings } from '../../layer/skill.ts'
+import type { SkillOptions } from '../tools/options.ts'
+import { allowedPrograms } from './allowed-tools.ts'
+
+/** Characters that the list of skills may take in the description of a tool: providers refuse longer ones. */
+const listChars = 700
+const off = 'programs of skills do not run here: the operator switches them on with SKILLS_ALLOW_SCRIPTS=1'
+
+/** What agents use Agent Skills with: their texts, their files, and their programs. */
+export function agentSkillTools (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, options: SkillOptions): Tool[] {
+  return [activateTool(skills, options), readTool(skills), runTool(skills.filter(({ hasFiles }) => hasFiles), settings, options)]
+}
+
+function activateTool (skills: readonly Skill[], { allowScripts, shell }: SkillOptions): Tool {
+  return {
+    ...toolOf('activate_skill', skills),
+    description: `Load a skill before you do what it is for: returns its instructions, a list of its files, and how to run its programs. ${listOf(skills)}`,
+    parameters: objectOf({ name: nameOf(skills) }, ['name']),
+    run: filesRun('activate', skills, { runs: allowScripts, shell: allowScripts && shell })
+  }
+}
+
+function readTool (skills: readonly Skill[]): Tool {
+  return {
+    ...toolOf('read_skill', skills),
+    description: 'Read a skill. Call when you need to use a skill and its tools. With path it reads one of its files.',
+    parameters: {
+      type: 'object',
+      properties: { skill_name: { type: 'string' }, path: { type: 'string', description: 'A file of the skill, such as references/forms.md, or a directory.' } },
+      required: ['skill_name']
+    },
+    run: filesRun('read', skills)
+  }
+}
+
+function runTool (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, options: SkillOptions): Tool {
+  const runnable = skills.map((skill): [string, RunnableSkill] => [skill.name, runnableSkill(skill, settings.get(skill.name), options)])
+  const timeouts = runnable.map(([, { timeoutSec }]) => timeoutSec)
+  const permissions = commonPermissions(runnable.map(([, skill]) => skill.permissions))
+  const hasShell = options.shell
+  const command = { type: 'string', minLength: 1, maxLength: 100_000, description: 'A shell command line, in place of argv. $SKILL_DIR is the directory of the skill.' }
+  const argv = {
+    type: 'array',
+    minItems: 1,
+    maxItems: 1_000,
+    items: { type: 'string' },
+    description: `The program and its arguments, without a shell: a script such as scripts/convert.py${options.programs.length === 0 ? '' : `, or one of ${options.programs.slice(0, 20).join(', ')}`}. Files of the skill are named as in the skill, others in the working directory.`
+  }
+  return {
+    ...toolOf('skill_run', skills),
+    idempotent: false,
+    description: 'Run a program of a skill, as its instructions say. The working directory has your files; the directory of the skill is read-only.',
+    parameters: objectOf({ skill: nameOf(skills), argv, ...hasShell && { command }, stdin: { type: 'string', description: 'What the program reads on stdin.' } }, hasShell ? ['skill'] : ['skill', 'argv']),
+    ...permissions !== undefined && { permissions },
+    ...timeouts.every(each => each !== undefined) && { timeoutSec: Math.max(...timeouts) },
+    ...!options.allowScripts && { unavailable: off },
+    run: { kind: 'skill-run', skills: Object.fromEntries(runnable), shell: hasShell }
+  }
+}
+
+function runnableSkill ({ file, frontMatter }: Skill, settings: SkillSettings | undefined, { programs }: SkillOptions): RunnableSkill {
+  const { permissions, limits, timeoutSec, python, programs: own = [], envPassthrough = [], overlay = false } = settings ?? {}
+  const ceiling = allowedPrograms(frontMatter['allowed-tools'])
+  return {
+    directory: dirname(file),
+    programs: [...new Set([...programs, ...own])],
+    envPassthrough,
+    overlay,
+    ...ceiling !== undefined && { ceiling },
+    ...permissions !== undefined && { permissions },
+    ...limits !== undefined && { limits },
+    ...timeoutSec !== undefined && { timeoutSec },
+    ...python !== undefined && { python }
+  }
+}
+
+/** What every call holds; the call of one skill may hold more. Undefined where a skill has the service's default. */
+function commonPermissions (lists: ReadonlyArray<readonly Permission[] | undefined>): readonly Permission[] | undefined {
+  if (lists.some(list => list === undefined)) return undefined
+  return allPermissions.filter(permission => lists.every(list => list?.includes(permission) === true))
+}
+
+function filesRun (action: SkillFilesRun['action'], skills: readonly Skill[], told: Pick<SkillFilesRun, 'runs' | 'shell'> = {}): SkillFilesRun {
+  return {
+    kind: 'read-skill',
+    action,
+    ...told,
+    skills: Object.fromEntries(skills.map(skill => [skill.name, skill.text])),
+    directories: Object.fromEntries(skills.map(skill => [skill.name, dirname(skill.file)]))
+  }
+}
+
+function toolOf (name: string, skills: readonly Skill[]): Pick<Tool, 'name' | 'jobType' | 'enabled' | 'idempotent' | 'source'> {
+  return { name, jobType: jobTypeOf('skill', name), enabled: true, idempotent: true, source: { format: 'skill', file: skills[0]?.file ?? '', index: 0 } }
+}
+
+function objectOf (properties: Record<string, unknown>, required: string[]): Tool['parameters'] {
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+function nameOf (skills: readonly Skill[]): Record<string, unknown> {
+  return { type: 'string', enum: skills.map(({ name }) => name), description: 'Name of the skill.' }
+}
+
+/** Each with its description where they fit, else with the beginning of it. */
+function listOf (skills: readonly Skill[]): string {
+  const share = Math.floor(listChars / skills.length) - 4
+  if (share < 40) return 'The skills are described in the list of skills of your instructions.'
+  return `Skills:\n${skills.map(({ name, description }) => `- ${name}: ${cut(description, share - name.length)}`).join('\n')}`
+}
+
+function cut (text: string, chars: number): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= chars ? line : `${line.slice(0, Math.max(0, chars - 1)).replace(/[\ud800-\udbff]$/, '')}…`
+}
