@@ -7,6 +7,7 @@ import type { Outcome } from '@toolyard/executors'
 import { createFixture, names, type SkillFixture } from './fixture.ts'
 
 const text = (name: string, more = ''): string => `---\nname: ${name}\ndescription: Does what ${name} is for.\n${more}---\n# ${name}\n\nRun \`scripts/show.sh\`.\n`
+/* eslint-disable no-template-curly-in-string -- Texts for shells. */
 /** A skill of the shape that people publish. */
 const published = {
   'SKILL.md': text('letters'),

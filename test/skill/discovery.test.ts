@@ -25,40 +25,6 @@ t.test('SC21 a manifest path may be one skill', async t => {
   t.same(skillNames(await fixture.load({}, [fixture.skill('one')])), ['one'])
 })
 
-t.test('skills lie in categories as well, but not in skills, in hidden categories or in installed packages', async t => {
-  const fixture = createFixture(t)
-  for (const name of ['good', 'office/documents/words', 'office/slides', 'good/examples/other', '.cache/kept', 'node_modules/package/skill']) fixture.skill(name)
-  fixture.skill('small', { 'SKILL.md': undefined, 'skill.md': skillMd('name: small') })
-  const registry = await fixture.load()
-  t.same(registry.findings, [])
-  t.same(skillNames(registry), ['good', 'words', 'slides', 'small'])
-  t.same(skillNames(await fixture.load({}, [join(fixture.skills, 'office')])), ['words', 'slides'])
-})
-
-t.test('links between categories are followed once, and a category that links out of the tree is refused', async t => {
-  const fixture = createFixture(t)
-  const inner = fixture.skill('office/words')
-  mkdirSync(join(fixture.skills, 'favourites'))
-  symlinkSync('../office/words', join(fixture.skills, 'favourites/same'))
-  symlinkSync('..', join(fixture.skills, 'favourites/loop'))
-  mkdirSync(join(fixture.base, 'elsewhere'))
-  writeFileSync(join(fixture.base, 'elsewhere/SKILL.md'), skillMd('name: elsewhere'))
-  symlinkSync(join(fixture.base, 'elsewhere'), join(fixture.skills, 'favourites/out'))
-  const registry = await fixture.load()
-  t.same(skillNames(registry), ['same', 'words'])
-  t.same(told(registry.findings), ['error S1 is a symbolic link out of the tree of skills, and is not read'])
-  t.ok(inner)
-})
-
-t.test('a SKILL.md of more than a megabyte is refused, and the others serve', async t => {
-  const fixture = createFixture(t)
-  fixture.skill('huge', { 'SKILL.md': `${skillMd('name: huge')}${'x'.repeat(10_000_000)}` })
-  fixture.skill('good')
-  const registry = await fixture.load()
-  t.same(skillNames(registry), ['good'])
-  t.same(told(registry.findings), ['error S1 SKILL.md is larger than 1048576 bytes'])
-})
-
 t.test('SC21 a directory without skills is reported, and the others serve', async t => {
   const fixture = createFixture(t)
   mkdirSync(join(fixture.base, 'empty'))

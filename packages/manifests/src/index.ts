@@ -32,7 +32,9 @@ export { acceptedPattern, type Pattern } from './schema/pattern/pattern.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {
-  CommandRun, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission,
-  SettingText, PythonRun, RunnableSkill, ServiceRun, SkillArg, SkillFilesRun, SkillProgramRun, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, Tool,
-  ToolRun
+  CommandRun, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, PythonRun,
+  ServiceRun, SettingText, Tool, ToolRun
 } from './tool/tool.ts'
+export type {
+  RunnableSkill, SkillArg, SkillFilesRun, SkillFlagArg, SkillPositionalArg, SkillProgramRun, SkillResolver, SkillRun
+} from './tool/skill-run.ts'

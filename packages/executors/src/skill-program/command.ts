@@ -1,8 +1,7 @@
-import { stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import type { RunnableSkill } from '@toolyard/manifests'
 import { findOnPath } from '@toolyard/sandbox'
 import { skillPath } from '@toolyard/workspace'
-import { realpath } from 'node:fs/promises'
 import { failure, type Failure } from '../run/outcome.ts'
 import { interpreterOf } from './script.ts'
 
@@ -94,7 +93,8 @@ function isPathOf (element: string): boolean {
 
 function ceilingFault (named: string, program: string | undefined, { skill: { ceiling } }: SkillView): Failure | undefined {
   if (ceiling === undefined) return undefined
-  const isLeft = ceiling.some(each => [named, program].some(name => name !== undefined && (each === name || (sameProgram[each] ?? each) === (sameProgram[name] ?? name))))
+  const plain = (name: string): string => sameProgram[name] ?? name
+  const isLeft = ceiling.some(each => [named, program].some(name => name !== undefined && plain(each) === plain(name)))
   return isLeft ? undefined : failure('NOT_ALLOWED', `allowed-tools of the skill leaves ${ceilingText(ceiling)}, not ${JSON.stringify(named)}`)
 }
 

@@ -49,7 +49,9 @@ async function readFileOf (directory: string, written: string, name: string): Pr
 
 class TooLarge extends Error {}
 
-async function activation (run: SkillFilesRun, { name, text, directory }: { name: string, text: string, directory: string }, isBoxed: boolean): Promise<string> {
+async function activation (
+  run: SkillFilesRun, { name, text, directory }: { name: string, text: string, directory: string }, isBoxed: boolean
+): Promise<string> {
   const place = isBoxed ? skillPlace(name) : await skillPath(directory, '') ?? directory
   return [text.trim(), '', '---', await listing(directory), howToRun(run, { name, place })].join('\n')
 }

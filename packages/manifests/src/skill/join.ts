@@ -52,7 +52,9 @@ function readersOf (skills: readonly Skill[], settings: ReadonlyMap<string, Skil
 }
 
 /** The last entry about a skill holds, as a whole; one about a skill that there isn't is told. */
-function settingsOf (layers: readonly Layer[], skills: readonly Skill[]): { settings: Map<string, SkillSettings>, findings: Map<Layer, Finding[]> } {
+function settingsOf (
+  layers: readonly Layer[], skills: readonly Skill[]
+): { settings: Map<string, SkillSettings>, findings: Map<Layer, Finding[]> } {
   const settings = new Map<string, SkillSettings>()
   const findings = new Map<Layer, Finding[]>()
   const known = new Set(skills.map(({ name }) => name))

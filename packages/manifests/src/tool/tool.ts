@@ -1,6 +1,9 @@
 import type { Permission } from '@toolyard/contract'
+import type { ToolLimits } from './tool-limits.ts'
+import type { SkillFilesRun, SkillProgramRun, SkillRun } from './skill-run.ts'
 
 export type { Permission } from '@toolyard/contract'
+export type { ToolLimits } from './tool-limits.ts'
 
 /** A JSON Schema of an object; kept as the manifest wrote it. */
 export type JsonSchema = Record<string, unknown>
@@ -52,108 +55,6 @@ export interface BuiltinRun {
 
 /** What the API answers by itself: no job is made, so that it takes nobody's place. */
 export interface ServiceRun { kind: 'service', action: 'job_result' | 'job_cancel' | 'output_read' | 'output_search' }
-
-/** A subcommand of an allowlisted program; the call's arguments become its argv. */
-export interface SkillRun {
-  kind: 'skill'
-  /** Absolute path of the skill's directory. */
-  directory: string
-  binary: string
-  /** What the program must be, in lower case hex; anything else isn't run. */
-  sha256?: string
-  /** As the manifest wrote it: matched as a whole, then split on white space. */
-  subcommand: string
-  /** In the order of argv. */
-  args: SkillArg[]
-  /** Subcommands by binary; only these pairs may run. */
-  allowlist: Record<string, string[]>
-  /** Resolvers may run files of the skill's `scripts/`. */
-  allowScripts: boolean
-}
-
-/** How one parameter becomes elements of argv, with the manifest's defaults filled in. */
-export type SkillArg = SkillPositionalArg | SkillFlagArg | SkillSwitchArg
-
-/** A value by itself; the call is refused when the parameter is missing. */
-export interface SkillPositionalArg extends SkillValueArg {
-  kind: 'positional'
-}
-
-/** A flag and its value, as two elements; nothing when the parameter is missing or null. */
-export interface SkillFlagArg extends SkillValueArg {
-  kind: 'flag'
-  /** As the manifest wrote it, or the parameter's name: `content` stands for `--content`, `-c` for itself. */
-  flag: string
-}
-
-interface SkillValueArg {
-  param: string
-  /** Literal `\n` and `\t` become a newline and a tab. */
-  normalizeNewlines: boolean
-  /** The value may start with `-`; a negative number always may. */
-  allowDash: boolean
-  resolver?: SkillResolver
-}
-
-/** A parameter that only says which of two flags is passed, if any. */
-export interface SkillSwitchArg {
-  kind: 'flagifboolean'
-  param: string
-  flagIfTrue?: string
-  flagIfFalse?: string
-}
-
-/** A process whose output replaces a value. */
-export interface SkillResolver {
-  /** Name of a file in the skill's `scripts/`; it wins over the binary where scripts may run. */
-  script?: string
-  binary?: string
-  subcommand?: string
-  /** What the script, or the program, must be, in lower case hex; anything else isn't run. */
-  sha256?: string
-  /** `$param` stands for the value. */
-  args: string[]
-}
-
-/** Hands out the texts of skills, and the files of Agent Skills, in the worker itself. */
-export interface SkillFilesRun {
-  kind: 'read-skill'
-  /** `activate` adds a list of the skill's files and how its programs are run. */
-  action: 'read' | 'activate'
-  /** What follows the front matter of each skill's SKILL.md, by the skill's name. */
-  skills: Record<string, string>
-  /** Absolute paths of their directories; absent where files aren't handed out. */
-  directories?: Record<string, string>
-  /** Whether programs of skills run here, and whether shell command lines do. */
-  runs?: boolean
-  shell?: boolean
-}
-
-/** Runs a program of an Agent Skill: a script of it, or a program that the operator allows. */
-export interface SkillProgramRun {
-  kind: 'skill-run'
-  skills: Record<string, RunnableSkill>
-  /** Shell command lines are taken. */
-  shell: boolean
-}
-
-/** What the operator, and below that the skill itself, says of running its programs. */
-export interface RunnableSkill {
-  /** Absolute path of the skill's directory. */
-  directory: string
-  /** Programs beside its scripts. */
-  programs: readonly string[]
-  /** What `allowed-tools` of the skill leaves of programs; absent: all. */
-  ceiling?: readonly string[]
-  permissions?: readonly Permission[]
-  limits?: ToolLimits
-  timeoutSec?: number
-  /** Absolute path of a virtual environment. */
-  python?: string
-  envPassthrough: readonly string[]
-  /** Scripts may write beside themselves. */
-  overlay: boolean
-}
 
 /** A text of a manifest, or the value of an environment variable of the worker, with a text in front of it. */
 export type SettingText = string | { setting: string, prefix?: string }
@@ -229,23 +130,6 @@ export interface HttpRun {
 }
 
 export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | SkillFilesRun | SkillProgramRun | BuiltinRun | ServiceRun | HttpRun
-
-/** What one call of a tool may use; absent fields have the sandbox's defaults. */
-export interface ToolLimits {
-  /** Seconds of processor time of one process. */
-  cpuSec?: number
-  /** Private memory of one process, in bytes. */
-  memoryBytes?: number
-  /** Size of one file, in bytes. */
-  fileBytes?: number
-  /** Processes and threads of one call. */
-  processes?: number
-  openFiles?: number
-  /** Size of the private temporary directory, in bytes. */
-  tempBytes?: number
-  /** Bytes of its output that are kept; never more than the service keeps. */
-  outputBytes?: number
-}
 
 /** What clients of MCP see of a tool that models don't call: a prompt, or a resource. */
 export type PublishedAs = { kind: 'prompt' } |

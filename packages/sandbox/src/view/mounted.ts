@@ -12,7 +12,9 @@ const maxParts = 1_000
  *
  * @throws Error for a directory that can't be shown in this way.
  */
-export function mountedArguments ({ source, place, overlay = false }: MountedPlace, hidden: HiddenPlaces, temporary: (place: string) => string[]): string[] {
+export function mountedArguments (
+  { source, place, overlay = false }: MountedPlace, hidden: HiddenPlaces, temporary: (place: string) => string[]
+): string[] {
   const id = identify(source)
   if (id === undefined) return []
   if (hidden.above.has(id)) throw new Error(`${source} holds files of the service; give the tools a directory of their own`)

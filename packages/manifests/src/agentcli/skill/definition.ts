@@ -3,7 +3,9 @@ import { limits, permissions as knownPermissions } from '@toolyard/contract/term
 import { Type } from '@toolyard/contract/type'
 import { Limits } from '../../program/limit-fields.ts'
 
-const names = (description: string) => Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100, description }))
+const names = (description: string) => Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100, description })
+)
 
 /** An entry that says what a skill may do; Toolyard's own. */
 export const SkillEntry = Type.Object({

@@ -1,5 +1,6 @@
 import { jobTypeOf } from '../../tool/job-type.ts'
-import type { Permission, RunnableSkill, SkillFilesRun, Tool } from '../../tool/tool.ts'
+import type { RunnableSkill, SkillFilesRun } from '../../tool/skill-run.ts'
+import type { Permission, Tool } from '../../tool/tool.ts'
 import { permissions as allPermissions } from '@toolyard/contract/terms'
 import { dirname } from 'node:path'
 import type { Skill, SkillSettings } from '../../layer/skill.ts'

@@ -9,7 +9,9 @@ import { manifestLimits } from '../../tool/limits.ts'
  *
  * @throws ManifestFault for what is no file, too large, not readable or no UTF-8, and for a link out of the directory.
  */
-export async function readSkillText (directory: string, name: string, mostBytes: number = manifestLimits.fileBytes): Promise<string | undefined> {
+export async function readSkillText (
+  directory: string, name: string, mostBytes: number = manifestLimits.fileBytes
+): Promise<string | undefined> {
   const file = join(directory, name)
   try {
     const real = await realpath(file)

@@ -1,4 +1,4 @@
-import type { SkillArg, SkillResolver } from '../../tool/tool.ts'
+import type { SkillArg, SkillResolver } from '../../tool/skill-run.ts'
 import type { ArgMapping, ResolveCommand } from './tools-file.ts'
 
 /** One entry of `args` with its defaults: kind positional, the flag named like the parameter. */

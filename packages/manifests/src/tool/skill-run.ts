@@ -1,0 +1,104 @@
+import type { Permission } from '@toolyard/contract'
+import type { ToolLimits } from './tool-limits.ts'
+
+/** A subcommand of an allowlisted program; the call's arguments become its argv. */
+export interface SkillRun {
+  kind: 'skill'
+  /** Absolute path of the skill's directory. */
+  directory: string
+  binary: string
+  /** What the program must be, in lower case hex; anything else isn't run. */
+  sha256?: string
+  /** As the manifest wrote it: matched as a whole, then split on white space. */
+  subcommand: string
+  /** In the order of argv. */
+  args: SkillArg[]
+  /** Subcommands by binary; only these pairs may run. */
+  allowlist: Record<string, string[]>
+  /** Resolvers may run files of the skill's `scripts/`. */
+  allowScripts: boolean
+}
+
+/** How one parameter becomes elements of argv, with the manifest's defaults filled in. */
+export type SkillArg = SkillPositionalArg | SkillFlagArg | SkillSwitchArg
+
+/** A value by itself; the call is refused when the parameter is missing. */
+export interface SkillPositionalArg extends SkillValueArg {
+  kind: 'positional'
+}
+
+/** A flag and its value, as two elements; nothing when the parameter is missing or null. */
+export interface SkillFlagArg extends SkillValueArg {
+  kind: 'flag'
+  /** As the manifest wrote it, or the parameter's name: `content` stands for `--content`, `-c` for itself. */
+  flag: string
+}
+
+interface SkillValueArg {
+  param: string
+  /** Literal `\n` and `\t` become a newline and a tab. */
+  normalizeNewlines: boolean
+  /** The value may start with `-`; a negative number always may. */
+  allowDash: boolean
+  resolver?: SkillResolver
+}
+
+/** A parameter that only says which of two flags is passed, if any. */
+export interface SkillSwitchArg {
+  kind: 'flagifboolean'
+  param: string
+  flagIfTrue?: string
+  flagIfFalse?: string
+}
+
+/** A process whose output replaces a value. */
+export interface SkillResolver {
+  /** Name of a file in the skill's `scripts/`; it wins over the binary where scripts may run. */
+  script?: string
+  binary?: string
+  subcommand?: string
+  /** What the script, or the program, must be, in lower case hex; anything else isn't run. */
+  sha256?: string
+  /** `$param` stands for the value. */
+  args: string[]
+}
+
+/** Hands out the texts of skills, and the files of Agent Skills, in the worker itself. */
+export interface SkillFilesRun {
+  kind: 'read-skill'
+  /** `activate` adds a list of the skill's files and how its programs are run. */
+  action: 'read' | 'activate'
+  /** What follows the front matter of each skill's SKILL.md, by the skill's name. */
+  skills: Record<string, string>
+  /** Absolute paths of their directories; absent where files aren't handed out. */
+  directories?: Record<string, string>
+  /** Whether programs of skills run here, and whether shell command lines do. */
+  runs?: boolean
+  shell?: boolean
+}
+
+/** Runs a program of an Agent Skill: a script of it, or a program that the operator allows. */
+export interface SkillProgramRun {
+  kind: 'skill-run'
+  skills: Record<string, RunnableSkill>
+  /** Shell command lines are taken. */
+  shell: boolean
+}
+
+/** What the operator, and below that the skill itself, says of running its programs. */
+export interface RunnableSkill {
+  /** Absolute path of the skill's directory. */
+  directory: string
+  /** Programs beside its scripts. */
+  programs: readonly string[]
+  /** What `allowed-tools` of the skill leaves of programs; absent: all. */
+  ceiling?: readonly string[]
+  permissions?: readonly Permission[]
+  limits?: ToolLimits
+  timeoutSec?: number
+  /** Absolute path of a virtual environment. */
+  python?: string
+  envPassthrough: readonly string[]
+  /** Scripts may write beside themselves. */
+  overlay: boolean
+}
