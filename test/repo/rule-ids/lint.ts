@@ -13,5 +13,7 @@ export const lintRules: Readonly<Record<string, string>> = {
   'mcp/accepted': 'Only those tools of an MCP server are published that were accepted with toolyard accept: docs/mcp-servers.md.',
   'mcp/secret': 'Secrets for an MCP server come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/mcp-servers.md.',
   'mcp/publish': 'publishAs is "prompt" or {"uri": ..., "mimeType": ...}; the arguments of a prompt are texts, those of a resource stand in its URI: docs/mcp.md.',
+  'skill/front-matter': 'A front matter has fields that somebody reads.',
+  'skill/settings': 'An entry about a skill has the fields of docs/skills.md, and names a skill that there is.',
   'mcp/server': 'An entry of an MCP server has the fields of docs/mcp-servers.md.'
 }
