@@ -1,10 +1,9 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { callErrors } from '@toolyard/contract'
 import { everyWarm } from '../sandbox/boxed-tools.ts'
-import { areAlive, createCommandFixture, isWritten, self } from './command-fixture.ts'
+import { createCommandFixture } from './command-fixture.ts'
 import { type Fixture } from './fixture.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -93,18 +92,4 @@ t.test('fault 6 shell and flag injection stay literal arguments', async t => {
   const outcome = await fixture.run({ program: fixture.shell('echo-args', 'cat'), arguments: { name: '"; touch pwned; $(touch pwned) --help' } })
   t.same(outcome, { ok: true, output: { name: '"; touch pwned; $(touch pwned) --help' } })
   t.match(await fixture.runShell('ls'), { ok: true, output: {} })
-})
-
-t.test('fault 9 a cancel kills the tree, also before the worker has heard that it was started', { skip: process.platform === 'linux' ? false : 'needs /proc' }, async t => {
-  const fixture = await createCommandFixture(t)
-  t.match(await fixture.runShell(':'), { ok: true })
-  const cancel = new AbortController()
-  const run = fixture.runShell(`(setsid sh -c '${self} > daemon; exec sleep 60' &); sleep 60`, { signal: cancel.signal })
-  // The worker hears nothing while it looks. Until it has asked for the start, nothing is written.
-  while (!cancel.signal.aborted) {
-    for (const until = performance.now() + 1_000; performance.now() < until && !cancel.signal.aborted;) if (isWritten(fixture, 'daemon')) cancel.abort()
-    await nextTurn()
-  }
-  t.match(await run, { ok: false, error: { code: 'JOB_CANCELLED' } })
-  t.same(areAlive(fixture, 'daemon'), [false])
 })

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createFixture, isAlive, outputOf, writtenPids } from '../executors/fixture.ts'
+import { isAlive, outputOf } from '../executors/fixture.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
-import { running } from '../sandbox/running.ts'
+import { nap, running } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
 
-const linux = process.platform === 'linux' ? false : 'only Linux has the helper process'
-const noBox = await withoutBox()
+const skip = await withoutBox()
+const writing = { permissions: ['write_files'] as const }
 
 /** Milliseconds of processor time that this process spends on one of some runs. */
 async function costOf (run: () => Promise<unknown>): Promise<number> {
@@ -37,10 +37,10 @@ function descends (pid: number): boolean {
   return parent === process.pid || (parent > 1 && descends(parent))
 }
 
-void t.test('fault 11 a worker that has grown by 250 MB starts processes as fast as before', { skip: linux }, async t => {
-  const fixture = createFixture(t)
-  await fixture.executors.prepare()
-  const run = async (): Promise<unknown> => outputOf(await fixture.run({ program: '/bin/true' }))
+void t.test('fault 11 a worker that has grown by 250 MB starts processes as fast as before', { skip }, async t => {
+  const tools = await boxedTools(t)
+  await tools.executors.prepare()
+  const run = async (): Promise<unknown> => outputOf(await tools.run({ program: '/bin/true' }))
   const small = await costOf(run)
   const ballast = Buffer.alloc(250 * 2 ** 20, 1)
   const grown = await costOf(run)
@@ -48,90 +48,66 @@ void t.test('fault 11 a worker that has grown by 250 MB starts processes as fast
   t.ok(grown < small * 2 + 3, 'a spawn from this process would take some 15 ms more')
 })
 
-void t.test('fault 11 fault 1 when the start helper is killed, its calls fail, none of their processes lives on, and the next calls run', { skip: linux }, async t => {
-  const fixture = createFixture(t)
-  const lost = fixture.runShell('echo $$ > self; setsid sleep 600 & echo $! > child; wait')
-  await waitFor('the tool is up', () => {
-    try {
-      return writtenPids(fixture, 'self', 'child').every(pid => pid > 0)
-    } catch {
-      return false
-    }
-  })
-  const pids = writtenPids(fixture, 'self', 'child')
+void t.test('fault 11 fault 1 when the start helper is killed, its calls fail, none of their processes lives on, and the next calls run', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const seconds = nap()
+  const lost = tools.shell(`setsid sleep ${seconds} & sleep ${seconds}`)
+  await waitFor('the tool is up', () => running('sleep', seconds).length === 2)
   process.kill(helperPid(), 'SIGKILL')
   t.match(await lost, { ok: false, error: { code: 'WORKER_LOST' } })
-  t.notOk(pids.some(isAlive))
-  t.equal(outputOf(await fixture.runShell('echo fine')), 'fine')
+  await waitFor('its processes are gone', () => running('sleep', seconds).length === 0)
+  t.equal(outputOf(await tools.shell('echo fine')), 'fine')
 })
 
-void t.test('fault 11 fault 21 a call that is starting when the helper is killed is lost, and its error never says that it has not run when it has', { skip: linux }, async t => {
-  const fixture = createFixture(t)
-  await fixture.executors.prepare()
+void t.test('fault 11 fault 21 a call that is starting when the helper is killed is lost, and its error never says that it has not run when it has', { skip }, async t => {
+  const tools = await boxedTools(t)
+  await tools.executors.prepare()
   for (let ms = 0; ms < 24; ms += 2) {
-    outputOf(await fixture.runShell('true'))
+    outputOf(await tools.shell('true'))
     const file = `begun-${ms}`
-    const seconds = `600.${process.hrtime.bigint()}`
-    const runs = Array.from({ length: 4 }, async () => await fixture.runShell(`echo $$ >> ${file}; sleep ${seconds}`, { timeoutMs: 30_000 }))
+    const seconds = nap()
+    const runs = Array.from({ length: 4 }, async () => await tools.shell(`echo $$ >> ${file}; sleep ${seconds}`, { timeoutMs: 30_000, ...writing }))
     await sleep(ms)
     process.kill(helperPid(), 'SIGKILL')
     const codes = (await Promise.all(runs)).map(outcome => outcome.ok ? 'ok' : outcome.error.code)
     const lost = codes.filter(code => code === 'WORKER_LOST').length
     t.ok(lost + codes.filter(code => code === 'INTERNAL').length === codes.length, codes.join())
-    const path = join(fixture.workspace, file)
+    const path = join(tools.workspace, file)
     t.ok((existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').length : 0) <= lost, `after ${ms} ms`)
-    t.strictSame(running('sleep', seconds), [])
+    await waitFor('nothing is left', () => running('sleep', seconds).length === 0)
   }
 })
 
-void t.test('fault 11 a call keeps its timeout when the start helper stops, is never begun after it, and later calls get another helper', { skip: linux }, async t => {
-  const fixture = createFixture(t)
-  outputOf(await fixture.runShell('true'))
+void t.test('fault 11 a call keeps its timeout when the start helper stops, is never begun after it, and later calls get another helper', { skip }, async t => {
+  const tools = await boxedTools(t)
+  outputOf(await tools.shell('true'))
   const helper = helperPid()
   process.kill(helper, 'SIGSTOP')
   const begun = performance.now()
-  t.match(await fixture.runShell('touch began', { timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
-  t.match(await fixture.runShell('touch began', { signal: AbortSignal.timeout(100) }), { ok: false, error: { code: 'JOB_CANCELLED' } })
+  t.match(await tools.shell('touch began', { timeoutMs: 500, startable: false, ...writing }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  t.match(await tools.shell('touch began', { signal: AbortSignal.timeout(100), startable: false, ...writing }), { ok: false, error: { code: 'JOB_CANCELLED' } })
   t.ok(performance.now() - begun < 8_000)
   process.kill(helper, 'SIGCONT')
-  t.equal(outputOf(await fixture.runShell('echo fine')), 'fine', 'the helper goes on')
+  t.equal(outputOf(await tools.shell('echo fine')), 'fine', 'the helper goes on')
   t.equal(helperPid(), helper)
-  t.notOk(existsSync(join(fixture.workspace, 'began')), 'nobody waits for it any more')
+  t.notOk(existsSync(join(tools.workspace, 'began')), 'nobody waits for it any more')
 
   process.kill(helper, 'SIGSTOP')
-  t.match(await fixture.runShell('touch began', { timeoutMs: 30_000 }), { ok: false, error: { code: 'WORKER_LOST' } })
+  t.match(await tools.shell('touch began', { timeoutMs: 30_000, startable: false, ...writing }), { ok: false, error: { code: 'WORKER_LOST' } })
   t.notOk(isAlive(helper))
-  t.equal(outputOf(await fixture.runShell('echo fine')), 'fine', 'another helper')
-  t.notOk(existsSync(join(fixture.workspace, 'began')))
+  t.equal(outputOf(await tools.shell('echo fine')), 'fine', 'another helper')
+  t.notOk(existsSync(join(tools.workspace, 'began')))
 })
 
-void t.test('fault 11 a call whose process runs keeps its timeout when the start helper stops, and a worker ends beside such a helper', { skip: linux }, async t => {
-  const fixture = createFixture(t)
-  const seconds = `600.${process.hrtime.bigint()}`
-  const call = fixture.runShell(`sleep ${seconds}`, { timeoutMs: 1_500 })
+void t.test('fault 11 a call whose process runs keeps its timeout when the start helper stops, and a worker ends beside such a helper', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const seconds = nap()
+  const call = tools.shell(`sleep ${seconds}`, { timeoutMs: 1_500 })
   await waitFor('the tool is up', () => running('sleep', seconds).length > 0)
   const helper = helperPid()
   process.kill(helper, 'SIGSTOP')
   t.match(await call, { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   t.strictSame(running('sleep', seconds), [])
-  await fixture.executors.close()
+  await tools.executors.close()
   t.notOk(isAlive(helper))
-})
-
-void t.test('fault 11 a box ends with the process that started it', { skip: noBox }, async t => {
-  const tools = await boxedTools(t)
-  const seconds = `600.${process.hrtime.bigint()}`
-  const sleeping = (): boolean => readdirSync('/proc').some(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `sleep\0${seconds}\0`
-    } catch {
-      return false
-    }
-  })
-  const lost = tools.shell(`sleep ${seconds}`)
-  await waitFor('the tool is up', sleeping)
-  process.kill(helperPid(), 'SIGKILL')
-  t.match(await lost, { ok: false, error: { code: 'WORKER_LOST' } })
-  t.notOk(sleeping())
-  t.equal(outputOf(await tools.shell('echo fine')), 'fine')
 })

@@ -56,34 +56,6 @@ void t.test(`a worker that is killed while warm processes wait leaves none, and 
   }
 })
 
-void t.test('processes that a worker killed with its helper leaves outside boxes are ended by the next worker', { skip: process.platform !== 'linux' }, async t => {
-  const base = makeBase()
-  t.teardown(() => { rmSync(base, { recursive: true, force: true }) })
-  const script = `
-    import { useTemporaryDirectory } from ${JSON.stringify(import.meta.resolve('@toolyard/worker').replace(/index\.js$/, 'temporary-directory.js'))}
-    import { createExecutors } from ${JSON.stringify(import.meta.resolve('@toolyard/executors'))}
-    useTemporaryDirectory()
-    if (process.argv[1] === 'run') {
-      const executors = createExecutors({ workspaceDir: '/', env: process.env, maxOutputBytes: 1000, audit: { record () {}, async flush () {} } })
-      const run = { kind: 'command', program: '/bin/sh', args: ['-c', 'setsid sleep 7201 & sleep 7201'], envPassthrough: [] }
-      await executors.run({ name: 'x', description: '', parameters: {}, jobType: 'agentcli.x', enabled: true, idempotent: false, source: { format: 'agentcli', file: '/tools.json', index: 0 }, run }, {}, { jobId: '1', timeoutMs: 60_000, signal: new AbortController().signal, log () {} })
-    }`
-  const start = (...args: string[]): ChildProcess => spawn(process.execPath, ['--input-type=module', '-e', script, ...args], { env: marked(base), stdio: ['ignore', 'ignore', 'inherit'] })
-  const worker = start('run')
-  const exited = once(worker, 'exit')
-  await waitFor('the tool runs', () => commandsOf(base).filter(command => command.startsWith('sleep')).length === 2)
-  const pair = familyOf(worker.pid ?? 0).slice(0, 2)
-  // So that neither hears of the other's end.
-  for (const pid of pair) process.kill(pid, 'SIGSTOP')
-  for (const pid of pair) kill(pid)
-  await exited
-  await sleep(100)
-  t.strictSame(commandsOf(base).filter(command => command.startsWith('sleep')), ['sleep\x007201\0', 'sleep\x007201\0'], 'nobody was left to end them')
-  const [code] = await once(start('look'), 'exit') as [number]
-  t.equal(code, 0)
-  await waitFor('nothing is left', () => commandsOf(base).length === 0)
-})
-
 interface Round {
   ms: number
   withPython: boolean

@@ -79,17 +79,6 @@ void t.test('fault 16 a tool may read its stdin again but can\'t change it, and 
   }
 })
 
-void t.test('fault 16 without a box nothing that a tool did to its streams is there in the next call', { skip: python.skip }, async t => {
-  const fixture = createFixture(t)
-  const programs = { look: fixture.program('look', look), damage: fixture.program('damage', damage) }
-  const seen = async (): Promise<unknown> => outputOf(await fixture.run({ program: programs.look, arguments: { some: 'text' } }))
-  const before = await seen()
-  for (let call = 0; call < 3; call++) {
-    await fixture.run({ program: programs.damage, arguments: { some: 'text' } })
-    t.strictSame(await seen(), before)
-  }
-})
-
 void t.test('fault 13 the devices of the machine keep their modes, owners and times, whatever a tool does', { skip }, async t => {
   const tools = await boxedTools(t)
   const names = ['full', 'null', 'random', 'tty', 'urandom', 'zero']

@@ -34,9 +34,8 @@ t.test('A6 AC2 a schema that can\'t be used disables only its own entry, and the
     [{ properties: { a: { id: 'x' } } }, /^schema does not compile: .*"id"/],
     [{ $async: true }, 'schema must not use "$async"'],
     [{ properties: { a: { pattern: '(' } } }, 'schema has a pattern that is not a valid regular expression: "("'],
-    [{ properties: { a: { pattern: '^(a+)+$' } } }, 'schema has a pattern that can backtrack without bound: "^(a+)+$"'],
-    [{ patternProperties: { '(x+x+)+y': {} } }, 'schema has a pattern that can backtrack without bound: "(x+x+)+y"'],
-    [{ $defs: { unused: { pattern: '(a|a)*$' } } }, 'schema has a pattern that can backtrack without bound: "(a|a)*$"'],
+    [{ patternProperties: { '[z-a]': {} } }, 'schema has a pattern that is not a valid regular expression: "[z-a]"'],
+    [{ $defs: { unused: { pattern: ')' } } }, 'schema has a pattern that is not a valid regular expression: ")"'],
     [{ properties: Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`a${index}`, {}])) }, 'schema has more than 5000 subschemas']
   ] as const) {
     const registry = await load(t, entry({ name: 'fine' }), entry({ schema }))
@@ -92,12 +91,12 @@ t.test('A6 keywords of older drafts are reported with the current ones', async t
 })
 
 t.test('A6 a validation reports every fault of a schema', async t => {
-  const schema = { type: 'string', properties: { a: { pattern: '(' }, b: { pattern: '^(a+)+$' }, c: { $ref: 'other.json' }, d: { type: 'strnig', minimum: 'x' } } }
+  const schema = { type: 'string', properties: { a: { pattern: '(' }, b: { pattern: '[z-a]' }, c: { $ref: 'other.json' }, d: { type: 'strnig', minimum: 'x' } } }
   t.strictSame(errors(await load(t, entry({ schema }))).map(({ message }) => message.replace('tool[0] "probe": schema ', '')), [
     'must describe an object',
     'refers to "other.json", which is outside of it',
     'has a pattern that is not a valid regular expression: "("',
-    'has a pattern that can backtrack without bound: "^(a+)+$"',
+    'has a pattern that is not a valid regular expression: "[z-a]"',
     'is not valid JSON Schema: /properties/d/minimum must be number',
     'is not valid JSON Schema: /properties/d/type must be one of "array", "boolean", "integer", "null", "number", "object", "string"'
   ])
@@ -108,5 +107,4 @@ t.test('a pattern of Python is named as such, with what to write instead', async
     ['(?i)yes', /syntax of Python.*both cases/], ['(?P<year>\\d+)', /in place of a group with a name/], ['\\A\\d+\\Z', /write \^ in place of .*write \$ in place of/],
     ['(?P<a>x)(?P=a)', /again in place of/], ['a(?#remark)b', /leave the remark out/], ['(a)?(?(1)b|c)', /write each case out/]
   ] as const) t.match(errors(await load(t, entry({ schema: { properties: { a: { pattern } } } }))), [{ message: /has a pattern that/, fix }], pattern)
-  t.match(errors(await load(t, entry({ schema: { properties: { a: { pattern: '^(a+)+$' } } } }))), [{ fix: /no repeated part/ }])
 })

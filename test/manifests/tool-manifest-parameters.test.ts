@@ -91,10 +91,9 @@ t.test('X17 a default that its parameter refuses is a warning', async t => {
   await soundTool(t, { inputs: { a: { type: 'number', default: 1 }, b: { type: 'object', default: {} }, c: { type: 'integer', default: 1.0 } } })
 })
 
-t.test('X17 schemas that cannot be used are refused: broken ones, remote references, patterns that backtrack', async t => {
+t.test('X17 schemas that cannot be used are refused: broken ones, and remote references', async t => {
   for (const [field, message] of [
     [{ type: 'string', minLength: -1 }, /is not valid JSON Schema/],
-    [{ type: 'string', pattern: '(a+)+$' }, /has a pattern that can backtrack without bound/],
     [{ type: 'array', items: { $ref: 'https://example.org/x.json' } }, /refers to "https:\/\/example\.org\/x\.json"/],
     [{ type: 'array', items: { $ref: '#/nowhere' } }, /does not compile/],
     [{ type: 'string', pattern: '(' }, /is not a valid regular expression/]

@@ -1,67 +1,8 @@
 import t from 'tap'
-import { createFixture, errorOf, isAlive, linuxPython, outputOf, python } from './fixture.ts'
+import { createFixture, errorOf, linuxPython, outputOf, python } from './fixture.ts'
 import { waitFor } from '../support/condition.ts'
 
 const timedOut = (sec: number): object => ({ ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: sec } } })
-/** Writes the pid of each process that it starts into a file of its name, then goes on. */
-const family = `
-def note(name):
-    with open(f"{name}.part", "w") as file: file.write(str(os.getpid()))
-    os.rename(f"{name}.part", name)
-
-note("tool")
-subprocess.Popen(["sh", "-c", "echo $$ > child; exec sleep 60"])
-subprocess.Popen(["sh", "-c", "echo $$ > session; exec sleep 60"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.chdir("/")
-        os.closerange(0, 64)
-        os.chdir(self.config["workspace"])
-        note("daemon")
-        time.sleep(60)
-    os._exit(0)
-if os.fork() == 0:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    note("stubborn")
-    time.sleep(60)
-threading.Thread(target=time.sleep, args=[60]).start()
-threading.Thread(target=time.sleep, args=[60], daemon=True).start()
-for name in ("child", "session", "daemon", "stubborn"):
-    while not (os.path.exists(name) and open(name).read()): time.sleep(0.01)
-print("family is up")
-`.trim()
-const members = ['tool', 'child', 'session', 'daemon', 'stubborn']
-
-t.test('fault 1 after a timeout no process of a call is left: no grandchild, no session, no daemon, no thread', linuxPython, async t => {
-  const fixture = await createFixture(t, { open: true })
-  const config = { workspace: fixture.workspace }
-  t.match(await fixture.execute(`${family}\ntime.sleep(60)`, { timeoutMs: 4_000, config }), timedOut(4))
-  t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
-})
-
-t.test('fault 9 after a cancel no process of a call is left', linuxPython, async t => {
-  const fixture = await createFixture(t, { open: true })
-  const cancel = new AbortController()
-  const run = fixture.execute(`${family}\ntime.sleep(60)`, { signal: cancel.signal, config: { workspace: fixture.workspace } })
-  await waitFor('the family is up', () => fixture.logged.includes('family is up'))
-  cancel.abort()
-  t.same(await run, { ok: false, error: { code: 'JOB_CANCELLED', message: 'Job was cancelled' } })
-  t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
-})
-
-t.test('fault 2 after a tool returned no process of it is left', linuxPython, async t => {
-  const fixture = await createFixture(t, { open: true })
-  t.equal(outputOf(await fixture.execute(`${family}\nreturn "returned"`, { config: { workspace: fixture.workspace } })), 'returned')
-  t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
-})
-
-t.test('fault 2 a daemon of a quick call, with its own session and descriptors, does not outlive it', linuxPython, async t => {
-  const fixture = await createFixture(t, { open: true })
-  const body = 'daemon = subprocess.Popen(["sleep", "60"], start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\nreturn daemon.pid'
-  for (const round of [1, 2, 3]) t.notOk(isAlive(Number(outputOf(await fixture.execute(body)))), `round ${round}`)
-})
-
 t.test('an endless loop, and a tool that ignores SIGTERM, end at the timeout', python, async t => {
   const fixture = await createFixture(t)
   t.same(await fixture.execute('while True: pass', { timeoutMs: 1_000 }), timedOut(1))
@@ -108,4 +49,13 @@ t.test('fault 7 a tool that writes nonsense to its connection harms only itself'
     t.equal(outcome.ok, false, nonsense)
   }
   t.equal(outputOf(await fixture.execute('return 1')), 1)
+})
+
+t.test('close waits for running calls, and not for imports', linuxPython, async t => {
+  const fixture = await createFixture(t)
+  fixture.source('stuck.py', 'time.sleep(60)')
+  t.match(await fixture.run({ module: 'stuck', timeoutMs: 1_500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  const run = fixture.execute('time.sleep(0.5)\nreturn "finished"')
+  await fixture.executors.close()
+  t.equal(outputOf(await run), 'finished')
 })

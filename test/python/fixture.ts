@@ -13,6 +13,8 @@ export const linuxPython = { skip: python.skip === false && process.platform !==
 
 /** Whether tools run in the sandbox, with the permission to write to the workspace: they do where the machine has a whole one. */
 export const isBoxed = python.skip === false && await withoutBox() === false
+/** For what only the host of a box does: in the open each call imports its module by itself. */
+export const boxed = { skip: isBoxed ? python.skip : 'this machine has no whole sandbox' }
 
 export interface RunOptions extends Partial<RunContext>, Partial<Omit<PythonRun, 'kind'>> {
   arguments?: Record<string, unknown>
@@ -42,7 +44,7 @@ export interface Fixture {
 }
 
 export interface FixtureOptions extends Partial<Pick<ExecutorOptions, 'env' | 'maxOutputBytes'>> {
-  /** For tests that know processes by their pids, or write outside of the workspace: `test/faults/python-box.test.ts` has their likes. */
+  /** Whether it runs without a box, on every machine. */
   open?: boolean
   compileSchema?: CompileSchema
 }

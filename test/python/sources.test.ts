@@ -1,7 +1,7 @@
 import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, errorOf, outputOf, python, toolClass } from './fixture.ts'
+import { boxed, createFixture, errorOf, outputOf, python, toolClass } from './fixture.ts'
 import { waitFor } from '../support/condition.ts'
 
 t.test('a changed module is imported again before the next call', python, async t => {
@@ -74,7 +74,7 @@ t.test('running calls go on with the source that they started with', python, asy
   t.equal(outputOf(await old), 'old')
 })
 
-t.test('an unchanged module is not imported again, whatever else happens in its root', python, async t => {
+t.test('an unchanged module is not imported again, whatever else happens in its root', boxed, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'open("imports", "a").write("x")\n' + toolClass('return 1'))
   t.equal(outputOf(await fixture.run()), 1)

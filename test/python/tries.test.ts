@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks'
 import t from 'tap'
-import { createFixture, outputOf, python, toolClass } from './fixture.ts'
+import { boxed, createFixture, outputOf, python, toolClass } from './fixture.ts'
 import { waitFor } from '../support/condition.ts'
 
 t.test('P29 P16 P17 a trial import says which module or class can\'t be loaded, and why', python, async t => {
@@ -52,7 +52,7 @@ class Nothing(Tool, metaclass=Abstract.ABCMeta):
   t.notOk(fixture.has('executed'))
 })
 
-t.test('P29 one import serves all tools of a module, and their calls', python, async t => {
+t.test('P29 one import serves all tools of a module, and their calls', boxed, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', `with open("imports", "a") as file: file.write("x")\n${toolClass('return open("imports").read()')}`)
   t.strictSame(await fixture.executors.tryModule([fixture.tool({}), fixture.tool({ className: 'Sample' })]), [{}, {}])

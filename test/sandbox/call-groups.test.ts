@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createLauncher, createMarks, type CallGroup } from '@toolyard/sandbox'
+import { createLauncher, type CallGroup } from '@toolyard/sandbox'
 import t, { type Test } from 'tap'
 import { isAlive } from '../executors/fixture.ts'
 import { nap, running } from './running.ts'
@@ -14,10 +14,10 @@ type Request = Parameters<Launcher['launch']>[0]
 function groupedLauncher (t: Test): Launcher & { own: string, base: string, sleep: (rest?: Partial<Request>) => ReturnType<Launcher['launch']> } {
   const base = t.testdir({ own: '', call: '', limit: '' })
   const own = join(base, 'own')
-  const launcher = createLauncher(createMarks(), { prefix: [] }, [own])
+  const launcher = createLauncher({ prefix: [] }, [own])
   t.teardown(async () => { await launcher.close() })
   const plan = { program: '/bin/sleep', args: ['600'], env: {}, cwd: '/' }
-  return { ...launcher, own, base, sleep: async rest => await launcher.launch({ plan, stdin: '', files: [], mark: undefined, ...rest }) }
+  return { ...launcher, own, base, sleep: async rest => await launcher.launch({ plan, stdin: '', files: [], ...rest }) }
 }
 
 function groupIn (base: string, members: string, limit: string): CallGroup {

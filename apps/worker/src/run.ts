@@ -1,6 +1,6 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createExecutors, loadCodeOf, openAudit } from '@toolyard/executors'
-import { acceptedPattern, createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
+import { createSchemas, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, RedisGuard, reportRedis, SessionLeases,
@@ -85,7 +85,7 @@ export async function runWorker (): Promise<void> {
   const executors = createExecutors({
     sandbox,
     compileSchema: schema => schemas.validators(schema).check,
-    compilePattern: acceptedPattern,
+    compilePattern: patternOfNames,
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
     serviceFiles: serviceFilesOf(settings, process.env),

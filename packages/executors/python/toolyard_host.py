@@ -1,13 +1,16 @@
-"""Starts the host of one Python root: `toolyard_host.py ROOT CONTROL`; CONTROL is a descriptor."""
+"""
+Starts the host of one Python root: `toolyard_host.py ROOT CONTROL`; CONTROL is a descriptor. With `MODULE NAME` behind it, the
+process of one call in the open; NAME is what the manifest calls the module.
+"""
 
 import os
 import sys
 
 # Only for this import: what is imported later is the tools' own, and found without this directory.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from toolyard._host.host import main
+from toolyard._host import host, plain
 
 sys.path.pop(0)
 
 if __name__ == "__main__":
-    main(root=sys.argv[1], descriptor=int(sys.argv[2]))
+    (host.main if len(sys.argv) == 3 else plain.main)(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

@@ -10,7 +10,7 @@ import { runCommand, type CommandHost } from './command/run-command.ts'
 import { createWarmCommands } from './command/warm-commands.ts'
 import { failure, type Outcome, type RunContext } from './run/outcome.ts'
 import type { ExecutorOptions, Executors } from './executor-options.ts'
-import { closeStrayDescriptors, findOnPath, createLauncher, createMarks, createPins, openLimits, shortageOf, softLimits, startDeadline, startProcess } from '@toolyard/sandbox'
+import { closeStrayDescriptors, findOnPath, createLauncher, createPins, openLimits, shortageOf, startDeadline, startError, startOpen } from '@toolyard/sandbox'
 import type { McpServers } from './mcp/servers.ts'
 import { scopeOf, serverTool } from './mcp/server-tool.ts'
 import { createHosts } from './python/host/hosts.ts'
@@ -40,19 +40,13 @@ const [tryMs, tryBytes] = [5_000, 1 << 20]
 export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()
   const running = new Set<Promise<Outcome>>()
-  const marks = createMarks()
   const threads = createThreads()
   const prlimit = findOnPath('prlimit', options.env['PATH'])
-  const place = options.sandbox?.place ?? { prefix: [] }
+  const place = options.sandbox?.place
   const host = {
     ...options,
     threads,
-    marks,
-    launcher: createLauncher(
-      marks, { ...place, prefix: [...place.prefix, ...(prlimit === undefined ? [] : softLimits(prlimit))] },
-      options.sandbox?.groups?.members ?? [],
-      code => { options.logger?.warn({ code }, 'no start helper works here: this process starts tools itself, which takes longer') }
-    ),
+    launcher: createLauncher(place ?? { prefix: [] }, options.sandbox?.groups?.members ?? []),
     pins: createPins(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }
   }
@@ -97,7 +91,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       sandbox: options.sandbox?.levelOf(tool) ?? 'none'
     })
     const maxOutputBytes = Math.min(options.maxOutputBytes, tool.limits?.outputBytes ?? options.maxOutputBytes)
-    const group = tool.limits === undefined || tool.run.kind === 'mcp'
+    const group = tool.limits === undefined || tool.run.kind === 'mcp' || (box === undefined && tool.run.kind !== 'python')
       ? undefined
       : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
     const groups = group === undefined ? [] : [group]
@@ -146,6 +140,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
           audit,
           maxOutputBytes,
           box: hostBox,
+          limit: toolHost.limit,
           group: toolHost.group
         })
       }
@@ -215,19 +210,22 @@ export function createExecutors (options: ExecutorOptions): Executors {
         lease.release()
       }
     },
-    prepare: async () => { await host.launcher.prepare() },
+    // If it fails, the first start tries again.
+    prepare: async () => { if (place !== undefined) await host.launcher.prepare().catch(() => {}) },
     async tryStart () {
       const program = findOnPath('true', options.env['PATH'])
       if (program === undefined) return undefined
       const deadline = startDeadline(tryMs, new AbortController().signal)
+      const plan = { program, args: [], env: {}, cwd: '/' }
+      const stdin = ' '.repeat(tryBytes)
       try {
-        const start = await startProcess(
-          { program, args: [], env: {}, cwd: '/' }, host, { mark: undefined, stdin: ' '.repeat(tryBytes), interrupted: deadline.interrupted }
-        )
-        if (!start.started) return shortageOf(start.error) ?? start.error.message
-        await start.child.exited
-        start.child.release()
+        const child = await (place === undefined ? startOpen(plan, stdin) : host.launcher.launch({ plan, stdin, files: [], interrupted: deadline.interrupted }))
+        await child.exited
+        child.release()
         return undefined
+      } catch (error) {
+        const fault = await startError(plan, error)
+        return shortageOf(fault) ?? fault.message
       } finally {
         deadline.clear()
       }

@@ -45,7 +45,7 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
     hostBoxOf: tool => hostBox(tool, grantOf(tool)),
     tryBoxOf: tool => hostBox(tool, withoutNetwork(grantOf(tool))),
     permissionsOf,
-    place: placeOf(foundation),
+    place: foundation === undefined ? undefined : placeOf(foundation),
     levelOf: tool => isBoxed(tool) && (pythonBoxed || tool.run.kind !== 'python') ? report.level : 'none',
     stateOf (tool) {
       if (!isBoxed(tool)) return undefined

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ModuleTries, Tool } from '@toolyard/manifests'
 import { toolEnvironment } from './run/environment.ts'
-import { createMarks } from '@toolyard/sandbox'
 import { openSandbox } from './open-sandbox.ts'
 import type { Sandbox, SandboxOptions } from './run/sandbox.ts'
 import { createHosts } from './python/host/hosts.ts'
@@ -44,7 +43,6 @@ async function tryAll (
   const hosts = createHosts({
     env: toolEnvironment([], env).variables,
     workspaceDir,
-    marks: createMarks(),
     onSurvivors: () => {},
     onHostEnd: () => {},
     groupMembers: []

@@ -28,7 +28,7 @@ export { validateManifests, type ModuleTries, type Validation, type ValidationOp
 export type { Finding } from './finding/finding.ts'
 export { createSchemas, type Schemas } from './schema/schemas.ts'
 export { defaultFaults } from './schema/defaults.ts'
-export { acceptedPattern, type Pattern } from './schema/pattern/pattern.ts'
+export { patternOfNames, type Pattern } from './schema/pattern/pattern.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {

@@ -18,16 +18,14 @@ const rfc3339Bytes = '1970-01-01 00:00:00+00:00\n'.length
 export const processes: Stage = {
   title: 'Commands and skills, beside a bare spawn of the same line',
   rows: {
-    spawn: { what: '`cat` in the open, one at a time, p50', yardstick: 'a bare spawn', unit: 'ms' },
-    'spawn-rate': { what: '`cat` in the open, 4 in flight', yardstick: 'bare spawns', unit: 'calls/s', target: ratioAtLeast(0.9) },
     box: { what: '`cat` in a box, one at a time, p50', yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms', target: ratioAtMost(1.05) },
     'box-rate': { what: '`cat` in a box, 4 in flight', yardstick: 'bare spawns of the bubblewrap line', unit: 'calls/s', target: ratioAtLeast(0.95) },
     skill: { what: 'a skill with two flags in a box, p50', yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms' },
-    'output-16mb': { what: '16 MB of stdout in the open, p50', yardstick: 'a bare spawn that reads all of it', unit: 'ms' },
+    'output-16mb': { what: '16 MB of stdout in a box, p50', yardstick: 'a bare spawn of the bubblewrap line that reads all of it', unit: 'ms' },
     'box-grown': { what: `\`cat\` in a box, 4 in flight, from a process with ${grownMb} MB more`, yardstick: 'a process that only spawns', unit: 'calls/s', target: ratioAtLeast(0.9) }
   },
   open: async ({ cleanup, size }) => {
-    const [open, boxed] = [await benchExecutors(cleanup, 'off'), await benchExecutors(cleanup, 'auto')]
+    const boxed = await benchExecutors(cleanup, 'auto')
     const [times, runs] = [size(15, 3), size(28, 8)]
     const cat = command('cat', '/bin/cat')
     const bare = bareSpawner(cleanup)
@@ -40,14 +38,9 @@ export const processes: Stage = {
         rate: { yardstick: async () => await bare({ ...line, of: 'rate', runs, inFlight }), subject: async () => await throughput(runs, inFlight, 1, ours) }
       }
     }
-    const inOpen = await pair({ argv: ['/bin/cat'], files: [], bytes: bareInput.length }, async () => await open.call(cat))
-    const large = join(open.workspace, 'large.txt')
-    await writeFile(large, `${'x'.repeat(1_023)}\n`.repeat(largeBytes / 1_024))
-    const print = command('print', '/bin/cat', [large])
-    const printing = await pair({ argv: ['/bin/cat', large], files: [], bytes: largeBytes }, async () => await open.call(print))
     const boxRows = withoutBox(boxed) ?? await openBoxRows()
 
-    async function openBoxRows (): Promise<Record<'box' | 'rate' | 'skill' | 'grown', Measure>> {
+    async function openBoxRows (): Promise<Record<'box' | 'rate' | 'skill' | 'output' | 'grown', Measure>> {
       const line = await boxLine(cleanup, boxed)
       const catLine = { ...line, argv: [...line.argv, '/bin/cat'], bytes: bareInput.length }
       const date = toolOf('date', {
@@ -62,18 +55,19 @@ export const processes: Stage = {
       const dateLine = { ...line, argv: [...line.argv, '/bin/date', '-u', '--date', '@0', '--rfc-3339', 'seconds'], bytes: rfc3339Bytes }
       const inBox = await pair(catLine, async () => await boxed.call(cat))
       const skill = await pair(dateLine, async () => await boxed.call(date, { date: '@0', 'rfc-3339': 'seconds' }))
-      const large = grown(cleanup, inBox.rate)
-      return { box: inBox.time, rate: inBox.rate, skill: skill.time, grown: large }
+      const file = join(boxed.workspace, 'large.txt')
+      await writeFile(file, `${'x'.repeat(1_023)}\n`.repeat(largeBytes / 1_024))
+      const print = command('print', '/bin/cat', [file])
+      const output = await pair({ ...line, argv: [...line.argv, '/bin/cat', file], bytes: largeBytes }, async () => await boxed.call(print))
+      return { box: inBox.time, rate: inBox.rate, skill: skill.time, output: output.time, grown: grown(cleanup, inBox.rate) }
     }
 
-    const boxRow = (name: 'box' | 'rate' | 'skill' | 'grown'): Measure | Unable => 'unable' in boxRows ? boxRows : boxRows[name]
+    const boxRow = (name: 'box' | 'rate' | 'skill' | 'output' | 'grown'): Measure | Unable => 'unable' in boxRows ? boxRows : boxRows[name]
     return {
-      spawn: inOpen.time,
-      'spawn-rate': inOpen.rate,
-      'output-16mb': printing.time,
       box: boxRow('box'),
       'box-rate': boxRow('rate'),
       skill: boxRow('skill'),
+      'output-16mb': boxRow('output'),
       'box-grown': boxRow('grown')
     }
   }

@@ -16,7 +16,7 @@ export interface WarmLimits {
   maxIdleMs: number
 }
 
-export interface WarmHost extends Pick<StartHost, 'marks' | 'launcher' | 'pins'>, CommandPlace {
+export interface WarmHost extends Pick<StartHost, 'launcher' | 'pins'>, CommandPlace {
   sandbox: Pick<Sandbox, 'boxOf' | 'groups'>
   warm: WarmLimits
   onUnfit: (tool: string, reason: string) => void
@@ -89,9 +89,9 @@ function warmTool (tool: Tool, host: WarmHost): WarmTool<Served> {
   async function start (signal: AbortSignal): Promise<Ready<Served> | Unfit> {
     const cpuSec = (tool.limits?.cpuSec ?? defaultLimits.cpuSec) + startSec
     const group = tool.limits === undefined ? undefined : host.sandbox.groups?.groupOf(tool.limits, 'box')
-    const { marks, launcher, pins } = host
+    const { launcher, pins } = host
     const box = boxOf({ ...tool.limits, cpuSec })
-    const waiting = await startWaiting(planOf(), { marks, launcher, pins, box, group }, signal)
+    const waiting = await startWaiting(planOf(), { launcher, pins, box, group }, signal)
     if ('unfit' in waiting) {
       await group?.remove()
       return waiting

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
 import type { McpConnection } from '@toolyard/manifests'
-import { terminateBox, terminateTree, startProcess, findOnPath, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
+import { startProcess, terminate, findOnPath, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
 import { settingTexts } from './setting-text.ts'
 
@@ -34,13 +34,9 @@ export async function startServer (connection: Extract<McpConnection, { kind: 's
   if (program === undefined) return { code: 'TOOL_UNAVAILABLE', message: `there is no program ${JSON.stringify(connection.program)} on the PATH of the worker` }
   const { program: name, args } = connection
   const plan: ProcessPlan = { program, name, args, env: { ...variables, ...env.texts }, cwd: host.workspaceDir }
-  const mark = host.marks.take()
-  const start = await startProcess(plan, host, { mark, stdin: undefined })
-  if (!start.started) {
-    host.marks.release(mark)
-    return start.error
-  }
-  const { child, root, box } = start
+  const start = await startProcess(plan, host, { stdin: undefined })
+  if (!start.started) return start.error
+  const { child, box } = start
   const exited = child.exited.then(ending => ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost')
   const { stdin } = child
   if (stdin === undefined) throw new Error('A process was started without an input')
@@ -52,10 +48,9 @@ export async function startServer (connection: Extract<McpConnection, { kind: 's
     async end () {
       stdin.end()
       await Promise.race([exited, sleep(graceMs, undefined, { ref: false })])
-      const survivors = await (box === undefined ? terminateTree(root, exited) : terminateBox(root, exited))
+      const survivors = await terminate(start)
       child.release()
       box?.close()
-      host.marks.release(mark)
       if (survivors.length > 0) host.onSurvivors(survivors)
     }
   }

@@ -10,7 +10,7 @@ interface Place<Value = unknown> {
   parent: Place | undefined
 }
 
-/** Compiles a pattern of a schema that was accepted, so that no name takes it long. */
+/** Compiles a pattern of a schema that was accepted, so that no name takes it long: one that might fits every name. */
 export type CompilePattern = (source: string) => Pick<Pattern, 'test' | 'places'>
 
 /** A text in arguments that names a file. */

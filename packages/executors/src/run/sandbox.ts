@@ -19,7 +19,7 @@ export interface SandboxOptions extends FoundationOptions {
 /** The sandbox of one worker. */
 export interface Sandbox {
   report: SandboxReport
-  /** Bound the processes of tools together; undefined where there are no control groups that this process may write to. */
+  /** Bound the processes of tools together; undefined without boxes, or control groups that this process may write to. */
   groups: ProcessGroups | undefined
   /** The box for a tool's processes, with the directory of a session for the workspace; undefined when tools run in the open. */
   boxOf (tool: Tool, session?: SessionPlace): Box | undefined
@@ -28,8 +28,8 @@ export interface Sandbox {
   /** The same for a trial import of its module and class: without network, whatever the tool's permissions. */
   tryBoxOf (tool: Tool): HostBox | undefined
   permissionsOf (tool: Tool): readonly Permission[]
-  /** Where the helper runs that starts tools: a command line in front of it, and where it keeps their channels. */
-  place: HelperPlace
+  /** Where the helper runs that starts boxes: a command line in front of it, and where it keeps their channels; undefined without boxes. */
+  place: HelperPlace | undefined
   /** How well the processes of a tool are shut in. */
   levelOf (tool: Tool): SandboxReport['level']
   /** The same, with what is missing; undefined for a tool that runs no process. */

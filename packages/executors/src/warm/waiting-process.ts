@@ -35,9 +35,10 @@ export interface Unfit {
  * worker as the end of its stdin, and takes no more memory than was measured.
  */
 export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: AbortSignal): Promise<WaitingProcess | Unfit> {
-  const start = await startProcess(plan, host, { mark: undefined, stdin: undefined, hold: true })
+  const start = await startProcess(plan, host, { stdin: undefined, hold: true })
   if (!start.started) return { unfit: start.error.message, passing: true }
-  const { child, root, box } = start
+  const { child, box } = start
+  const { pid } = child
   let early: Unfit | undefined
   const printed = (): void => { early ??= { unfit: 'it prints before it has read its arguments', passing: false } }
   for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {}).on('data', printed)
@@ -49,16 +50,14 @@ export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: 
   })
 
   async function end (): Promise<void> {
-    await killBox(root)
+    await killBox(pid)
     // Not before: the end of stdin would be an empty call.
     child.stdin?.destroy()
     child.release()
     box?.close()
   }
 
-  const rested = child.letGo === undefined
-    ? { unfit: 'this machine has no helper process', passing: false }
-    : await comeToRest(root.pid, () => early, signal)
+  const rested = await comeToRest(pid, () => early, signal)
   if ('unfit' in rested) {
     // Its end by our hand is no reason.
     const reason = early ?? rested
@@ -68,12 +67,12 @@ export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: 
   child.letGo?.()
   return {
     bytes: familyBytes(rested, plan.env['HOME']),
-    cpuSec: processorMs(root.pid) / 1_000,
+    cpuSec: processorMs(pid) / 1_000,
     serve (stdin) {
-      if (early !== undefined || child.stdin === undefined || !isWhole(readFamily(root.pid))) return undefined
+      if (early !== undefined || child.stdin === undefined || !isWhole(readFamily(pid))) return undefined
       for (const stream of [child.stdout, child.stderr]) stream.off('data', printed)
       child.stdin.end(stdin)
-      return signalFamily(root.pid, 'SIGCONT') ? start : undefined
+      return signalFamily(pid, 'SIGCONT') ? start : undefined
     },
     end
   }

@@ -1,8 +1,9 @@
-import { parentPort } from 'node:worker_threads'
+import { serveThread } from '@toolyard/runtime/threads'
 import { locateInText, readYamlText } from './yaml-text.ts'
-import type { YamlTask } from './yaml.ts'
+import type { LocateTask, ReadTask } from './yaml.ts'
 
 /** The thread that `yaml.ts` starts. */
-parentPort?.on('message', (task: YamlTask) => {
-  parentPort?.postMessage(task.kind === 'read' ? readYamlText(task.text, task.expansion) : locateInText(task.text, task.paths))
+serveThread({
+  read: async ({ text, expansion }: ReadTask) => await Promise.resolve({ answer: readYamlText(text, expansion) }),
+  locate: async ({ text, paths }: LocateTask) => await Promise.resolve({ answer: locateInText(text, paths) })
 })

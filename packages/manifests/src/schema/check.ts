@@ -69,7 +69,7 @@ function patternFaults (sources: Iterable<string>, { compilePattern }: CheckTool
       if (!(error instanceof PatternRefused)) throw error
       faults.push({
         message: `has a pattern that ${error.message}: ${shown(source)}`,
-        fix: pythonFix(source) ?? 'Write the pattern so that no repeated part can match the same text in two ways, or use maxLength, enum or format instead.'
+        fix: pythonFix(source) ?? 'Correct the pattern, or use maxLength, enum or format instead.'
       })
       if (faults.length === manifestLimits.issues) break
     }

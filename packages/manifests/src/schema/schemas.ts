@@ -3,13 +3,14 @@ import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import type { SchemaFault } from './check.ts'
 import { createSchemaCompiler, type SchemaMemory } from './compiler.ts'
-import { SchemaThread } from './schema-thread.ts'
+import { canBacktrack } from './pattern/pattern.ts'
+import { SchemaThreads } from './schema-threads.ts'
 import { surveySchema } from './survey.ts'
 import { tooComplex, type ArgumentsResult, type Validator } from './validator.ts'
 
 /**
- * Checks and compiles the schemas of one registry. To compile takes up to 0.3 ms for each keyword, and to judge one
- * pattern up to 150 ms: schemas that are not small, or have a pattern that is not plain, are checked, compiled and used
+ * Checks and compiles the schemas of one registry. To compile takes up to 0.3 ms for each keyword, and a pattern may take
+ * seconds over a text: schemas that are not small, or have a pattern that is not plain, are checked, compiled and used
  * in a thread, and so are arguments that take more than a moment.
  */
 export interface Schemas {
@@ -33,7 +34,7 @@ export interface Validators {
 export interface SchemasMemory extends SchemaMemory {
   /** Faults of large schemas by their JSON. */
   readonly checks: ReadonlyMap<string, Promise<SchemaFault[]>>
-  readonly thread: SchemaThread
+  readonly threads: SchemaThreads
 }
 
 /**
@@ -43,22 +44,22 @@ export interface SchemasMemory extends SchemaMemory {
  */
 export function createSchemas (known?: SchemasMemory): Schemas {
   const compiler = createSchemaCompiler(known)
-  const thread = known?.thread ?? new SchemaThread()
+  const threads = known?.threads ?? new SchemaThreads()
   const checks = new Map<string, Promise<SchemaFault[]>>()
   return {
-    memory: { ...compiler.memory, checks, thread },
+    memory: { ...compiler.memory, checks, threads },
     check: async schema => {
       if (!isLarge(schema)) return compiler.check(schema)
       const json = JSON.stringify(schema)
-      const check = checks.get(json) ?? known?.checks.get(json) ?? thread.check(json)
+      const check = checks.get(json) ?? known?.checks.get(json) ?? threads.check(json)
       checks.set(json, check)
       return await check
     },
     validators: schema => {
-      let json: string | undefined
+      let task: { json: string, backtracks: boolean } | undefined
       const inThread = async (args: Record<string, unknown>) => {
-        json ??= JSON.stringify(schema)
-        return await thread.validate(json, args) ?? tooComplex
+        task ??= { json: JSON.stringify(schema), backtracks: [...surveySchema(schema).patterns].some(canBacktrack) }
+        return await threads.validate(task.json, args, task.backtracks) ?? tooComplex
       }
       if (isLarge(schema)) return { validate: args => compiler.validator(schema)(args), check: inThread }
       const validate = compiler.validator(schema)

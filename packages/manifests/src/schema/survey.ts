@@ -76,8 +76,8 @@ function costOf (keyword: string, value: unknown): number {
 }
 
 /**
- * Any pattern that isn't plain makes a schema large: its proof can take 150 ms, and a text of 1 MB seconds where RE2's
- * automaton would have too many states.
+ * Any pattern that isn't plain makes a schema large: a text of 1 MB takes seconds where RE2's automaton would have too many
+ * states, and one that can backtrack takes any time.
  */
 function patternCost (source: string): number {
   return isPlainPattern(withoutNeedlessEscapes(source)) ? plainPatternCost : manifestLimits.smallSchemaCost + 1

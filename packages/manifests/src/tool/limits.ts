@@ -31,6 +31,8 @@ export const manifestLimits = {
   /** Milliseconds that a thread may take for one large schema, or for arguments, and megabytes of heap that it has: last resorts. */
   schemaMs: 60_000,
   schemaHeapMb: 512,
+  /** Milliseconds that a thread may take for arguments where a pattern can backtrack. */
+  backtrackMs: 2_000,
   /** Large schemas that stay compiled. */
   compiledSchemas: 500,
   /** UTF-16 units of one pattern in a schema. */

@@ -1,9 +1,6 @@
 import { Worker, type TransferListItem } from 'node:worker_threads'
 
-/** Memory of one thread, in MiB. */
-const memoryMb = 256
 /** Threads that wait for the next work, and how long, in milliseconds: a new one costs more than most work. */
-const maxIdle = 2
 const idleMs = 30_000
 /** How long after its own time work may take to notice, in milliseconds. */
 const lateMs = 2_000
@@ -15,6 +12,16 @@ export interface ThreadWork {
   task: unknown
 }
 
+/** Bounds of a pool. */
+export interface ThreadsOptions {
+  /** Heap of one thread, in MiB; default 256. */
+  memoryMb?: number
+  /** Pieces of work at once; what is beyond waits. Without it none does. */
+  most?: number
+  /** Threads that wait for the next work; default 2. */
+  maxIdle?: number
+}
+
 export interface ThreadAnswer {
   answer: unknown
   /** Parts of the answer that are handed over instead of copied. */
@@ -23,8 +30,10 @@ export interface ThreadAnswer {
 
 export interface ThreadOptions {
   /** When the work should be done, in milliseconds since the epoch; a thread that isn't is ended a little later. */
-  until: number
-  signal: AbortSignal
+  until?: number
+  /** In place of it: how long the work may take from its beginning, in milliseconds. */
+  ms?: number
+  signal?: AbortSignal
   /** Parts of the task that are handed over instead of copied. */
   move?: TransferListItem[]
 }
@@ -56,24 +65,41 @@ interface ThreadMessage {
 export class Threads {
   readonly #file: URL
   readonly #callerErrors: ReadonlySet<unknown>
+  readonly #options: Required<ThreadsOptions>
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
+  readonly #waiting: Array<() => void> = []
+  #busy = 0
 
   /**
    * @param file the compiled file that a thread runs: it calls `serveThread`.
    * @param callerErrors names of errors that work throws for its caller.
    */
-  constructor (file: URL, callerErrors: ReadonlySet<unknown>) {
+  constructor (file: URL, callerErrors: ReadonlySet<unknown> = new Set(), { memoryMb = 256, most = Infinity, maxIdle = 2 }: ThreadsOptions = {}) {
     this.#file = file
     this.#callerErrors = callerErrors
+    this.#options = { memoryMb, most, maxIdle }
   }
 
   /** @throws ThreadError. */
-  async run<Answer> (work: ThreadWork, { until, signal, move = [] }: ThreadOptions): Promise<Answer> {
-    signal.throwIfAborted()
+  async run<Answer> (work: ThreadWork, options: ThreadOptions): Promise<Answer> {
+    // Who ends hands its place on to the next one.
+    if (this.#busy < this.#options.most) this.#busy += 1
+    else await new Promise<void>(resolve => { this.#waiting.push(resolve) })
+    try {
+      return await this.#runNow<Answer>(work, options)
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#busy -= 1
+      else next()
+    }
+  }
+
+  async #runNow<Answer> (work: ThreadWork, { until = Infinity, ms, signal, move = [] }: ThreadOptions): Promise<Answer> {
+    signal?.throwIfAborted()
     const thread = this.#take()
-    const late = setTimeout(() => { void thread.terminate() }, Math.max(0, until - Date.now()) + lateMs)
     const stop = (): void => { void thread.terminate() }
-    signal.addEventListener('abort', stop, { once: true })
+    const late = setTimeout(stop, ms ?? Math.max(0, until - Date.now()) + lateMs)
+    signal?.addEventListener('abort', stop, { once: true })
     try {
       thread.postMessage(work, move)
       const { answer, error } = await messageOf(thread)
@@ -83,7 +109,7 @@ export class Threads {
       return answer as Answer
     } finally {
       clearTimeout(late)
-      signal.removeEventListener('abort', stop)
+      signal?.removeEventListener('abort', stop)
       if (!this.#idle.has(thread)) await thread.terminate()
     }
   }
@@ -95,7 +121,7 @@ export class Threads {
 
   #take (): Worker {
     const [thread] = this.#idle.keys()
-    if (thread === undefined) return startThread(this.#file)
+    if (thread === undefined) return this.#start()
     clearTimeout(this.#idle.get(thread))
     this.#idle.delete(thread)
     thread.ref()
@@ -103,15 +129,27 @@ export class Threads {
   }
 
   #keep (thread: Worker): void {
-    if (this.#idle.size >= maxIdle) return
+    if (this.#idle.size >= this.#options.maxIdle) return
     this.#idle.set(thread, setTimeout(() => { void this.#end(thread) }, idleMs).unref())
     thread.unref()
   }
 
   async #end (thread: Worker): Promise<void> {
+    this.#forget(thread)
+    await thread.terminate()
+  }
+
+  #forget (thread: Worker): void {
     clearTimeout(this.#idle.get(thread))
     this.#idle.delete(thread)
-    await thread.terminate()
+  }
+
+  /** Its environment is empty. */
+  #start (): Worker {
+    const thread = new Worker(this.#file, { execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: this.#options.memoryMb } })
+    // A caller that waits gets it too; an error of an idle thread concerns no call.
+    thread.on('error', () => {}).once('exit', () => { this.#forget(thread) })
+    return thread
   }
 }
 
@@ -123,14 +161,6 @@ export function movable ({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
 /** Bytes that came from a thread, without a copy. */
 export function bufferOf ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
-}
-
-/** Its environment is empty. */
-function startThread (file: URL): Worker {
-  const thread = new Worker(file, { execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
-  // A caller that waits gets it too; an error of an idle thread concerns no call.
-  thread.on('error', () => {})
-  return thread
 }
 
 async function messageOf (thread: Worker): Promise<ThreadMessage> {

@@ -93,9 +93,9 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
   }
 }
 
-/** Where the helper of boxes runs; without a sandbox there is no such place. */
-export function placeOf (foundation: BoxFoundation | undefined): HelperPlace {
-  return { prefix: foundation?.family ?? [], ...(foundation?.channels === undefined ? {} : { channels: foundation.channels }) }
+/** Where the helper of boxes runs. */
+export function placeOf ({ family, channels }: BoxFoundation): HelperPlace {
+  return { prefix: family, ...(channels === undefined ? {} : { channels }) }
 }
 
 /** Removes what `makeFoundation` made; no box is built on it any more. */

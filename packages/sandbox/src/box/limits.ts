@@ -45,16 +45,6 @@ export function prlimitCommand (prlimit: string, limits: ProcessLimits): string[
   ]
 }
 
-/**
- * The command line of prlimit(1) for a process that starts others in the open, which inherit the limits. They are soft:
- * a box may set higher ones. The number of processes isn't among them, since the kernel counts all those of the user, and
- * neither is the processor time, which it would use up over all calls; nor are open files: Node.js takes all that it may have.
- */
-export function softLimits (prlimit: string): string[] {
-  const { memoryBytes, fileBytes } = defaultLimits
-  return [prlimit, '--core=0:', `--data=${memoryBytes}:`, `--fsize=${fileBytes}:`, '--']
-}
-
 /** The command line of prlimit(1) for the limits that a tool sets itself; it runs in the open. */
 export function openLimits (prlimit: string, limits: Partial<ProcessLimits>): string[] {
   const { cpuSec, memoryBytes, fileBytes, openFiles, processes } = limits

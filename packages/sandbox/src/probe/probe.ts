@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLauncher } from '../process/launch/launcher.ts'
-import { createMarks } from '../process/table/mark.ts'
 import { createPins } from '../process/plan/pins.ts'
 import { processIds } from '../process/table/process-table.ts'
 import { runProcess, type ProcessEnd } from '../process/run-process.ts'
@@ -27,8 +26,7 @@ export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEn
     const box = createBox({ ...foundation, hidden }, { permissions: ['read_repo'], readable: [targets.task.tools], limits: defaultLimits })
     const plan = { program: process.execPath, args: [canary], env: { PATH: env['PATH'] ?? '' }, cwd: foundation.workspaceDir, readable: [dirname(canary), packageFile] }
     const lines: string[] = []
-    const marks = createMarks()
-    const launcher = createLauncher(marks, placeOf(foundation), [])
+    const launcher = createLauncher(placeOf(foundation), [])
     const end = await runProcess(plan, {
       stdin: JSON.stringify(targets.task),
       timeoutMs,
@@ -38,7 +36,7 @@ export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEn
         lines.push(line)
         if (line === targets.task.replaced) targets.replace()
       }
-    }, { marks, launcher, pins: createPins(), onSurvivors: () => {}, box })
+    }, { launcher, pins: createPins(), onSurvivors: () => {}, box })
     const leftBehind = isRunning(targets.task.sleepSeconds)
     await launcher.close()
     return findingsOf(end, lines, leftBehind)

@@ -6,16 +6,14 @@ import type { ProcessEnding } from './end/ending.ts'
 import { killBox, strikeBox } from './table/box-kill.ts'
 import { createCapture, type Capture, type Captured } from './end/capture.ts'
 import { drainPipes } from './end/drain.ts'
-import { killTree } from './table/kill-tree.ts'
 import type { Child } from './launch/child.ts'
 import { createLineSplitter, type OnProgress } from './end/lines.ts'
-import type { Mark } from './table/mark.ts'
 import { processorMs, watchProcessorTime } from './table/processor-time.ts'
 import type { ProcessPlan } from './plan/plan.ts'
-import { signalGroup } from './table/signal.ts'
+import { signalGroup } from './table/process-table.ts'
 import { startProcess, type StartHost, type Started } from './launch/start.ts'
-import { terminateBox, terminateTree } from './end/terminate.ts'
-import type { TreeRoot } from './table/tree.ts'
+import { terminate } from './end/terminate.ts'
+import { killDescendants } from './open.ts'
 
 /** What error messages are made from; all of stderr goes to the log. */
 const stderrBytes = 65_536
@@ -68,42 +66,39 @@ export async function runProcess (plan: ProcessPlan, options: ProcessOptions, ho
   const begun = performance.now()
   const stdout = createCapture(options.maxOutputBytes)
   const stderr = createCapture(stderrBytes)
-  const mark = host.marks.take()
   const deadline = startDeadline(options.timeoutMs, options.signal)
   try {
-    const ending = await runMarked(plan, options, host, { mark, deadline, stdout, stderr })
+    const ending = await runUntil(plan, options, host, { deadline, stdout, stderr })
     return { ending, stdout: stdout.read(), stderr: stderr.read(), ms: performance.now() - begun }
   } finally {
     deadline.clear()
-    host.marks.release(mark)
   }
 }
 
 interface Run {
-  mark: Mark | undefined
   deadline: Deadline
   stdout: Capture
   stderr: Capture
 }
 
-async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
+async function runUntil (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
   const asked = performance.now()
   const ready = await host.ready?.(plan, options.stdin)
-  const start = ready ?? await startProcess(plan, host, { mark: run.mark, stdin: options.stdin, interrupted: run.deadline.interrupted })
+  const start = ready ?? await startProcess(plan, host, { stdin: options.stdin, interrupted: run.deadline.interrupted })
   // A start that was interrupted has not failed.
   if (!start.started) return await Promise.race([run.deadline.interrupted, Promise.resolve({ kind: 'unstarted', error: start.error } as const)])
   const begun = performance.now()
   host.trace?.stage?.('sandbox', asked, begun)
-  const { child, root, box } = start
-  const { exited, closed } = child
-  const endWatch = host.used === undefined ? undefined : watchProcessorTime(() => root.pid, ready === undefined ? 0 : processorMs(root.pid))
+  const { child, box } = start
+  const { pid, exited, closed } = child
+  const endWatch = host.used === undefined ? undefined : watchProcessorTime(() => pid, ready === undefined ? 0 : processorMs(pid))
   const finishLines = readPipes(child, run, options)
 
   const ending = await Promise.race([exited, run.deadline.interrupted])
   if (endWatch !== undefined) host.used?.(endWatch())
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
-    ? await (box === undefined ? terminateTree(root, exited) : terminateBox(root, exited))
-    : await cleanUp({ root, box }, run, closed)
+    ? await terminate(start)
+    : await cleanUp({ pid, box }, run, closed)
   child.release()
   finishLines()
   host.trace?.stage?.('run', begun, performance.now())
@@ -131,11 +126,11 @@ function readPipes (child: Child, { stdout, stderr }: Run, { onLine, onProgress 
 }
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
-async function cleanUp ({ root, box }: { root: TreeRoot, box: BoxStatus | undefined }, run: Run, closed: Promise<true>): Promise<number[]> {
+async function cleanUp ({ pid, box }: { pid: number, box: BoxStatus | undefined }, run: Run, closed: Promise<true>): Promise<number[]> {
   // So that no process has the pipes open any more; what is in them stays readable.
-  if (box !== undefined) strikeBox(root)
+  if (box !== undefined) strikeBox(pid)
   const ended = Promise.race([closed, run.deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => run.stdout.totalBytes() + run.stderr.totalBytes())
-  if (box !== undefined) return await killBox(root)
-  return closedByItself && !signalGroup(root.pid, 0) ? [] : await killTree(root, [])
+  if (box !== undefined) return await killBox(pid)
+  return closedByItself && !signalGroup(pid, 0) ? [] : await killDescendants(pid)
 }

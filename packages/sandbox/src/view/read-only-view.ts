@@ -2,7 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, openSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import { childrenOf } from '../process/table/children.ts'
+import { childrenOf } from '../process/table/process-table.ts'
 
 /** Opens a place as such, neither for reading nor for writing: Node has no name for it. */
 const O_PATH = 0o10000000

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
-
-from .streams import read_nothing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,39 +58,3 @@ class Channel:
                 return None
             content += chunk
         return bytes(content)
-
-
-class Sockets:
-    """
-    The two connections of a process that is about to be forked in the open. The forking process makes them: what runs
-    before a fork runs in memory that is its own already, and every page that the new process touches has to be copied
-    for it.
-    """
-
-    offered: tuple[int, ...] = ()
-
-    def __init__(self, reception: str, token: str) -> None:
-        """Connects to the worker. The token says whose connections these are, and nobody else knows it."""
-        self._output = _open(reception, f"{token}o")
-        self._control = _open(reception, f"{token}c")
-
-    def take(self) -> Channel:
-        """In the new process: what is printed from now on goes to the worker. Returns the connection for messages."""
-        read_nothing()
-        for descriptor in (1, 2):
-            os.dup2(self._output.fileno(), descriptor)
-        self._output.close()
-        control = self._control.detach()
-        return Channel(control, control)
-
-    def close(self) -> None:
-        """In the forking process: closes what is the new process's."""
-        self._output.close()
-        self._control.close()
-
-
-def _open(reception: str, hello: str) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(reception)
-    connection.sendall(hello.encode())
-    return connection

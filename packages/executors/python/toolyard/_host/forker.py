@@ -1,11 +1,11 @@
 """
 A process that forks others when the worker asks for it, and tells the worker how they end.
 
-    worker: {"id", "limits"}                   fork a process; in the open with "token", which it connects with, and "mark"
+    worker: {"id", "limits"}                   fork a process
             {"id", "check": true}              only look whether a source changed
             {"id", "show": {"session", "init", "write"}}    of a host: show a session to the nest with this init
             {"opened": id}                     the worker has the ends of the pipes, or wants none
-    forker: {"id", "pid"}                      forked; in a box with "pipes", the descriptors here that are the worker's ends
+    forker: {"id", "pid", "pipes"}             forked; the descriptors here that are the worker's ends of its pipes
             {"id", "stale": true}              not forked: a source changed since the import
             {"id", "fresh": true}              no source changed
             {"id", "shown": true}, {"id", "unshown": "setns: ..."}    the session is the nest's workspace, or why not
@@ -25,27 +25,23 @@ import time
 from contextlib import suppress
 
 from .child_watch import ChildWatch
+from .pipes import Pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, NoReturn, Union
+    from typing import Any, Callable, NoReturn
 
-    from .birth import OpenBirths
-    from .channel import Channel, Sockets
+    from .channel import Channel
     from .nests import Nests
-    from .pipes import Pipes
-
-    Births = Union[OpenBirths, Nests]
-    Connections = Union[Sockets, Pipes]
 
 
 class Forker:
     """Serves the worker until it closes the control connection; that ends every process that was forked here."""
 
-    def __init__(self, control: Channel, births: Births, serve: Callable[[Channel], int]) -> None:
+    def __init__(self, control: Channel, nests: Nests, serve: Callable[[Channel], int]) -> None:
         """`serve` is what a forked process does with its own connection; it returns the exit status."""
         self._control = control
-        self._births = births
+        self._nests = nests
         self._serve = serve
         self._watch = ChildWatch()
         self._children: dict[int, int] = {}
@@ -84,39 +80,37 @@ class Forker:
         if "check" in request:
             return {"fresh": True}
         if "show" in request:
-            return self._births.show(request["show"])
+            return self._nests.show(request["show"])
         try:
-            connections = self._births.connect(request)
+            pipes = Pipes()
         except OSError as error:
             return _refusal(error)
         try:
-            pid = self._births.fork(request)
+            pid = self._nests.fork(request)
         except OSError as error:
-            connections.close()
-            _close(connections.offered)
+            pipes.close()
+            _close(pipes.offered)
             return _refusal(error)
         if pid == 0:
-            self._become_child(connections)
-        connections.close()
+            self._become_child(pipes)
+        pipes.close()
         self._children[pid] = request["id"]
-        if not connections.offered:
-            return {"pid": pid}
-        self._offered[request["id"]] = connections.offered
-        return {"pid": pid, "pipes": connections.offered}
+        self._offered[request["id"]] = pipes.offered
+        return {"pid": pid, "pipes": pipes.offered}
 
     def _withdraw(self, identity: int) -> None:
         _close(self._offered.pop(identity, ()))
 
-    def _become_child(self, connections: Connections) -> NoReturn:
+    def _become_child(self, pipes: Pipes) -> NoReturn:
         status = 1
         try:
             os.setsid()
             self._watch.undo()
-            self._births.leave_parent()
+            self._nests.leave_parent()
             self._control.close()
             for identity in list(self._offered):
                 self._withdraw(identity)
-            status = self._serve(connections.take())
+            status = self._serve(pipes.take())
         except BaseException:  # Nothing of the parent's stack may run in the child.
             sys.excepthook(*sys.exc_info())
         finally:
@@ -124,10 +118,10 @@ class Forker:
 
     def _reap(self) -> None:
         for child, identity in list(self._children.items()):
-            pid, status = os.waitpid(child, os.WNOHANG)
+            pid, _ = os.waitpid(child, os.WNOHANG)
             if pid == child:
                 del self._children[child]
-                self._control.send({"id": identity, **self._births.ending(pid, status)})
+                self._control.send({"id": identity, **self._nests.ending(pid)})
 
     def _end_children(self, grace: float) -> None:
         until = time.monotonic() + grace

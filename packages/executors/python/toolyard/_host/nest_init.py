@@ -12,10 +12,10 @@ from __future__ import annotations
 # Not `signal`, which makes enums: see `child_watch.py`.
 import _signal as signal  # type: ignore[import, import-not-found]
 import os
+import signal as names
 import socket
 
 from . import kernel
-from .birth import ending_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,13 @@ def read_report(reader: socket.socket) -> dict[str, Any]:
     status = int.from_bytes(content, "big")
     if kind != b"W" or len(content) != 2 or not (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
         return {"signal": "SIGKILL"}
-    return ending_of(status)
+    if not os.WIFSIGNALED(status):
+        return {"exit": os.WEXITSTATUS(status)}
+    number = os.WTERMSIG(status)
+    try:
+        return {"signal": names.Signals(number).name}
+    except ValueError:
+        return {"signal": f"SIG{number}"}
 
 
 def _reap(child: int) -> int:

@@ -24,7 +24,6 @@ from . import kernel
 from .inherited import shut_ways_out
 from .limits import limit_call, limit_template
 from .nest_init import fork_as_init, read_report, report_pair
-from .pipes import Pipes
 from .session_mounts import SessionMounts
 
 TYPE_CHECKING = False
@@ -54,10 +53,6 @@ class Nests:
             kernel.mounting("proc", "/proc", "proc", kernel.PROC_FLAGS),
         ]
 
-    def connect(self, _request: dict[str, Any]) -> Pipes:
-        """The connections of the process that `fork` will make."""
-        return Pipes()
-
     def fork(self, request: dict[str, Any]) -> int:
         """Makes a nest and forks into it; 0 in the new process, else the pid of the nest's init."""
         reader, report = report_pair()
@@ -80,7 +75,7 @@ class Nests:
         for reader in self._reports.values():
             reader.close()
 
-    def ending(self, pid: int, _status: int) -> dict[str, Any]:
+    def ending(self, pid: int) -> dict[str, Any]:
         """What the init told before it ended."""
         with self._reports.pop(pid) as reader:
             return read_report(reader)

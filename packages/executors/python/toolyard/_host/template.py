@@ -12,7 +12,6 @@ from __future__ import annotations
 import gc
 import importlib
 
-from .birth import OpenBirths
 from .call import run_call
 from .errors import describe, is_of_network, print_traceback
 from .forker import Forker
@@ -25,22 +24,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .channel import Channel
-    from .forker import Births
 
 _COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
-def serve_module(root: str, greeting: dict[str, Any], control: Channel) -> int:
-    """
-    Imports the module that the worker names and serves its calls; returns the exit status. `greeting` is what the host
-    was told.
-    """
+def serve_module(root: str, box: dict[str, Any], control: Channel) -> int:
+    """Imports the module that the worker names and serves its calls; returns the exit status."""
+    from .nests import CallNests  # Imported in the host already.
+
     request = control.receive()
     if request is None:
         return 0
     sources = watch(root)
     try:
-        module = _import(request["module"])
+        module = import_module(request["module"])
         if _has_coroutines(module):
             importlib.import_module("asyncio")
     except BaseException as error:  # Also SystemExit: whatever a module raises is why it does not import.
@@ -53,19 +50,11 @@ def serve_module(root: str, greeting: dict[str, Any], control: Channel) -> int:
     gc.collect()
     gc.freeze()
     control.send({"ready": True})
-    Forker(control, _births(greeting), lambda channel: run_call(module, channel, root)).run(sources.changed)
+    Forker(control, CallNests(box), lambda channel: run_call(module, channel, root)).run(sources.changed)
     return 0
 
 
-def _births(greeting: dict[str, Any]) -> Births:
-    if greeting["box"] is None:
-        return OpenBirths(greeting["reception"])
-    from .nests import CallNests  # Imported in the host already.
-
-    return CallNests(greeting["box"])
-
-
-def _import(name: str) -> ModuleType:
+def import_module(name: str) -> ModuleType:
     """
     Imports a module, or the one of this name in `tools`, as the manifests' own loader does (PC13). When neither is
     there, the first error is the one that helps (B8).

@@ -2,23 +2,25 @@ import type { CallError } from '@toolyard/contract'
 import type { PythonRun } from '@toolyard/manifests'
 import { disconnect } from '../wire/connections.ts'
 import type { SessionPlace } from '../../run/outcome.ts'
-import { unlessInterrupted, type Interruption, sandboxError, shortageError, type HostBox, defaultLimits } from '@toolyard/sandbox'
-import type { ForkedProcess, ShownSession } from '../host/forker.ts'
+import { unlessInterrupted, type Interruption, sandboxError, shortageError, type HostBox } from '@toolyard/sandbox'
+import type { ShownSession } from '../host/forker.ts'
+import type { CallProcess } from '../host/process-tree.ts'
 import type { Hosts } from '../host/hosts.ts'
 import type { Import } from '../host/import.ts'
-import { moduleName } from './module-name.ts'
+import { moduleName } from '../host/module-name.ts'
 import type { Template } from '../host/template.ts'
 
 /** The process of a call, or why it has none. */
 export type Opened =
-  | { kind: 'opened', process: ForkedProcess }
+  | { kind: 'opened', process: CallProcess }
   /** `lacksNetwork`: the import fails of a network that isn't there. */
   | { kind: 'unstarted', error: CallError, lacksNetwork?: boolean }
   | Interruption
 
 export interface OpenOptions {
-  /** The box that the tool's host must be in; undefined: none. */
+  /** The box that the tool's host must be in; undefined: the call runs in the open, where `limit` is its own limits' command line. */
   box: HostBox | undefined
+  limit?: readonly string[] | undefined
   /** The session whose directory the call has for its workspace. */
   session?: SessionPlace | undefined
   /** Whether this is no call, and none is expected soon: an import that isn't done by the deadline is given up. Default false. */
@@ -35,18 +37,25 @@ const maxAttempts = 4
 
 /**
  * Forks a process for a call from the template of its module, which is made when there is none, or its sources changed.
- * An import that isn't done by the deadline goes on, for later calls.
+ * An import that isn't done by the deadline goes on, for later calls. In the open, the process imports its module itself.
  */
 export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptions): Promise<Opened> {
+  const { box } = options
+  if (box === undefined) {
+    const plain = await hosts.startPlain(run, options.limit)
+    if ('error' in plain) return { kind: 'unstarted', error: plain.error }
+    options.onPython(plain.python)
+    return { kind: 'opened', process: plain.process }
+  }
   const module = moduleName(run.module)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const found = await unlessInterrupted(hosts.get(run.root, options.box), options.interrupted, async () => {})
+    const found = await unlessInterrupted(hosts.get(run.root, box), options.interrupted, async () => {})
     if ('kind' in found) return found
     const started = found.value
     if ('error' in started) return { kind: 'unstarted', error: started.error }
     options.onPython(started.python)
     const template = started.host.template(module)
-    const opened = await openWith(template, run, options)
+    const opened = await openWith(template, run, { ...options, box })
     if (opened === undefined || opened.kind === 'unstarted' || (options.once === true && opened.kind !== 'opened')) started.host.retire(module, template)
     if (opened !== undefined) return opened
   }
@@ -55,7 +64,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
 
 /** Undefined when it is to be tried with another template. */
 async function openWith (
-  template: Template, run: PythonRun, { box, session, once = false, onLine, interrupted }: OpenOptions
+  template: Template, run: PythonRun, { box, session, once = false, onLine, interrupted }: OpenOptions & { box: HostBox }
 ): Promise<Opened | undefined> {
   const unfollow = template.follow(onLine)
   const imported = await Promise.race([template.imported, interrupted])
@@ -65,7 +74,7 @@ async function openWith (
     return imported
   }
   if (imported.kind !== 'imported') return failed(imported, run)
-  const forking = template.fork({ limits: box?.limits ?? defaultLimits, ahead: !once, session: shownSession(session, box) })
+  const forking = template.fork({ limits: box.limits, ahead: !once, session: shownSession(session, box) })
   const answer = await unlessInterrupted(forking, interrupted, async begun => {
     const late = await begun
     if (late.kind === 'forked') await end(late.process)
@@ -77,14 +86,14 @@ async function openWith (
 }
 
 /** Undefined for a call that sees no session. */
-function shownSession (session: SessionPlace | undefined, box: HostBox | undefined): ShownSession | undefined {
-  if (session === undefined || box === undefined || box.sessionAccess === 'none') return undefined
+function shownSession (session: SessionPlace | undefined, box: HostBox): ShownSession | undefined {
+  if (session === undefined || box.sessionAccess === 'none') return undefined
   return { id: session.id, isWritable: box.sessionAccess === 'write' }
 }
 
 /** Where its session can't be shown, the process is gone. */
 async function untilShown (
-  process: ForkedProcess, shown: Promise<string | undefined>, interrupted: Promise<Interruption>
+  process: CallProcess, shown: Promise<string | undefined>, interrupted: Promise<Interruption>
 ): Promise<Opened> {
   const fault = await Promise.race([shown, interrupted])
   if (fault === undefined) return { kind: 'opened', process }
@@ -94,7 +103,7 @@ async function untilShown (
   return { kind: 'unstarted', error: sandboxError(ending.kind === 'unboxed' ? ending.cause : `the session can't be shown to the call: ${fault}`) }
 }
 
-async function end (process: ForkedProcess): Promise<void> {
+async function end (process: CallProcess): Promise<void> {
   disconnect(process)
   await process.tree.kill()
   process.release()

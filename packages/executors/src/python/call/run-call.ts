@@ -6,8 +6,7 @@ import {
   watchProcessorTime, type ProcessEnding
 } from '@toolyard/sandbox'
 import { disconnect } from '../wire/connections.ts'
-import type { ForkedProcess } from '../host/forker.ts'
-import type { ForkEnding } from '../host/process-tree.ts'
+import type { CallProcess, ForkEnding } from '../host/process-tree.ts'
 import { encodeFrame } from '../wire/frames.ts'
 import { readReply, type Reply } from './reply.ts'
 
@@ -50,20 +49,19 @@ export interface CallEnd {
 }
 
 interface Running {
-  process: ForkedProcess
+  process: CallProcess
   reply: Reply
-  begun: number
   printedBytes: () => number
   /** Both connections ended. */
   closed: Promise<true>
 }
 
 /**
- * Runs one call in a forked process, to its end, its timeout or its abort. Fulfilled when all of its output is read and
+ * Runs one call in its process, to its end, its timeout or its abort. Fulfilled when all of its output is read and
  * no process of it is left; never rejected.
  */
 export async function runCall (
-  process: ForkedProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group, onUsed }: CallOptions
+  process: CallProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group, onUsed }: CallOptions
 ): Promise<CallEnd> {
   const { requests, replies, output } = process
   const lines = createLineSplitter(onLine, onProgress)
@@ -75,7 +73,7 @@ export async function runCall (
   const reply = readReply(replies, request.max_bytes)
   const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
   const unbound = group === undefined ? undefined : await enterGroup(group, process)
-  const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printed.totalBytes(), closed }
+  const run: Running = { process, reply, printedBytes: () => printed.totalBytes(), closed }
   const endWatch = onUsed === undefined ? undefined : watchProcessorTime(() => process.tree.first())
   if (unbound === undefined) requests.write(encodeFrame(request))
 
@@ -91,7 +89,7 @@ export async function runCall (
   return { ending, reply, printed: printed.read() }
 }
 
-async function enterGroup ({ members, limits }: CallGroup, { tree }: ForkedProcess): Promise<Unbound | undefined> {
+async function enterGroup ({ members, limits }: CallGroup, { tree }: CallProcess): Promise<Unbound | undefined> {
   try {
     await tree.enter(async pid => { await enterGroups(members, [pid]) })
     for (const [file, value] of limits) await writeFile(file, value)
@@ -103,12 +101,11 @@ async function enterGroup ({ members, limits }: CallGroup, { tree }: ForkedProce
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
 async function cleanUp (
-  { process: { tree }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding | Unbound, deadline: Deadline
+  { process: { tree }, reply, printedBytes, closed }: Running, ending: ForkEnding | Unbound, deadline: Deadline
 ): Promise<number[]> {
-  const ms = performance.now() - begun
   // Nobody saw the process end: it may be running.
   if (ending.kind === 'lost' || ending.kind === 'unbound') return await tree.kill()
   const ended = Promise.race([closed, deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => reply.receivedBytes() + printedBytes())
-  return closedByItself && !await tree.mayOutlive(ms) ? [] : await tree.kill()
+  return closedByItself && !tree.mayOutlive() ? [] : await tree.kill()
 }

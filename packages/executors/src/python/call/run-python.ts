@@ -24,6 +24,8 @@ export interface PythonHost {
   onSurvivors: (pids: number[]) => void
   /** Shuts in the tool's host; without it the tool runs in the open. */
   box?: HostBox | undefined
+  /** In the open: a command line that runs what follows it under the tool's own limits. */
+  limit?: readonly string[] | undefined
   /** The session that the call is in. */
   session?: SessionPlace | undefined
   /** The control group of the call, if it needs one. */
@@ -49,7 +51,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
   const deadline = startDeadline(context.timeoutMs, context.signal)
   try {
     const opened = await openCall(host.hosts, run, {
-      box: host.box, session: host.session, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path }
+      box: host.box, limit: host.limit, session: host.session, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path }
     })
     let end: RunEnd
     if (opened.kind === 'opened') {

@@ -1,26 +1,16 @@
-import { type Mark, type Marks, readProcess, defaultLimits, type ProcessLimits } from '@toolyard/sandbox'
+import { defaultLimits, type ProcessLimits } from '@toolyard/sandbox'
 import { createDeferred, type Deferred } from '../wire/deferred.ts'
 import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
-import { nestTree, type NestParent } from './nest-tree.ts'
+import { nestTree, type NestParent, type NestTree } from './nest-tree.ts'
 import { disconnect, type Connections } from '../wire/connections.ts'
 import { createPipeSource } from '../wire/pipes.ts'
-import { openTree, type ForkEnding, type ProcessTree } from './process-tree.ts'
-import type { Reception } from '../wire/reception.ts'
+import type { CallProcess, ForkEnding } from './process-tree.ts'
 
-/** A process that was forked, is connected, and waits for its first message. */
-export interface ForkedProcess extends Connections {
-  tree: ProcessTree
-  /** The process as the parent of those that it forks itself. */
-  self: ForkerProcess
-  /** Fulfilled when it ended and was reaped. */
-  ended: Promise<ForkEnding>
+/** A process that was forked. */
+export interface ForkedProcess extends CallProcess {
+  tree: NestTree
   hasEnded: () => boolean
-  /** To be called when all its processes are gone. */
-  release: () => void
 }
-
-/** A process that forks. In the open: its pid, and the reception that its children connect to. In a box: its nest. */
-export type ForkerProcess = { kind: 'open', pid: number, reception: Reception } | { kind: 'boxed', nest: NestParent }
 
 export type Fork =
   /** `shown`: undefined once the process has been shown its session, else why not; absent without a session. */
@@ -36,7 +26,7 @@ export type Fork =
 
 /** A Python process that forks others: a host or a template. */
 export interface Forker {
-  /** `limits` are those of the new process; without effect in the open. */
+  /** `limits` are those of the new process. */
   fork (limits?: ProcessLimits): Promise<Fork>
   /** Of a host: shows a process the directory of a session in place of the workspace; answers why not. Never rejected. */
   showSession (process: ForkedProcess, session: ShownSession): Promise<string | undefined>
@@ -52,10 +42,6 @@ export interface ShownSession {
   isWritable: boolean
 }
 
-export interface ForkerService {
-  marks: Marks
-}
-
 /** A process that was asked for; the answer is undefined when none will come. */
 interface Child {
   answered: Deferred<Message | undefined>
@@ -67,13 +53,13 @@ const maxMessageBytes = 4_096
 export const patienceMs = 10_000
 
 /** Takes over the connections of a forking process. The messages are in `forker.py`. */
-export function createForker (self: ForkerProcess, { requests, replies }: Pick<Connections, 'requests' | 'replies'>, { marks }: ForkerService): Forker {
+export function createForker (self: NestParent, { requests, replies }: Pick<Connections, 'requests' | 'replies'>): Forker {
   const children = new Map<number, Child>()
   let count = 0
   /** By `performance.now()`. */
   let heardAt = 0
 
-  const pipes = createPipeSource(() => self.kind === 'boxed' ? self.nest.find() : undefined)
+  const pipes = createPipeSource(() => self.find())
   const closed = new Promise<void>(resolve => { replies.once('close', () => { resolve() }) }).then(() => {
     pipes.close()
     for (const child of children.values()) lose(child)
@@ -121,26 +107,19 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
     return answer
   }
 
-  async function connect (
-    child: Child, connected: (answer: Message) => Promise<Connections | undefined>, mark: Mark | undefined
-  ): Promise<Fork> {
+  async function connect (child: Child): Promise<Fork> {
     const answer = await child.answered.promise
-    const childPid = Number(answer?.['pid'])
-    if (answer === undefined || !Number.isSafeInteger(childPid)) return refusalOf(answer)
-    const connections = await Promise.race([connected(answer), child.ended.promise])
-    if (connections === undefined || 'kind' in connections) {
-      const ending = connections ?? await child.ended.promise
+    const pid = Number(answer?.['pid'])
+    if (answer === undefined || !Number.isSafeInteger(pid)) return refusalOf(answer)
+    const connections = openPipes(answer)
+    const { promise: ended } = child.ended
+    if (connections === undefined) {
+      const ending = await ended
       return ending.kind === 'unboxed' ? ending : { kind: 'lost' }
     }
-    const born = birthOf(childPid, mark, child.ended.promise)
-    if (born === undefined) {
-      disconnect(connections)
-      return { kind: 'lost' }
-    }
-    const release = (): void => { marks.release(mark) }
-    let ended = false
-    void child.ended.promise.then(() => { ended = true })
-    return { kind: 'forked', process: { ...connections, ...born, ended: child.ended.promise, hasEnded: () => ended, release } }
+    let hasEnded = false
+    void ended.then(() => { hasEnded = true })
+    return { kind: 'forked', process: { ...connections, tree: nestTree(self, pid, ended), ended, hasEnded: () => hasEnded, release: () => {} } }
   }
 
   /** Undefined when its nest could not be made, or it ended at once. */
@@ -150,35 +129,11 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
     return connections
   }
 
-  /** Undefined for what isn't a child of the forker. */
-  function birthOf (pid: number, mark: Mark | undefined, ended: Promise<ForkEnding>): Pick<ForkedProcess, 'tree' | 'self'> | undefined {
-    if (self.kind === 'boxed') {
-      const nest = nestTree(self.nest, pid, ended)
-      return { tree: nest, self: { kind: 'boxed', nest } }
-    }
-    const entry = readProcess(pid)
-    // A module that is imported in the forker could send messages of its own, and have any process killed.
-    if (process.platform === 'linux' && entry?.parent !== self.pid) return undefined
-    return { tree: openTree({ pid, started: entry?.started, mark }), self: { kind: 'open', pid, reception: self.reception } }
-  }
-
   return {
     closed,
-    async fork (processLimits = defaultLimits) {
-      if (self.kind === 'boxed') {
-        return await inTime(
-          connect(request({ limits: processLimits }), async answer => await Promise.resolve(openPipes(answer)), undefined)
-        )
-      }
-      const expected = self.reception.expect()
-      const mark = marks.take()
-      const fork = await inTime(connect(request({ token: expected.token, mark: mark ?? null }), async () => await expected.connected, mark))
-      expected.dismiss()
-      if (fork.kind !== 'forked') marks.release(mark)
-      return fork
-    },
+    fork: async (processLimits = defaultLimits) => await inTime(connect(request({ limits: processLimits }))),
     async showSession ({ tree }, { id, isWritable }) {
-      const init = await tree.initInHost?.()
+      const init = await tree.initInHost()
       if (init === undefined) return 'its process is gone'
       const answer = await inTime(request({ show: { session: id, init, write: isWritable } }).answered.promise)
       const { shown, unshown } = answer ?? {}

@@ -8,12 +8,11 @@ import { fileURLToPath } from 'node:url'
 import type { CallError } from '@toolyard/contract'
 import { within } from '@toolyard/runtime'
 import {
-  boxError, type BoxStatus, killBox, childrenOf, enterGroups, killTree, readProcess, type ProcessPlan, sandboxError, startError,
+  boxError, type BoxStatus, killBox, childrenOf, enterGroups, type ProcessPlan, sandboxError, startError,
   type HostBox, type NestPlan
 } from '@toolyard/sandbox'
-import { createForker, patienceMs, type ForkerProcess } from './forker.ts'
+import { createForker, patienceMs } from './forker.ts'
 import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
-import type { Reception } from '../wire/reception.ts'
 import { createTemplate, type Template, type TemplateService } from './template.ts'
 
 /** The warm process of one Python root, and the templates of its modules. */
@@ -38,8 +37,8 @@ export interface HostService extends TemplateService {
 export interface HostPlace {
   /** The Python root. */
   root: string
-  /** The box that it and its calls are shut in, or for those in the open, where they connect. */
-  within: HostBox | Reception
+  /** The box that it and its calls are shut in. */
+  box: HostBox
 }
 
 interface HostProcess {
@@ -48,14 +47,14 @@ interface HostProcess {
   control: Socket
   stderr: Readable & { unref (): void }
   /** Of the box around it. */
-  boxed: { status: BoxStatus, nests: NestPlan, depth: number } | undefined
+  boxed: { status: BoxStatus, nests: NestPlan, depth: number }
 }
 
 /** Beyond these, the template that was used longest ago is retired: each holds its module in memory. */
 const maxTemplates = 32
 const stderrChars = 4_096
-/** Behind stdin, stdout and stderr. In a box, the box's own comes first. */
-const firstDescriptor = 3
+/** Behind stdin, stdout, stderr and the box's own. */
+const controlDescriptor = 4
 const script = fileURLToPath(new URL('../../../python/toolyard_host.py', import.meta.url))
 
 /** Starts a host, or says why it can't be started. `plan` is a Python, its directory and its environment. */
@@ -63,16 +62,16 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
   const started = await spawnHost(place, plan)
   if (!('child' in started)) return started
   const { control, boxed } = started
-  control.write(encodeFrame({ box: boxed?.nests ?? null, reception: 'enter' in place.within ? null : place.within.path }))
-  const answer = boxed === undefined ? undefined : await firstAnswer(started)
+  control.write(encodeFrame(boxed.nests))
+  const answer = await firstAnswer(started)
   const host = createHost(place, started, service)
-  if (answer !== undefined && answer['ready'] !== true) {
+  if (answer['ready'] !== true) {
     await host.close()
     return sandboxError(String(answer['failed']))
   }
   try {
     // The host forks only when it is asked to, so none of its processes is outside the groups.
-    await enterGroups(service.groupMembers, chainOf(started.pid, boxed?.depth ?? 0))
+    await enterGroups(service.groupMembers, chainOf(started.pid, boxed.depth))
     return host
   } catch (error) {
     await host.close()
@@ -80,7 +79,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
   }
 }
 
-/** What a boxed host says first; when it ends or stays without a word, what was printed. */
+/** What a host says first; when it ends or stays without a word, what was printed. */
 async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Message> {
   let printed = ''
   stderr.on('data', (chunk: Buffer) => { printed = (printed + chunk.toString('utf8')).slice(-stderrChars) })
@@ -89,12 +88,9 @@ async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Me
   return await within(patienceMs, Promise.race([answered, gone])) ?? { failed: printed.trim() || `the Python host said nothing for ${patienceMs / 1_000} s` }
 }
 
-function createHost ({ root, within: place }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
-  const tree = { pid, started: readProcess(pid)?.started, mark: undefined }
-  const kill = (): Promise<number[]> => boxed === undefined ? killTree(tree, []) : killBox(tree)
-  const find = (): number | undefined => boxed === undefined ? pid : chainOf(pid, boxed.depth)[boxed.depth]
-  const self: ForkerProcess = 'enter' in place ? { kind: 'boxed', nest: { find, kill } } : { kind: 'open', pid, reception: place }
-  const forker = createForker(self, { requests: control, replies: control }, service)
+function createHost ({ root }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
+  const kill = (): Promise<number[]> => killBox(pid)
+  const forker = createForker({ find: () => chainOf(pid, boxed.depth)[boxed.depth], kill }, { requests: control, replies: control })
   const current = new Map<string, Template>()
   const living = new Set<Template>()
   let closing = false
@@ -130,7 +126,7 @@ function createHost ({ root, within: place }: HostPlace, { child, pid, control, 
       await kill()
       await exited
     }
-    boxed?.status.close()
+    boxed.status.close()
   }
 
   let ending: Promise<void> | undefined
@@ -160,21 +156,24 @@ function chainOf (pid: number, depth: number): number[] {
   return child === undefined ? [pid] : [pid, ...chainOf(child, depth - 1)]
 }
 
+/** A Python that runs `toolyard_host.py`: the host of a root, or with a module the one process of a call. */
+export function hostPlan (basis: Omit<ProcessPlan, 'args'>, root: string, descriptor: number, ...module: string[]): ProcessPlan {
+  return { ...basis, args: ['-I', '-B', '-X', 'utf8', script, root, String(descriptor), ...module], readable: [...basis.readable ?? [], dirname(script)] }
+}
+
 /** As the leader of a session of its own, so that a Ctrl-C at the worker's terminal doesn't reach it. */
-async function spawnHost ({ root, within: place }: HostPlace, basis: Omit<ProcessPlan, 'args'>): Promise<HostProcess | CallError> {
-  let entry: ReturnType<HostBox['enter']> | undefined
-  const box = 'enter' in place ? place : undefined
-  const control = box === undefined ? firstDescriptor : firstDescriptor + 1
-  const plan = { ...basis, args: ['-I', '-B', '-X', 'utf8', script, root, String(control)], readable: [...basis.readable ?? [], dirname(script)] }
+async function spawnHost ({ root, box }: HostPlace, basis: Omit<ProcessPlan, 'args'>): Promise<HostProcess | CallError> {
+  let entry: ReturnType<HostBox['enter']>
+  const plan = hostPlan(basis, root, controlDescriptor)
   try {
-    entry = box?.enter({ ...plan, root })
+    entry = box.enter({ ...plan, root })
   } catch (error) {
     return await boxError(plan, error)
   }
   const files: number[] = []
   try {
-    const { program, args, cwd, env } = entry?.plan ?? plan
-    for (const file of entry?.files ?? []) files.push(openSync(file, 'r+'))
+    const { program, args, cwd, env } = entry.plan
+    for (const file of entry.files) files.push(openSync(file, 'r+'))
     const child = spawn(program, args, {
       cwd,
       // Node adds this variable from its own environment unless it finds it here.
@@ -184,11 +183,11 @@ async function spawnHost ({ root, within: place }: HostPlace, basis: Omit<Proces
     })
     child.on('error', () => {})
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    const [stderr, link]: unknown[] = [child.stderr, child.stdio[control]]
+    const [stderr, link]: unknown[] = [child.stderr, child.stdio[controlDescriptor]]
     if (!(stderr instanceof Socket) || !(link instanceof Socket)) throw new Error('The host was started without its connections')
     return { child, pid: child.pid, control: link, stderr, boxed: entry }
   } catch (error) {
-    entry?.status.close()
+    entry.status.close()
     return await startError(plan, error)
   } finally {
     for (const fd of files) closeSync(fd)

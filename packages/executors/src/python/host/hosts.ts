@@ -1,11 +1,13 @@
 import type { CallError } from '@toolyard/contract'
+import type { PythonRun } from '@toolyard/manifests'
 import { errorCode } from '@toolyard/contract/terms'
-import { shortageError, type ProcessHost, type HostBox } from '@toolyard/sandbox'
+import { shortageError, type ProcessHost, type ProcessPlan, type HostBox } from '@toolyard/sandbox'
 import { startHost, type Host, type HostService } from './host.ts'
 import { findInterpreter, type FoundInterpreter } from './interpreter.ts'
-import { openReception, type Reception } from '../wire/reception.ts'
+import { startPlain } from './plain-process.ts'
+import type { CallProcess } from './process-tree.ts'
 
-export interface HostsOptions extends Pick<ProcessHost, 'marks' | 'onSurvivors'> {
+export interface HostsOptions extends Pick<ProcessHost, 'onSurvivors'> {
   workspaceDir: string
   /** The whole environment of hosts, and so of tools. */
   env: Readonly<Record<string, string>>
@@ -16,8 +18,10 @@ export interface HostsOptions extends Pick<ProcessHost, 'marks' | 'onSurvivors'>
 
 /** The hosts of a worker, one for each Python root and box, started at first use and again when they died. */
 export interface Hosts {
-  /** The host of a root, with the path of its Python; or why there is none. Without a box it runs in the open. */
-  get (root: string, box: HostBox | undefined): Promise<{ host: Host, python: string } | { error: CallError }>
+  /** The host of a root, with the path of its Python; or why there is none. */
+  get (root: string, box: HostBox): Promise<{ host: Host, python: string } | { error: CallError }>
+  /** In the open, each call has a process of its own. `limit` as in `startPlain`. */
+  startPlain (run: PythonRun, limit: readonly string[] | undefined): Promise<{ process: CallProcess, python: string } | { error: CallError }>
   /** Ends all hosts; no call may be running. */
   close (): Promise<void>
 }
@@ -28,11 +32,10 @@ type Started = Awaited<ReturnType<Hosts['get']>>
 export function createHosts (options: HostsOptions): Hosts {
   const byPlace = new Map<string, Place>()
   const living = new Set<Host>()
-  let reception: Promise<Reception> | undefined
   let python: Promise<FoundInterpreter | CallError> | undefined
 
-  function open (key: string, root: string, box: HostBox | undefined): Place {
-    const place = { started: start(root, box).catch(unstarted), stamp: box?.stamp(root) }
+  function open (key: string, root: string, box: HostBox): Place {
+    const place = { started: start(root, box).catch(unstarted), stamp: box.stamp(root) }
     byPlace.set(key, place)
     void place.started.then(async started => {
       if ('host' in started) await started.host.closed
@@ -43,47 +46,44 @@ export function createHosts (options: HostsOptions): Hosts {
     return place
   }
 
-  /** If it can't be opened, the next call tries again. */
-  async function openedReception (): Promise<Reception> {
-    reception ??= openReception()
-    try {
-      return await reception
-    } catch (error) {
-      reception = undefined
-      throw error
-    }
-  }
-
-  async function start (root: string, box: HostBox | undefined): Promise<Started> {
+  async function findBasis (): Promise<Omit<ProcessPlan, 'args'> | CallError> {
     python ??= findPython(options.env)
     const found = await python
-    if ('code' in found) return { error: found }
-    const within = box ?? await openedReception()
-    const host = await startHost(
-      { root, within }, { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }, options
-    )
+    // It may be installed by the next call.
+    if ('code' in found) python = undefined
+    return 'code' in found ? found : { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }
+  }
+
+  async function start (root: string, box: HostBox): Promise<Started> {
+    const basis = await findBasis()
+    if ('code' in basis) return { error: basis }
+    const host = await startHost({ root, box }, basis, options)
     if ('code' in host) return { error: host }
     living.add(host)
     void host.closed.then(async () => {
       await host.close()
       living.delete(host)
     })
-    return { host, python: found.path }
+    return { host, python: basis.program }
   }
 
   return {
     get (root, box) {
-      const key = JSON.stringify([root, box?.key])
+      const key = JSON.stringify([root, box.key])
       const place = byPlace.get(key)
-      if (place !== undefined && place.stamp === box?.stamp(root)) return place.started
+      if (place !== undefined && place.stamp === box.stamp(root)) return place.started
       if (place !== undefined) void place.started.then(async started => { if ('host' in started) await started.host.close() })
       return open(key, root, box).started
+    },
+    async startPlain (run, limit) {
+      const basis = await findBasis()
+      if ('code' in basis) return { error: basis }
+      const process = await startPlain(run, basis, limit)
+      return 'code' in process ? { error: process } : { process, python: basis.program }
     },
     async close () {
       await Promise.all([...byPlace.values()].map(({ started }) => started))
       await Promise.all([...living].map(host => host.close()))
-      await (await reception)?.close()
-      reception = undefined
     }
   }
 }
@@ -91,7 +91,7 @@ export function createHosts (options: HostsOptions): Hosts {
 interface Place {
   started: Promise<Started>
   /** Of its box, from before that was built. */
-  stamp: string | undefined
+  stamp: string
 }
 
 async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter | CallError> {

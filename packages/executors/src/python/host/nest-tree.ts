@@ -2,6 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { childrenOf, namespacePids, readProcess, signalGroup, signalProcess, beforeGraceEnds } from '@toolyard/sandbox'
 import type { ForkEnding, ProcessTree } from './process-tree.ts'
 
+/** A nest, which is the parent of those that its process forks. */
+export interface NestTree extends ProcessTree, NestParent {
+  /**
+   * Only of a call's nest: the pid of its init, as the host knows it, once the nest is complete; undefined when it is gone. A
+   * second call answers sooner.
+   */
+  initInHost (): Promise<number | undefined>
+}
+
 /** A process in a box that forks others, each in a nest of its own. */
 export interface NestParent {
   /** Its pid, as seen from here; undefined when it is gone. */
@@ -27,7 +36,7 @@ const levelsBelowHost = 2
  * @param pid of that process, as its parent sees it
  * @param ended how it ended, from the parent; the kernel tells that only when the whole nest is gone
  */
-export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEnding>): ProcessTree & NestParent {
+export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEnding>): NestTree {
   const seen: { ending?: ForkEnding } = {}
   /** The init of a nest that was found whole, with its start: its pid may become another process's. */
   let whole: { init: number, started: number } | undefined
@@ -95,7 +104,7 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
       }
       return undefined
     },
-    mayOutlive: () => Promise.resolve(false)
+    mayOutlive: () => false
   }
 }
 

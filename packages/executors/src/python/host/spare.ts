@@ -28,7 +28,7 @@ export function createSpare (forker: Forker): Spare {
     if (fork.kind !== 'forked') return fork
     // It keeps no process alive while it waits.
     hold(fork.process, false)
-    if (showsSessions) void fork.process.tree.initInHost?.()
+    if (showsSessions) void fork.process.tree.initInHost()
     return fork
   }
 

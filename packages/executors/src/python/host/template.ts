@@ -1,6 +1,6 @@
 import { defaultLimits, type ProcessLimits } from '@toolyard/sandbox'
 import { createDeferred } from '../wire/deferred.ts'
-import { createForker, type Fork, type ForkedProcess, type Forker, type ForkerService, type ShownSession } from './forker.ts'
+import { createForker, type Fork, type ForkedProcess, type Forker, type ShownSession } from './forker.ts'
 import { runImport, type Import } from './import.ts'
 import { createSpare, showing, type Spare } from './spare.ts'
 
@@ -31,7 +31,7 @@ export interface ForkOptions {
   session: ShownSession | undefined
 }
 
-export interface TemplateService extends ForkerService {
+export interface TemplateService {
   /** Gets the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void
 }
@@ -78,8 +78,8 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
     return result
   }
 
-  function serve ({ requests, replies, self, ended }: ForkedProcess): void {
-    forker = createForker(self, { requests, replies }, service)
+  function serve ({ requests, replies, tree, ended }: ForkedProcess): void {
+    forker = createForker(tree, { requests, replies })
     spare = createSpare(forker)
     void forker.closed.then(retire)
     void ended.then(({ kind }) => {

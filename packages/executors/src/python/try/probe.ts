@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { toolEnvironment } from '../../run/environment.ts'
 import type { Outcome } from '../../run/outcome.ts'
-import { createMarks, type HostBox, type LayerFinding } from '@toolyard/sandbox'
+import { type HostBox, type LayerFinding } from '@toolyard/sandbox'
 import { createThreads } from '../../run/create-threads.ts'
 import { createHosts } from '../host/hosts.ts'
 import { layPythonTargets, type PythonTargets } from './probe-targets.ts'
@@ -24,7 +24,6 @@ export async function probePython (boxFor: (targets: Pick<PythonTargets, 'worksp
   const hosts = createHosts({
     env: toolEnvironment([], env).variables,
     workspaceDir,
-    marks: createMarks(),
     onSurvivors: () => {},
     onHostEnd: () => {},
     groupMembers: []

@@ -53,11 +53,12 @@ async function tryTool (
 ): Promise<Tried> {
   const deadline = startDeadline(timeoutMs, new AbortController().signal)
   const box = boxOf(tool)
+  const unimported = `module '${run.module}' does not import: `
   const misses = (lacksNetwork: boolean | undefined): boolean => lacksNetwork === true && box !== undefined && hasNetwork(tool)
   try {
     const opened = await openCall(hosts, run, { box, once: true, onLine: () => {}, interrupted: deadline.interrupted, onPython: () => {} })
     if (opened.kind === 'unstarted') {
-      const reason = opened.error.message.replace(`module '${run.module}' does not import: `, '')
+      const reason = opened.error.message.replace(unimported, '')
       return tried({ tool, what: 'module', reason }, misses(opened.lacksNetwork) ? 'network' : doubtOf(opened.error))
     }
     if (opened.kind !== 'opened') return tried({ tool, what: 'module', reason: tooLong }, 'slow')
@@ -76,8 +77,8 @@ async function tryTool (
     if (outcome === undefined) return unanswered(tool, call)
     if (outcome.ok) return signatures ? readSignature(outcome.output) : {}
     const { error } = outcome
-    const what = isRecord(error.details) && error.details['type'] !== undefined ? 'construction' : 'class'
-    return tried({ tool, what, reason: error.message }, misses(call.reply.lacksNetwork()) ? 'network' : doubtOf(error))
+    const what = error.message.startsWith(unimported) ? 'module' : isRecord(error.details) && error.details['type'] !== undefined ? 'construction' : 'class'
+    return tried({ tool, what, reason: error.message.replace(unimported, '') }, misses(call.reply.lacksNetwork()) ? 'network' : doubtOf(error))
   } finally {
     deadline.clear()
   }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** What leads to one forked process and back; nothing has been read from it. In the open, the first two are one socket. */
+/** What leads to one forked process and back; nothing has been read from it. The first two may be one socket. */
 export interface Connections {
   /** Carries messages to it. */
   requests: Socket

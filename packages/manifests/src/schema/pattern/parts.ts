@@ -14,11 +14,6 @@ export function placesOf (node: PatternNode): number {
   return node.type === 'quantifier' ? places * Math.max(node.min, node.max ?? 1, 1) : places
 }
 
-/** Whether a pattern asks for a text that a group matched before, as in `(a)\1`. */
-export function hasReference (node: PatternNode): boolean {
-  return node.type === 'reference' || children(node).some(hasReference)
-}
-
 function children (node: PatternNode): readonly PatternNode[] {
   switch (node.type) {
     case 'alternative':

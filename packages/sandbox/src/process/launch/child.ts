@@ -1,17 +1,16 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Interruption } from '../plan/deadline.ts'
 import type { CallGroup } from '../table/groups.ts'
-import type { Mark } from '../table/mark.ts'
 import type { ProcessPlan } from '../plan/plan.ts'
 
-/** How a started process ended by itself. `abort`: the process that started it is gone, and the end isn't known. */
-export type ChildEnding = { kind: 'exit', code: number } | { kind: 'signal', signal: NodeJS.Signals } | Extract<Interruption, { kind: 'abort' }>
+/** How a process ended by itself. */
+export type OwnEnding = { kind: 'exit', code: number } | { kind: 'signal', signal: NodeJS.Signals }
+/** `abort`: the process that started it is gone, and its end isn't known. */
+export type ChildEnding = OwnEnding | Extract<Interruption, { kind: 'abort' }>
 
 /** A process that runs, the leader of a session of its own. */
 export interface Child {
   pid: number
-  /** As in ProcessEntry; whoever has not reaped the process yet can read it for certain. */
-  started: number | undefined
   /** Present when it was asked for: what is written here, the process reads. */
   stdin?: Writable
   /** Present when stdin is held: it ends with `stdin` once this was called. */
@@ -25,23 +24,27 @@ export interface Child {
   release: () => void
 }
 
-/** What to start. */
+/** An ending in the words of Node: a code, or the name of a signal. */
+export function childEnding (code: number | null, signal: NodeJS.Signals | null): OwnEnding {
+  return signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
+}
+
+/** What the helper is to start. */
 export interface LaunchRequest {
   plan: ProcessPlan
   /** What it reads from stdin, until EOF; undefined: what is written to the child's `stdin`. */
   stdin: string | undefined
-  /** The helper keeps an open stdin from ending until `letGo`, also when this process dies. Without a helper it has no effect. */
+  /** The helper keeps an open stdin from ending until `letGo`, also when this process dies. */
   hold?: true | undefined
   /** Paths of files that become 3, 4 and so on, opened for reading and writing. */
   files: readonly string[]
-  mark: Mark | undefined
   /** Where the process and all that it starts are bounded together. */
   group?: CallGroup | undefined
   /** Once it is fulfilled, the start is given up: `launch` rejects, and the process is ended or never begun. */
   interrupted?: Promise<Interruption> | undefined
 }
 
-/** Starts processes. */
+/** Starts boxes. */
 export interface Launcher {
   /** Rejects with an error whose `code` says why the process could not be started. */
   launch (request: LaunchRequest): Promise<Child>

@@ -6,8 +6,7 @@ import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { helperLost } from '../plan/start-error.ts'
-import type { ChildEnding } from './child.ts'
-import { childEnding } from './direct-launcher.ts'
+import { childEnding, type ChildEnding } from './child.ts'
 import type { HelperMessage, JoinMessage, LetGoMessage, MakePipesMessage, StartMessage } from './messages.ts'
 import { createPatience } from './patience.ts'
 
@@ -23,7 +22,6 @@ const lost: ChildEnding = { kind: 'abort', reason: helperLost }
 /** A process that the helper started. */
 export interface Launched {
   pid: number
-  started: number | undefined
   /** A code that says why it couldn't be bounded: it is to be ended. */
   refused: string | undefined
   exited: Promise<ChildEnding>
@@ -44,7 +42,7 @@ export interface HelperProcess {
    * Rejects with an error that has a `code`: `HELPER_LOST` when the helper was not asked, `HELPER_DIED` when it ended before
    * it answered, so that it isn't known whether the process was started.
    */
-  start (message: Omit<StartMessage, 'id'>): Promise<Launched>
+  start (message: Omit<StartMessage, 'id' | 'kind'>): Promise<Launched>
   makePipes (paths: string[]): Promise<void>
   /** Puts it into control groups, and with it all that it starts from now on. */
   join (members: readonly string[]): Promise<void>
@@ -89,9 +87,9 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   readLines(child, message => {
     patience.heard()
     const call = waiting.get(message.id)
-    if ('code' in message) call?.ended(childEnding(message.code, message.signal))
+    if (message.kind === 'ended') call?.ended(childEnding(message.code, message.signal))
     else call?.answered(message)
-    if (!('pid' in message)) waiting.delete(message.id)
+    if (message.kind !== 'started') waiting.delete(message.id)
     letGo()
   })
 
@@ -107,19 +105,19 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
       child.stdin.write(`${JSON.stringify({ id, ...message })}\n`)
     }).finally(() => { patience.answered() })
     if (answer === undefined) throw Object.assign(new Error('the helper died'), { code: unspawned ?? whenLost })
-    if ('error' in answer) throw Object.assign(new Error('not started'), { code: answer.error })
+    if (answer.kind === 'failed') throw Object.assign(new Error('not started'), { code: answer.error })
     return { id, answer, exited }
   }
 
   return {
     async start (message) {
-      const { id, answer, exited } = await ask(message, 'HELPER_DIED')
-      if (!('pid' in answer)) throw new Error('The helper answered a start with something else')
-      const letGo = (): void => { if (alive) child.stdin.write(`${JSON.stringify({ letGo: id } satisfies LetGoMessage)}\n`) }
-      return { pid: answer.pid, started: answer.started, refused: answer.refused, exited, letGo }
+      const { id, answer, exited } = await ask({ kind: 'start', ...message }, 'HELPER_DIED')
+      if (answer.kind !== 'started') throw new Error('The helper answered a start with something else')
+      const letGo = (): void => { if (alive) child.stdin.write(`${JSON.stringify({ kind: 'let-go', id } satisfies LetGoMessage)}\n`) }
+      return { pid: answer.pid, refused: answer.refused, exited, letGo }
     },
-    async makePipes (paths) { await ask({ make: paths }) },
-    async join (members) { await ask({ join: members }) },
+    async makePipes (paths) { await ask({ kind: 'make-pipes', paths }) },
+    async join (members) { await ask({ kind: 'join', members }) },
     isAlive: () => alive,
     async close () {
       closing = true

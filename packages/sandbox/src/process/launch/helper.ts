@@ -1,10 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, constants, openSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
-import { childrenOf, namespacePids } from '../table/children.ts'
-import { readMark } from '../table/mark.ts'
-import { readProcess } from '../table/process-table.ts'
-import type { HelperMessage, JoinMessage, LetGoMessage, MakePipesMessage, StartMessage } from './messages.ts'
+import { childrenOf, namespacePids } from '../table/process-table.ts'
+import type { HelperMessage, HelperRequest, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
 
 /*
  * A small process that starts processes for a worker, whose own memory may have grown: a fork copies the page tables of
@@ -19,7 +17,6 @@ const view = process.argv[2] === 'boxed' ? reopen(3) : undefined
 /** The worker's /proc: this process may be in a pid namespace of its own, and the worker knows processes by its own numbers. */
 const workersProc = `/proc/self/fd/${reopen(view === undefined ? 3 : 4)}`
 const ownPid = Number(readlinkSync(`${workersProc}/self`))
-const usualMark = readMark('self')
 let rest = ''
 /** The control groups that the helper goes back to after each start. */
 let ownGroups: readonly string[] = []
@@ -32,30 +29,27 @@ process.stdin.setEncoding('utf8').on('data', (text: string) => {
   const lines = (rest + text).split('\n')
   rest = lines.pop() ?? ''
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The worker wrote it.
-  for (const line of lines) take(JSON.parse(line) as Message)
+  for (const line of lines) take(JSON.parse(line) as HelperRequest)
 }).on('error', leave).on('end', leave)
 
-type Message = StartMessage | MakePipesMessage | JoinMessage | LetGoMessage
-
 /** Whatever one message causes is the answer to that message, and ends nothing else. */
-function take (message: Message): void {
-  if ('letGo' in message) {
-    letGo(message.letGo)
-    return
-  }
+function take (message: HelperRequest): void {
   try {
-    if ('make' in message) makePipes(message)
-    else if ('join' in message) join(message)
-    else start(message)
+    switch (message.kind) {
+      case 'start': start(message); break
+      case 'make-pipes': makePipes(message); break
+      case 'join': join(message); break
+      case 'let-go': letGo(message.id)
+    }
   } catch (error) {
-    say({ id: message.id, error: codeOf(error) })
+    say({ kind: 'failed', id: message.id, error: codeOf(error) })
   }
 }
 
-function makePipes ({ id, make }: MakePipesMessage): void {
-  const child = spawn('mkfifo', ['-m', '600', ...make], { stdio: 'ignore' })
-  child.once('error', error => { say({ id, error: codeOf(error) }) })
-  child.once('exit', code => { say(code === 0 ? { id, made: true } : { id, error: faultAt(`${make[0]}-try`) }) })
+function makePipes ({ id, paths }: MakePipesMessage): void {
+  const child = spawn('mkfifo', ['-m', '600', ...paths], { stdio: 'ignore' })
+  child.once('error', error => { say({ kind: 'failed', id, error: codeOf(error) }) })
+  child.once('exit', code => { say(code === 0 ? { kind: 'done', id } : { kind: 'failed', id, error: faultAt(`${paths[0]}-try`) }) })
 }
 
 /** Why nothing can be made there: mkfifo(1) tells it only in words. */
@@ -69,10 +63,10 @@ function faultAt (path: string): string {
   }
 }
 
-function join ({ id, join }: JoinMessage): void {
-  enter(join)
-  ownGroups = join
-  say({ id, made: true })
+function join ({ id, members }: JoinMessage): void {
+  enter(members)
+  ownGroups = members
+  say({ kind: 'done', id })
 }
 
 /** Not `errorCode` of the contract: this process loads as little as it can. */
@@ -95,7 +89,7 @@ function enter (members: readonly string[]): void {
 
 /** It answers when it is back in its own groups: the worker may then end and remove those of the call. */
 function start (message: StartMessage): void {
-  const { id, mark } = message
+  const { id } = message
   const opened: number[] = []
   try {
     goHome()
@@ -104,7 +98,6 @@ function start (message: StartMessage): void {
     if (message.hold === true) held.set(id, openSync(message.pipes.stdin, constants.O_WRONLY))
     for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
-    if (mark !== undefined) writeMark(mark)
     if (message.group !== undefined) {
       away = true
       enter(message.group.members)
@@ -112,7 +105,7 @@ function start (message: StartMessage): void {
     const child = spawn(message.program, message.args, {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
     })
-    child.on('error', error => { if (child.pid === undefined) say({ id, error: codeOf(error) }) })
+    child.on('error', error => { if (child.pid === undefined) say({ kind: 'failed', id, error: codeOf(error) }) })
     const refused = leaveGroup(child.pid === undefined ? [] : message.group?.limits)
     if (child.pid === undefined) letGo(id)
     else run(id, child, child.pid, refused)
@@ -121,20 +114,17 @@ function start (message: StartMessage): void {
     leaveGroup()
     throw error
   } finally {
-    if (mark !== undefined && usualMark !== undefined) writeMark(usualMark)
     for (const fd of opened) closeSync(fd)
   }
 }
 
 function run (id: number, child: ChildProcess, ownNumber: number, refused: string | undefined): void {
   running.set(id, child)
-  const pid = workersPid(ownNumber)
-  const started = readProcess(pid, undefined, workersProc)?.started
-  say({ id, pid, ...(started === undefined ? {} : { started }), ...(refused === undefined ? {} : { refused }) })
+  say({ kind: 'started', id, pid: workersPid(ownNumber), ...(refused === undefined ? {} : { refused }) })
   child.once('exit', (code, signal) => {
     running.delete(id)
     letGo(id)
-    say({ id, code, signal })
+    say({ kind: 'ended', id, code, signal })
   })
 }
 
@@ -185,14 +175,6 @@ function reopen (fd: number): number {
   const again = openSync(`/proc/self/fd/${fd}`, constants.O_DIRECTORY)
   closeSync(fd)
   return again
-}
-
-function writeMark (mark: number): void {
-  try {
-    writeFileSync('/proc/self/coredump_filter', `0x${mark.toString(16)}`)
-  } catch {
-    // A read-only /proc: the process goes on without a mark.
-  }
 }
 
 function say (message: HelperMessage): void {

@@ -1,42 +1,151 @@
+import { closeSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
+import { within } from '@toolyard/runtime'
+import { unlessInterrupted } from '../plan/deadline.ts'
+import { closing } from '../end/drain.ts'
+import { killBox } from '../table/box-kill.ts'
+import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
+import { maxElementBytes } from '../plan/plan.ts'
 import { isShortage } from '../plan/start-error.ts'
-import type { Marks } from '../table/mark.ts'
-import type { Launcher } from './child.ts'
-import { createDirectLauncher } from './direct-launcher.ts'
-import { createHelperLauncher } from './helper-launcher.ts'
-import type { HelperPlace } from './helper-process.ts'
+import type { Child, Launcher, LaunchRequest } from './child.ts'
+import { closeMs, startHelper, type HelperPlace, type HelperProcess, type Launched } from './helper-process.ts'
 
 /**
- * The launcher for this machine: through a helper on Linux, else, and where the helper can't work (no mkfifo, a /proc
- * that shows nothing), directly. What the machine is out of for a moment fails only the starts of that moment.
+ * Starts boxes through a small helper process, so that a start takes no longer, and blocks nothing, when this
+ * process has grown (fault 11); stdout and stderr are real pipes, stdin is a file without a name. A helper that was lost is replaced.
  *
- * @param members files of the control groups that processes belong to
- * @param onDirect gets a code that says why there is no helper
+ * @param members files of the control groups that it belongs to
  */
-export function createLauncher (
-  marks: Marks, place: HelperPlace, members: readonly string[], onDirect: (code: string) => void = () => {}
-): Launcher {
-  const direct = createDirectLauncher(marks)
-  if (process.platform !== 'linux') return direct
-  let chosen: Launcher = createHelperLauncher(marks, place, members)
-  let tried: Promise<void> | undefined
-  const choose = async (): Promise<void> => {
-    tried ??= chosen.prepare().catch(async (error: unknown) => {
-      await chosen.close()
-      tried = undefined
-      if (isShortage(error)) throw error
-      onDirect(errorCode(error) ?? 'unknown')
-      chosen = direct
-    })
-    await tried
+export function createLauncher (place: HelperPlace, members: readonly string[]): Launcher {
+  let helper: HelperProcess | undefined
+  let channels: { directory: string, stock: ChannelStock } | undefined
+  let joined = Promise.resolve()
+  const current = (): HelperProcess => {
+    if (helper?.isAlive() === true) return helper
+    helper = startHelper(place)
+    // It takes its messages in order: whatever it starts is in there.
+    if (members.length > 0) joined = joinedOrClosed(helper, members)
+    return helper
   }
+  const open = (): NonNullable<typeof channels> => {
+    if (channels !== undefined) return channels
+    const directory = place.channels?.directory ?? mkdtempSync(join(tmpdir(), 'toolyard-pipes-'))
+    channels = { directory, stock: createChannelStock(directory, async paths => { await current().makePipes(paths) }) }
+    return channels
+  }
+
+  /** What goes wrong here is not the program's fault. */
+  const take = async (stdin: string | undefined): Promise<Channel> => {
+    try {
+      return await open().stock.take(stdin)
+    } catch (error) {
+      throw isShortage(error) || errorCode(error) === 'HELPER_LOST' ? error : Object.assign(new Error('no channel'), { code: 'CHANNELS' })
+    }
+  }
+
   return {
     async launch (request) {
-      await choose()
-      return await chosen.launch(request)
+      const { interrupted } = request
+      const channel = await unlessGivenUp(take(request.stdin), interrupted, async begun => { (await begun).abandon() })
+      try {
+        const starter = current()
+        await unlessGivenUp(joined, interrupted, async () => {})
+        return await launchThrough(starter, channel, request)
+      } catch (error) {
+        channel.abandon()
+        throw error
+      }
     },
-    // The first start tries again.
-    prepare: async () => { await choose().catch(() => {}) },
-    close: async () => { await chosen.close() }
+    async prepare () {
+      const channel = await open().stock.take('')
+      channel.abandon()
+      await joined
+    },
+    async close () {
+      const last = channels
+      channels = undefined
+      if (last !== undefined) await within(closeMs, last.stock.settled())
+      await helper?.close()
+      // A mkfifo that a lost helper began may still make FIFOs, so the removal is repeated.
+      if (last !== undefined && place.channels === undefined) {
+        await rm(last.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
+      }
+    }
   }
+}
+
+/** A helper outside of its groups starts nothing: the next start gets another one. */
+function joinedOrClosed (helper: HelperProcess, members: readonly string[]): Promise<void> {
+  const joined = helper.join(members)
+  joined.catch(() => { void helper.close() })
+  return joined
+}
+
+/** Rejects as soon as the start is given up. */
+async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['interrupted'], undo: (begun: Promise<T>) => Promise<unknown>): Promise<T> {
+  if (interrupted === undefined) return await begun
+  const first = await unlessInterrupted(begun, interrupted, undo)
+  if ('kind' in first) throw new Error('the start was given up')
+  return first.value
+}
+
+/** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
+async function launchThrough (
+  helper: HelperProcess, { paths, reading, writing, abandon }: Channel,
+  { plan, files, group, hold, interrupted }: LaunchRequest
+): Promise<Child> {
+  const { program, args, env, cwd, name } = plan
+  checkElements([program, cwd, ...args, ...Object.values(env)])
+  const starting = helper.start({
+    program,
+    args,
+    env,
+    cwd,
+    name,
+    pipes: paths,
+    files,
+    hold,
+    group: group && { members: group.members, limits: group.limits }
+  })
+  const undo = async (begun: Promise<Launched>): Promise<void> => {
+    // Without its channel it isn't begun any more, unless the helper has just done that.
+    abandon()
+    await killBox((await begun).pid)
+  }
+  const { pid, refused, exited, letGo } = await unlessGivenUp(starting, interrupted, undo)
+  if (refused !== undefined) {
+    await killBox(pid)
+    throw Object.assign(new Error('not bounded'), { code: refused })
+  }
+  if (writing !== undefined) closeSync(writing.held)
+  const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
+  const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]
+  const streams = [stdout, stderr]
+  return {
+    pid,
+    ...(stdin === undefined ? {} : { stdin }),
+    ...(hold === true ? { letGo } : {}),
+    stdout,
+    stderr,
+    exited,
+    closed: Promise.all([exited, ...streams.map(closing)]).then(() => true),
+    release () { for (const stream of [...streams, stdin]) stream?.destroy() }
+  }
+}
+
+/**
+ * As `child_process.spawn` does: the kernel would take a text with a NUL for a shorter one. What it refuses as too long isn't
+ * sent to the helper: to write and read a megabyte takes longer than a call may hold up the rest.
+ */
+function checkElements (texts: readonly string[]): void {
+  if (texts.some(text => text.length > maxElementBytes)) throw Object.assign(new Error('too long'), { code: 'E2BIG' })
+  if (texts.some(text => text.includes('\0'))) throw Object.assign(new Error('NUL'), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+function readerOf (fd: number): Socket {
+  return new Socket({ fd, readable: true, writable: false })
 }

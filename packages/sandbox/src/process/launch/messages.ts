@@ -1,5 +1,6 @@
 /** A process for the helper to start, one line of JSON on its stdin. */
 export interface StartMessage {
+  kind: 'start'
   id: number
   program: string
   args: readonly string[]
@@ -13,34 +14,38 @@ export interface StartMessage {
   hold?: true | undefined
   /** What becomes 3, 4 and so on: paths to open for reading and writing. */
   files: readonly string[]
-  mark?: number | undefined
   /** `members`: files that the helper writes its own id to before the start. `limits`: what is written to which file after it. */
   group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> } | undefined
 }
 
 /** Files that the helper writes its id to, so that what it starts is in these control groups. */
 export interface JoinMessage {
+  kind: 'join'
   id: number
-  join: readonly string[]
+  members: readonly string[]
 }
 
 /** Ends the helper's hold on the stdin of a process. It gets no answer. */
 export interface LetGoMessage {
-  letGo: number
+  kind: 'let-go'
+  id: number
 }
 
 /** FIFOs for the helper to make. */
 export interface MakePipesMessage {
+  kind: 'make-pipes'
   id: number
-  make: readonly string[]
+  paths: readonly string[]
 }
 
+export type HelperRequest = StartMessage | JoinMessage | LetGoMessage | MakePipesMessage
+
 /**
- * What the helper says, a line each: a process runs (`started` as in
- * ProcessEntry; `refused`: why it couldn't be bounded, so it is to be ended), one ended, something could not be done, or was done.
+ * What the helper says, a line each: a process runs (`refused`: why it couldn't be bounded, so it is to be ended), one ended,
+ * something could not be done, or was done.
  */
 export type HelperMessage =
-  | { id: number, pid: number, started?: number, refused?: string }
-  | { id: number, code: number | null, signal: NodeJS.Signals | null }
-  | { id: number, error: string }
-  | { id: number, made: true }
+  | { kind: 'started', id: number, pid: number, refused?: string }
+  | { kind: 'ended', id: number, code: number | null, signal: NodeJS.Signals | null }
+  | { kind: 'failed', id: number, error: string }
+  | { kind: 'done', id: number }

@@ -1,34 +1,30 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import type { CallError } from '@toolyard/contract'
 import type { Box, BoxEntry, BoxStatus } from '../plan/box.ts'
-import { killTree } from '../table/kill-tree.ts'
+import { killDescendants, startOpen } from '../open.ts'
 import type { CallGroup } from '../table/groups.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
-import type { Mark, Marks } from '../table/mark.ts'
 import { namedProgram } from '../plan/own-name.ts'
 import type { Pinned, Pins } from '../plan/pins.ts'
 import type { ProcessPlan } from '../plan/plan.ts'
 import { hasProgramFormat } from '../plan/program-format.ts'
 import { boxError, startError } from '../plan/start-error.ts'
-import type { TreeRoot } from '../table/tree.ts'
 
 /** A running process, and what is needed to end it. */
 export interface Started {
   started: true
   child: Child
-  root: TreeRoot
   box: BoxStatus | undefined
 }
 
 export type Start = Started | { started: false, error: CallError }
 
 export interface StartHost {
-  marks: Marks
   launcher: Launcher
   pins: Pins
   /** Shuts in every process of the tool; without it they run in the open. */
   box?: Box | undefined
-  /** Bounds the call as a whole; the caller removes it. */
+  /** Bounds a boxed call as a whole; the caller removes it. */
   group?: CallGroup | undefined
   /** Of processes in the open: a command line that runs what follows it under the tool's own limits. */
   limit?: readonly string[] | undefined
@@ -36,10 +32,9 @@ export interface StartHost {
 
 /** What a process is started with, beside its plan. */
 export interface StartInput {
-  mark: Mark | undefined
   /** Read from stdin, until EOF; undefined: it stays open for writing. */
   stdin: string | undefined
-  /** As in LaunchRequest; only in a box. */
+  /** As in LaunchRequest; without effect in the open. */
   hold?: true | undefined
   /** As in LaunchRequest. */
   interrupted?: LaunchRequest['interrupted']
@@ -51,20 +46,19 @@ export interface StartInput {
  * is `started: false`. Who gets a box status closes it.
  */
 export async function startProcess (
-  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin, hold, interrupted }: StartInput
+  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { stdin, hold, interrupted }: StartInput
 ): Promise<Start> {
   if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, hold, interrupted, group })
   try {
     const pinned = await checkPin(plan, pins)
     checkProgram(plan)
-    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, files: [], mark, group, interrupted })
-    const start = started(child, mark, undefined)
+    const child = await startOpen(limitedPlan(plan, limit), stdin)
     if (pinned !== undefined && !await pinned.isUnchanged()) {
-      await killTree(start.root, [])
+      await killDescendants(child.pid)
       child.release()
       throw otherThanPinned()
     }
-    return start
+    return { started: true, child, box: undefined }
   } catch (error) {
     return { started: false, error: await startError(plan, error) }
   }
@@ -74,7 +68,7 @@ type BoxedHost = Pick<StartHost, 'launcher' | 'pins' | 'group'>
 
 /** What is wrong with the program is found out before: the box only tells that it could not be run. */
 async function startBoxed (
-  plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold, interrupted }: BoxedHost & Omit<StartInput, 'mark'>
+  plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold, interrupted }: BoxedHost & StartInput
 ): Promise<Start> {
   let entry: BoxEntry | undefined
   try {
@@ -82,8 +76,8 @@ async function startBoxed (
     checkProgram(plan)
     checkExecutable(plan)
     entry = enterBox(box, plan, pinned?.copy)
-    const child = await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, hold, group, interrupted })
-    return started(child, undefined, entry.status)
+    const child = await launcher.launch({ plan: entry.plan, stdin, files: entry.files, hold, group, interrupted })
+    return { started: true, child, box: entry.status }
   } catch (error) {
     entry?.status.close()
     return { started: false, error: error instanceof BoxFault ? await boxError(plan, error.cause) : await startError(plan, error) }
@@ -100,12 +94,8 @@ function enterBox (box: Box, plan: ProcessPlan, pinned: string | undefined): Box
   }
 }
 
-function started (child: Child, mark: Mark | undefined, box: BoxStatus | undefined): Started {
-  return { started: true, child, root: { pid: child.pid, started: child.started, mark }, box }
-}
-
 /** What sets the limits only tells that it could not go on. */
-function limitedPlan (plan: ProcessPlan, limit: readonly string[] | undefined): ProcessPlan {
+export function limitedPlan (plan: ProcessPlan, limit: readonly string[] | undefined): ProcessPlan {
   const [program, ...args] = limit ?? []
   if (program === undefined) return plan
   checkExecutable(plan)

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readProcesses, type ProcessEntry } from './process-table.ts'
-import { signalGroup, signalProcess } from './signal.ts'
-import type { TreeRoot } from './tree.ts'
+import { readProcesses, signalGroup, signalProcess, type ProcessEntry } from './process-table.ts'
 
 /*
  * The processes that make up a box are one group: the one outside, which leads it, and the first one inside, which no
@@ -14,31 +12,31 @@ const promptMs = 20
 const patienceMs = 5_000
 
 /**
- * Asks what runs in a box to end: SIGTERM to the processes of the call's first group. The two that make up the box get
+ * Asks what runs in a box, named by the pid of its leader, to end: SIGTERM to the processes of the call's first group. The two that make up the box get
  * none: their end would be the end of all at once.
  */
-export async function askBox (root: TreeRoot): Promise<void> {
-  for await (const { pid, parent } of membersOf(root)) {
-    if (pid !== root.pid && parent !== root.pid) signalProcess(pid, 'SIGTERM')
+export async function askBox (box: number): Promise<void> {
+  for await (const { pid, parent } of membersOf(box)) {
+    if (pid !== box && parent !== box) signalProcess(pid, 'SIGTERM')
   }
 }
 
 /** Begins what `killBox` does, without waiting for it. */
-export function strikeBox (root: TreeRoot): void {
-  signalGroup(root.pid, 'SIGKILL')
+export function strikeBox (box: number): void {
+  signalGroup(box, 'SIGKILL')
 }
 
 /**
  * Kills everything in a box, one that is still being built as well, and returns when nothing is left (promise 3), with
  * the pids of those of its group that outlived the patience of 5 s.
  */
-export async function killBox (root: TreeRoot): Promise<number[]> {
+export async function killBox (box: number): Promise<number[]> {
   const begun = performance.now()
-  while (signalGroup(root.pid, 'SIGKILL')) {
+  while (signalGroup(box, 'SIGKILL')) {
     const looked = performance.now()
     if (looked - begun >= promptMs) {
       const living: number[] = []
-      for await (const { pid } of membersOf(root)) living.push(pid)
+      for await (const { pid } of membersOf(box)) living.push(pid)
       if (living.length === 0) return []
       if (looked - begun > patienceMs) return living
     }
@@ -48,8 +46,8 @@ export async function killBox (root: TreeRoot): Promise<number[]> {
   return []
 }
 
-async function * membersOf (root: TreeRoot): AsyncGenerator<ProcessEntry> {
+async function * membersOf (box: number): AsyncGenerator<ProcessEntry> {
   for await (const entry of readProcesses()) {
-    if (entry.group === root.pid && !entry.zombie) yield entry
+    if (entry.group === box && !entry.zombie) yield entry
   }
 }

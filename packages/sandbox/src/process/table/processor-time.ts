@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { childrenOfThreads } from './children.ts'
-import { readStatFields } from './process-table.ts'
+import { childrenOfThreads, readStatFields } from './process-table.ts'
 
 /** How often the processes of a call are looked at, in milliseconds. */
 const lookMs = 500
