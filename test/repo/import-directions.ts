@@ -18,7 +18,7 @@ const rooms: Record<string, Room> = {
   'packages/contract': { imports: [] },
   samples: { imports: [] },
   'packages/runtime': { imports: ['packages/contract', 'samples'] },
-  'packages/manifests': { imports: ['packages/contract'] },
+  'packages/manifests': { imports: ['packages/contract', 'packages/runtime'] },
   'packages/workspace': { imports: ['packages/contract', 'packages/runtime'] },
   'packages/sandbox': { imports: ['packages/contract', 'packages/runtime', 'packages/workspace'] },
   'packages/executors': { imports: ['packages/contract', 'packages/runtime', 'packages/workspace', 'packages/sandbox'], types: ['packages/manifests'] },

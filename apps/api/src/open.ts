@@ -8,7 +8,7 @@ import {
   RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets, whileAvailable
 } from '@toolyard/store'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf,
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, noManifests, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf,
   serviceFilesOf, sessionSettingsOf, sharedAbort, tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck,
   type ServedTools, type Settings
 } from '@toolyard/runtime'
@@ -55,6 +55,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const keys = apiKeysOf(settings)
   const tokens = tokensOf(settings)
   const target = redisTargetOf(settings)
+  if (settings.TOOL_MANIFESTS === undefined) logger.warn(noManifests)
   const commands = connectRedis(target, 'request', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
   const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
   const directory = new QueueDirectory(commands, settings.MAX_QUEUES)

@@ -7,7 +7,7 @@ import {
   ToolInventories, WorkerHeartbeat
 } from '@toolyard/store'
 import {
-  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, openLogOutput, ownerLimitsOf,
+  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, noManifests, onHangup, openLogOutput, ownerLimitsOf,
   permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, sessionSettingsOf,
   settingWarnings, stopOnSignal, tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type ReadinessCheck
 } from '@toolyard/runtime'
@@ -47,6 +47,7 @@ export async function runWorker (): Promise<void> {
   const settings = readSettings(process.env)
   const logger = createLogger('worker', settings.LOG_LEVEL, await openLogOutput())
   for (const warning of settingWarnings(process.env)) logger.warn(warning)
+  if (settings.TOOL_MANIFESTS === undefined) logger.warn(noManifests)
   const target = redisTargetOf(settings)
   let lastError = 'no answer'
   const redis = connectRedis(target, 'worker', error => {

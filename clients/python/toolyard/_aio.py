@@ -1,3 +1,4 @@
+# Made of _client.py by scripts/python-aio.mjs.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
@@ -33,7 +34,7 @@ class AsyncJobs:
         depends_on: list[str] | None = None,
         idempotency_key: str | None = None,
     ) -> JobView:
-        """As `Jobs.submit`."""
+        """Submits one job, by the type of its tool, and doesn't wait for it. The same key gives the same job for 24 hours."""
         job = {
             "type": type,
             "input": input,
@@ -50,7 +51,7 @@ class AsyncJobs:
         return await in_thread(lambda stop: _work.submit(self._transport, stop, job, idempotency_key))
 
     async def get(self, job_id: str) -> JobView:
-        """As `Jobs.get`."""
+        """One job, with its whole result."""
         return await in_thread(lambda stop: _work.get(self._transport, stop, job_id))
 
     async def list(
@@ -74,7 +75,7 @@ class AsyncJobs:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> JobList:
-        """As `Jobs.list`."""
+        """A page of jobs, newest first unless `order` says otherwise; `cursor` is `next_cursor` of the page before, with the same query."""
         query = {
             "status": status,
             "type": type,
@@ -98,11 +99,11 @@ class AsyncJobs:
 
     # `list` is a method here.
     async def logs(self, job_id: str, *, tail: int | None = None) -> _Entries:
-        """As `Jobs.logs`."""
+        """The last lines of a job's log, the oldest first."""
         return await in_thread(lambda stop: _work.logs(self._transport, stop, job_id, tail))
 
     async def cancel(self, job_id: str) -> JobView:
-        """As `Jobs.cancel`."""
+        """Cancels a job; a ToolyardError `CONFLICT` when it has finished."""
         return await in_thread(lambda stop: _work.cancel(self._transport, stop, job_id))
 
 
@@ -110,16 +111,25 @@ _Entries = list[LogEntry]
 
 
 class AsyncToolyard:
-    """As `Toolyard`, for asyncio. A task that is cancelled ends its request; the calls that it made go on."""
+    """
+    As `Toolyard`, for asyncio. A task that is cancelled ends its request; the calls that it made go on.
+
+    It keeps no connection and needs no closing, and threads can share it.
+
+    :param url: where the API is; `TOOLYARD_URL`, else http://127.0.0.1:3001.
+    :param api_key: `TOOLYARD_API_KEY` when absent.
+    :param retry_seconds: how long a service that is away or overloaded is tried again.
+    """
 
     def __init__(self, url: str | None = None, api_key: str | None = None, *, retry_seconds: float = 30.0) -> None:
         self._transport = Transport(url, api_key, retry_seconds)
         self.jobs = AsyncJobs(self._transport)
         self.sessions = AsyncSessions(self._transport)
         self.files = AsyncFiles(self._transport, "/v1/files")
+        """Of the shared workspace, for keys without a tenant."""
 
     async def tools(self, format: Format = "chat", *, strict: bool = False) -> list[Any]:
-        """As `Toolyard.tools`."""
+        """The tools, as the provider's API takes them; of the type Any, so that they fit its library."""
         return await in_thread(lambda stop: _work.tools(self._transport, stop, format, strict))
 
     async def invoke(
@@ -132,7 +142,18 @@ class AsyncToolyard:
         wait: float = 15.0,
         idempotency_key: str | None = None,
     ) -> list[Any]:
-        """As `Toolyard.invoke`."""
+        """
+        Runs the calls of a model's message and gives what to append to the conversation: one answer for each call, also
+        for one that failed. A message without calls gives an empty list.
+
+        :param message: a message or a whole answer of chat completions, the Responses API, Anthropic, Gemini, Bedrock,
+            Ollama, Mistral or Cohere, a message of LangChain's, or the list of calls in one of these; dictionaries, or the
+            objects of the provider's library.
+        :param session: the session whose files are their workspace.
+        :param timeout: how long calls are waited for, in seconds; 0 asks once. Then the answer to a call names its job.
+        :param wait: how long one request of this wait takes at most: 0.1 to 60 seconds.
+        :param idempotency_key: calls with the same key run once within 24 hours, also from another process.
+        """
         waiting = Waiting(queue, session, timeout, wait, idempotency_key)
         return await in_thread(lambda stop: _work.invoke(self._transport, stop, message, waiting))
 
@@ -147,16 +168,22 @@ class AsyncToolyard:
         wait: float = 15.0,
         idempotency_key: str | None = None,
     ) -> Any:
-        """As `Toolyard.call`."""
+        """
+        Calls one tool and gives its whole output. Raises a ToolError when the tool or its call failed, with the code
+        `TIMEOUT` when it hasn't ended within `timeout`.
+        """
         waiting = Waiting(queue, session, timeout, wait, idempotency_key)
         return await in_thread(lambda stop: _work.call(self._transport, stop, name, arguments, waiting))
 
     async def follow(self, job: str | JobView, *, after: str | None = None) -> AsyncIterator[JobEvent]:
-        """As `Toolyard.follow`."""
-        job_id = _work.id_of(job)
-        async for event in each_in_thread(lambda stop: _work.follow(self._transport, stop, job_id, after)):
-            yield event
+        """
+        Follows a job until it has ended, over broken connections and restarts of the service. The last event is `end`.
+
+        :param after: the id of the last line of the log that is known already.
+        """
+        async for each in each_in_thread(lambda stop: _work.follow(self._transport, stop, _work.id_of(job), after)):
+            yield each
 
     async def cancel(self, job: str | JobView) -> JobView:
-        """As `Toolyard.cancel`."""
+        """Cancels a job; a ToolyardError `CONFLICT` when it has finished."""
         return await self.jobs.cancel(_work.id_of(job))

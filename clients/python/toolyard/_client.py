@@ -151,7 +151,8 @@ class Toolyard:
         :param wait: how long one request of this wait takes at most: 0.1 to 60 seconds.
         :param idempotency_key: calls with the same key run once within 24 hours, also from another process.
         """
-        return _work.invoke(self._transport, Stop(), message, Waiting(queue, session, timeout, wait, idempotency_key))
+        waiting = Waiting(queue, session, timeout, wait, idempotency_key)
+        return _work.invoke(self._transport, Stop(), message, waiting)
 
     def call(
         self,
@@ -168,7 +169,8 @@ class Toolyard:
         Calls one tool and gives its whole output. Raises a ToolError when the tool or its call failed, with the code
         `TIMEOUT` when it hasn't ended within `timeout`.
         """
-        return _work.call(self._transport, Stop(), name, arguments, Waiting(queue, session, timeout, wait, idempotency_key))
+        waiting = Waiting(queue, session, timeout, wait, idempotency_key)
+        return _work.call(self._transport, Stop(), name, arguments, waiting)
 
     def follow(self, job: str | JobView, *, after: str | None = None) -> Iterator[JobEvent]:
         """

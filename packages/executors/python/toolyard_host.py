@@ -13,4 +13,7 @@ from toolyard._host import host, plain
 sys.path.pop(0)
 
 if __name__ == "__main__":
-    (host.main if len(sys.argv) == 3 else plain.main)(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
+    root, descriptor, *module = sys.argv[1:]
+    if module:
+        plain.main(root, int(descriptor), *module)
+    host.main(root, int(descriptor))

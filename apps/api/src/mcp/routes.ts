@@ -1,6 +1,6 @@
 import { HttpError } from '@toolyard/contract/terms'
 import type { McpSessionState } from '@toolyard/store'
-import { sharedAbort } from '@toolyard/runtime'
+import { onAbort, sharedAbort } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
@@ -226,15 +226,10 @@ function absence ({ raw }: FastifyReply): { gone: AbortSignal, leave: () => void
   return { gone: abort.signal, leave: () => { abort.abort() } }
 }
 
-/** Aborts when the client went away or the process stops. `AbortSignal.any` needs Node.js 20.3. */
+/** Aborts when the client went away or the process stops. */
 function untilStop (gone: AbortSignal, stopping: AbortSignal, { raw }: FastifyReply): AbortSignal {
   const abort = new AbortController()
-  const end = (): void => { abort.abort() }
-  if (gone.aborted || stopping.aborted) end()
-  else {
-    for (const signal of [gone, stopping]) signal.addEventListener('abort', end, { once: true })
-    raw.once('close', () => { stopping.removeEventListener('abort', end) })
-  }
+  raw.once('close', onAbort([gone, stopping], () => { abort.abort() }))
   return abort.signal
 }
 

@@ -1,3 +1,4 @@
+import { onAbort } from '@toolyard/runtime'
 import { setMaxListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
@@ -17,12 +18,10 @@ export function abandoned (response: ServerResponse, ...endings: readonly AbortS
     abort.abort(disconnected)
     return abort.signal
   }
-  const end = (): void => { abort.abort('ending') }
-  for (const ending of endings) ending.addEventListener('abort', end)
+  const off = onAbort(endings, () => { abort.abort('ending') })
   response.once('close', () => {
-    for (const ending of endings) ending.removeEventListener('abort', end)
+    off()
     if (!response.writableEnded) abort.abort(disconnected)
   })
-  if (endings.some(({ aborted }) => aborted)) end()
   return abort.signal
 }

@@ -32,13 +32,13 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
     jsonOption
   ],
   run: async ({ options, args }) => {
-    const [{ loadRegistry, readLock }, { loadEnvFile, readSettings, toolSourcesOf }] = await Promise.all([
+    const [{ loadRegistry, readLock }, { loadEnvFile, readSettings, sampleManifests, toolSourcesOf }] = await Promise.all([
       import('@toolyard/manifests'), import('@toolyard/runtime')
     ])
     const [{ askServers }, { changesOf, isChanged }] = await Promise.all([import('../accept/offers.ts'), import('../accept/changes.ts')])
     const env = loadEnvFile()
     const settings = readSettings(process.env)
-    const sources = toolSourcesOf(settings, process.env)
+    const sources = toolSourcesOf({ ...settings, TOOL_MANIFESTS: settings.TOOL_MANIFESTS ?? sampleManifests().split(',') }, process.env)
     const registry = await loadRegistry(args.length === 0 ? sources : { ...sources, manifests: args })
     const errors = registry.findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'mcp/accepted')
     for (const { file, message } of errors) complain(`toolyard accept: ${file}: ${message}`)

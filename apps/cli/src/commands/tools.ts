@@ -31,11 +31,11 @@ would publish to a key with all permissions that PERMISSIONS_ALLOWED has, and kn
 
 async function fromManifests (manifests: readonly string[], name: unknown, asData: boolean): Promise<number> {
   const { loadRegistry, toolSpec } = await import('@toolyard/manifests')
-  const { loadEnvFile, permissionPolicyOf, readSettings, toolSourcesOf } = await import('@toolyard/runtime')
+  const { loadEnvFile, permissionPolicyOf, readSettings, sampleManifests, toolSourcesOf } = await import('@toolyard/runtime')
   const { permissionsBeyond } = await import('@toolyard/contract/terms')
   loadEnvFile()
   const settings = readSettings(process.env)
-  const sources = toolSourcesOf(settings, process.env)
+  const sources = toolSourcesOf({ ...settings, TOOL_MANIFESTS: settings.TOOL_MANIFESTS ?? sampleManifests().split(',') }, process.env)
   const registry = await loadRegistry(manifests.length === 0 ? sources : { ...sources, manifests })
   refuseUnserved(manifests, registry)
   const policy = permissionPolicyOf(settings)

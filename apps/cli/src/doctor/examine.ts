@@ -4,7 +4,7 @@ import { boundLayer } from '@toolyard/sandbox'
 import { validateManifests, type ModuleTries, type Tool } from '@toolyard/manifests'
 import { checkRedis, connectRedis, isConnected } from '@toolyard/store'
 import { findRedisServer } from '@toolyard/store/server'
-import { findRedisTarget, loadEnvFile, readSettings, serviceFilesOf, settingWarnings, toolSourcesOf, type Settings } from '@toolyard/runtime'
+import { findRedisTarget, loadEnvFile, readSettings, sampleManifests, serviceFilesOf, settingWarnings, toolSourcesOf, type Settings } from '@toolyard/runtime'
 import { programPaths } from '@toolyard/runtime/install'
 import type { Check } from './check.ts'
 
@@ -68,7 +68,8 @@ async function examinePython (): Promise<Check> {
 }
 
 async function examineManifests (settings: Settings): Promise<Check[]> {
-  const { manifests, skills } = toolSourcesOf(settings, process.env)
+  const { skills } = toolSourcesOf(settings, process.env)
+  const manifests = settings.TOOL_MANIFESTS ?? sampleManifests().split(',')
   const python = (await programPaths('python3', process.env)).length > 0
   const checks: Check[] = []
   const tryAll = async (tools: readonly Tool[]): Promise<ModuleTries> => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { findRedisTarget, serveStatus, type Settings } from '@toolyard/runtime'
+import { findRedisTarget, sampleManifests, serveStatus, type Settings } from '@toolyard/runtime'
 import { extraGraceMs, type ChildOptions, type ReadyChild } from '../supervision/child.ts'
 import { supervise, type SupervisorOptions } from '../supervision/supervisor.ts'
 import { startWorkers } from '../supervision/workers.ts'
@@ -29,6 +29,8 @@ export async function startParts (options: PartsOptions, steps: StopSteps, giveU
   const { directory, settings, entries } = options
   // Nobody spreads requests over the processes of one machine's start, and whoever presses Ctrl-C waits.
   const env: NodeJS.ProcessEnv = { SHUTDOWN_DELAY_SEC: '0', ...options.env }
+  // An empty one counts as unset.
+  if (settings.TOOL_MANIFESTS === undefined) env['TOOL_MANIFESTS'] = sampleManifests()
   if (findRedisTarget(settings) === undefined) {
     const redis = await supervise(await redisService(redisDirectory(directory), env), options)
     steps.unshift(redis.stop)

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { programEnd } from '@toolyard/runtime/install'
-import { printable, settingsTold, type ParentAnswer, type ParentQuestion, type ReadyMessage, type WaitingMessage } from '@toolyard/runtime'
+import { onAbort, printable, settingsTold, type ParentAnswer, type ParentQuestion, type ReadyMessage, type WaitingMessage } from '@toolyard/runtime'
 import { terminalLine } from '../terminal/log-line.ts'
 import type { Running } from './running.ts'
 import { StartError } from './start-error.ts'
@@ -108,8 +108,8 @@ function waitForReady (child: ChildProcess): Promise<Pick<ReadyChild, 'address'>
 /** Stops listening at `settled`: the signal lives as long as the process and sees many children. */
 function waitForAbort (signal: AbortSignal, settled: AbortSignal): Promise<string> {
   return new Promise(resolve => {
-    if (signal.aborted) resolve('told to stop')
-    else signal.addEventListener('abort', () => { resolve('told to stop') }, { signal: settled })
+    const off = onAbort(signal, () => { resolve('told to stop') })
+    onAbort(settled, off)
   })
 }
 
@@ -134,11 +134,10 @@ async function stopChild (child: ChildProcess, exited: Promise<string>, { graceM
   const kill = (): void => { killGroup(child) }
   child.kill('SIGTERM')
   const deadline = setTimeout(kill, graceMs)
-  force.addEventListener('abort', kill)
-  if (force.aborted) kill()
+  const off = onAbort(force, kill)
   await exited
   clearTimeout(deadline)
-  force.removeEventListener('abort', kill)
+  off()
 }
 
 /** Kills the child with what it started in its own group. */

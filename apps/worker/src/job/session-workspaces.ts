@@ -2,13 +2,12 @@ import type { CallError } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
 import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/executors'
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/store'
-import type { Logger } from '@toolyard/runtime'
+import { eitherSignal, type Logger } from '@toolyard/runtime'
 import {
   discardSession, FileClock, openSessionDirectory, Patience, SessionCounts, Trash, type SessionPlaces, type Survey
 } from '@toolyard/workspace'
 import { join } from 'node:path'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
-import { eitherSignal } from './either-signal.ts'
 import { roomIn, withOutputFile } from './output-file.ts'
 import { directoryError, quotaError } from './session-faults.ts'
 

@@ -1,7 +1,7 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { errorCode, isRecord, thrownAs, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { readWithShare, sharedAbort } from '@toolyard/runtime'
+import { onAbort, readWithShare, sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
 import type { Threads } from '@toolyard/runtime/threads'
 import type { TraceFields } from '../run/trace-fields.ts'
@@ -138,8 +138,7 @@ async function open (server: McpServer, host: ConnectionHost, { signal, mode }: 
     })()
     return closing
   }
-  const onAbort = (): void => { void close() }
-  signal.addEventListener('abort', onAbort, { once: true })
+  const off = onAbort(signal, () => { void close() })
   try {
     signal.throwIfAborted()
     await client.connect(transport, { timeout: openMs, signal })
@@ -163,7 +162,7 @@ async function open (server: McpServer, host: ConnectionHost, { signal, mode }: 
     await close()
     throw why
   } finally {
-    signal.removeEventListener('abort', onAbort)
+    off()
   }
 }
 

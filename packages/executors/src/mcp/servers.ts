@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits, type CallError } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { sharedAbort } from '@toolyard/runtime'
+import { onAbort, sharedAbort } from '@toolyard/runtime'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
@@ -133,8 +133,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
   async function open (slot: Slot, server: McpServer, place: ServerPlace): Promise<Connection> {
     const limit = new AbortController()
     const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
-    const stop = (): void => { limit.abort(life.signal.reason) }
-    life.signal.addEventListener('abort', stop, { once: true })
+    const off = onAbort(life.signal, () => { limit.abort(life.signal.reason) })
     const secrets = secretsOf(server, shared.env)
     try {
       const onLine = (line: string): void => { report(server, `stderr: ${hidden(line, secrets)}`) }
@@ -157,7 +156,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
       throw new ServerFault(why, callErrorOf(error))
     } finally {
       clearTimeout(timer)
-      life.signal.removeEventListener('abort', stop)
+      off()
     }
   }
 

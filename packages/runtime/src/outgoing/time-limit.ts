@@ -1,3 +1,5 @@
+import { onAbort } from '../process/on-abort.ts'
+
 export interface TimeLimit {
   /** Aborts when the time is over, or when the caller's own signal does. */
   signal: AbortSignal
@@ -8,25 +10,22 @@ export interface TimeLimit {
 }
 
 /**
- * Limits what is sent to `ms` milliseconds, and to the life of `caller`. A timer of its own: what `AbortSignal.any` makes
- * of `AbortSignal.timeout` is forgotten when garbage is collected (nodejs/node#57736).
+ * Limits what is sent to `ms` milliseconds, and to the life of `caller`.
  */
 export function startTimeLimit (ms: number, caller: AbortSignal): TimeLimit {
   const limit = new AbortController()
   let passed = false
-  const onAbort = (): void => { limit.abort(caller.reason) }
   const timer = setTimeout(() => {
     passed = true
     limit.abort()
   }, ms)
-  caller.addEventListener('abort', onAbort, { once: true })
-  if (caller.aborted) onAbort()
+  const off = onAbort(caller, () => { limit.abort(caller.reason) })
   return {
     signal: limit.signal,
     get passed () { return passed },
     clear () {
       clearTimeout(timer)
-      caller.removeEventListener('abort', onAbort)
+      off()
     }
   }
 }

@@ -1,15 +1,16 @@
+import { onAbort } from './on-abort.ts'
+
 /** What a promise is fulfilled with; rejects with the signal's reason as soon as that aborts. */
 export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
-  let stop = (): void => {}
+  let off = (): void => {}
   const aborted = new Promise<never>((_resolve, reject) => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- Who aborts chooses the reason.
-    stop = () => { reject(signal.reason) }
-    signal.addEventListener('abort', stop, { once: true })
+    off = onAbort(signal, () => { reject(signal.reason) })
   })
   try {
     return await Promise.race([promise, aborted])
   } finally {
-    signal.removeEventListener('abort', stop)
+    off()
   }
 }

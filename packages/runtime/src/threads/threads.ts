@@ -99,7 +99,7 @@ export class Threads {
     const thread = this.#take()
     const stop = (): void => { void thread.terminate() }
     const late = setTimeout(stop, ms ?? Math.max(0, until - Date.now()) + lateMs)
-    signal?.addEventListener('abort', stop, { once: true })
+    const offAbort = onAbort([signal], stop)
     try {
       thread.postMessage(work, move)
       const { answer, error } = await messageOf(thread)
@@ -109,7 +109,7 @@ export class Threads {
       return answer as Answer
     } finally {
       clearTimeout(late)
-      signal?.removeEventListener('abort', stop)
+      offAbort()
       if (!this.#idle.has(thread)) await thread.terminate()
     }
   }

@@ -1,7 +1,8 @@
-import { storedJson } from '@toolyard/contract/terms'
+import { isRecord } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 import { mcpChannel, mcpSessionKey, mcpSessionsKey } from '../redis/names.ts'
+import { isTexts, readStored } from '../redis/stored.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
@@ -13,6 +14,11 @@ export interface McpSessionState {
   level?: string
   /** URIs of the resources whose changes it wants to get. */
   watched?: string[]
+}
+
+function isState (value: unknown): value is McpSessionState {
+  return isRecord(value) && (value['ended'] === undefined || value['ended'] === true) && ['undefined', 'string'].includes(typeof value['level']) &&
+    (value['watched'] === undefined || isTexts(value['watched']))
 }
 
 /** A change of what is kept. `most` bounds all URIs that the session watches then, and their bytes. */
@@ -29,6 +35,12 @@ export type McpNotice =
   | { kind: 'ended', session: string }
   | { kind: 'stream', session: string, stream: string }
   | { kind: 'cancelled', session: string, request: string | number }
+
+function isNotice (value: unknown): value is McpNotice {
+  if (!isRecord(value) || typeof value['session'] !== 'string') return false
+  const { kind, stream, request } = value
+  return kind === 'ended' || (kind === 'stream' && typeof stream === 'string') || (kind === 'cancelled' && ['string', 'number'].includes(typeof request))
+}
 
 /** How long the end of a session is known: a day, in seconds. Its client may still hold its id. */
 const endedSec = 86_400
@@ -108,7 +120,7 @@ export class McpSessions {
     const key = mcpSessionKey(session)
     const text = await whileAvailable(this.#commands.get(key))
     if (text === null) return {}
-    const state = storedJson<McpSessionState>(text)
+    const state = readStored('what is kept of an MCP session', text, isState)
     if (state.ended === true) return state
     this.#commands.expire(key, keptSec).catch(() => {})
     this.#commands.eval(useScript, 1, mcpSessionsKey(owner), session, keptSec).catch(() => {})
@@ -153,7 +165,7 @@ export class McpSessions {
 
   /** Listens from now on; while Redis is away the subscription waits for it. */
   listen (onNotice: (notice: McpNotice) => void): void {
-    subscribe(this.#subscriber, mcpChannel, message => { onNotice(storedJson<McpNotice>(message)) }).catch(() => {})
+    subscribe(this.#subscriber, mcpChannel, message => { onNotice(readStored('a notice of MCP', message, isNotice)) }).catch(() => {})
   }
 
   async #keep (session: string, owner: string, sec: number): Promise<void> {

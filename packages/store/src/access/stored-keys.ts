@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { storedJson, type Permission } from '@toolyard/contract/terms'
+import { isRecord, type Permission } from '@toolyard/contract/terms'
 import { runForGood, type Replicas } from '../redis/checks/replicas.ts'
 import { BatchedScript, eachCall } from '../redis/commands/batched-script.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
@@ -10,6 +10,7 @@ import { serverTime } from '../redis/server-clock.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { fromRedis } from '../redis/from-redis.ts'
+import { isTexts, readStored } from '../redis/stored.ts'
 
 /*
  * API keys that are made while the service runs. Redis has a record under the digest of each key, and a table of the
@@ -99,6 +100,13 @@ const useScript = "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSE
 /** What Redis has of a key. */
 interface KeyRecord extends StoredKey { createdAt: number }
 
+function isKeyRecord (value: unknown): value is KeyRecord {
+  if (!isRecord(value)) return false
+  const { name, role, tenant, queueAllowlist, permissions, sse, createdAt } = value
+  return typeof name === 'string' && (role === 'read' || role === 'admin') && typeof sse === 'boolean' && typeof createdAt === 'number' &&
+    (tenant === undefined || typeof tenant === 'string') && [queueAllowlist, permissions].every(list => list === undefined || isTexts(list))
+}
+
 interface KnownKey {
   key: FoundKey | undefined
   readAt: number
@@ -159,7 +167,7 @@ export class StoredKeys {
       const now = serverTime(this.#redis)
       for (const [record, leftMs, used] of found) {
         const expiresAt = leftMs < 0 ? undefined : now + leftMs
-        keys.push({ ...storedJson<KeyRecord>(record), expiresAt, lastUsedAt: used === null ? undefined : Number(used) })
+        keys.push({ ...readStored('the record of a key', record, isKeyRecord), expiresAt, lastUsedAt: used === null ? undefined : Number(used) })
       }
     }
     return keys
@@ -193,7 +201,7 @@ export class StoredKeys {
     if (performance.now() - known.readAt > trustMs) {
       const askedAt = performance.now()
       const record = await whileAvailable(this.#redis.hget(recordStem + digest, 'record'))
-      known.key = record === null ? undefined : { ...storedJson<StoredKey>(record), digest }
+      known.key = record === null ? undefined : { ...readStored('the record of a key', record, isKeyRecord), digest }
       known.readAt = askedAt
     }
     if (isUse && known.key !== undefined && performance.now() - known.usedAt > usedMs) {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { storedJson } from '@toolyard/contract/terms'
+import { isRecord } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { streamTicketKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
+import { readStored } from '../redis/stored.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
 /** What a ticket for event streams grants. */
@@ -38,8 +39,12 @@ export class StreamTickets {
    */
   async find (token: string): Promise<StreamGrant | undefined> {
     const grant = await whileAvailable(this.#redis.get(streamTicketKey(digest(token))))
-    return grant === null ? undefined : storedJson<StreamGrant>(grant)
+    return grant === null ? undefined : readStored('a stream ticket', grant, isGrant)
   }
+}
+
+function isGrant (value: unknown): value is StreamGrant {
+  return isRecord(value) && typeof value['keyName'] === 'string' && typeof value['keyProof'] === 'string' && (value['jobId'] === null || typeof value['jobId'] === 'string')
 }
 
 function digest (token: string): string {

@@ -1,4 +1,4 @@
-import { storedJson } from '@toolyard/contract/terms'
+import { isTexts, readStored } from '../redis/stored.ts'
 
 /** What the calls of a series have in common. */
 export type Dimension = typeof dimensions[number]
@@ -46,6 +46,6 @@ export function usageName ({ tenant = '', keyName, tool }: Omit<CountedCall, 'qu
 
 /** The way back from `usageName`. */
 export function readUsageName (text: string): Omit<CountedCall, 'queue'> {
-  const [tenant, keyName, tool] = storedJson<[string, string, string]>(text)
+  const [tenant = '', keyName = '', tool = ''] = readStored('the name of a usage', text, isTexts)
   return { tenant: tenant === '' ? undefined : tenant, keyName, tool }
 }

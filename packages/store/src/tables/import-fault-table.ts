@@ -1,6 +1,7 @@
-import { storedJson } from '@toolyard/contract/terms'
+import { isRecord } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { importFaultsChannel, importFaultsKey } from '../redis/names.ts'
+import { readStored } from '../redis/stored.ts'
 import { SharedHash } from './shared-hash.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
@@ -8,6 +9,10 @@ import { whileAvailable } from '../redis/unavailable.ts'
 export interface SharedImportFault {
   what: 'module' | 'class' | 'construction'
   reason: string
+}
+
+function isFault (value: unknown): value is SharedImportFault {
+  return isRecord(value) && typeof value['reason'] === 'string' && ['module', 'class', 'construction'].some(what => value['what'] === what)
 }
 
 /** How a table learns of changes, beside reading it. */
@@ -44,7 +49,7 @@ export class ImportFaultTable extends SharedHash {
   }
 
   protected override changed (values: Readonly<Record<string, string>>): void {
-    this.#faults = new Map(Object.entries(values).map(([key, text]) => [key, storedJson<SharedImportFault>(text)]))
+    this.#faults = new Map(Object.entries(values).map(([key, text]) => [key, readStored('a fault of an import', text, isFault)]))
     this.#onChange(this.#faults)
   }
 

@@ -1,11 +1,12 @@
 import type { WorkerRecord } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
+import { isRecord } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { workersKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import { fromRedis } from '../redis/from-redis.ts'
+import { isTexts, readStored } from '../redis/stored.ts'
 
 /** A worker that wasn't heard of for so long is gone. */
 const aliveMs = 5_000
@@ -127,7 +128,12 @@ export async function listWorkers (
     await whileAvailable(redis.eval(listScript, keys.length, ...keys, most, which))
   )
   const workers = found.flatMap((record, place) => (
-    place % 2 === 0 || record === null ? [] : [{ ...storedJson<WorkerRecord>(record), seenAt: Number(found[place - 1]) }]
+    place % 2 === 0 || record === null ? [] : [{ ...readStored('the record of a worker', record, isWorkerRecord), seenAt: Number(found[place - 1]) }]
   ))
   return { count, workers }
+}
+
+/** As far as every release writes it. */
+function isWorkerRecord (value: unknown): value is WorkerRecord {
+  return isRecord(value) && typeof value['id'] === 'string' && typeof value['startedAt'] === 'string' && isTexts(value['queues'])
 }

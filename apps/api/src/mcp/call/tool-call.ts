@@ -1,3 +1,4 @@
+import { onAbort } from '@toolyard/runtime'
 import { limits } from '@toolyard/contract'
 import {
   LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type ServerContext
@@ -83,16 +84,12 @@ export function abandonment (context: ServerContext, exchange: Exchange, { calls
       abort.abort(disconnected)
       exchange.leave()
     })
-  exchange.gone.addEventListener('abort', leave)
-  ending.addEventListener('abort', end)
-  if (exchange.gone.aborted) leave()
-  if (ending.aborted) end()
+  const offs = [onAbort(exchange.gone, leave), onAbort(ending, end)]
   return {
     abandoned: abort.signal,
     close: () => {
       remove()
-      exchange.gone.removeEventListener('abort', leave)
-      ending.removeEventListener('abort', end)
+      for (const off of offs) off()
     }
   }
 }

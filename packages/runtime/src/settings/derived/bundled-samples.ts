@@ -7,3 +7,11 @@ const require = createRequire(import.meta.url)
 export function bundledSamples (path: string): string {
   return join(dirname(require.resolve('@toolyard/samples/package.json')), path)
 }
+
+/** For the log of an API or worker. */
+export const noManifests = 'TOOL_MANIFESTS names no manifest: there are only the built-in tools'
+
+/** The manifests of the samples, as a value of `TOOL_MANIFESTS`: the default of `toolyard start` and of the commands beside it. */
+export function sampleManifests (): string {
+  return ['tools.json', 'tool_manifest.json', 'skills'].map(bundledSamples).join(',')
+}

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path'
 import { permissions, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { ApiKey, Role } from '../api-keys.ts'
-import { bundledSamples } from './bundled-samples.ts'
 import { isLoopback } from '../../outgoing/hosts.ts'
 import { SettingsError, type Settings } from '../settings.ts'
 import type { TenantLimits } from '../tenant-limits.ts'
@@ -113,14 +112,13 @@ export interface ToolSources {
 }
 
 /**
- * The manifests in force, `TOOL_MANIFESTS` or else the bundled samples, the settings of skills and the
- * policy of the built-in tools.
+ * The manifests in force, the settings of skills and the policy of the built-in tools.
  *
  * @throws SettingsError when the search provider lacks its key or address.
  */
 export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): ToolSources {
   return {
-    manifests: settings.TOOL_MANIFESTS ?? bundledManifests.map(bundledSamples),
+    manifests: settings.TOOL_MANIFESTS ?? [],
     skills: {
       allowScripts: settings.SKILLS_ALLOW_SCRIPTS,
       programs: settings.SKILL_PROGRAMS,
@@ -134,8 +132,6 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
     strictPrograms: settings.PROGRAMS_STRICT
   }
 }
-
-const bundledManifests = ['tools.json', 'tool_manifest.json', 'skills']
 
 /** What the built-in tools may do beside the workspace; the part of a tool that is switched off is absent. */
 export interface BuiltinSettings {

@@ -1,4 +1,4 @@
-import { within } from '@toolyard/runtime'
+import { onAbort, within } from '@toolyard/runtime'
 
 /** Why a run was ended from outside; `afterMs` is the timeout. */
 export type Interruption = { kind: 'timeout', afterMs: number } | { kind: 'abort', reason: unknown }
@@ -27,15 +27,13 @@ export async function unlessInterrupted<T> (
 export function startDeadline (timeoutMs: number, signal: AbortSignal): Deadline {
   let interrupt: (interruption: Interruption) => void = () => {}
   const interrupted = new Promise<Interruption>(resolve => { interrupt = resolve })
-  const onAbort = (): void => { interrupt({ kind: 'abort', reason: signal.reason }) }
   const timer = setTimeout(() => { interrupt({ kind: 'timeout', afterMs: timeoutMs }) }, timeoutMs)
-  signal.addEventListener('abort', onAbort, { once: true })
-  if (signal.aborted) onAbort()
+  const off = onAbort(signal, () => { interrupt({ kind: 'abort', reason: signal.reason }) })
   return {
     interrupted,
     clear () {
       clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
+      off()
     }
   }
 }

@@ -1,0 +1,16 @@
+/**
+ * Reads JSON that a process of Toolyard has stored in Redis. The check stands beside the writer.
+ *
+ * @param what names the record in the error
+ * @throws Error where something else is stored
+ */
+export function readStored<Stored> (what: string, text: string, fits: (value: unknown) => value is Stored): Stored {
+  const value: unknown = JSON.parse(text)
+  if (!fits(value)) throw new Error(`Redis holds something else than ${what}`)
+  return value
+}
+
+/** Whether a value is a list of texts. */
+export function isTexts (value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(item => typeof item === 'string')
+}
