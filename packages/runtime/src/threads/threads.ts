@@ -1,4 +1,5 @@
 import { Worker, type TransferListItem } from 'node:worker_threads'
+import { onAbort } from '../process/on-abort.ts'
 
 /** Threads that wait for the next work, and how long, in milliseconds: a new one costs more than most work. */
 const idleMs = 30_000
