@@ -5,15 +5,17 @@ import { fileURLToPath } from 'node:url'
 
 const directory = join(import.meta.dirname, '../clients/python/toolyard')
 const classes = ['Files', 'Jobs', 'Sessions', 'Toolyard']
+/** @param {string} source */
 const note = source => `# Made of ${source} by scripts/python-aio.mjs.\n`
 
 /** What is written: a file's name and its text. */
-export const aioFiles = () => [['_client.py', '_aio.py'], ['_sessions.py', '_aio_sessions.py']]
-  .map(([source, target]) => ({ file: join(directory, target), text: note(source) + asyncText(readFileSync(join(directory, source), 'utf8')) }))
+export const aioFiles = () => [{ source: '_client.py', target: '_aio.py' }, { source: '_sessions.py', target: '_aio_sessions.py' }]
+  .map(({ source, target }) => ({ file: join(directory, target), text: note(source) + asyncText(readFileSync(join(directory, source), 'utf8')) }))
 
+/** @param {string} text */
 function asyncText (text) {
   const [head, ...methods] = text
-    .replace(/^from \._patience import Stop\n(from \._sessions import Files, Sessions\n)?/m, (_, sessions) => (
+    .replace(/^from \._patience import Stop\n(from \._sessions import Files, Sessions\n)?/m, (_, /** @type {string | undefined} */ sessions) => (
       `${sessions === undefined ? '' : 'from ._aio_sessions import AsyncFiles, AsyncSessions\n'}from ._threads import each_in_thread, in_thread\n`
     ))
     .replace('import Iterator\n', 'import AsyncIterator\n')
@@ -23,12 +25,16 @@ function asyncText (text) {
   return named.replace('    A client of Toolyard. It keeps', '    As `Toolyard`, for asyncio. A task that is cancelled ends its request; the calls that it made go on.\n\n    It keeps')
 }
 
-/** A method, with what follows it up to the next one. */
+/**
+ * A method, with what follows it up to the next one.
+ *
+ * @param {string} method
+ */
 function asyncMethod (method) {
   const gives = /-> Iterator\[/.test(method)
   const made = method
     .replace('-> Iterator[', '-> AsyncIterator[')
-    .replace(/^( +)(return )?(.*)Stop\(\)(.*)$/m, (_, indent, back = '', before, after) => {
+    .replace(/^( +)(return )?(.*)Stop\(\)(.*)$/m, (/** @type {string[]} */ ...[, indent, back = '', before, after]) => {
       const work = `lambda stop: ${before}stop${after}`
       return gives ? `${indent}async for each in each_in_thread(${work}):\n${indent}    yield each` : `${indent}${back}await in_thread(${work})`
     })
