@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
-import { boxedTools, everyWarm, withoutBox } from '../sandbox/boxed-tools.ts'
+import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
 import { nap, running } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
 

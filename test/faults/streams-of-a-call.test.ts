@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import t from 'tap'
-import { createFixture, outputOf } from '../executors/fixture.ts'
+import { outputOf } from '../executors/fixture.ts'
 import { python } from '../python/fixture.ts'
 import { boxedTools, everyWarm, withoutBox } from '../sandbox/boxed-tools.ts'
 

@@ -219,7 +219,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       const plan = { program, args: [], env: {}, cwd: '/' }
       const stdin = ' '.repeat(tryBytes)
       try {
-        const child = await (place === undefined ? startOpen(plan, stdin) : host.launcher.launch({ plan, stdin, files: [], interrupted: deadline.interrupted }))
+        const { interrupted } = deadline
+        const child = await (place === undefined ? startOpen(plan, stdin) : host.launcher.launch({ plan, stdin, files: [], interrupted }))
         await child.exited
         child.release()
         return undefined

@@ -28,7 +28,8 @@ export async function readYaml (text: string, timeMs: number = manifestLimits.ya
 
 /** Reads a YAML text of up to `largeYaml.bytes`, which somebody waits for at a terminal. */
 export async function readLargeYaml (text: string): Promise<YamlReading> {
-  return await readInThread({ text, expansion: largeYaml.expansion }, largeYaml.ms, new Threads(script, undefined, { memoryMb: largeYaml.heapMb, maxIdle: 0 }))
+  const { expansion, ms, heapMb } = largeYaml
+  return await readInThread({ text, expansion }, ms, new Threads(script, undefined, { memoryMb: heapMb, maxIdle: 0 }))
 }
 
 async function readInThread (task: ReadTask, ms: number, pool: Threads): Promise<YamlReading> {

@@ -25,7 +25,10 @@ export interface SchemaAnswer {
 const script = new URL('./schema-thread.js', import.meta.url)
 const memoryMb = manifestLimits.schemaHeapMb
 
-/** Threads for large schemas, large arguments and patterns that are not plain. What takes more time or memory than it is worth gets no answer. */
+/**
+ * Threads for large schemas, large arguments and patterns that are not plain. What takes more time or memory than it is worth
+ * gets no answer.
+ */
 export class SchemaThreads {
   // One thread knows all schemas, and takes one task after the other.
   readonly #usual = new Threads(script, undefined, { memoryMb, most: 1 })
@@ -42,7 +45,9 @@ export class SchemaThreads {
     // Who asks may have taken this turn of the event loop already.
     await turn()
     const work = { kind: 'validate', task: { json, args: writeJson(args) } }
-    const answer = await (backtracks ? ask<SchemaAnswer>(this.#backtracking, work, manifestLimits.backtrackMs) : ask<SchemaAnswer>(this.#usual, work, manifestLimits.schemaMs))
+    const answer = backtracks
+      ? await ask<SchemaAnswer>(this.#backtracking, work, manifestLimits.backtrackMs)
+      : await ask<SchemaAnswer>(this.#usual, work, manifestLimits.schemaMs)
     if (answer === undefined) return undefined
     if (answer.issues !== undefined) return { ok: false, issues: answer.issues }
     if (answer.filled === undefined) return { ok: true, arguments: args }

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../process/unless-aborted.ts'
+import { unlessAborted } from '../abort/unless-aborted.ts'
 import { Gauge, type Registry } from 'prom-client'
 
 /** The jobs of one queue that have not ended. */

@@ -1,4 +1,4 @@
-import { onAbort } from '../process/on-abort.ts'
+import { onAbort } from '../abort/on-abort.ts'
 
 export interface TimeLimit {
   /** Aborts when the time is over, or when the caller's own signal does. */

@@ -1,5 +1,5 @@
 import { onParentGone } from './parent.ts'
-import { sharedAbort } from './shared-abort.ts'
+import { sharedAbort } from '../abort/shared-abort.ts'
 
 /**
  * One step of stopping a process; steps run in the order they were given. Once

@@ -1,5 +1,5 @@
 import { Worker, type TransferListItem } from 'node:worker_threads'
-import { onAbort } from '../process/on-abort.ts'
+import { onAbort } from '../abort/on-abort.ts'
 
 /** Threads that wait for the next work, and how long, in milliseconds: a new one costs more than most work. */
 const idleMs = 30_000
@@ -75,10 +75,10 @@ export class Threads {
    * @param file the compiled file that a thread runs: it calls `serveThread`.
    * @param callerErrors names of errors that work throws for its caller.
    */
-  constructor (file: URL, callerErrors: ReadonlySet<unknown> = new Set(), { memoryMb = 256, most = Infinity, maxIdle = 2 }: ThreadsOptions = {}) {
+  constructor (file: URL, callerErrors: ReadonlySet<unknown> = new Set(), options: ThreadsOptions = {}) {
     this.#file = file
     this.#callerErrors = callerErrors
-    this.#options = { memoryMb, most, maxIdle }
+    this.#options = { memoryMb: 256, most: Infinity, maxIdle: 2, ...options }
   }
 
   /** @throws ThreadError. */

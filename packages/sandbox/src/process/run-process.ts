@@ -12,8 +12,8 @@ import { processorMs, watchProcessorTime } from './table/processor-time.ts'
 import type { ProcessPlan } from './plan/plan.ts'
 import { signalGroup } from './table/process-table.ts'
 import { startProcess, type StartHost, type Started } from './launch/start.ts'
-import { terminate } from './end/terminate.ts'
-import { killDescendants } from './open.ts'
+import { terminate } from './launch/terminate.ts'
+import { killDescendants } from './launch/open.ts'
 
 /** What error messages are made from; all of stderr goes to the log. */
 const stderrBytes = 65_536

@@ -51,7 +51,12 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
   const deadline = startDeadline(context.timeoutMs, context.signal)
   try {
     const opened = await openCall(host.hosts, run, {
-      box: host.box, limit: host.limit, session: host.session, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path }
+      box: host.box,
+      limit: host.limit,
+      session: host.session,
+      onLine: context.log,
+      interrupted: deadline.interrupted,
+      onPython: path => { program = path }
     })
     let end: RunEnd
     if (opened.kind === 'opened') {

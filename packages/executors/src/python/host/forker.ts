@@ -2,7 +2,7 @@ import { defaultLimits, type ProcessLimits } from '@toolyard/sandbox'
 import { createDeferred, type Deferred } from '../wire/deferred.ts'
 import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
 import { nestTree, type NestParent, type NestTree } from './nest-tree.ts'
-import { disconnect, type Connections } from '../wire/connections.ts'
+import type { Connections } from '../wire/connections.ts'
 import { createPipeSource } from '../wire/pipes.ts'
 import type { CallProcess, ForkEnding } from './process-tree.ts'
 

@@ -21,7 +21,7 @@ export interface Hosts {
   /** The host of a root, with the path of its Python; or why there is none. */
   get (root: string, box: HostBox): Promise<{ host: Host, python: string } | { error: CallError }>
   /** In the open, each call has a process of its own. `limit` as in `startPlain`. */
-  startPlain (run: PythonRun, limit: readonly string[] | undefined): Promise<{ process: CallProcess, python: string } | { error: CallError }>
+  startPlain (run: PythonRun, limit?: readonly string[]): Promise<{ process: CallProcess, python: string } | { error: CallError }>
   /** Ends all hosts; no call may be running. */
   close (): Promise<void>
 }

@@ -57,7 +57,8 @@ export function canBacktrack (written: string): boolean {
   if (isPlainPattern(source)) return false
   const syntax = parsed(source)
   // Some properties are JavaScript's alone.
-  return syntax === undefined || unicodeProperty.test(source) || nestedRepeats(syntax) > maxLinearRepeats || linearSyntax(syntax) === undefined
+  if (syntax === undefined || unicodeProperty.test(source)) return true
+  return nestedRepeats(syntax) > maxLinearRepeats || linearSyntax(syntax) === undefined
 }
 
 /** A pattern that can be used, for short names on the event loop; every name fits one that can backtrack. */

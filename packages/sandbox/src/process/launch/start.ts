@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import type { CallError } from '@toolyard/contract'
 import type { Box, BoxEntry, BoxStatus } from '../plan/box.ts'
-import { killDescendants, startOpen } from '../open.ts'
+import { killDescendants, startOpen } from './open.ts'
 import type { CallGroup } from '../table/groups.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
 import { namedProgram } from '../plan/own-name.ts'

@@ -12,8 +12,8 @@ const promptMs = 20
 const patienceMs = 5_000
 
 /**
- * Asks what runs in a box, named by the pid of its leader, to end: SIGTERM to the processes of the call's first group. The two that make up the box get
- * none: their end would be the end of all at once.
+ * Asks what runs in a box, named by the pid of its leader, to end: SIGTERM to the processes of the call's first group. The two
+ * that make up the box get none: their end would be the end of all at once.
  */
 export async function askBox (box: number): Promise<void> {
   for await (const { pid, parent } of membersOf(box)) {

@@ -1,7 +1,7 @@
 import { within } from '@toolyard/runtime'
 import { askBox, killBox } from '../table/box-kill.ts'
-import type { Started } from '../launch/start.ts'
-import { findDescendants, killDescendants } from '../open.ts'
+import type { Started } from './start.ts'
+import { findDescendants, killDescendants } from './open.ts'
 import { signalGroup } from '../table/process-table.ts'
 
 const graceMs = 250

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closing } from './end/drain.ts'
-import { childEnding, type Child, type OwnEnding } from './launch/child.ts'
-import type { ProcessPlan } from './plan/plan.ts'
-import { isShortage } from './plan/start-error.ts'
-import { inTurns, readProcessTable, signalGroup, signalProcess, type ProcessEntry } from './table/process-table.ts'
+import { closing } from '../end/drain.ts'
+import { childEnding, type Child, type OwnEnding } from './child.ts'
+import type { ProcessPlan } from '../plan/plan.ts'
+import { isShortage } from '../plan/start-error.ts'
+import { inTurns, readProcessTable, signalGroup, signalProcess, type ProcessEntry } from '../table/process-table.ts'
 
 /*
  * Processes without a box, for development: each leads a group of its own, which is ended as a whole, with its descendants in
@@ -30,7 +30,8 @@ export interface OpenChild extends Child {
 /** Starts one. With `link` it has a descriptor 3. Rejects with an error whose `code` says why it can't be started. */
 export async function startOpen (plan: ProcessPlan, stdin: string | undefined, link = false): Promise<OpenChild> {
   const { input, writing, reading } = await openStreams(stdin)
-  const [stdout, stderr] = reading.map(fd => new Socket({ fd, readable: true, writable: false })) as [Socket, Socket]
+  const readerOf = (fd = -1): Socket => new Socket({ fd, readable: true, writable: false })
+  const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]
   const streams = [stdout, stderr]
   const release = (): void => { for (const stream of streams) stream.destroy() }
   try {
@@ -68,7 +69,8 @@ export async function startOpen (plan: ProcessPlan, stdin: string | undefined, l
 /** A file and two pipes with names, which are gone at once: what Node makes are sockets, which can't be opened as /dev/stdout. */
 async function openStreams (stdin: string | undefined): Promise<{ input: number | 'pipe', writing: number[], reading: number[] }> {
   const directory = await mkdtemp(join(tmpdir(), 'toolyard-open-'))
-  const [input, ...pipes] = ['in', 'out', 'err'].map(name => join(directory, name)) as [string, string, string]
+  const input = join(directory, 'in')
+  const pipes = ['out', 'err'].map(name => join(directory, name))
   const opened: number[] = []
   const opening = (path: string, flags: number): number => opened[opened.push(openSync(path, flags)) - 1] ?? -1
   try {
