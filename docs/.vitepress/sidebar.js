@@ -24,6 +24,7 @@ export function sidebarOf (root) {
       'docs/loops.md': 'Loops: providers, LangChain, Python',
       'docs/batches.md': 'A batch and its answer',
       'docs/agents.md': "Providers' messages",
+      'docs/catalogues.md': 'Thousands of tools',
       'docs/clients.md': 'Clients',
       'docs/mcp.md': 'MCP',
       'docs/http-tools.md': 'Plain HTTP',

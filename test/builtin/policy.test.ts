@@ -2,7 +2,7 @@ import { loadRegistry, type BuiltinPolicy } from '@toolyard/manifests'
 import { builtinSettingsOf, readSettings, SettingsError } from '@toolyard/runtime'
 import t from 'tap'
 
-const always = ['data_file_read', 'tools_file_search', 'data_write_file', 'tools_find_in_files', 'workflow_run', 'workspace_list', 'workspace_stat', 'workspace_move', 'job_result', 'job_cancel', 'output_read', 'output_search']
+const always = ['data_file_read', 'tools_file_search', 'data_write_file', 'tools_find_in_files', 'workflow_run', 'workspace_list', 'workspace_stat', 'workspace_move', 'job_result', 'job_cancel', 'output_read', 'output_search', 'search_tools', 'call_tool']
 
 async function published (policy?: BuiltinPolicy): Promise<string[]> {
   const registry = await loadRegistry({ manifests: [], ...policy === undefined ? {} : { policy } })

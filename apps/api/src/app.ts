@@ -176,7 +176,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const checks = { admission: new JobAdmission(deps.queues, deps.idempotency), checkCallback: createCallbackAccess(options.callbacks) }
   const kept = new KeptOutputs(deps.outputs, deps.logs)
   app.addHook('onClose', async () => { await kept.close() })
-  const jobTools = new JobTools({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller, kept })
+  const jobTools = new JobTools({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller, kept, catalog: deps.catalog })
   const invoker = new BatchInvoker({ ...deps, ...checks, jobTools, checkSession: createSessionAccess(deps.sessions, options.sessions) })
   const submitter = new JobSubmitter({ ...deps, ...checks, checkSession: createSessionAccess(deps.sessions, options.sessions) })
   app.addHook('onResponse', async (request, reply) => {

@@ -101,7 +101,8 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const jobTypes = new JobTypes({
     permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, jobTypes: jobTypeTable
   })
-  const catalog = new ToolCatalog(tools.current(), jobTypes, settings.SKILLS_CONTEXT_MODE)
+  const listing = { contextMode: settings.SKILLS_CONTEXT_MODE, listMax: settings.CATALOGUE_LIST_MAX }
+  const catalog = new ToolCatalog(tools.current(), jobTypes, listing)
   reportFindings(tools.current().findings, logger)
   toolMetrics.published(catalog.publication(undefined).count)
 

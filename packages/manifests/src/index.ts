@@ -19,6 +19,8 @@ export { importOpenapi, type ImportOptions, type OpenapiImport } from './agentcl
 export { resourceUri, type ResourceUri } from './tool/resource-uri.ts'
 export { createPause } from './document/pause.ts'
 export { readYaml } from './document/yaml.ts'
+export type { ServiceAction } from './tool/service-action.ts'
+export { providerSchema } from './lint/provider-schema.ts'
 export { toolSpec } from './tool/tool-spec.ts'
 export { outputSchemaOf } from './tool/output-schema.ts'
 export { admitCall, admitTool, isEnabled, makesJobs, permissionRefusal, queueRefusal, type AskedCall, type Deployment, type Refusal } from './registry/admission.ts'
@@ -33,7 +35,7 @@ export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {
   CommandRun, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, PythonRun,
-  ServiceRun, SettingText, Tool, ToolRun
+  SettingText, Tool, ToolRun
 } from './tool/tool.ts'
 export type {
   RunnableSkill, SkillArg, SkillFilesRun, SkillFlagArg, SkillPositionalArg, SkillProgramRun, SkillResolver, SkillRun

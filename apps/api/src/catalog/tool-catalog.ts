@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { permissions, publishableNamePattern, type Permission, type SkillList, type ToolFormat } from '@toolyard/contract'
-import { admitTool, createPause, permissionRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type ServiceRun, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, createPause, permissionRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type SkillOptions, type Tool } from '@toolyard/manifests'
 import type { JobTypes } from './job-types.ts'
+import { ToolSearch } from './search/tool-search.ts'
 
 const publishableName = new RegExp(publishableNamePattern)
 
@@ -27,7 +28,9 @@ export interface Publication {
   /** How many tools there are. */
   count: number
   /** What the service answers by itself, of the tools that are among them. */
-  services: ReadonlySet<ServiceRun['action']>
+  services: ReadonlySet<ServiceAction>
+  /** Finds tools by words. */
+  search: ToolSearch
 }
 
 /** What an answer that is still to come tells a model: how it gets it. */
@@ -35,18 +38,28 @@ export function comeBackHint ({ services }: Publication): string {
   return services.has('job_result') ? '; call job_result with this job_id to come back for its answer' : ''
 }
 
+export interface CatalogOptions {
+  contextMode: SkillOptions['contextMode']
+  /** From how many tools on a list has those that find others, and a list of MCP has pages. */
+  listMax: number
+}
+
 /** The published tools and skills, made once for each version of the registry and of the job types, and set of permissions. */
 export class ToolCatalog {
   readonly #jobTypes: JobTypes
-  readonly #contextMode: SkillOptions['contextMode']
+  readonly #options: CatalogOptions
   #registry: Registry
   #publications = new Map<string, Publication>()
   readonly #listeners = new Set<() => void>()
 
-  constructor (registry: Registry, jobTypes: JobTypes, contextMode: SkillOptions['contextMode']) {
+  constructor (registry: Registry, jobTypes: JobTypes, options: CatalogOptions) {
     this.#jobTypes = jobTypes
-    this.#contextMode = contextMode
+    this.#options = options
     this.#registry = registry
+  }
+
+  get listMax (): number {
+    return this.#options.listMax
   }
 
   get registry (): Registry {
@@ -56,7 +69,7 @@ export class ToolCatalog {
   /** What is served now to a key with these permissions: tools that hold none beyond them. Undefined permissions are all. */
   publication (ofKey: readonly Permission[] | undefined): Publication {
     const key = ofKey === undefined ? '*' : permissions.filter(permission => ofKey.includes(permission)).join()
-    const publication = this.#publications.get(key) ?? publish(this.#registry, this.#visibleTools(ofKey), this.#contextMode)
+    const publication = this.#publications.get(key) ?? publish(this.#registry, this.#visibleTools(ofKey), this.#options)
     this.#publications.set(key, publication)
     return publication
   }
@@ -98,8 +111,11 @@ export class ToolCatalog {
   }
 }
 
-function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOptions['contextMode']): Publication {
-  const tools = all.filter(({ publishAs }) => publishAs === undefined)
+function publish (registry: Registry, all: readonly Tool[], { contextMode, listMax }: CatalogOptions): Publication {
+  const callable = all.filter(({ publishAs }) => publishAs === undefined)
+  const found = callable.filter(tool => !isOfCatalogue(tool))
+  // A model that sees all tools at once needs no search.
+  const tools = found.length > listMax ? callable : found
   const skills = registry.skills()
   const bodies = new Map<string, Promise<Published>>()
   return {
@@ -108,7 +124,8 @@ function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOp
     prompts: all.filter(({ publishAs }) => publishAs?.kind === 'prompt'),
     resources: all.filter(({ publishAs }) => publishAs?.kind === 'resource'),
     services: new Set(tools.flatMap(({ run }) => run.kind === 'service' ? [run.action] : [])),
-    names: tools.map(({ name }) => name),
+    search: new ToolSearch(found),
+    names: callable.map(({ name }) => name),
     tools,
     specs: async (format, strict) => {
       const key = `${format} ${strict}`
@@ -125,8 +142,13 @@ function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOp
   }
 }
 
-/** Made in parts: the strict form of a tool takes some 0.03 ms. */
-async function published (tools: readonly Tool[], specOf: (tool: Tool) => object): Promise<Published> {
+/** Whether a tool is for finding others. */
+function isOfCatalogue ({ run }: Tool): boolean {
+  return run.kind === 'service' && (run.action === 'search_tools' || run.action === 'call_tool')
+}
+
+/** Tools in the shape of a provider's API. Made in parts: the strict form of a tool takes some 0.03 ms. */
+export async function published (tools: readonly Tool[], specOf: (tool: Tool) => object): Promise<Published> {
   const pause = createPause()
   const specs: string[] = []
   for (const tool of tools) {

@@ -1,6 +1,6 @@
 import { asError, storedJson } from '@toolyard/contract'
 import {
-  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError, ProtocolErrorCode,
+  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError,
   WebStandardStreamableHTTPServerTransport, type McpHttpHandler, type McpServerOptions
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
@@ -116,9 +116,8 @@ export class Protocol {
     }, name => parts.lists.for(exchange.principal.permissions).byName.get(name)?.inputSchema)
     const { server } = product
     server.setRequestHandler('tools/list', ({ params }) => guarded(exchange, async () => {
-      if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor: the list has one page')
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK's type of a tool has more than it sends.
-      return { tools: [...parts.lists.for(exchange.principal.permissions).tools] } as never
+      return parts.lists.page(exchange.principal.permissions, params?.cursor) as never
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {

@@ -1,6 +1,7 @@
-import type { HttpError } from '@toolyard/contract'
+import { providerTool, type Tool } from '@toolyard/manifests'
 import {
-  AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse,
+  AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, HttpError, InvokeBatchQuery, InvokeBatchRequest,
+  InvokeBatchResponse, limits,
   parseIdempotencyKey, queryChars, ResponsesToolList, SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
 import type { JobLogs } from '@toolyard/queue'
@@ -18,7 +19,8 @@ import { retryAfterSec } from '../plugins/errors.ts'
 import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import type { ReturnedImages } from '../files/returned-images.ts'
-import { comeBackHint, type ToolCatalog } from '../catalog/tool-catalog.ts'
+import type { ToolQuery } from '../catalog/search/tool-search.ts'
+import { comeBackHint, published, type Publication, type ToolCatalog } from '../catalog/tool-catalog.ts'
 import { sendJson } from './jobs/found-job.ts'
 
 export interface AgentToolRoutesOptions {
@@ -40,8 +42,15 @@ export async function agentToolRoutes (
 ): Promise<void> {
   const readLog: ReadLog = async (queue, jobId) => (await logs.tail(queue, jobId, logLines)).map(({ message }) => message)
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), '4xx': ErrorBody } } }, async (request, reply) => {
-    const { format = 'chat', strict } = request.query
-    const { body, etag } = await catalog.publication(principalOf(request).permissions).specs(format, strict === 'true')
+    const { format = 'chat', strict, search, namespace, limit = limits.toolSearch.results.default } = request.query
+    if (limit !== limits.toolSearch.results.default && search === undefined) throw new HttpError('VALIDATION_ERROR', "'limit' goes with 'search': a list is whole")
+    const publication = catalog.publication(principalOf(request).permissions)
+    const isStrict = strict === 'true'
+    const { body, etag } = search === undefined && namespace === undefined
+      ? await publication.specs(format, isStrict)
+      : await published(
+        await chosen(publication, { search, namespace, limit: Number(limit) }), tool => providerTool(tool, format, isStrict)
+      )
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     const isKnown = namesTag(request.headers['if-none-match'], etag)
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The publication has made the text that the schema describes.
@@ -87,6 +96,13 @@ export async function agentToolRoutes (
       await told(await invoker.invoke(batch, { ...caller, listener })))
     return reply
   })
+}
+
+async function chosen (
+  { search: finder, visible }: Publication, { search, namespace, limit }: Omit<ToolQuery, 'query'> & { search: string | undefined }
+): Promise<readonly Tool[]> {
+  if (search !== undefined) return await finder.find({ query: search, namespace, limit })
+  return visible.filter(tool => tool.namespace === namespace)
 }
 
 function asIs (payload: unknown): string {

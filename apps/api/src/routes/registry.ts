@@ -49,11 +49,12 @@ export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryR
   })
 
   function summaryOf (tool: Tool, principal: Principal): ToolSummary {
-    const { name, jobType, description, source, run, unavailable, permissions } = tool
+    const { name, jobType, description, namespace, source, run, unavailable, permissions } = tool
     return {
       name,
       type: jobType,
       description,
+      ...(namespace !== undefined && { namespace }),
       format: source.format,
       runs: run.kind,
       enabled: jobTypes.view(tool).enabled,

@@ -40,7 +40,10 @@ export const MessageFormats = Type.Enum([...messageFormats])
 /** The query of `GET /v1/agent-tools`. */
 export const ToolListQuery = Type.Object({
   strict: Type.Optional(Type.Enum(['true', 'false'], { description: 'Serve the form that strict mode asks for, where a schema allows it.' })),
-  format: Type.Optional(ToolFormats)
+  format: Type.Optional(ToolFormats),
+  search: Type.Optional(Type.String({ minLength: 1, maxLength: limits.toolSearch.queryChars, description: 'Only tools that fit these words, best first.' })),
+  namespace: Type.Optional(Type.String({ minLength: 1, maxLength: limits.namespaceChars, description: 'Only tools of this namespace.' })),
+  limit: Type.Optional(Type.String({ pattern: '^(?:[1-9]|[1-4][0-9]|50)$', description: `With search, how many tools at most: 1 to ${limits.toolSearch.results.max}, ${limits.toolSearch.results.default} when left out.` }))
 }, { additionalProperties: false })
 
 /** `GET /v1/agent-tools`. */

@@ -6,6 +6,7 @@ export const ToolSummary = Type.Object({
   name: Type.String(),
   type: Type.String({ description: 'Its job type.' }),
   description: Type.String(),
+  namespace: Type.Optional(Type.String({ description: 'What it belongs to; absent for tools of manifests that say none.' })),
   format: Type.String({ description: 'agentcli, tool-manifest, skill or builtin.' }),
   runs: Type.String({ description: 'How it runs: command, python, skill, skill-run, mcp, http, builtin or read-skill.' }),
   enabled: Type.Boolean(),

@@ -70,6 +70,10 @@ export const limits = {
   logMessageChars: 4_096,
   /** UTF-16 units of the text of a job's progress. */
   progressChars: 200,
+  /** What tools are looked for by, and how many are found. */
+  toolSearch: { queryChars: 1_000, results: { min: 1, max: 50, default: 5 } },
+  /** UTF-16 units of the name of a namespace. */
+  namespaceChars: 200,
   /** Lines that one request of a job's log gets. */
   logTail: { min: 1, max: 2_000, default: 200 }
 } as const

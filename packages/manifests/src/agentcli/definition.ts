@@ -8,6 +8,7 @@ import type { JsonSchema } from '../tool/tool.ts'
 import { HttpEntry } from './http/definition.ts'
 import { McpEntry } from './mcp/definition.ts'
 import { SkillEntry } from './skill/definition.ts'
+import { Namespace } from '../layer/namespace.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
 
@@ -52,5 +53,6 @@ export const AgentcliSwitch = Type.Object({
 /** An agentcli `tools.json`. */
 export const AgentcliManifest = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
+  namespace: Type.Optional(Namespace),
   tools: Type.Optional(Type.Array(Type.Union([AgentcliTool, AgentcliSwitch, HttpEntry, McpEntry, SkillEntry])))
 })

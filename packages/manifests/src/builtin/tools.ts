@@ -2,6 +2,7 @@ import type { Tool } from '../tool/tool.ts'
 import { dataFetch } from './data-fetch.ts'
 import { dataFileRead } from './data-file-read.ts'
 import { dataWriteFile } from './data-write-file.ts'
+import { callTool, searchTools } from './catalogue-tools.ts'
 import type { BuiltinDeclaration } from './declaration.ts'
 import type { BuiltinPolicy } from './policy.ts'
 import { jobCancel, jobResult } from './job-tools.ts'
@@ -33,7 +34,7 @@ function declarations (
 ): Array<{ declaration: BuiltinDeclaration, enabled: boolean }> {
   const always = [
     dataFileRead, toolsFileSearch, dataWriteFile, toolsFindInFiles, workflowRun, workspaceList, workspaceStat, workspaceMove,
-    jobResult, jobCancel, outputRead, outputSearch
+    jobResult, jobCancel, outputRead, outputSearch, searchTools, callTool
   ]
   return [
     ...always.map(declaration => ({ declaration, enabled: true })),

@@ -24,9 +24,9 @@ export async function checkArguments (registered: RegisteredTool, sent: Record<s
   return stripped === args ? checked : await registered.check(stripped)
 }
 
-/** Whether a tool runs in JavaScript, whose numbers are doubles. A workflow hands its parameters on. */
+/** Whether a tool runs in JavaScript, whose numbers are doubles. A workflow hands its parameters on, and so does `call_tool`. */
 function isJavaScript ({ run, jobType }: Tool): boolean {
-  return (run.kind === 'builtin' && jobType !== 'workflow.run') || run.kind === 'service' || run.kind === 'read-skill'
+  return (run.kind === 'builtin' && jobType !== 'workflow.run') || (run.kind === 'service' && run.action !== 'call_tool') || run.kind === 'read-skill'
 }
 
 /** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any. */

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { folded } from '../agentcli/folded.ts'
 import { readAgentcli } from '../agentcli/reader.ts'
 import { duplicateKeys } from '../document/duplicate-keys.ts'
+import { withNamespace } from '../layer/namespace.ts'
 import type { YamlMemory } from '../document/yaml-memory.ts'
 import { ManifestFault, wholeFinding } from '../finding/finding.ts'
 import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
@@ -59,7 +60,7 @@ async function readLayer (file: string, directory: string | undefined, { schemas
   if (Array.isArray(parsed.value) && (await recognizeDirectory(dirname(file)))?.format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
   if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
-  return await readers[format]({ file, schemas, everyFault, searchPath: skills.path, ...parsed })
+  return withNamespace(await readers[format]({ file, schemas, everyFault, searchPath: skills.path, ...parsed }), parsed.value, file)
 }
 
 /** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */

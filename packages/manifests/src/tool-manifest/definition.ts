@@ -3,6 +3,7 @@ import { limits, permissions as knownPermissions } from '@toolyard/contract/term
 import { Type } from '@toolyard/contract/type'
 import { SnakeLimits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
+import { Namespace } from '../layer/namespace.ts'
 
 export const parameterTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const
 
@@ -85,6 +86,7 @@ export const ToolManifest = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
   schema_version: Type.Literal('1.0', { description: 'Version of the format.' }),
   metadata: Metadata,
+  namespace: Type.Optional(Namespace),
   tools: Type.Array(Type.Union([ToolDescriptor, ToolSwitch]), { minItems: 1 }),
   python_root: optionalText('python_root of the tools that have none.')
 })

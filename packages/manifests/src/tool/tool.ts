@@ -1,6 +1,7 @@
 import type { Permission } from '@toolyard/contract'
 import type { ToolLimits } from './tool-limits.ts'
 import type { SkillFilesRun, SkillProgramRun, SkillRun } from './skill-run.ts'
+import type { ServiceAction } from './service-action.ts'
 
 export type { Permission } from '@toolyard/contract'
 export type { ToolLimits } from './tool-limits.ts'
@@ -49,12 +50,10 @@ export interface PythonRun {
 }
 
 /** A function of the worker itself, looked up by the tool's job type. */
-export interface BuiltinRun {
-  kind: 'builtin'
-}
+export interface BuiltinRun { kind: 'builtin' }
 
 /** What the API answers by itself: no job is made, so that it takes nobody's place. */
-export interface ServiceRun { kind: 'service', action: 'job_result' | 'job_cancel' | 'output_read' | 'output_search' }
+export interface ServiceRun { kind: 'service', action: ServiceAction }
 
 /** A text of a manifest, or the value of an environment variable of the worker, with a text in front of it. */
 export type SettingText = string | { setting: string, prefix?: string }
@@ -140,6 +139,8 @@ export interface Tool {
   name: string
   /** Empty when the manifest has none. */
   description: string
+  /** What it belongs to: the MCP server that it comes from, or what its manifest says. */
+  namespace?: string
   /** JSON Schema of the arguments; `{type: "object", properties: {}}` when the manifest has none. */
   parameters: JsonSchema
   /** The switchable record behind the tool, such as `data.file_read` or `agentcli.get_time`. */

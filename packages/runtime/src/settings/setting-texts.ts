@@ -47,6 +47,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     WORKSPACE_DIR: 'root of the built-in file tools, working directory of tools',
     TOOL_TIMEOUT_SEC: 'execution timeout of tools that set none, in seconds',
     TOOL_DEFAULT_PERMISSIONS: 'permissions of tools whose manifest names none; `none` for none',
+    CATALOGUE_LIST_MAX: 'tools beside which a list has `search_tools` and `call_tool`, and that one page of a list of MCP has ([catalogues.md](catalogues.md))',
     PERMISSIONS_ALLOWED: "permissions that tools may hold here: `read_repo`, `write_files`, `network`; `none` for none. A tool that needs more isn't listed",
     SANDBOX: '`require`: no start without the whole sandbox; `auto`: as much of it as the machine has; `off`: none ([security.md](security.md))',
     PROGRAMS_STRICT: "tools don't run whose programs others than the owner may replace; also `--strict` of `toolyard start`, `api` and `worker`",

@@ -67,6 +67,7 @@ export const variables = {
   WEB_SEARCH_BRAVE_KEY: optional(text('')),
   WEB_SEARCH_SEARXNG_URL: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
   MAX_OUTPUT_BYTES: integer(1_048_576, 1_024, 67_108_864),
+  CATALOGUE_LIST_MAX: integer(100, 1, 100_000),
   MAX_QUEUES: integer(64, 1, 10_000),
   MAX_QUEUE_DEPTH: integer(100_000, 1, 100_000_000),
   MAX_JOBS_PER_KEY: integer(10_000, 0, 10_000_000),

@@ -14,7 +14,7 @@ import { accepted, failed, pending, settled, type CallAnswer, type JobReading, t
 import type { CallbackAccess } from '../callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
-import { askedAnew, type JobToolCall } from './job-tool-call.ts'
+import { askedAnew, type ServiceCall } from './job-tool-call.ts'
 import type { Asker, JobTools } from './job-tools.ts'
 import { NearTools } from '../near-tools.ts'
 import { readForModel } from './read-for-model.ts'
@@ -55,7 +55,7 @@ export interface Caller {
 }
 
 /** A call, and what became of it. */
-type Pair = [Call, Admitted | { ask: JobToolCall }]
+type Pair = [Call, Admitted | { ask: ServiceCall }]
 
 /** Runs batches of calls: one answer per call, in request order. */
 export class BatchInvoker {

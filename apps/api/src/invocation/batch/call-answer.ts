@@ -10,10 +10,10 @@ export interface CallAnswer {
 
 /** The tool succeeded; `output` is there whatever its value. A model is told how it comes to the rest of one that was cut. */
 export function succeeded (
-  call: Call, jobId: string, { value: output, notice }: ReadValue, { files, moreFiles }: ChangedFiles = {}
+  call: Call, jobId: string | undefined, { value: output, notice }: ReadValue, { files, moreFiles }: ChangedFiles = {}
 ): CallAnswer {
   const more = moreFiles === undefined ? {} : { more_files: moreFiles }
-  return answer(call, { ok: true, output, job_id: jobId, ...(files && { files }), ...more }, {
+  return answer(call, { ok: true, output, ...(jobId !== undefined && { job_id: jobId }), ...(files && { files }), ...more }, {
     ok: true, result: output, ...(files && { files: files.map(forModel) }), ...more, ...(notice !== undefined && { message: notice })
   })
 }

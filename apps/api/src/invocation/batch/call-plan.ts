@@ -1,9 +1,9 @@
-import type { Batch, CallError } from '@toolyard/contract'
+import { isRecord, type Batch, type CallError } from '@toolyard/contract'
 import { admitCall, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
-import { jobToolCallOf, type JobToolCall } from './job-tool-call.ts'
+import { jobToolCallOf, type ServiceCall } from './job-tool-call.ts'
 import type { NearTools } from '../near-tools.ts'
 import { accessOf, newJob } from '../new-job.ts'
 
@@ -11,7 +11,7 @@ import { accessOf, newJob } from '../new-job.ts'
 export type Call = Batch['calls'][number]
 
 /** What becomes of a call: a job, an error that is known before any job is made, or what is asked of another job. */
-export type CallPlan = { call: Call, job: NewJob } | { call: Call, error: CallError } | { call: Call, ask: JobToolCall }
+export type CallPlan = { call: Call, job: NewJob } | { call: Call, error: CallError } | { call: Call, ask: ServiceCall }
 
 export interface PlanContext {
   registry: Registry
@@ -41,8 +41,18 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
     const near = await nearTools.find(call.name)
     return { call, error: near.length === 0 ? error : { ...error, details: { did_you_mean: near } } }
   }
-  const ask = jobToolCallOf(admitted.registered.tool, admitted.arguments)
+  const { tool } = admitted.registered
+  if (tool.run.kind === 'service' && tool.run.action === 'call_tool') return { ...await planCall(innerCall(call, admitted.arguments, registry), context), call }
+  const ask = jobToolCallOf(tool, admitted.arguments)
   if (ask !== undefined) return { call, ask }
   const parts = { id: context.newId(), arguments: admitted.arguments, principal, session, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }
   return { call, job: newJob(admitted.registered, parts) }
+}
+
+/** The call that `call_tool` is for; it is answered under the name that the model has called. */
+function innerCall (call: Call, { name, arguments: args }: Readonly<Record<string, unknown>>, registry: Registry): Call {
+  const inner: Call = { call_id: call.call_id, name: String(name), arguments: isRecord(args) ? args : {} }
+  const { run } = registry.get(inner.name)?.tool ?? {}
+  if (run?.kind !== 'service' || run.action !== 'call_tool') return inner
+  return { ...inner, error: { code: 'INVALID_ARGUMENTS', message: `name: '${inner.name}' can't call itself: name the tool that is to be called` } }
 }

@@ -1,5 +1,6 @@
 import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
+import type { ToolQuery } from '../../catalog/search/tool-search.ts'
 import type { OutputAsk } from '../../outputs/kept-outputs.ts'
 import type { SearchArguments } from '../../outputs/search-output.ts'
 
@@ -10,11 +11,14 @@ export type JobToolCall = { jobId: string } & (
   | { action: 'output', ask: OutputAsk }
 )
 
+/** What a call asks the API for, which makes no job of it. */
+export type ServiceCall = JobToolCall | { action: 'search', search: ToolQuery }
+
 /** What an `Idempotency-Key` remembers of such a call: it is asked anew each time. */
 export const askedAnew: CallError = { code: 'INTERNAL', message: 'This call is answered anew each time: repeat it without the Idempotency-Key' }
 
 /** What a call of such a tool asks; undefined for a call of another tool. */
-export function jobToolCallOf ({ run }: Tool, args: Readonly<Record<string, unknown>>): JobToolCall | undefined {
+export function jobToolCallOf ({ run }: Tool, args: Readonly<Record<string, unknown>>): ServiceCall | undefined {
   if (run.kind !== 'service') return undefined
   const jobId = String(args['job_id'])
   const of = args['of'] === 'log' ? 'log' : 'output'
@@ -24,5 +28,10 @@ export function jobToolCallOf ({ run }: Tool, args: Readonly<Record<string, unkn
     case 'output_read': return { action: 'output', jobId, ask: { kind: 'read', of, args } }
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The schema of the tool has checked them.
     case 'output_search': return { action: 'output', jobId, ask: { kind: 'search', of, args: args as unknown as SearchArguments } }
+    case 'search_tools': {
+      const { query, namespace, limit } = args
+      return { action: 'search', search: { query: String(query), limit: Number(limit), namespace: typeof namespace === 'string' ? namespace : undefined } }
+    }
+    case 'call_tool': throw new Error('The call that it is for was planned in its place')
   }
 }

@@ -5,7 +5,10 @@ import { scopeOf, type Principal } from '../../access/principal.ts'
 import { failed, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
 import type { Call } from './call-plan.ts'
 import type { KeptOutputs } from '../../outputs/kept-outputs.ts'
-import type { JobToolCall } from './job-tool-call.ts'
+import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
+import type { ToolQuery } from '../../catalog/search/tool-search.ts'
+import { providerSchema, type Tool } from '@toolyard/manifests'
+import type { JobToolCall, ServiceCall } from './job-tool-call.ts'
 
 /*
  * The built-in tools `job_result`, `job_cancel`, `output_read` and `output_search`. They are answered here and make no job:
@@ -33,7 +36,11 @@ export interface JobToolsParts {
   watch: JobWatch
   canceller: JobCanceller
   kept: KeptOutputs
+  catalog: ToolCatalog
 }
+
+/** What the JSON of found tools has around them. */
+const searchChars = 30
 
 /** Answers calls that ask for other jobs. */
 export class JobTools {
@@ -44,7 +51,8 @@ export class JobTools {
   }
 
   /** The answer; a job that the key may not see is one that there isn't. */
-  async answer (call: Call, ask: JobToolCall, asker: Asker): Promise<CallAnswer> {
+  async answer (call: Call, ask: ServiceCall, asker: Asker): Promise<CallAnswer> {
+    if (ask.action === 'search') return await this.#search(call, ask.search, asker)
     try {
       const queue = await this.#queueOf(ask.jobId, asker)
       if (queue === undefined) return failed(call, unknownJob(ask.jobId))
@@ -57,6 +65,19 @@ export class JobTools {
       if (error instanceof RedisUnavailableError) return failed(call, { code: 'INTERNAL', message: `${error.message}; ask again` })
       throw error
     }
+  }
+
+  /** The tools that the key may call and that fit the words; as many as an answer has room for, and one in any case. */
+  async #search (call: Call, query: ToolQuery, { principal, room, read }: Asker): Promise<CallAnswer> {
+    const found = await this.#parts.catalog.publication(principal.permissions).search.find(query)
+    const texts: string[] = []
+    for (const tool of found) {
+      const text = JSON.stringify(foundTool(tool))
+      if (texts.length > 0 && texts.join().length + text.length > room - searchChars) break
+      texts.push(text)
+    }
+    const text = `{"tools":[${texts.join()}],"count":${texts.length}}`
+    return succeeded(call, undefined, await read('', '', { kind: 'inline', value: undefined, text }))
   }
 
   /** The queue of a job that may be asked for: what the key may see, in the session that it works in. */
@@ -127,6 +148,12 @@ export class JobTools {
       abandoned.addEventListener('abort', end)
     })
   }
+}
+
+/** A found tool, with a schema that providers take. */
+function foundTool (tool: Tool): object {
+  const { schema: parameters } = providerSchema(tool.parameters, 'chat')
+  return { name: tool.name, ...tool.namespace !== undefined && { namespace: tool.namespace }, description: tool.description, parameters }
 }
 
 function unknownJob (jobId: string): CallError {

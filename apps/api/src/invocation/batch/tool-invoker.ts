@@ -18,7 +18,7 @@ export interface ToolCall {
 
 /** What became of it. `json` is the whole output in pieces, as far as it was kept; `cut` tells of what wasn't. */
 export type ToolAnswer<Json = readonly Buffer[]> =
-  | { kind: 'output', jobId: string, json: Json, cut: OutputCut | undefined, /** Of the session, that were made or changed. */ files?: ResultFile[] }
+  | { kind: 'output', /** Absent for what makes no job and asks for none. */ jobId: string | undefined, json: Json, cut: OutputCut | undefined, /** Of the session, that were made or changed. */ files?: ResultFile[] }
   | { kind: 'pending', jobId: string, /** For a model: what goes on, and how it gets the answer. */ message: string }
   | FailedCall
 
@@ -71,7 +71,7 @@ export class ToolInvoker {
     if (result !== undefined && 'fault' in result) return result.fault
     const jobId = result?.job_id
     const files = result?.files
-    if (jobId !== undefined && output !== undefined) return { kind: 'output', jobId, ...output, ...(files && { files }) }
+    if (result?.ok === true && output !== undefined) return { kind: 'output', jobId, ...output, ...(files && { files }) }
     if (jobId !== undefined && result?.pending === true) {
       return { kind: 'pending', jobId, message: storedJson<{ message: string }>(message?.content ?? '{}').message }
     }

@@ -40,7 +40,7 @@ export function callResult (
   const mayCut = cutting !== undefined && json.length > cutting.chars && tool?.outputSchema === undefined
   const shown = mayCut ? shownPart(answer, cutting) : undefined
   const output = shown ?? (cut === undefined ? outputOf(json, written) : textOf(json))
-  if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId), job)
+  if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId ?? ''), job)
   const notice: ContentBlock[] = cut === undefined || shown !== undefined
     ? []
     : [
@@ -60,7 +60,7 @@ function shownPart (
   const bytes = cut?.bytes ?? Buffer.byteLength(json)
   const part = truncate(json, bytes, { chars, end: json })
   const kept = cut === undefined ? '' : `, of which ${cut.storedBytes} were kept`
-  const told = notice({ jobId, bytes: `${bytes} bytes${kept}`, preview: part.preview })
+  const told = jobId === undefined ? undefined : notice({ jobId, bytes: `${bytes} bytes${kept}`, preview: part.preview })
   return { content: [JSON.stringify(part), ...told === undefined ? [] : [told]].map(text => ({ type: 'text', text })) }
 }
 

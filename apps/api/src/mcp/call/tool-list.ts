@@ -1,4 +1,4 @@
-import type { Permission, PermissionPolicy } from '@toolyard/contract'
+import { HttpError, type Permission, type PermissionPolicy } from '@toolyard/contract'
 import { makesJobs, outputSchemaOf, type JsonSchema, type Tool } from '@toolyard/manifests'
 import type { JobTypeDefaults, JobTypes } from '../../catalog/job-types.ts'
 import type { Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
@@ -43,6 +43,20 @@ export class ToolLists {
   /** What is published to a key with these permissions; undefined permissions are all. */
   for (permissions: readonly Permission[] | undefined): ToolList {
     return this.#of(this.#catalog.publication(permissions))
+  }
+
+  /**
+   * One page of the list. A cursor is the name of the last tool of the page before.
+   *
+   * @throws HttpError `VALIDATION_ERROR` for one that is no longer there.
+   */
+  page (permissions: readonly Permission[] | undefined, cursor: string | undefined): { tools: ListedTool[], nextCursor?: string } {
+    const { tools } = this.for(permissions)
+    const before = cursor === undefined ? -1 : tools.findIndex(({ name }) => name === cursor)
+    if (cursor !== undefined && before === -1) throw new HttpError('VALIDATION_ERROR', 'No such cursor: the list has changed, begin anew')
+    const page = tools.slice(before + 1, before + 1 + this.#catalog.listMax)
+    const last = page.at(-1)
+    return { tools: page, ...last !== undefined && before + 1 + page.length < tools.length && { nextCursor: last.name } }
   }
 
   /** What is published to a key with these permissions, whatever protocol it is listed in. */

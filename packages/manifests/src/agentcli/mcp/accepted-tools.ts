@@ -87,6 +87,7 @@ function toolOf (
     ...server.permissions !== undefined && { permissions: server.permissions },
     ...server.limits !== undefined && { limits: server.limits },
     source: server.source,
+    namespace: server.name,
     run: {
       kind: 'mcp',
       server,

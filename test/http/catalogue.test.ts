@@ -1,0 +1,119 @@
+import type { CallResult } from '@toolyard/contract'
+import t from 'tap'
+import { programs } from '../e2e/tools.ts'
+import { meta } from '../mcp/clients.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+const topics = ['invoice', 'customer', 'shipment', 'warehouse', 'employee', 'meeting', 'ticket', 'deployment', 'campaign', 'subscription', 'refund', 'contract', 'laboratory', 'vehicle', 'flight']
+const deeds = ['create', 'delete', 'list', 'update', 'archive', 'export', 'approve', 'assign']
+const entries = topics.flatMap(topic => deeds.map(deed => ({
+  name: `${deed}_${topic}`,
+  description: `${deed[0]?.toUpperCase()}${deed.slice(1)}s ${topic}s.`,
+  schema: { type: 'object', properties: { [`${topic}_id`]: { type: 'integer' } }, additionalProperties: false },
+  command: ['./tools/bin/echo']
+})))
+const other = [
+  { name: 'sää_nyt', description: 'not published' },
+  { name: 'weather_fi', description: 'Kertoo säätilan: lämpötila ja sade paikkakunnalla' },
+  { name: 'weather_zh', description: '查询城市的天气预报和气温' },
+  { name: 'weather_ar', description: 'يعرض حالة الطقس ودرجة الحرارة في المدينة' },
+  { name: 'writer', description: 'Writes a file of the weather', permissions: ['write_files'] }
+].map(entry => ({ ...entry, command: ['./tools/bin/echo'] }))
+const keys = { limited: 'key-of-limited-0123456789' }
+const { client } = await injectService(t, {
+  files: { ...programs, 'other.json': JSON.stringify({ namespace: 'weather', tools: other }) },
+  tools: entries,
+  manifests: ['tools.json', 'other.json'],
+  env: {
+    CATALOGUE_LIST_MAX: '100',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' },
+      { name: 'limited', key: keys.limited, role: 'admin', permissions: ['read_repo'] }
+    ])
+  }
+})
+
+interface Found { tools: Array<{ name: string, namespace?: string, description: string, parameters: object }>, count: number }
+
+async function ask (name: string, args: object, key: string = testKeys.admin): Promise<CallResult> {
+  const { results: [result] } = await client.batch([{ call_id: 'c', name, arguments: args }], {}, key)
+  if (result === undefined) throw new Error('no result')
+  return result
+}
+
+async function namesOf (query: string, more: object = {}, key: string = testKeys.admin): Promise<string[]> {
+  const result = await ask('search_tools', { query, ...more }, key)
+  if (!result.ok) throw new Error(JSON.stringify(result.error))
+  return (result.output as Found).tools.map(({ name }) => name)
+}
+
+async function listed (
+  query: string, key: string = testKeys.admin
+): Promise<{ status: number, names: string[], body: Record<string, unknown> }> {
+  const { status, body } = await client.request<{ tools?: Array<{ function: { name: string } }> }>(`/v1/agent-tools${query}`, { key })
+  return { status, names: (body.tools ?? []).map(tool => tool.function.name), body }
+}
+
+t.test('search_tools finds tools by what they do, with their schemas, and call_tool calls one under its own name', async t => {
+  const result = await ask('search_tools', { query: 'approving a refund' })
+  t.match(result, { ok: true, job_id: undefined, output: { tools: [{ name: 'approve_refund', parameters: { properties: { refund_id: { type: 'integer' } } } }], count: 5 } })
+  t.match(await ask('call_tool', { name: 'approve_refund', arguments: { refund_id: 7 } }), { name: 'call_tool', ok: true, output: { refund_id: 7 }, job_id: String })
+  t.match(await ask('call_tool', { name: 'approve_refund', arguments: { refund_id: 'x' } }), { error: { code: 'INVALID_ARGUMENTS', message: /refund_id/ } })
+  t.match(await ask('call_tool', { name: 'aprove_refund' }), { error: { code: 'UNKNOWN_TOOL', details: { did_you_mean: ['approve_refund'] } } })
+  t.match(await ask('call_tool', { name: 'call_tool', arguments: { name: 'call_tool' } }), { error: { code: 'INVALID_ARGUMENTS', message: /can't call itself/ } })
+  t.match(await ask('call_tool', { name: 'search_tools', arguments: { query: 'refund' } }), { ok: true, output: { count: 5 } })
+  const digits = await client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name: 'call_tool', arguments: { name: 'weather_fi', arguments: { a: 0 } } }] }, headers: {} })
+  t.match(digits.text, '"output":{"a":0}')
+})
+
+t.test('GET /v1/agent-tools?search= gives the best tools in the shape of a provider; namespace narrows, limit bounds', async t => {
+  t.equal((await listed('?search=invoice+export')).names[0], 'export_invoice')
+  t.equal((await listed('?search=invoice&limit=3')).names.length, 3)
+  t.match((await client.request('/v1/agent-tools?search=export+invoice&format=anthropic&limit=1')).body, { tools: [{ name: 'export_invoice', input_schema: { type: 'object' } }], count: 1 })
+  t.same((await listed('?namespace=weather')).names, ['weather_fi', 'weather_zh', 'weather_ar', 'writer'])
+  t.same((await listed('?search=weather&namespace=weather&limit=50')).names.includes('create_invoice'), false)
+  t.same((await listed('?namespace=nowhere')).names, [], 'one that nobody sees')
+  t.match((await client.request('/v1/registry/weather_fi')).body, { tool: { namespace: 'weather' } })
+})
+
+t.test('a key finds what it may use, and the rest has no say', async t => {
+  t.ok((await namesOf('writes a file of the weather')).includes('writer'))
+  t.notOk((await namesOf('writes a file of the weather', {}, keys.limited)).includes('writer'))
+})
+
+t.test('words of other languages, one letter, and none that is there', async t => {
+  t.equal((await namesOf('lämpötila'))[0], 'weather_fi')
+  t.equal((await namesOf('天气'))[0], 'weather_zh')
+  t.equal((await namesOf('الطقس'))[0], 'weather_ar')
+  t.type(await namesOf('x'), Array)
+  t.same(await namesOf('??? !!!'), [])
+  t.same(await namesOf('qqqqqqqqqq zzzzzzzzz'), [])
+})
+
+t.test('what is asked wrongly is told', async t => {
+  t.match(await ask('search_tools', { query: 'x'.repeat(100_000) }), { error: { code: 'INVALID_ARGUMENTS', message: /query/ } })
+  t.match(await listed(`?search=${'x'.repeat(2_000)}`), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
+  t.match(await listed('?search=x&limit=51'), { status: 400 })
+  t.match(await listed('?limit=7'), { status: 400, body: { error: { message: "'limit' goes with 'search': a list is whole" } } })
+  t.match(await listed('?search='), { status: 400 })
+})
+
+t.test('a list of more than CATALOGUE_LIST_MAX tools has search_tools and call_tool, and MCP gives it in pages', async t => {
+  t.ok((await listed('')).names.includes('search_tools'))
+  const rpc = async (params: object): Promise<{ tools?: Array<{ name: string }>, nextCursor?: string, error?: object }> => {
+    const { text } = await client.request('/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { ...params, _meta: meta } },
+      headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
+    })
+    const { result, error } = JSON.parse(text.slice(text.indexOf('{'))) as { result?: object, error?: object }
+    return { ...result, ...error !== undefined && { error } }
+  }
+  const first = await rpc({})
+  t.equal(first.tools?.length, 100)
+  t.ok(first.tools?.some(({ name }) => name === 'search_tools'), 'in the first page')
+  const second = await rpc({ cursor: first.nextCursor })
+  t.equal(second.nextCursor, undefined)
+  t.same(new Set([...first.tools ?? [], ...second.tools ?? []].map(({ name }) => name)), new Set((await listed('')).names))
+  t.match(await rpc({ cursor: 'nothing' }), { error: { message: /No such cursor/ } })
+})
