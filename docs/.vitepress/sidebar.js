@@ -48,6 +48,7 @@ export function sidebarOf (root) {
     group('Reference', {
       'docs/reference/settings.md': 'Settings',
       'docs/errors.md': 'Errors',
+      'docs/what-went-wrong.md': 'What went wrong',
       'docs/reference/routes.md': 'Routes',
       'docs/command-line.md': 'The command line',
       'docs/reference/commands.md': 'Commands',

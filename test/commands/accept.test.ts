@@ -59,3 +59,9 @@ t.test('accept says when no server is configured, and what is wrong with an entr
   t.match(await project(t, '{"tools": []}').accept(), { status: 1, stderr: /no manifest names an MCP server/ })
   t.match(await project(t, manifest('', { mcp: {} })).accept(), { status: 1, stderr: /mcp must have either command or url/ })
 })
+
+t.test('accept tells of defaults that do not fit, and of a description that models read only in part', async t => {
+  const { stderr, stdout } = await project(t, manifest('noted')).accept()
+  t.match(stderr, /tool "echo" of "sample": the default of "count" does not fit it: it is not filled in/)
+  t.match(stdout, /1,?500 characters|1,?024/)
+})

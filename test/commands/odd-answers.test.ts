@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 
 const program = fileURLToPath(new URL('../cli/odd-answers-program.js', import.meta.url))
 const commands = [
-  'tools', 'tools --json', 'call x', 'call x --arg a=1', 'batch batch.json', 'jobs list', 'jobs show 1', 'jobs logs 1', 'jobs logs -f 1', 'jobs cancel 1', 'jobs retry 1', 'jobs submit x',
+  'tools', 'tools --json', 'call x', 'call x --arg a=1', 'batch batch.json', 'jobs list', 'jobs show 1', 'jobs logs 1', 'jobs logs -f 1', 'jobs cancel 1', 'jobs retry 1', 'jobs promote 1', 'jobs remove 1', 'jobs submit x',
   'sessions make', 'sessions list', 'sessions show 1', 'sessions rm 1', 'files list', 'files put batch.json', 'files unpack batch.json', 'keys add x', 'keys list', 'keys revoke x', 'complete call x'
 ].map(line => line.split(' '))
 const fields = ['tools', 'results', 'messages', 'jobs', 'job', 'logs', 'session', 'sessions', 'entries', 'file', 'archive', 'key', 'keys', 'next_cursor', 'ok', 'error']

@@ -13,12 +13,15 @@ const service = await createService(t, {
     { name: 'fail', command: ['./tools/bin/fail'] },
     { name: 'seal', command: ['./tools/bin/seal'] },
     { name: 'add', command: ['./tools/bin/echo'] },
-    { name: 'slow', command: ['./tools/bin/slow'] }
+    { name: 'slow', command: ['./tools/bin/slow'] },
+    { name: 'late', command: ['./tools/bin/slow'], timeoutSec: 1 },
+    { name: 'much', command: ['./tools/bin/much'] }
   ],
   files: {
     'tools/bin/echo': echo,
     'tools/bin/fail': '#!/bin/sh\necho no luck >&2\nexit 1\n',
     'tools/bin/seal': '#!/bin/sh\necho \'{"error": "locked", "hint": "unlock it first"}\' >&2\nexit 1\n',
+    'tools/bin/much': '#!/bin/sh\nhead -c 2000000 /dev/zero | tr "\\\\0" x\n',
     'tools/bin/slow': '#!/bin/sh\necho begun >&2\nsleep 60\n'
   }
 })
@@ -69,12 +72,33 @@ await t.test('the exit status says whether the tool, the service or the key fail
   t.match(await run(['jobs', 'cancel', error.details.job_id]), { status: 0 })
 })
 
+await t.test('a job that waits for its time is let run, and one that has ended is removed', async t => {
+  const { body: { job: { id } } } = await service.client.request<{ job: { id: string } }>('/v1/jobs', { body: { type: 'echo', delay_ms: 600_000 } })
+  t.match(await run(['jobs', 'remove', id]), { status: 4, stderr: /CONFLICT: Only a job that has ended can be removed/ })
+  t.match(JSON.parse((await run(['jobs', 'promote', id, '--json'])).stdout), { ok: true, job: { id } })
+  t.match(await run(['jobs', 'logs', '-f', id]), { status: 0, stdout: /succeeded/ })
+  t.match(await run(['jobs', 'promote', id]), { status: 4, stderr: /CONFLICT/ })
+  t.match(await run(['jobs', 'remove', id]), { status: 0, stdout: `removed ${id}\n` })
+  t.match(await run(['jobs', 'show', id]), { status: 4, stderr: /NOT_FOUND/ })
+})
+
+await t.test('a tool that ran too long is told with its time, the field that gives it more, and its last words', async t => {
+  t.match(await run(['call', 'late']), { status: 1, stderr: /TOOL_TIMEOUT: tool timed out after 1 s\. timeoutSec of its entry .* gives it more time\nIts last words:\n {2}begun\n/ })
+})
+
+await t.test('an output of which only the beginning was kept is told with its sizes, and has an exit status of its own', async t => {
+  const { status, stdout, stderr } = await run(['call', 'much'])
+  t.equal(status, 6)
+  t.equal(stdout.length, 1_048_576 + 1)
+  t.match(stderr, /much put out 2000000 bytes, of which the first 1048576 were kept and are printed\. MAX_OUTPUT_BYTES/)
+})
+
 await t.test('a failed call names tools of similar names, and prints the hint of an error', async t => {
   for (const args of [['ad'], ['ad', '--arg', 'a=1']]) {
     t.match(await run(['call', ...args]), { status: 1, stderr: /^toolyard call: .*'ad' .*\. Is add meant\? toolyard tools lists them\n$/ }, args.join(' '))
     t.match(JSON.parse((await run(['call', ...args, '--json'])).stdout), { ok: false, error: { code: 'UNKNOWN_TOOL', details: { did_you_mean: ['add'] } } })
   }
-  t.match(await run(['jobs', 'submit', 'data_file_read']), { status: 4, stderr: "toolyard jobs submit: VALIDATION_ERROR: Unknown or disabled 'type'. Is data.file_read meant?\n" })
+  t.match(await run(['jobs', 'submit', 'data_file_raed']), { status: 4, stderr: "toolyard jobs submit: VALIDATION_ERROR: Unknown or disabled 'type'. Is data.file_read meant?\n" })
   t.match(await run(['call', 'seal']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: locked\nunlock it first\n' })
 })
 
@@ -166,5 +190,5 @@ await t.test('docs/command-line.md has every command and every exit status', asy
   const commands = [...(await run(['--help'])).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name).filter(name => name !== 'help')
   t.ok(commands.length > 10)
   for (const name of commands) t.match(page, `\`${name}`, name)
-  t.strictSame([...page.matchAll(/^\| (\d) \|/gm)].map(([, code]) => code), ['0', '1', '2', '3', '4', '5'])
+  t.strictSame([...page.matchAll(/^\| (\d) \|/gm)].map(([, code]) => code), ['0', '1', '2', '3', '4', '5', '6'])
 })

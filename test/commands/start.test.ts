@@ -28,6 +28,15 @@ await t.test('a first start makes what is missing and prints where it is', async
   t.match(session.output(), /^curl .*\/v1\/agent-tools\/invoke-batch .*grep '\^API_KEY=' \.env.*data_file_read/m)
 })
 
+await t.test('beside a tools.json that no setting names, the start takes it and says so', async t => {
+  const directory = startDirectory(t)
+  writeFileSync(join(directory, 'tools.json'), '{"tools":[]}')
+  const session = startSession(t, directory)
+  await session.printed('Ctrl-C stops everything')
+  t.match(session.output(), '  Manifest   tools.json of this directory, since TOOL_MANIFESTS names none\n')
+  t.match(session.output(), /^curl .*tools_file_search/m, 'the line to try asks for no sample')
+})
+
 await t.test('when the environment and .env have different API keys, the greeting says which one counts', async t => {
   const directory = startDirectory(t)
   writeFileSync(join(directory, '.env'), 'API_KEY=key-of-the-file-0123456789\n')

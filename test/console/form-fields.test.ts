@@ -1,4 +1,4 @@
-import { ago, argumentsOf, bytes, duration, fieldsOf, hrefOf, initialsOf, readRoute, snippetsOf } from '@toolyard/console'
+import { ago, argumentsOf, bytes, duration, fieldAt, fieldsOf, hrefOf, initialsOf, readRoute, snippetsOf } from '@toolyard/console'
 import fc from 'fast-check'
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
@@ -13,7 +13,8 @@ t.test('a form is made from a schema, and its texts become arguments', async t =
   t.same(fields.map(({ name, kind, isRequired, initial }) => [name, kind, isRequired, initial]), [
     ['path', 'text', true, ''], ['count', 'number', false, '2'], ['deep', 'boolean', false, ''], ['mode', 'choice', false, ''], ['list', 'json', false, ''], ['a.b', 'json', false, '']
   ])
-  t.same(argumentsOf(fields, { path: '', count: '' }), { path: '' }, 'what is empty is left out, unless it must be there')
+  t.same(argumentsOf(fields, { path: 'a', count: '' }), { path: 'a' }, 'what is empty is left out')
+  t.throws(() => argumentsOf(fields, { path: '', count: 'three' }), /'path' must be filled in\. 'count' must be a number\./, 'all fields are told')
   t.same(argumentsOf(fields, { path: 'a', count: '3', deep: 'false', mode: '1', list: '["x"]' }), { path: 'a', count: 3, deep: false, mode: 1, list: ['x'] })
   t.throws(() => argumentsOf(fields, { path: 'a', count: 'three' }), /'count' must be a number/)
   t.throws(() => argumentsOf(fields, { path: 'a', list: 'x, y' }), /'list' must be JSON/)
@@ -29,6 +30,9 @@ t.test('objects in objects have fields of their own, and lists an entry on each 
   const texts = { 'mail.to': 'a@x\n\nb@x\n', 'mail.days': '1\n 2 ', 'mail.size': '"a b"', tags: 'new\n1', 'mail%2Esize': 'XL', rows: '[{}]' }
   t.same(argumentsOf(fields, texts), { mail: { to: ['a@x', 'b@x'], days: [1, 2], size: 'a b' }, tags: ['new', 1], 'mail.size': 'XL', rows: [{}] })
   t.same(argumentsOf(fields, {}), { mail: { to: [] } }, 'a required object is there, with what is required in it')
+  t.equal(fieldAt(fields, '/mail/to/0'), 'mail.to')
+  t.equal(fieldAt(fields, '/mail.size'), 'mail%2Esize')
+  t.equal(fieldAt(fields, '/gone'), undefined)
   t.throws(() => argumentsOf(fields, { 'mail.days': 'one' }), /'mail.days' must be a number/)
   t.throws(() => argumentsOf(fields, { tags: 'old' }), /'tags' takes new, 1; 'old' is none of them/)
   const optional = fieldsOf({ properties: { mail } }) ?? []

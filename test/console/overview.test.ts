@@ -32,6 +32,7 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
   t.match(attentionOf({ queues: [{ ...queue, waiting: 1, paused: true }], workers: [worker] }), [
     { text: 'Queue reports is paused.', href: '#/jobs?queue=reports&status=queued', resumes: 'reports' }
   ])
+  t.match(attentionOf({ queues: [{ ...queue, paused: true }], workers: [worker] }), [{ severity: 'warn', text: 'Queue reports is paused.', advice: /Nothing waits in it yet/, resumes: 'reports' }])
   t.same(textsOf({ queues: [{ ...queue, waiting: 1, oldest_sec: 90 }], workers: [worker] }), ['Queue reports stands still, though 1 worker serves it.'])
   const loaded = { ...worker, load: { ...worker.load, average: 5 } }
   t.same(textsOf({ queues: [{ ...queue, waiting: 9, oldest_sec: 90, running: 4 }], workers: [loaded], lost: 2 }), [
@@ -85,4 +86,12 @@ t.test('in the graph a step is in a later column than all that it waits for, and
   }))
   const ring = [['a', 'b'], ['b', 'a']].map(([name = '', need = '']) => ({ name, tool: 't', type: 't', queue: 'q', needs: [need], job_id: null, status: 'waiting' as const, ran_ms: null }))
   t.equal(placeSteps(ring).placed.length, 2, 'a circle ends')
+})
+
+t.test('a tool whose program is missing where the API runs is told; one that is switched off is not', async t => {
+  const tool = { name: 'gone', type: 'agentcli.gone', description: '', format: 'agentcli', runs: 'command', enabled: true, unavailable: null, permissions: [], file: null }
+  const finding = { severity: 'warning' as const, file: 'a.json', line: 3, column: 1, tool: 'gone', rule: 'AC12', message: 'its program is not there', fix: null }
+  const registry = { tools: [tool, { ...tool, name: 'here' }], findings: [finding, { ...finding, rule: 'P18', tool: 'here' }] }
+  t.match(attentionOf({ registry }), [{ severity: 'warn', text: 'Tool gone may not run.', advice: /^its program is not there\./, href: '#/tools/gone' }])
+  t.same(textsOf({ registry: { ...registry, tools: [{ ...tool, enabled: false }] } }), [])
 })

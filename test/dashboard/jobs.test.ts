@@ -11,6 +11,7 @@ const files = {
   'tools/bin/breaks': script(`
     console.error('looking for the part')
     process.exit(3)`),
+  'tools/bin/copies': '#!/bin/sh\nexec cat\n',
   'tools/bin/prints': script('let text = ""; process.stdin.on("data", d => { text += d }).on("end", () => console.log(JSON.stringify({ got: JSON.parse(text).text, rows: "r".repeat(JSON.parse(text).rows ?? 0) })))')
 }
 const schema = { type: 'object', properties: { text: { type: 'string' }, rows: { type: 'integer' } } }
@@ -46,6 +47,12 @@ t.test('fault 39 secrets are hidden in the arguments and outputs of a job', asyn
   t.match((await shown(id)).job['returnValue'], { got: 'my password is ***REDACTED***, my key ***REDACTED***' })
   t.match((await shown(id)).job['data'], { tool: 'prints', key: 'admin', timeout_sec: 30 })
   t.notMatch(text, /replyTo/)
+})
+
+t.test('numbers whose digits a page would lose are shown as texts', async t => {
+  const { job: { id } } = JSON.parse((await client.request('/v1/jobs', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"type":"agentcli.copies","input":{"id":725653563933458432,"few":[1.5]}}' })).text) as { job: { id: string } }
+  await reach(client, id, 'succeeded')
+  t.match((await shown(id)).job, { data: { arguments: { id: '725653563933458432', few: [1.5] } }, returnValue: { id: '725653563933458432', few: [1.5] } })
 })
 
 t.test('a large output is shown in part', async t => {

@@ -83,6 +83,12 @@ t.test('ports agree: proxy, API, health checks and images', async t => {
   t.strictSame(worker.volumes?.map(volume => volume.split(':')[1]), [workspace, sessions, templates, audit])
 })
 
+t.test('the API believes the proxy who a visitor is, and the proxy believes no visitor', t => {
+  t.strictSame(readSettings({ TRUST_PROXY: String(api.environment?.['TRUST_PROXY']) }).TRUST_PROXY, ['uniquelocal'])
+  t.match(proxyConfig, /http-request del-header X-Forwarded-For\n[^]*option forwardfor/)
+  t.end()
+})
+
 t.test('no service has more rights than it needs, and each has enough time to stop', async t => {
   for (const [name, service] of Object.entries(compose.services)) {
     t.match(service, { read_only: true, cap_drop: ['ALL'] }, name)

@@ -8,13 +8,16 @@ const service = await createService(t, { files: programs, tools: entries, worker
 const { client } = service
 const list = async (key: string): Promise<ToolList> => (await client.request<ToolList>('/v1/agent-tools', { key })).body
 
+/** Whether a request has a key at all. */
+const keyOf = (headers: Record<string, string>): boolean => headers['x-api-key'] !== undefined || headers['authorization']?.startsWith('Bearer ') === true
+
 t.test('R1, RC1 every endpoint needs a key; a 401 names both headers that take one', async t => {
   for (const path of ['/v1/agent-tools', '/v1/jobs/0197c9a5-0000-7000-8000-000000000000']) {
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { authorization: 'Bearer wrong' }, { authorization: `Basic ${testKeys.admin}` }, { authorization: testKeys.admin }, { 'x-api-key': 'wrong', authorization: `Bearer ${testKeys.admin}` }] as Array<Record<string, string>>) {
       const answer = await client.request(path, { key: null, headers })
       t.equal(answer.status, 401)
       t.equal(answer.headers.get('www-authenticate'), 'Bearer')
-      t.same(answer.body, { ok: false, error: { code: 'UNAUTHORIZED', message: 'Unauthorized: send an API key in the header x-api-key, or as Authorization: Bearer KEY' }, request_id: answer.headers.get('x-request-id') })
+      t.same(answer.body, { ok: false, error: { code: 'UNAUTHORIZED', message: keyOf(headers) ? 'Unauthorized: this API key isn\'t known here; send an API key that is, in the header x-api-key, or as Authorization: Bearer KEY' : 'Unauthorized: send an API key in the header x-api-key, or as Authorization: Bearer KEY' }, request_id: answer.headers.get('x-request-id') })
     }
     t.equal((await client.request(`${path}?api_key=${testKeys.admin}`, { key: null })).status, 401, 'a key in the URL counts for nothing')
   }
@@ -56,7 +59,13 @@ t.test('the tools are listed in the shape of each provider, with their own entit
   const tags = await Promise.all(['', '?format=chat', '?format=responses', '?format=anthropic', '?strict=true'].map(async query => (await client.request(`/v1/agent-tools${query}`)).headers.get('etag')))
   t.equal(tags[0], tags[1])
   t.equal(new Set(tags).size, 4)
-  t.equal((await client.request('/v1/agent-tools?format=gemini')).status, 400)
+  t.equal((await client.request('/v1/agent-tools?format=cohere')).status, 400)
+  const gemini = (await client.request<{ tools: Array<{ functionDeclarations: Array<{ name: string }> }>, count: number }>('/v1/agent-tools?format=gemini')).body
+  t.equal(gemini.tools.length, 1)
+  t.equal(gemini.tools[0]?.functionDeclarations.length, gemini.count)
+  t.same(gemini.tools[0]?.functionDeclarations.find(({ name }) => name === 'echo_strict'), { ...echo, parametersJsonSchema: parameters })
+  const bedrock = (await client.request<{ tools: Array<{ toolSpec: { name: string } }> }>('/v1/agent-tools?format=bedrock')).body
+  t.same(bedrock.tools.find(({ toolSpec }) => toolSpec.name === 'echo_strict'), { toolSpec: { ...echo, inputSchema: { json: parameters } } })
 })
 
 t.test('R4, R9, R10, R11, R12 both roles see the same list: enabled tools of builtin handlers only', async t => {

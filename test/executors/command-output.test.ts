@@ -25,6 +25,15 @@ t.test('X9 AC18 what is no JSON is text without the white space around it', asyn
   t.equal(outputOf(await fixture.runShell('echo "{broken"')), '{broken')
 })
 
+t.test('a text whose last line is JSON is told in the log', async t => {
+  const fixture = await createCommandFixture(t)
+  t.equal(outputOf(await fixture.runShell('echo reading; echo \'{"n":1}\'')), 'reading\n{"n":1}')
+  t.match(fixture.logged, [/stdout isn't JSON as a whole.*its last line is JSON/])
+  await fixture.runShell('echo reading; echo "{n}"')
+  await fixture.runShell('echo \'{"n":1}\'')
+  t.equal(fixture.logged.length, 1)
+})
+
 t.test('X9 AC18 blank stdout is an empty object', async t => {
   const fixture = await createCommandFixture(t)
   t.same(outputOf(await fixture.runShell('printf " \\n\\t"')), {})

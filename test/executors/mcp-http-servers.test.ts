@@ -39,7 +39,7 @@ async function serve (t: Test, answer: (response: ServerResponse) => void): Prom
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
 }
 
-function caller (t: Test, url: string): () => Promise<Outcome> {
+function caller (t: Test, url: Extract<McpServer['connection'], { kind: 'http' }>['url'], env: NodeJS.ProcessEnv = {}): () => Promise<Outcome> {
   const server: McpServer = { name: 'far', connection: { kind: 'http', url, headers: {} }, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
   const tool: Tool = {
     name: 'far_probe',
@@ -54,7 +54,7 @@ function caller (t: Test, url: string): () => Promise<Outcome> {
   return async () => {
     // A server that was ended rests before it is opened again: each run has a worker of its own.
     const executors = createExecutors({
-      workspaceDir: '/', env: {}, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }
+      workspaceDir: '/', env, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }
     })
     try {
       return whole(await executors.run(tool, {}, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} }))
@@ -81,3 +81,16 @@ for (const [what, unit] of Object.entries(floods)) {
     })
   })
 }
+
+t.test('a server whose address is in a setting is asked there, and the setting is in no error', async t => {
+  const url = await serve(t, response => response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"reached"}]}}'))
+  const { port } = new URL(url)
+  const prefix = `http://127.0.0.1:${port}/mcp?key=`
+  t.match(await caller(t, { setting: 'FAR_KEY', prefix }, { FAR_KEY: 'a-secret-value' })(), { ok: true, output: 'reached' })
+  t.match(await caller(t, { setting: 'FAR_URL' }, { FAR_URL: url })(), { ok: true, output: 'reached' })
+  const missing = await caller(t, { setting: 'FAR_KEY', prefix })()
+  t.match(missing, { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /FAR_KEY/ } })
+  const closed = await caller(t, { setting: 'FAR_KEY', prefix: 'http://127.0.0.1:1/mcp?key=' }, { FAR_KEY: 'a-secret-value' })()
+  t.match(closed, { ok: false })
+  t.notMatch(JSON.stringify(closed), /a-secret-value/)
+})

@@ -121,7 +121,7 @@ t.test('arguments that are no object, or hold what a body may not, are INVALID_A
   const many = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`
   const cases: Array<[unknown, string | undefined]> = [
     ['[]', 'arguments must be an object'], ['"text"', 'arguments must be an object'], ['5', 'arguments must be an object'], [5, 'arguments must be an object'], [[], 'arguments must be an object'],
-    ['{"a":1e400}', 'arguments: the JSON holds a number that is too large'],
+    ['{"a":1e400}', 'arguments: the JSON holds a number that is too large for any program to hold: send it as a text, in quotes'],
     ['{"__proto__":{}}', 'arguments: the JSON holds a key __proto__, or constructor with prototype in it, which nothing here takes'],
     [deep(97), undefined], [deep(98), 'arguments: the JSON nests deeper than 100 levels'],
     [many(20_000), undefined], [many(30_001), 'arguments: the JSON holds more than 30000 objects, lists and fields'],

@@ -12,12 +12,14 @@ const { client, dir } = await injectService(t, {
     ...programs,
     'tools/bin/stdin': '#!/bin/sh\nprintf "{\\"stdin\\":"; node -e \'process.stdout.write(JSON.stringify(require("fs").readFileSync(0, "utf8")))\'; printf "}"\n',
     'tools/bin/cat': '#!/bin/sh\nexec cat\n',
+    'tools/bin/lost': '#!/bin/sh\necho \'{"error":"no","id":725653563933458432}\' >&2\nexit 3\n',
     'tools/bin/power': '#!/bin/sh\necho 1152921504606846977\n'
   },
   tools: [
     ...entries,
     { name: 'cat', schema: object, command: ['./tools/bin/cat'] },
     { name: 'stdin', schema: object, command: ['./tools/bin/stdin'] },
+    { name: 'lost', schema: object, command: ['./tools/bin/lost'] },
     { name: 'power', schema: object, command: ['./tools/bin/power'] },
     { name: 'filled', schema: { type: 'object', properties: { id: { type: 'integer' }, limit: { type: 'integer', default: 10 } } }, command: ['./tools/bin/stdin'] },
     { name: 'chosen', schema: { type: 'object', properties: { id: { enum: [1, 9_007_199_254_740_992] }, list: { uniqueItems: true, items: { multipleOf: 2 } } } }, command: ['./tools/bin/cat'] },
@@ -83,6 +85,11 @@ t.test('a call of an MCP client keeps its numbers, and a message its id', async 
   t.ok(answer.includes(`"structuredContent":${text}`), answer)
   t.ok(answer.includes(JSON.stringify(text)), 'the text for the model')
   t.match(await rpc(`{"jsonrpc":"2.0","id":${id},"method":"no/such"}`), new RegExp(`"id":${id}`))
+})
+
+t.test('details of a failure keep their digits for an MCP client', async t => {
+  const answer = await rpc('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lost"}}')
+  t.ok(answer.includes(`"toolyard/error":{"code":"TOOL_FAILED","details":{"id":${id}},"message":"no"}`), answer)
 })
 
 t.test('two requests with one Idempotency-Key differ in the last digit', async t => {

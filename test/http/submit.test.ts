@@ -23,6 +23,13 @@ t.test('RC19, RC21, RC22 a job of a type is made with its defaults, runs, and ha
   for (const time of [job.created_at, job.updated_at]) t.equal(new Date(time).toISOString(), time)
 })
 
+t.test('a job may be named by its tool, as calls are', async t => {
+  const { body: { job } } = await post(client, { type: 'echo', input: { word: 'hello' } })
+  t.match(job, { type: 'agentcli.echo', tool: 'echo' })
+  t.match(await post(client, { type: 'off' }), { status: 400, body: { error: { message: "Unknown or disabled 'type'" } } })
+  t.match(await post(client, { type: 'data_file_read', input: { path: 'README.md' } }), { status: 201, body: { job: { type: 'data.file_read' } } })
+})
+
 t.test('RC22 all fields of a submission are kept; tags beyond twenty are dropped', async t => {
   const tags = Array.from({ length: 25 }, (_, index) => `tag-${index}`)
   const job = await submit(client, { type: 'agentcli.echo', queue: 'own:queue', priority: 9, timeout_sec: 7, max_attempts: 3, tags, delay_ms: 10 })
@@ -73,7 +80,7 @@ t.test('RC5, RC22 a read key submits nothing, and a key submits only to its own 
 
 t.test('RC22 the error of an unknown type names the nearest ones that the key may call', async t => {
   for (const [type, details] of [
-    ['agentcli.eco', { did_you_mean: ['agentcli.echo'] }], ['data_file_read', { did_you_mean: ['data.file_read'] }], ['agentcli.off_', {}]
+    ['agentcli.eco', { did_you_mean: ['agentcli.echo'] }], ['data_file_raed', { did_you_mean: ['data.file_read'] }], ['agentcli.off_', {}]
   ] as const) {
     const error = { code: 'VALIDATION_ERROR', message: "Unknown or disabled 'type'", details }
     const { body, headers } = await post(client, { type })

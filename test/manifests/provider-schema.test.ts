@@ -12,7 +12,10 @@ async function sent (t: Test, schema: unknown, format: ToolFormat = 'chat'): Pro
   const registry = await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema, command: ['/bin/true'] }] } })
   const { tool } = registry.get('probe') ?? t.fail('the tool is served') as never
   const shown = providerTool(tool, format, false)
-  return 'input_schema' in shown ? shown.input_schema : 'parameters' in shown ? shown.parameters : shown.function.parameters
+  if ('input_schema' in shown) return shown.input_schema
+  if ('parametersJsonSchema' in shown) return shown.parametersJsonSchema
+  if ('toolSpec' in shown) return shown.toolSpec.inputSchema.json
+  return 'parameters' in shown ? shown.parameters : shown.function.parameters
 }
 
 for (const [what, schema] of [['no keywords', {}], ['no properties', { type: 'object' }], ['no type', { properties: {} }], ['a list as type', { type: ['object'], properties: {} }], ['null beside the object', { type: ['object', 'null'], properties: {} }]] as const) {
@@ -83,7 +86,7 @@ t.test('validate notes what was changed for whom', async t => {
     lintForModels(await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema, command: ['/bin/true'] }] } }))
       .filter(({ rule, severity }) => rule === 'lint/provider' && severity === 'note').map(({ message }) => message)
   t.match(await notes(filter), [/the property "filter\[status\]" is called "filter_status_2" \(anthropic\)/, /the property "größe" is called "gr_e" \(anthropic\)/])
-  t.match(await notes({}), [/the type is "object" \(chat, responses, anthropic\)/, /an empty "properties" is added/])
+  t.match(await notes({}), [/the type is "object" \(chat, responses, anthropic, gemini, bedrock\)/, /an empty "properties" is added/])
   t.match(await notes({ type: 'object', properties: {}, oneOf: [{}] }), [/"oneOf" at the top is written out/])
   t.strictSame(await notes({ type: 'object', properties: { a: text } }), [])
 })

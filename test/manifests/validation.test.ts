@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { validateManifests } from '@toolyard/manifests'
+import { writeThrough } from '@toolyard/contract/terms'
+import { loadRegistry, validateManifests } from '@toolyard/manifests'
 import { entry } from './fixture.ts'
 import { descriptor, manifestOf, project } from './project.ts'
 
@@ -121,4 +122,60 @@ t.test('PC6 P8 a validation of a tool manifest reports the error that stops its 
   const { ok, findings } = await validateManifests([join(directory, 'a.json')])
   t.notOk(ok)
   t.strictSame(findings.map(({ line, severity, rule }) => `${line} ${severity} ${rule}`), ['1 error P8', '2 error P11', '3 error P8', '4 error P29', '5 error P14', '5 error P28', '5 error P15'])
+})
+
+const large = '725653563933458432'
+
+t.test('A6 a number of a schema with more digits than are kept is told: a default is not filled in, a bound is read as another, and an enum takes away its entry', async t => {
+  const directory = t.testdir({
+    'a.json': `{"tools":[
+      {"name":"default","command":["/bin/true"],"schema":{"properties":{"id":{"default":${large}},"deep":{"properties":{"ids":{"default":[1,${large}]}}}}}},
+      {"name":"bound","command":["/bin/true"],"schema":{"properties":{"id":{"maximum":9223372036854775807}}}},
+      {"name":"enum","command":["/bin/true"],"schema":{"properties":{"id":{"items":[{"enum":[1,${large}]}]}}}},
+      {"name":"const","command":["/bin/true"],"schema":{"anyOf":[{"const":${large}}]}},
+      {"name":"exact","command":["/bin/true"],"schema":{"properties":{"id":{"default":9007199254740994,"maximum":1e21,"const":9007199254740994}}}}
+    ]}`,
+    'b.yaml': `schema_version: "1.0"\nmetadata: {name: n, description: d}\ntools:\n- {name: one, description: d, module: one, class_name: One, inputs: {id: {type: integer, description: d, default: ${large}, maximum: &max 9223372036854775807}, other: {type: integer, description: d, maximum: *max}}, config: {channel: ${large}}}\n- {name: two, description: d, module: one, class_name: One, inputs: {id: {type: integer, description: d, enum: [${large}]}}}\n`,
+    'one.py': 'class One:\n    pass\n'
+  })
+  const { findings } = await validateManifests([join(directory, 'a.json')])
+  t.strictSame(findings.filter(({ rule }) => rule === 'A6').map(({ severity, message }) => `${severity} ${message}`), [
+    'warning tool[0] "default": schema: the default of "id" does not fit it: it is not filled in',
+    'warning tool[0] "default": schema: the default of "deep.ids" does not fit it: it is not filled in',
+    'warning tool[1] "bound": schema: properties.id.maximum 9223372036854775807 has more digits than are kept: it is read as 9223372036854776000',
+    `error tool[2] "enum": schema has ${large} at properties.id.items.0.enum.1, which has more digits than are kept (725653563933458400)`,
+    `error tool[3] "const": schema has ${large} at anyOf.0.const, which has more digits than are kept (725653563933458400)`
+  ])
+  const yaml = (await validateManifests([join(directory, 'b.yaml')])).findings.filter(({ rule }) => rule === 'X17')
+  t.match(yaml.map(({ severity, message }) => `${severity} ${message}`), [
+    /^warning tools\[0\]\.inputs properties\.id\.maximum 9223372036854775807 has more digits/,
+    /^warning tools\[0\]\.inputs properties\.other\.maximum 9223372036854775807 has more digits/,
+    'warning tools[0].inputs.id.default does not fit the parameter: it is not filled in',
+    /^error tools\[1\]\.inputs has 725653563933458432 at properties\.id\.enum\.0/
+  ])
+  const registry = await loadRegistry({ manifests: [join(directory, 'a.json'), join(directory, 'b.yaml')], builtins: false })
+  t.strictSame(registry.get('default')?.validate({}), { ok: true, arguments: {} })
+  const run = registry.get('one')?.tool.run
+  t.equal(writeThrough(run?.kind === 'python' ? run.config : undefined), `{"channel":${large}}`, 'what a tool is made with keeps its digits')
+})
+
+t.test('AC10 an integer of a manifest has no fraction and no exponent', async t => {
+  for (const [text, is] of [['10', true], ['1e1', false], ['10.0', false], ['-1', true], ['1E1', false]] as const) {
+    const directory = t.testdir({ 'a.json': `{"tools":[{"name":"probe","command":["/bin/true"],"TimeoutSec":${text}}]}` })
+    const { findings } = await validateManifests([join(directory, 'a.json')])
+    t.strictSame(findings.filter(({ severity }) => severity === 'error').map(({ message }) => message), is ? [] : ['parse manifest: tools[0].timeoutSec must be an integer'], text)
+  }
+})
+
+t.test('A6 parameters of a command are read as its schema, with a note; beside a schema they are ignored', async t => {
+  const parameters = { type: 'object', properties: { n: { type: 'integer' } } }
+  const directory = t.testdir({ 'a.json': JSON.stringify({ tools: [entry({ name: 'one', parameters }), entry({ name: 'two', parameters, schema: { type: 'object' } })] }) })
+  const { ok, findings } = await validateManifests([join(directory, 'a.json')])
+  t.ok(ok)
+  t.match(findings.filter(({ message }) => message.includes('parameters')), [
+    { severity: 'note', rule: 'A6', tool: 'one', message: 'tools[0].parameters is read as schema' }, { severity: 'warning', tool: 'two', message: /parameters/ }
+  ])
+  const registry = await loadRegistry({ manifests: [join(directory, 'a.json')], builtins: false })
+  t.match(registry.get('one')?.validate({ n: 'x' }), { ok: false })
+  t.match(registry.get('two')?.validate({ n: 'x' }), { ok: true })
 })

@@ -136,6 +136,12 @@ t.test('what a message is not is said in words', async t => {
   for (const [body, message] of wrong) {
     t.match(await send(body), { status: 400, body: { error: { code: -32_600, message } } }, JSON.stringify(body))
   }
+  for (const accept of ['application/json', stream]) {
+    for (const [params, message] of [[{ arguments: {} }, /^Invalid params: params\.name: /], [{ name: 'echo', arguments: 'x' }, /^Invalid params: params\.arguments: /]] as const) {
+      t.match(await send(request('tools/call', params), { accept }), { status: 200, type: accept, body: { error: { code: -32_602, message } } }, accept)
+    }
+    t.match(await send(request('logging/setLevel', { level: 7 }), { accept }), { status: 200, type: accept, body: { error: { code: -32_602, message: /^Invalid params: params\.level: / } } }, accept)
+  }
   t.match(await send({ ...request('ping'), extra: 1, trace: {} }), done, 'a member that is not known is let be')
 })
 

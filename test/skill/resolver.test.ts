@@ -78,6 +78,15 @@ for (const name of ['../outside', 'a/b', 'a\\b', '..', 'x..y']) {
   })
 }
 
+t.test('S27 a script that is linked out of scripts/ never runs, and is reported', async t => {
+  const fixture = createFixture(t)
+  const directory = fixture.skill('one', { 'tools.json': toolsFile([positional({ script: 'resolve' })]), 'outside.sh': 'echo wrong', 'scripts/other.sh': 'echo other' })
+  symlinkSync(join(directory, 'outside.sh'), join(directory, 'scripts', 'resolve.sh'))
+  const registry = await fixture.load({ allowScripts: true })
+  t.match(registry.findings, [{ severity: 'warning', rule: 'S27', tool: 'probe', message: 'tool[0] "probe": args[0]: resolveCommand: "resolve" is linked out of scripts/, so it never runs', fix: /^Put the script itself into scripts\// }])
+  t.same(shownArguments(await fixture.call(registry, 'probe', { a: 'x' })), ['x'])
+})
+
 t.test('S30 S31 a command that the allowlist does not hold never runs and is reported', async t => {
   const fixture = createFixture(t)
   fixture.skill('one', { 'tools.json': toolsFile([positional({ binary: 'echo', subcommand: 'run' }), positional({ binary: 'show', subcommand: 'other' })]) })

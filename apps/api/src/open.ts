@@ -209,6 +209,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       // It would hold up other requests while the first one of an MCP client loads it: docs/decisions/0074-mcp.md.
       const { preload } = await import('./mcp/protocol.ts')
       preload()
+      // Node keeps an import that failed: what is loaded in a shortage would never be there again.
+      if (tokens !== undefined) await import('jose')
+      await import('./openapi/document.ts')
       if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
       await replicas.start()
       await jobTypeTable.start()

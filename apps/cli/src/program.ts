@@ -21,7 +21,7 @@ export function buildProgram (commands: readonly Command[], run: Runner, onMisus
     .helpCommand('help [command]', 'tell more of a command')
     .configureHelp({ subcommandTerm: command => command.name(), helpWidth: 140 })
     .configureOutput({ writeOut: text => { print(text.trimEnd()) }, writeErr: () => {}, outputError: () => {} })
-    .addHelpText('after', '\ntoolyard COMMAND --help tells more. Exit codes: 0 done, 1 failed, 2 misused, 3 no service, 4 refused, 5 goes on.')
+    .addHelpText('after', '\ntoolyard COMMAND --help tells more. Exit codes: 0 done, 1 failed, 2 misused, 3 no service, 4 refused, 5 goes on, 6 cut.')
   catchExits(program, onMisuse)
   for (const command of commands) add(program, command, '', run, onMisuse)
   return program

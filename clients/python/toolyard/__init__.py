@@ -4,14 +4,13 @@ from ._aio import AsyncJobs, AsyncToolyard
 from ._aio_sessions import AsyncFiles, AsyncSessions
 from ._client import Jobs, Toolyard
 from ._errors import ToolError, ToolyardError
+from ._file_types import FileEntry, FileList, PutFile, SessionList, SessionView, Unpacked
 from ._sessions import Files, Sessions
 from ._types import (
     CallErrorBody,
     CallErrorCode,
     CallResult,
     EndEvent,
-    FileEntry,
-    FileList,
     Format,
     JobEvent,
     JobList,
@@ -23,12 +22,8 @@ from ._types import (
     LogEvent,
     Progress,
     ProgressEvent,
-    PutFile,
     ResultFile,
-    SessionList,
-    SessionView,
     StateEvent,
-    Unpacked,
 )
 
 __all__ = [

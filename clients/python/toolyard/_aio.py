@@ -106,6 +106,14 @@ class AsyncJobs:
         """Cancels a job; a ToolyardError `CONFLICT` when it has finished."""
         return await in_thread(lambda stop: _work.cancel(self._transport, stop, job_id))
 
+    async def promote(self, job_id: str) -> JobView:
+        """Lets a job run now that waits for its time; a ToolyardError `CONFLICT` when it does not wait for one."""
+        return await in_thread(lambda stop: _work.promote(self._transport, stop, job_id))
+
+    async def remove(self, job_id: str) -> None:
+        """Removes a job that has ended, with its output and its log; a ToolyardError `CONFLICT` when it has not."""
+        await in_thread(lambda stop: _work.remove(self._transport, stop, job_id))
+
 
 _Entries = list[LogEntry]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from . import _files
+from ._file_types import FileList, PutFile, SessionList, SessionView, Unpacked
 from ._threads import each_in_thread, in_thread
 from ._transport import FileBody, Transport
-from ._types import FileList, PutFile, SessionList, SessionView, Unpacked
 
 
 class AsyncFiles:

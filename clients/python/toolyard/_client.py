@@ -105,6 +105,14 @@ class Jobs:
         """Cancels a job; a ToolyardError `CONFLICT` when it has finished."""
         return _work.cancel(self._transport, Stop(), job_id)
 
+    def promote(self, job_id: str) -> JobView:
+        """Lets a job run now that waits for its time; a ToolyardError `CONFLICT` when it does not wait for one."""
+        return _work.promote(self._transport, Stop(), job_id)
+
+    def remove(self, job_id: str) -> None:
+        """Removes a job that has ended, with its output and its log; a ToolyardError `CONFLICT` when it has not."""
+        _work.remove(self._transport, Stop(), job_id)
+
 
 _Entries = list[LogEntry]
 

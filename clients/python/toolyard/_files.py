@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ._file_types import FileList, PutFile, SessionList, SessionView, Unpacked
 from ._path import path_segment
 from ._patience import Stop
 from ._transport import FileBody, Transport
-from ._types import FileList, PutFile, SessionList, SessionView, Unpacked
 
 _ARCHIVE = {"archive": "tar"}
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import _files
+from ._file_types import FileList, PutFile, SessionList, SessionView, Unpacked
 from ._patience import Stop
 from ._transport import FileBody, Transport
-from ._types import FileList, PutFile, SessionList, SessionView, Unpacked
 
 
 class Files:

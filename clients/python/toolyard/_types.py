@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Optional, TypedDict, Union
+from typing import Any, Literal, TypedDict, Union
 
-Format = Literal["chat", "responses", "anthropic"]
-"""Whose shapes tools have: chat completions, the Responses API, or Anthropic's messages."""
+Format = Literal["chat", "responses", "anthropic", "gemini", "bedrock"]
+"""Whose shapes tools have: chat completions, the Responses API, Anthropic's messages, Gemini or Bedrock."""
 
 JobOrder = Literal["newest", "oldest"]
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
@@ -155,73 +155,6 @@ class JobList(TypedDict):
 
     ok: Literal[True]
     jobs: list[JobSummary]
-    count: int
-    next_cursor: str | None
-
-
-# `from` is a keyword of Python.
-_SessionOrigin = TypedDict("_SessionOrigin", {"from": Optional[str]})
-
-
-class SessionView(_SessionOrigin):
-    """A session: a workspace of one tenant; `from` is the template that its files began as."""
-
-    id: str
-    tenant: str | None
-    key: str
-    state: Literal["open", "removing"]
-    ttl_sec: int
-    quota_bytes: int
-    used_bytes: int | None
-    created_at: str
-    last_used_at: str
-    expires_at: str
-
-
-class SessionList(TypedDict):
-    """A page of sessions, newest first; `next_cursor` is None on the last one."""
-
-    ok: Literal[True]
-    sessions: list[SessionView]
-    count: int
-    next_cursor: str | None
-
-
-class PutFile(TypedDict):
-    """A file that was put."""
-
-    path: str
-    size: int
-    type: str
-    sha256: str
-    etag: str
-
-
-class Unpacked(TypedDict):
-    """What came out of an archive."""
-
-    path: str
-    files: int
-    directories: int
-    bytes: int
-
-
-class FileEntry(TypedDict):
-    """One name in a directory."""
-
-    name: str
-    path: str
-    type: Literal["file", "directory", "link", "other"]
-    size: int
-    modified_at: str
-
-
-class FileList(TypedDict):
-    """What is in a directory, by name; `next_cursor` is None on the last page."""
-
-    ok: Literal[True]
-    path: str
-    entries: list[FileEntry]
     count: int
     next_cursor: str | None
 

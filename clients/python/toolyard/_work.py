@@ -96,6 +96,15 @@ def logs(transport: Transport, stop: Stop, job_id: str, tail: int | None) -> lis
     return answer
 
 
+def promote(transport: Transport, stop: Stop, job_id: str) -> JobView:
+    answer: JobView = transport.send("POST", job_path(job_id, "/promote"), stop)["job"]
+    return answer
+
+
+def remove(transport: Transport, stop: Stop, job_id: str) -> None:
+    transport.send("DELETE", job_path(job_id), stop)
+
+
 def cancel(transport: Transport, stop: Stop, job_id: str) -> JobView:
     try:
         answer: JobView = transport.send("POST", job_path(job_id, "/cancel"), stop)["job"]

@@ -13,7 +13,8 @@ export type {
 } from './http/wire.ts'
 export type {
   AiSdkAnswer, AiSdkResult, AiSdkToolCall, AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,
-  BedrockAnswer, BedrockResponse, ChatAnswer, ChatCompletion, ChatMessage, ChatTool, ChatToolCall, Format, GeminiAnswer, GeminiResponse,
+  BedrockAnswer, BedrockResponse, BedrockTool, ChatAnswer, ChatCompletion, ChatMessage, ChatTool, ChatToolCall, Format,
+  GeminiAnswer, GeminiResponse, GeminiTool,
   LangChainAnswer, LangChainMessage, LangChainToolCall, ProviderAnswer, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput,
   ResponsesTool
 } from './providers.ts'

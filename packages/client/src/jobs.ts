@@ -99,6 +99,17 @@ export class Jobs {
       return job
     }
   }
+
+  /** Lets a job run now that waits for its time. @throws ToolyardError `CONFLICT` when it does not wait for one. */
+  async promote (id: string, { signal }: WaitOptions = {}): Promise<JobView> {
+    const answer = await this.#transport.send<{ job: JobView }>({ method: 'POST', path: pathOf(id, '/promote'), signal }, { job: jobShape })
+    return answer.job
+  }
+
+  /** Removes a job that has ended, with its output and its log. @throws ToolyardError `CONFLICT` when it has not. */
+  async remove (id: string, { signal }: WaitOptions = {}): Promise<void> {
+    await this.#transport.send<{ id: string }>({ method: 'DELETE', path: pathOf(id), signal }, { id: text })
+  }
 }
 
 function pathOf (id: string, rest = ''): string {

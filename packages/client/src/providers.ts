@@ -1,5 +1,5 @@
-/** Whose shapes tools and answers have: chat completions, the Responses API, or Anthropic's messages. */
-export type Format = 'chat' | 'responses' | 'anthropic'
+/** Whose shapes tools and answers have: chat completions, the Responses API, Anthropic's messages, Gemini or Bedrock. */
+export type Format = 'chat' | 'responses' | 'anthropic' | 'gemini' | 'bedrock'
 
 /** A JSON Schema of an object. */
 export interface ObjectSchema {
@@ -30,11 +30,23 @@ export interface AnthropicTool {
   strict?: true
 }
 
+/** A tool for `config.tools` of Gemini: all functions are in one. */
+export interface GeminiTool {
+  functionDeclarations: Array<{ name: string, description: string, parametersJsonSchema: Record<string, unknown> }>
+}
+
+/** A tool for `toolConfig.tools` of Bedrock's Converse. */
+export interface BedrockTool {
+  toolSpec: { name: string, description: string, inputSchema: { json: Record<string, unknown> } }
+}
+
 /** A tool in each shape. */
 export interface ToolOf {
   chat: ChatTool
   responses: ResponsesTool
   anthropic: AnthropicTool
+  gemini: GeminiTool
+  bedrock: BedrockTool
 }
 
 /** An entry of `tool_calls`. */

@@ -39,6 +39,8 @@ export interface InvokeOptions extends WaitOptions {
 export interface CallOptions extends InvokeOptions {
   /** Gets how far the tool is, if the tool reports it and the key may open streams. Then the first request is a short one. */
   onProgress?: ((progress: Progress) => void) | undefined
+  /** Gets the sizes of an output of which the service has kept the beginning alone. */
+  onCut?: ((cut: { bytes: number, storedBytes: number }) => void) | undefined
 }
 
 interface BatchAnswer {
@@ -111,7 +113,7 @@ export class Toolyard {
   async call (name: string, args: unknown = {}, options: CallOptions = {}): Promise<unknown> {
     const body = { calls: [{ call_id: '1', name, arguments: args }] }
     const { results: [result] } = await this.#calling(body, options)
-    if (result?.ok === true) return await this.#whole(result, options.signal)
+    if (result?.ok === true) return await this.#whole(result, options)
     const { code = 'INTERNAL', message = 'The call has no answer', details } = result?.error ?? {}
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The service's own.
     throw new ToolError(name, result?.job_id, code as ErrorCode, message, { status: 200, details })
@@ -127,7 +129,7 @@ export class Toolyard {
     return await this.jobs.cancel(typeof job === 'string' ? job : job.id, options)
   }
 
-  async #calling (body: object, { onProgress, ...options }: CallOptions): Promise<BatchAnswer> {
+  async #calling (body: object, { onProgress, onCut: _, ...options }: CallOptions): Promise<BatchAnswer> {
     const keyed = { ...options, idempotencyKey: options.idempotencyKey ?? newKey() }
     if (onProgress === undefined || options.timeoutMs === 0) return await this.#batch(body, keyed)
     const ended = new AbortController()
@@ -176,9 +178,11 @@ export class Toolyard {
   }
 
   /** A long output is cut for a model; the job has it whole. */
-  async #whole ({ output, job_id: jobId }: CallResult, signal: AbortSignal | undefined): Promise<unknown> {
+  async #whole ({ output, job_id: jobId }: CallResult, { signal, onCut }: CallOptions): Promise<unknown> {
     if (jobId === undefined || !isCut(output)) return output
-    return (await this.jobs.get(jobId, { signal })).result
+    const { result, result_truncated: cut } = await this.jobs.get(jobId, { signal })
+    if (cut !== undefined) onCut?.({ bytes: cut.bytes, storedBytes: cut.stored_bytes })
+    return result
   }
 }
 

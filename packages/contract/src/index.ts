@@ -11,7 +11,10 @@ export {
   AiSdkMessage, AnthropicMessage, BedrockMessage, ChatMessage, FunctionMessage, GeminiMessage, LangChainMessage, MistralMessage,
   ProviderMessage, ResponsesMessage
 } from './calls/provider-messages.ts'
-export { AnthropicTool, AnthropicToolList, ResponsesTool, ResponsesToolList, type ToolFormat } from './calls/provider-tools.ts'
+export {
+  AnthropicTool, AnthropicToolList, BedrockTool, BedrockToolList, GeminiFunction, GeminiToolList, ResponsesTool,
+  ResponsesToolList, type ToolFormat
+} from './calls/provider-tools.ts'
 export {
   isSessionId, jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending
 } from './calls/tool-request.ts'

@@ -5,7 +5,8 @@ import types
 import typing
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import toolyard._types as module
+import toolyard._file_types
+import toolyard._types
 
 kinds: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null", Any: "any"}
 
@@ -23,7 +24,8 @@ def shape(hint: Any) -> list[Any]:
     return [kinds[hint]]
 
 
-found = {name: each for name, each in vars(module).items() if typing.is_typeddict(each)}
+modules = (toolyard._types, toolyard._file_types)
+found = {name: each for module in modules for name, each in vars(module).items() if typing.is_typeddict(each)}
 
 
 def fields(each: Any) -> dict[str, Any]:

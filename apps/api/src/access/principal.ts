@@ -16,7 +16,7 @@ export const nobody: Principal = { name: 'auth-disabled', role: 'admin', tenant:
 
 /** The principal of a request under /v1. */
 export function principalOf (request: { principal: Principal | null }): Principal {
-  if (request.principal === null) throw new HttpError('UNAUTHORIZED', unauthorizedText)
+  if (request.principal === null) throw new HttpError('UNAUTHORIZED', unauthorizedText(undefined))
   return request.principal
 }
 

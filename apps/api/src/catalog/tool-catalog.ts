@@ -129,7 +129,7 @@ function publish (registry: Registry, all: readonly Tool[], { contextMode, listM
     tools,
     specs: async (format, strict) => {
       const key = `${format} ${strict}`
-      const known = bodies.get(key) ?? published(tools, tool => providerTool(tool, format, strict))
+      const known = bodies.get(key) ?? published(tools, tool => providerTool(tool, format, strict), format)
       bodies.set(key, known)
       return await known
     },
@@ -148,13 +148,15 @@ function isOfCatalogue ({ run }: Tool): boolean {
 }
 
 /** Tools in the shape of a provider's API. Made in parts: the strict form of a tool takes some 0.03 ms. */
-export async function published (tools: readonly Tool[], specOf: (tool: Tool) => object): Promise<Published> {
+export async function published (tools: readonly Tool[], specOf: (tool: Tool) => object, format: ToolFormat): Promise<Published> {
   const pause = createPause()
   const specs: string[] = []
   for (const tool of tools) {
     await pause()
     specs.push(JSON.stringify(specOf(tool)))
   }
-  const body = `{"ok":true,"tools":[${specs.join()}],"count":${tools.length}}`
+  // Gemini takes all functions in one tool.
+  const list = format === 'gemini' && specs.length > 0 ? `{"functionDeclarations":[${specs.join()}]}` : specs.join()
+  const body = `{"ok":true,"tools":[${list}],"count":${tools.length}}`
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
 }

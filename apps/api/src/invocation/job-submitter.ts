@@ -86,9 +86,11 @@ export class JobSubmitter {
 
   async #plan (request: JobRequest, principal: Principal): Promise<NewJob | HttpError> {
     const { catalog, jobTypes } = this.#deps
-    const registered = catalog.registry.ofType(request.type)
+    // People know tools by their names; the kind in front of a job type is for operators.
+    const registered = catalog.registry.ofType(request.type) ?? catalog.registry.get(request.type)
     const { input, dependsOn } = splitDependencies(request, registered?.tool)
-    const { type, queue, timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
+    const type = registered?.tool.jobType ?? request.type
+    const { queue, timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
     const admitted = await admitCall({ type, registered, queue, key: accessOf(principal) }, input, jobTypes.deployment)
     if ('error' in admitted) return admitted.error.code === 'UNKNOWN_TOOL' ? await this.#unknownType(type, principal) : refused(admitted.error)
     return newJob(admitted.registered, {

@@ -61,7 +61,7 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
       : (streamTicket === true ? await options.tickets.principalOf(request) : undefined) ?? await principalOfLogin(request, options.logins)
     if (principal === undefined) {
       void reply.header('www-authenticate', tokens?.challenge() ?? 'Bearer')
-      throw new HttpError('UNAUTHORIZED', tokens === undefined ? unauthorizedText : `${unauthorizedText}, or an access token`)
+      throw new HttpError('UNAUTHORIZED', tokens === undefined ? unauthorizedText(key) : `${unauthorizedText(key)}, or an access token`)
     }
     request.principal = principal
     if (principal.role !== 'admin' && (role ?? (reading.has(request.method) ? 'read' : 'admin')) === 'admin') {

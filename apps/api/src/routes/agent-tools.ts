@@ -1,7 +1,7 @@
 import { providerTool, type Tool } from '@toolyard/manifests'
 import {
-  AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, HttpError, InvokeBatchQuery, InvokeBatchRequest,
-  InvokeBatchResponse, limits,
+  AnthropicToolList, BedrockToolList, checkBatchQuery, checkBatchRequest, ErrorBody, GeminiToolList, HttpError, InvokeBatchQuery,
+  InvokeBatchRequest, InvokeBatchResponse, limits,
   parseIdempotencyKey, queryChars, ResponsesToolList, SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
 import type { JobLogs } from '@toolyard/queue'
@@ -41,7 +41,8 @@ export async function agentToolRoutes (
   app: App, { catalog, invoker, streams, logs, images, ending }: AgentToolRoutesOptions
 ): Promise<void> {
   const readLog: ReadLog = async (queue, jobId) => (await logs.tail(queue, jobId, logLines)).map(({ message }) => message)
-  app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), '4xx': ErrorBody } } }, async (request, reply) => {
+  const lists = Type.Union([ToolList, ResponsesToolList, AnthropicToolList, GeminiToolList, BedrockToolList])
+  app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: lists, '4xx': ErrorBody } } }, async (request, reply) => {
     const { format = 'chat', strict, search, namespace, limit = limits.toolSearch.results.default } = request.query
     if (limit !== limits.toolSearch.results.default && search === undefined) throw new HttpError('VALIDATION_ERROR', "'limit' goes with 'search': a list is whole")
     const publication = catalog.publication(principalOf(request).permissions)
@@ -49,7 +50,7 @@ export async function agentToolRoutes (
     const { body, etag } = search === undefined && namespace === undefined
       ? await publication.specs(format, isStrict)
       : await published(
-        await chosen(publication, { search, namespace, limit: Number(limit) }), tool => providerTool(tool, format, isStrict)
+        await chosen(publication, { search, namespace, limit: Number(limit) }), tool => providerTool(tool, format, isStrict), format
       )
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     const isKnown = namesTag(request.headers['if-none-match'], etag)

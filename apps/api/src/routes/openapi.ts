@@ -26,7 +26,7 @@ export async function openApiRoutes (app: App, { catalog, routes, authDisabled, 
     const { principal } = request
     if (principal === null && toolsOnly) {
       void reply.header('www-authenticate', 'Bearer')
-      throw new HttpError('UNAUTHORIZED', unauthorizedText)
+      throw new HttpError('UNAUTHORIZED', unauthorizedText(undefined))
     }
     const tools = principal === null ? noTools : catalog.publication(principal.permissions).tools
     const { body, etag } = await (await open()).write({ tools, toolsOnly, server: serverOf(request, basePath) })

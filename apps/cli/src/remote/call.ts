@@ -39,11 +39,13 @@ a text otherwise.
     const asJson = words.some((word, index) => word === '--json' && words[index + 1] !== '-')
     const given = await argumentsOf(name, target, { pairs: Array.isArray(options['arg']) ? options['arg'].map(String) : [], stdin: readsStdin(words, options['json']) })
     const started = performance.now()
+    let cut: { bytes: number, storedBytes: number } | undefined
     const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
     const output = await clientOf(target).call(name, given, {
       queue: textOption(options, 'queue'),
       session: textOption(options, 'session'),
       timeoutMs: seconds * 1_000,
+      onCut: sizes => { cut = sizes },
       onProgress: bar === undefined ? undefined : progress => { bar.show(progress) }
     }).catch((error: unknown) => { throw commandError(error, target) }).finally(() => { bar?.clear() })
     const ms = Math.round(performance.now() - started)
@@ -52,7 +54,9 @@ a text otherwise.
       print(typeof output === 'string' ? output.replace(/\n$/, '') : prettyJson(output))
       complain(`${name} took ${ms} ms, asked ${target.description}`)
     }
-    return exitStatus.done
+    if (cut === undefined) return exitStatus.done
+    complain(`${name} put out ${cut.bytes} bytes, of which the first ${cut.storedBytes} were kept and are printed. MAX_OUTPUT_BYTES of the service keeps more; in a session (--session) a tool can write a file, which toolyard files get fetches`)
+    return exitStatus.cut
   }
 }
 

@@ -44,9 +44,9 @@ const list: Command = {
 const submit: Command = {
   name: 'submit',
   summary: 'Submit a job and print its id',
-  help: `Submits one job and doesn't wait for it. The type is that of the tool, which GET /v1/job-types and toolyard jobs list --json show.
+  help: `Submits one job and doesn't wait for it. The type is the name of a tool, or a job type.
 
-  toolyard jobs submit data.file_read --input '{"path": "README.md"}'`,
+  toolyard jobs submit data_file_read --input '{"path": "README.md"}'`,
   arguments: ['<type>'],
   options: [
     ['--input <json>', 'its arguments, as a JSON object; - reads them from stdin (default: {})'], ['--queue <name>', 'run it in this queue'],
@@ -130,12 +130,38 @@ const retry: Command = {
   })
 }
 
+const promote: Command = {
+  name: 'promote',
+  summary: 'Let a job run now that waits for its time',
+  help: 'Ends the wait of a job that was submitted with a delay, or that waits for its next attempt.',
+  arguments: ['<id>'],
+  options: [jsonOption],
+  run: withClient(async (client, { args: [id = ''], options }) => {
+    const job = await client.jobs.promote(id)
+    print(options['json'] === true ? writeJson(around({ ok: true, job })) : row(job))
+    return exitStatus.done
+  })
+}
+
+const remove: Command = {
+  name: 'remove',
+  summary: 'Remove a job that has ended',
+  help: 'Removes a job that has ended, with its output and its log. Files of its session stay.',
+  arguments: ['<id>'],
+  options: [jsonOption],
+  run: withClient(async (client, { args: [id = ''], options }) => {
+    await client.jobs.remove(id)
+    print(options['json'] === true ? JSON.stringify({ ok: true, id }, null, 2) : `removed ${id}`)
+    return exitStatus.done
+  })
+}
+
 /** `toolyard jobs`: the jobs of the service. */
 export const jobs: Command = {
   name: 'jobs',
-  summary: 'Submit, list, show, follow, cancel and retry jobs',
+  summary: 'Submit, list, show, follow, cancel, retry, promote and remove jobs',
   help: 'The jobs of the service at TOOLYARD_URL, else of the one of the settings.',
-  commands: [submit, list, show, logs, cancel, retry]
+  commands: [submit, list, show, logs, cancel, retry, promote, remove]
 }
 
 const filters = ['queue', 'type', 'tag', 'tool', 'key', 'code', 'worker', 'text', 'session', 'request', 'tenant', 'from', 'to', 'cursor'] as const

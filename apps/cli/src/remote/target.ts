@@ -71,6 +71,7 @@ export function commandError (error: unknown, { url, apiKey, description }: Targ
   if (code === 'BAD_ANSWER') return new CommandError(`${url} isn't a service of Toolyard, or something stands before it. ${message}`, { status: exitStatus.unreachable, code })
   if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}${meantIn(details)}`, { status: exitStatus.refused, code, details })
   if (code === 'TIMEOUT' && typeof jobId === 'string') return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
+  if (code === 'TOOL_TIMEOUT') return new CommandError(`${code}: ${message}${timeoutAdvice(details)}`, { code, details })
   if (code === 'FAILED') return asError(error)
   return new CommandError(`${code}: ${message}${adviceIn(details)}`, { code, details })
 }
@@ -80,6 +81,18 @@ function adviceIn (details: unknown): string {
   const { hint } = (details ?? {}) as { hint?: unknown }
   const meant = meantIn(details)
   return `${meant === '' ? '' : `${meant} toolyard tools lists them`}${typeof hint === 'string' ? `\n${hint}` : ''}`
+}
+
+/** Lines of a tool that ran too long. */
+const lastLines = 5
+
+/** After how long a tool was ended, what gives it more time, and its last words. */
+function timeoutAdvice (details: unknown): string {
+  const { timeout_sec: seconds, stderr, stdout } = isRecord(details) ? details : {}
+  const said = [stderr, stdout].find((text): text is string => typeof text === 'string' && text.trim() !== '')
+  const words = said === undefined ? [] : ['Its last words:', ...said.trimEnd().split('\n').slice(-lastLines).map(line => `  ${line}`)]
+  const after = typeof seconds === 'number' ? ` after ${seconds} s` : ''
+  return [`${after}. timeoutSec of its entry (runtime.timeout_seconds in a tool manifest) gives it more time`, ...words].join('\n')
 }
 
 /** The names that the details of an error say may have been meant. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
 import { makeApiKey } from './api-key.ts'
@@ -8,21 +9,29 @@ export interface Configuration {
   settings: Settings
   /** Whether the API key was made by this start. */
   newKey: boolean
+  /** The manifest of the directory that is taken since no setting names one. */
+  foundManifest: string | undefined
 }
 
+/** Where nobody has named a manifest, this is what `init` writes, and what people paste. */
+const manifestName = 'tools.json'
+
 /**
- * Reads `.env` and the settings, makes an API key when none is configured and authentication isn't off, and fills the
- * workspace when there is none. `env` is completed with what `.env` says and the new key.
+ * Reads `.env` and the settings, makes an API key when none is configured and authentication isn't off, takes the
+ * `tools.json` of the directory when no manifest is named, and fills the workspace when there is none. `env` is completed
+ * with all of it.
  *
  * @throws SettingsError
  */
 export async function configure (directory: string, env: NodeJS.ProcessEnv): Promise<Configuration> {
   const envFile = join(directory, '.env')
   loadEnvFile(envFile)
-  const { API_KEY: key, API_KEYS_JSON: keys, API_AUTH_DISABLED: open } = readSettings(env)
+  const { API_KEY: key, API_KEYS_JSON: keys, API_AUTH_DISABLED: open, TOOL_MANIFESTS: manifests } = readSettings(env)
   const newKey = key === undefined && keys === undefined && !open
   if (newKey) env['API_KEY'] = makeApiKey(envFile)
+  const foundManifest = manifests === undefined && existsSync(join(directory, manifestName)) ? manifestName : undefined
+  if (foundManifest !== undefined) env['TOOL_MANIFESTS'] = foundManifest
   const settings = readSettings(env)
   await provideWorkspace(settings.WORKSPACE_DIR)
-  return { settings, newKey }
+  return { settings, newKey, foundManifest }
 }

@@ -12,6 +12,8 @@ export interface Greeting {
   directory: string
   /** Whether this start made the key. */
   newKey: boolean
+  /** The manifest that was taken from the directory since no setting names one. */
+  foundManifest?: string | undefined
   /** Where the embedded Redis keeps its data; undefined when another one is used. */
   redisDirectory: string | undefined
   /** The file that API_KEY_FILE names, if any. */
@@ -20,12 +22,13 @@ export interface Greeting {
 
 /** What `start` prints once everything serves: the address, where things are, and a batch to paste. No secret is in it. */
 export function greet (greeting: Greeting): string {
-  const { address, report, settings, directory, newKey, redisDirectory } = greeting
+  const { address, report, settings, directory, newKey, foundManifest, redisDirectory } = greeting
   const key = findKey(greeting, `${directory}/.env`)
   const rows = [
     ['Console', `${reachable(address)}${settings.BASE_PATH}/`],
     ...settings.DASHBOARD === 'off' ? [] : [['Dashboard', `${reachable(address)}${settings.BASE_PATH}/dashboard`]],
     ...toolRows(report.tools),
+    ...foundManifest === undefined ? [] : [['Manifest', `${foundManifest} of this directory, since TOOL_MANIFESTS names none`]],
     ...report.sandbox === undefined ? [] : [['Sandbox', sandboxText(report.sandbox)]],
     ['API key', `${key.place}${newKey ? ', made just now' : ''}`],
     ['Workspace', settings.WORKSPACE_DIR],

@@ -52,14 +52,23 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   const end = sharedAbort()
   const ending = end.signal
   signals.stop.addEventListener('abort', () => { end.abort() })
-  const { settings, newKey } = await configure(directory, env)
+  const { settings, newKey, foundManifest } = await configure(directory, env)
   for (const warning of settingWarnings(env, join(directory, '.env'))) complain(`warning: ${warning}`)
   try {
     await checkPorts(settings)
     if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: print })
     const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: complain }
     const { address, report } = await startParts(parts, steps, () => { end.abort() })
-    print(greet({ address, report, settings, directory, newKey, redisDirectory: findRedisTarget(settings) === undefined ? redisDirectory(directory) : undefined, keyFile: env['API_KEY_FILE'] }))
+    print(greet({
+      address,
+      report,
+      settings,
+      directory,
+      newKey,
+      foundManifest,
+      redisDirectory: findRedisTarget(settings) === undefined ? redisDirectory(directory) : undefined,
+      keyFile: env['API_KEY_FILE']
+    }))
     if (!ending.aborted) await once(ending, 'abort')
     print(`Stopping; running calls have ${settings.SHUTDOWN_GRACE_SEC} s to end ...`)
   } finally {

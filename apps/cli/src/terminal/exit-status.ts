@@ -11,7 +11,9 @@ export const exitStatus = {
   /** The service refused the request: its key, a job that doesn't exist, a limit. */
   refused: 4,
   /** The call goes on: its job can be followed. */
-  pending: 5
+  pending: 5,
+  /** It worked, and only the beginning of the output was kept. */
+  cut: 6
 } as const
 
 /** Why a command ends early: its message is for the terminal, its code for programs. */

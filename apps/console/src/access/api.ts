@@ -1,16 +1,18 @@
 import { Toolyard, type HttpErrorCode } from '@toolyard/client'
-import { consoleHeader } from '@toolyard/contract/terms'
+import { consoleHeader, readJson, writeThrough } from '@toolyard/contract/terms'
 
 /** Why the service did not do what was asked. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
   readonly code: HttpErrorCode | 'UNREACHABLE' | 'BAD_ANSWER'
+  readonly details: unknown
 
-  constructor (status: number, code: ApiError['code'], message: string) {
+  constructor (status: number, code: ApiError['code'], message: string, details?: unknown) {
     super(message)
     this.status = status
     this.code = code
+    this.details = details
   }
 }
 
@@ -37,6 +39,8 @@ export class Api {
     this.toolyard = new Toolyard({
       url: base,
       retryMs: 5_000,
+      // Numbers are shown as they were written.
+      json: { parse: readJson, stringify: writeThrough },
       fetch: async (input, init) => await this.#send(input instanceof Request ? input.url : input.toString(), init)
     })
   }
@@ -46,7 +50,7 @@ export class Api {
     const response = await this.open(path, request)
     try {
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The service is of the same release as its page.
-      return await response.json() as T
+      return readJson(await response.text()) as T
     } catch {
       throw new ApiError(response.status, 'BAD_ANSWER', `What answered is not Toolyard (status ${response.status})`)
     }
@@ -55,7 +59,7 @@ export class Api {
   /** The answer as it comes, for files. @throws ApiError */
   async open (path: string, { method = 'GET', body, headers = {}, signal }: ApiRequest = {}): Promise<Response> {
     const isFile = body instanceof Blob
-    const sent = body === undefined ? {} : { body: isFile ? body : JSON.stringify(body) }
+    const sent = body === undefined ? {} : { body: isFile ? body : writeThrough(body) }
     const type: Record<string, string> = body === undefined || isFile ? {} : { 'content-type': 'application/json' }
     const init = { method, headers: { ...type, ...headers }, ...sent, ...(signal === undefined ? {} : { signal }) }
     const response = await this.#send(this.base + path, init).catch((error: unknown) => {
@@ -75,9 +79,16 @@ export class Api {
   }
 }
 
+/** As much of an error as is looked at. */
+interface Failed {
+  code?: HttpErrorCode
+  message?: string
+  details?: unknown
+}
+
 async function failureOf (response: Response): Promise<ApiError> {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Every part of it is looked at.
-  const body = await response.json().catch(() => undefined) as { error?: { code?: HttpErrorCode, message?: string } } | undefined
-  const { code = 'BAD_ANSWER', message = `The service answered with the status ${response.status}` } = body?.error ?? {}
-  return new ApiError(response.status, code, message)
+  const body = await response.json().catch(() => undefined) as { error?: Failed } | undefined
+  const { code = 'BAD_ANSWER', details, message = `The service answered with the status ${response.status}` } = body?.error ?? {}
+  return new ApiError(response.status, code, message, details)
 }

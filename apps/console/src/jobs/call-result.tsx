@@ -7,6 +7,7 @@ import { Durations } from './durations.tsx'
 import { Failure } from './failure.tsx'
 import { useJob } from './follow.ts'
 import { Log } from './log.tsx'
+import { ProgressBar } from '../parts/progress.tsx'
 import { ResultFiles } from './result-files.tsx'
 import { isEnd } from './terms.ts'
 
@@ -19,6 +20,7 @@ export function CallResult ({ id }: { id: string }): VNode {
       {job !== undefined && (
         <>
           <p class='call-head'><Status status={job.status} /> <span class='soft small'>waited, ran: <Durations job={job} /></span> <a class='small' href={hrefOf(['jobs', id])}>Open the job</a></p>
+          <ProgressBar job={job} />
           <Failure job={job} />
           {job.status === 'succeeded' && <Output value={job.result} name={job.tool} />}
           <ResultFiles job={job} />

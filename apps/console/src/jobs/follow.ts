@@ -1,4 +1,4 @@
-import { pathSegment, type JobView, type LogEntry } from '@toolyard/client'
+import { pathSegment, type JobView, type LogEntry, type Progress } from '@toolyard/client'
 import { useEffect, useState } from 'preact/hooks'
 import { asError } from '../access/load.ts'
 import { useAccess } from '../access/context.ts'
@@ -40,10 +40,14 @@ export function useJob (id: string): Followed {
     function show (job: JobView): void {
       setFollowed(known => ({ ...known, job, error: undefined }))
     }
+    function showProgress (progress: Progress): void {
+      setFollowed(known => known.job === undefined ? known : { ...known, job: { ...known.job, progress } })
+    }
     async function stream (): Promise<void> {
       for await (const event of api.toolyard.follow(id, { signal })) {
         if (event.type === 'log') fresh.push(event.entry)
-        else if (event.type !== 'progress') show(event.job)
+        else if (event.type === 'progress') showProgress(event.progress)
+        else show(event.job)
       }
     }
     async function poll (): Promise<void> {

@@ -16,6 +16,7 @@ import { Failure } from './failure.tsx'
 import { Facts } from './facts.tsx'
 import { useJob } from './follow.ts'
 import { Log } from './log.tsx'
+import { ProgressBar } from '../parts/progress.tsx'
 import { ResultFiles } from './result-files.tsx'
 import { Snippets } from './snippets.tsx'
 import { isEnd } from './terms.ts'
@@ -101,6 +102,7 @@ function Body ({ job, log }: { job: JobView, log: Parameters<typeof Log>[0]['lin
   return (
     <>
       <Timeline job={job} />
+      <ProgressBar job={job} />
       <Failure job={job} />
       <div class='columns'>
         <div class='column'>

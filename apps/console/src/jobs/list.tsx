@@ -10,6 +10,7 @@ import { hrefOf, type Route } from '../parts/route.ts'
 import { useKeys } from '../parts/keys.ts'
 import { Bulk } from './bulk.tsx'
 import { Filters, queryOf } from './filters.tsx'
+import { ProgressBar } from '../parts/progress.tsx'
 import { Durations } from './durations.tsx'
 
 /** How often the list is read again, in milliseconds. */
@@ -71,17 +72,26 @@ function JobTable ({ jobs, isFiltered, isOldestFirst, turned }: JobTableProps): 
   )
 }
 
+/** The tag of every call of an agent, which tells nothing of this one. */
+const ofAgents = 'agent-tool'
+
 function Row ({ job }: { job: JobSummary }): VNode {
   return (
-    <tr>
+    <tr class='opens' onClick={event => { open(event, job.id) }}>
       <td><Status status={job.status} /></td>
-      <td><a class='row-link' href={hrefOf(['jobs', job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code>{job.tags.map(tag => <span key={tag} class='tag'>{tag}</span>)}</td>
+      <td><a class='row-link' href={hrefOf(['jobs', job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code>{job.tags.filter(tag => tag !== ofAgents).map(tag => <span key={tag} class='tag'>{tag}</span>)}<ProgressBar job={job} /></td>
       <td class='wide'>{job.queue}</td>
       <td><Time at={job.created_at} /></td>
       <td class='wide'><Durations job={job} /></td>
       <td class='wide clip' title={job.error?.message}>{job.error === null ? '' : <><code>{job.error.code}</code> {job.error.message}</>}</td>
     </tr>
   )
+}
+
+/** The whole row leads to the job; a link in it leads where it says, and a text that is being marked stays. */
+function open (event: MouseEvent, id: string): void {
+  const isElsewhere = event.target instanceof Element && event.target.closest('a, button') !== null
+  if (!isElsewhere && getSelection()?.isCollapsed !== false) location.hash = hrefOf(['jobs', id])
 }
 
 function NoJobs ({ isFiltered }: { isFiltered: boolean }): VNode {

@@ -1,3 +1,5 @@
+import { lostText, writeThrough } from '@toolyard/contract/terms'
+
 /** Lines that call a tool. */
 export interface Snippet {
   name: string
@@ -13,7 +15,7 @@ interface Call {
 
 /** How a call is made, by the ways that there are; the key is a variable of the shell. */
 export function snippetsOf ({ tool, input, session }: Call, address: string): Snippet[] {
-  const json = JSON.stringify(input)
+  const json = writeThrough(input)
   const quoted = `'${json.replaceAll("'", "'\\''")}'`
   const [inSession, options] = session === undefined ? ['', ''] : [`?session=${encodeURIComponent(session)}`, `, { session: ${JSON.stringify(session)} }`]
   const ways: Snippet[] = [
@@ -23,7 +25,7 @@ export function snippetsOf ({ tool, input, session }: Call, address: string): Sn
     },
     {
       name: 'TypeScript',
-      text: `import { Toolyard } from '@toolyard/client'\n\nconst toolyard = new Toolyard({ url: '${address}' })\nawait toolyard.call(${JSON.stringify(tool)}, ${json}${options})`
+      text: `import { Toolyard } from '@toolyard/client'\n\nconst toolyard = new Toolyard({ url: '${address}' })\nawait toolyard.call(${JSON.stringify(tool)}, ${codeOf(input, inTypeScript)}${options})`
     }
   ]
   // The others know no sessions.
@@ -31,15 +33,30 @@ export function snippetsOf ({ tool, input, session }: Call, address: string): Sn
   return [
     ...ways,
     { name: 'toolyard', text: `toolyard call ${tool} ${quoted}` },
-    { name: 'Python', text: `from toolyard import Toolyard\n\ntoolyard = Toolyard(url="${address}")\ntoolyard.call(${JSON.stringify(tool)}, ${pythonOf(input)})` }
+    { name: 'Python', text: `from toolyard import Toolyard\n\ntoolyard = Toolyard(url="${address}")\ntoolyard.call(${JSON.stringify(tool)}, ${codeOf(input, inPython)})` }
   ]
 }
 
-/** A value of JSON as Python writes it. */
-function pythonOf (value: unknown): string {
-  if (value === null) return 'None'
-  if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`
-  if (typeof value === 'object') return `{${Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${pythonOf(each)}`).join(', ')}}`
+/** How a language writes what JSON writes otherwise. */
+interface Language {
+  nothing: string
+  truths: readonly [string, string]
+  /** A whole number that a double can't hold, by its digits. */
+  large: (digits: string) => string
+}
+
+const inPython: Language = { nothing: 'None', truths: ['False', 'True'], large: digits => digits }
+const inTypeScript: Language = { nothing: 'null', truths: ['false', 'true'], large: digits => `${digits}n` }
+
+/** A value of JSON as a language writes it. */
+function codeOf (value: unknown, language: Language): string {
+  if (value === null) return language.nothing
+  if (typeof value === 'boolean') return language.truths[Number(value)] ?? ''
+  const memberOf = (container: object, name: string | number): string => {
+    const text = lostText(container, name)
+    return text !== undefined && /^-?\d+$/.test(text) ? language.large(text) : text ?? codeOf(Reflect.get(container, name), language)
+  }
+  if (Array.isArray(value)) return `[${value.map((_, at) => memberOf(value, at)).join(', ')}]`
+  if (typeof value === 'object') return `{${Object.keys(value).map(name => `${JSON.stringify(name)}: ${memberOf(value, name)}`).join(', ')}}`
   return JSON.stringify(value)
 }

@@ -12,7 +12,7 @@ export interface MadeKey {
   key: string
 }
 
-const empty = { name: '', role: 'admin', tenant: '', queues: '', days: '' }
+const empty = { name: '', role: 'read', tenant: '', queues: '', days: '' }
 const secondsOfDay = 86_400
 
 /** Makes an API key. */
@@ -41,11 +41,11 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
         <div class='field'><label for='new-name'>Name</label><input id='new-name' required maxLength={100} autocomplete='off' value={draft.name} onInput={set('name')} /></div>
         <div class='field'>
           <label for='new-role'>Role</label>
-          <select id='new-role' value={draft.role} onChange={set('role')}><option value='admin'>admin</option><option value='read'>read</option></select>
+          <select id='new-role' value={draft.role} onChange={set('role')}><option value='read'>read: looks at everything, changes nothing</option><option value='admin'>admin: calls tools, changes things</option></select>
         </div>
         <div class='field'><label for='new-tenant'>Tenant</label><input id='new-tenant' placeholder='operator' autocomplete='off' value={draft.tenant} onInput={set('tenant')} /></div>
         <div class='field'><label for='new-queues'>Queues</label><input id='new-queues' placeholder='all, or a, b' autocomplete='off' value={draft.queues} onInput={set('queues')} /></div>
-        <div class='field'><label for='new-days'>Days until it ends</label><input id='new-days' type='number' min='1' placeholder='never' value={draft.days} onInput={set('days')} /></div>
+        <div class='field'><label for='new-days'>Valid for, in days</label><input id='new-days' type='number' min='1' placeholder='never' value={draft.days} onInput={set('days')} /></div>
         <fieldset class='may'>
           <legend>May call tools that need</legend>
           {permissions.map(each => (

@@ -1,6 +1,7 @@
 import type { LostWorker, QueueView, SessionView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
 import { fullnessOf } from '../files/fullness.ts'
 import { hrefOf } from '../parts/route.ts'
+import { programFault } from '../tools/program-fault.ts'
 import { bytes, span } from '../parts/times.ts'
 
 /** What an operator should look at. */
@@ -47,6 +48,9 @@ export function attentionOf (situation: Situation): Attention[] {
 
 function queueFaults ({ queues = [], workers }: Situation): Attention[] {
   const waiting = queues.filter(queue => queue.waiting > 0)
+  const paused = queues.filter(queue => queue.paused && queue.waiting === 0).map(({ name }): Attention => ({
+    severity: 'warn', text: `Queue ${name} is paused.`, advice: 'Nothing waits in it yet. Resume it when jobs may run.', href: hrefOf(['jobs'], { queue: name }), resumes: name
+  }))
   if (workers?.length === 0) {
     const count = waiting.reduce((sum, queue) => sum + queue.waiting, 0)
     return [{
@@ -56,7 +60,7 @@ function queueFaults ({ queues = [], workers }: Situation): Attention[] {
       href: hrefOf(['workers'])
     }]
   }
-  return waiting.flatMap(queue => queueFault(queue))
+  return [...waiting.flatMap(queue => queueFault(queue)), ...paused]
 }
 
 function queueFault ({ name, waiting, running, oldest_sec: oldest, workers, places, paused }: QueueView): Attention[] {
@@ -118,7 +122,17 @@ function toolFaults ({ statistics, registry }: Situation): Attention[] {
   const missing = (registry?.tools ?? []).flatMap(({ name, enabled, unavailable }): Attention[] => (
     enabled && unavailable !== null ? [{ severity: 'warn', text: `Tool ${name} can't run.`, advice: unavailable, href: hrefOf(['tools', name]) }] : []
   ))
-  return [...failed, ...missing]
+  const programs = (registry?.tools ?? []).flatMap(({ name, enabled, unavailable }): Attention[] => {
+    const fault = enabled && unavailable === null ? programFault(name, registry?.findings ?? []) : undefined
+    if (fault === undefined) return []
+    return [{
+      severity: 'warn',
+      text: `Tool ${name} may not run.`,
+      advice: `${fault.message}. So it is on the API's machine; where workers are on others, look there, too.`,
+      href: hrefOf(['tools', name])
+    }]
+  })
+  return [...failed, ...missing, ...programs]
 }
 
 function fullSessions ({ sessions = [] }: Situation): Attention[] {

@@ -21,10 +21,10 @@ export function Figures ({ statistics, queues, workers }: FiguresProps): VNode {
         name='Errors' value={rate === null ? '–' : `${(rate * 100).toFixed(rate < 0.1 ? 1 : 0)} %`} note={total === undefined ? '' : number(total.errors)}
         href={hrefOf(['jobs'], { status: 'failed' })} isBad={rate !== null && rate >= 0.1}
       />
-      {queues !== undefined && <Figure name='Waiting now' value={sum('waiting')} note={`p95 ${ms(total?.waiting_ms.p95)}`} href={hrefOf(['jobs'], { status: 'queued' })} />}
-      {queues !== undefined && <Figure name='Running now' value={sum('running')} note={`p95 ${ms(total?.running_ms.p95)}`} href={hrefOf(['jobs'], { status: 'running' })} />}
-      {queues === undefined && <Figure name='Waited' value={ms(total?.waiting_ms.p50)} note={`p95 ${ms(total?.waiting_ms.p95)}`} />}
-      {queues === undefined && <Figure name='Ran' value={ms(total?.running_ms.p50)} note={`p95 ${ms(total?.running_ms.p95)}`} />}
+      {queues !== undefined && <Figure name='Waiting now' value={sum('waiting')} note={`95 % waited below ${ms(total?.waiting_ms.p95)}`} href={hrefOf(['jobs'], { status: 'queued' })} />}
+      {queues !== undefined && <Figure name='Running now' value={sum('running')} note={`95 % ran below ${ms(total?.running_ms.p95)}`} href={hrefOf(['jobs'], { status: 'running' })} />}
+      {queues === undefined && <Figure name='Waited' value={ms(total?.waiting_ms.p50)} note={`95 % below ${ms(total?.waiting_ms.p95)}`} />}
+      {queues === undefined && <Figure name='Ran' value={ms(total?.running_ms.p50)} note={`95 % below ${ms(total?.running_ms.p95)}`} />}
       {workers !== undefined && <Figure name='Workers' value={number(workers.count)} note={placesOf(workers)} href={hrefOf(['workers'])} isBad={workers.count === 0} />}
     </dl>
   )

@@ -1,5 +1,7 @@
 import type { QueueView } from '@toolyard/contract'
 import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { Confirm } from '../parts/dialog.tsx'
 import { Empty } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { span } from '../parts/times.ts'
@@ -12,11 +14,12 @@ export interface QueueTableProps {
 
 /** The queues, with what has not ended in them. */
 export function QueueTable ({ queues, onSwitch }: QueueTableProps): VNode {
+  const [asked, setAsked] = useState<string>()
   if (queues?.length === 0) return <Empty title='No queues yet.'><p>A queue is there as soon as a job names it.</p></Empty>
   return (
     <div class='table-frame' aria-busy={queues === undefined}>
       <table class='dense figures-table queues'>
-        <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide'>Later</th><th class='number wide'>Oldest</th><th class='number'>Workers</th>{onSwitch !== undefined && <th class='c-switch'><span class='unseen'>Action</span></th>}</tr></thead>
+        <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide' title='Not due yet, or waiting for other jobs'>Not due yet</th><th class='number wide'>Oldest</th><th class='number'>Workers</th>{onSwitch !== undefined && <th class='c-switch'><span class='unseen'>Action</span></th>}</tr></thead>
         <tbody>
           {queues?.map(({ name, paused, waiting, running, delayed, blocked, oldest_sec: oldest, workers }) => (
             <tr key={name}>
@@ -27,12 +30,23 @@ export function QueueTable ({ queues, onSwitch }: QueueTableProps): VNode {
               <td class='number wide'>{oldest === 0 ? '–' : span(oldest * 1_000)}</td>
               <td class='number'>{workers === 0 ? <strong class='problem'>none</strong> : workers}</td>
               {onSwitch !== undefined && (
-                <td class='c-switch'><button type='button' class='quiet' aria-label={`${paused ? 'Resume' : 'Pause'} ${name}`} onClick={() => { onSwitch(name, !paused) }}>{paused ? 'Resume' : 'Pause'}</button></td>
+                <td class='c-switch'><button type='button' class='quiet' aria-label={`${paused ? 'Resume' : 'Pause'} ${name}`} onClick={() => { if (paused) onSwitch(name, false); else setAsked(name) }}>{paused ? 'Resume' : 'Pause'}</button></td>
               )}
             </tr>
           ))}
         </tbody>
       </table>
+      {asked !== undefined && onSwitch !== undefined && (
+        <Confirm
+          title={`Pause the queue ${asked}?`} action='Pause the queue'
+          onConfirm={() => { onSwitch(asked, true) }} onClose={() => { setAsked(undefined) }}
+        >
+          <p>
+            Calls that run go on. New ones are taken and wait until somebody resumes it; agents that wait for them
+            get <code>TIMEOUT</code>.
+          </p>
+        </Confirm>
+      )}
     </div>
   )
 }

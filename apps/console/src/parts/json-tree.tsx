@@ -1,3 +1,4 @@
+import { numberText } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 
@@ -7,11 +8,21 @@ const shownAtOnce = 100
 const openDepth = 2
 const openSize = 20
 
+interface TreeProps {
+  value: unknown
+  depth?: number
+  name?: string
+  /** How a number was written. */
+  written?: string | undefined
+}
+
 /** A value as a tree whose branches open and close. */
-export function JsonTree ({ value, depth = 0, name }: { value: unknown, depth?: number, name?: string }): VNode {
+export function JsonTree ({ value, depth = 0, name, written }: TreeProps): VNode {
   const label = name === undefined ? null : <span class='json-name'>{name}: </span>
-  if (typeof value !== 'object' || value === null) return <div class='json-leaf'>{label}<Leaf value={value} /></div>
-  const members = Array.isArray(value) ? value.map((each, index) => [String(index), each] as const) : Object.entries(value)
+  if (typeof value !== 'object' || value === null) return <div class='json-leaf'>{label}<Leaf value={value} written={written} /></div>
+  const members = Array.isArray(value)
+    ? value.map((each, index): Member => [String(index), each, numberText(value, index)])
+    : Object.entries(value).map(([name, each]): Member => [name, each, numberText(value, name)])
   const summary = Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`
   if (members.length === 0) return <div class='json-leaf'>{label}<span class='json-punctuation'>{Array.isArray(value) ? '[]' : '{}'}</span></div>
   return (
@@ -22,11 +33,15 @@ export function JsonTree ({ value, depth = 0, name }: { value: unknown, depth?: 
   )
 }
 
-function Members ({ members, depth }: { members: ReadonlyArray<readonly [string, unknown]>, depth: number }): VNode {
+type Member = readonly [name: string, value: unknown, written: string | undefined]
+
+function Members ({ members, depth }: { members: readonly Member[], depth: number }): VNode {
   const [shown, setShown] = useState(shownAtOnce)
   return (
     <div class='json-members'>
-      {members.slice(0, shown).map(([name, value]) => <JsonTree key={name} name={name} value={value} depth={depth} />)}
+      {members.slice(0, shown).map(([name, value, written]) => (
+        <JsonTree key={name} name={name} value={value} written={written} depth={depth} />
+      ))}
       {members.length > shown && (
         <button type='button' class='quiet' onClick={() => { setShown(shown + shownAtOnce) }}>{members.length - shown} more</button>
       )}
@@ -34,7 +49,7 @@ function Members ({ members, depth }: { members: ReadonlyArray<readonly [string,
   )
 }
 
-function Leaf ({ value }: { value: unknown }): VNode {
+function Leaf ({ value, written }: { value: unknown, written: string | undefined }): VNode {
   if (typeof value === 'string') return <span class='json-text'>{JSON.stringify(value)}</span>
-  return <span class='json-literal'>{String(value)}</span>
+  return <span class='json-literal'>{written ?? String(value)}</span>
 }

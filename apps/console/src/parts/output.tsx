@@ -1,3 +1,4 @@
+import { prettyJson } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { JsonTree } from './json-tree.tsx'
 import { storeFile } from './store-file.ts'
@@ -37,5 +38,5 @@ function storeOutput (value: unknown, name: string): void {
     const type = /^data:([^;]+)/.exec(head)?.[1] ?? ''
     storeFile(new Blob([Uint8Array.from(atob(data), letter => letter.charCodeAt(0))], { type }), `${name}.${type.replace(/^image\/|\+xml$/g, '')}`)
   } else if (typeof value === 'string') storeFile(new Blob([value], { type: 'text/plain' }), `${name}.txt`)
-  else storeFile(new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }), `${name}.json`)
+  else storeFile(new Blob([prettyJson(value)], { type: 'application/json' }), `${name}.json`)
 }

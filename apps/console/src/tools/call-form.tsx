@@ -1,12 +1,14 @@
 import type { JobView } from '@toolyard/client'
+import { readJson } from '@toolyard/contract/terms'
 import type { ToolView } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { ApiError } from '../access/api.ts'
 import { useAccess } from '../access/context.ts'
 import { asError } from '../access/load.ts'
 import { CallResult } from '../jobs/call-result.tsx'
 import { Problem } from '../parts/notice.tsx'
-import { argumentsOf, fieldsOf, initialsOf, shownChoice, type FormField } from './form-fields.ts'
+import { argumentsOf, fieldAt, FieldFaults, fieldsOf, initialsOf, shownChoice, type FormField } from './form-fields.ts'
 
 /** A form for a tool's arguments, and what comes of the call. */
 export function CallForm ({ tool }: { tool: ToolView }): VNode {
@@ -17,6 +19,7 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
   const [session, setSession] = useState('')
   const [called, setCalled] = useState<string>()
   const [error, setError] = useState<Error>()
+  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map())
   const [isBusy, setBusy] = useState(false)
 
   const enter = (path: string, text: string): void => { setTexts(known => ({ ...known, [path]: text })) }
@@ -25,11 +28,17 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
     event.preventDefault()
     setBusy(true)
     try {
-      const input: unknown = fields === undefined ? JSON.parse(whole) : argumentsOf(fields, texts)
+      const input: unknown = fields === undefined ? readJson(whole) : argumentsOf(fields, texts)
       setCalled((await api.ask<{ job: JobView }>('/v1/jobs', { method: 'POST', body: { type: tool.type, input, ...(session.trim() === '' ? {} : { session: session.trim() }) } })).job.id)
       setError(undefined)
+      setFaults(new Map())
     } catch (caught) {
-      setError(asError(caught))
+      const found = faultsOf(fields ?? [], caught)
+      setFaults(found)
+      setError(found.size > 0 ? undefined : asError(caught))
+      const [first] = found.keys()
+      // The first of them, once it is drawn.
+      if (first !== undefined) requestAnimationFrame(() => { document.getElementById(`arg-${first}`)?.focus() })
     }
     setBusy(false)
   }
@@ -37,9 +46,9 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
   return (
     <section class='card'>
       <h2>Call it</h2>
-      <form class='call' onSubmit={event => { void call(event) }}>
+      <form class='call' noValidate onSubmit={event => { void call(event) }}>
         {fields?.length === 0 && <p class='soft'>It takes no arguments.</p>}
-        {fields?.map(field => <Field key={field.name} field={field} texts={texts} onText={enter} />)}
+        {fields?.map(field => <Field key={field.name} field={field} texts={texts} faults={faults} onText={enter} />)}
         {fields === undefined && (
           <div class='field'>
             <label for='arg-whole'>Arguments</label>
@@ -62,28 +71,40 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
 interface FieldProps {
   field: FormField
   texts: Readonly<Record<string, string>>
+  /** What is wrong with them, by the paths of their fields. */
+  faults: ReadonlyMap<string, string>
   onText: (path: string, text: string) => void
-  /** It is in an object that may be left out: the browser must not ask for it. */
-  isFree?: boolean
 }
 
-function Field ({ field, texts, onText, isFree = false }: FieldProps): VNode {
+/** What the form or the service says of fields. */
+function faultsOf (fields: readonly FormField[], error: unknown): ReadonlyMap<string, string> {
+  if (error instanceof FieldFaults) return error.faults
+  const { issues } = (error instanceof ApiError ? error.details ?? {} : {}) as { issues?: Array<{ path: string, message: string }> }
+  return new Map((Array.isArray(issues) ? issues : []).flatMap(({ path, message }): Array<[string, string]> => {
+    const field = fieldAt(fields, path)
+    return field === undefined ? [] : [[field, `${message}.`]]
+  }))
+}
+
+function Field ({ field, texts, faults, onText }: FieldProps): VNode {
   const { kind, name, path, description, isRequired, fields } = field
   const id = `arg-${path}`
+  const fault = faults.get(path)
   const required = isRequired ? <span class='soft small'> required</span> : null
   if (kind === 'group') {
     return (
       <fieldset class='group'>
         <legend>{name}{required}</legend>
         {description !== '' && <p class='soft small'>{description}</p>}
-        {fields.map(each => <Field key={each.name} field={each} texts={texts} onText={onText} isFree={isFree || !isRequired} />)}
+        {fields.map(each => <Field key={each.name} field={each} texts={texts} faults={faults} onText={onText} />)}
       </fieldset>
     )
   }
   return (
     <div class='field'>
       <label for={id}>{name}{required}</label>
-      <Control id={id} field={isFree ? { ...field, isRequired: false } : field} text={texts[path] ?? ''} onText={text => { onText(path, text) }} />
+      <Control id={id} field={field} text={texts[path] ?? ''} fault={fault} onText={text => { onText(path, text) }} />
+      {fault !== undefined && <p id={`${id}-fault`} class='problem small' role='alert'>{fault}</p>}
       {aboutOf(field) !== '' && <p id={`${id}-about`} class='soft small'>{aboutOf(field)}</p>}
     </div>
   )
@@ -99,28 +120,30 @@ interface ControlProps {
   id: string
   field: FormField
   text: string
+  fault: string | undefined
   onText: (text: string) => void
 }
 
-function Control ({ id, field, text, onText }: ControlProps): VNode {
+function Control ({ id, field, text, fault, onText }: ControlProps): VNode {
   const { kind, isRequired, choices } = field
-  const about = aboutOf(field) === '' ? undefined : `${id}-about`
+  const texts = [fault === undefined ? '' : `${id}-fault`, aboutOf(field) === '' ? '' : `${id}-about`].filter(name => name !== '')
+  const about = { 'aria-describedby': texts.length === 0 ? undefined : texts.join(' '), 'aria-invalid': fault !== undefined, 'aria-required': isRequired }
   const options = kind === 'boolean' ? ['true', 'false'] : choices
   if (options.length > 0) {
     return (
-      <select id={id} value={text} required={isRequired} aria-describedby={about} onChange={event => { onText(event.currentTarget.value) }}>
+      <select id={id} value={text} {...about} onChange={event => { onText(event.currentTarget.value) }}>
         <option value=''>{isRequired ? 'choose' : 'not given'}</option>
         {options.map(option => <option key={option} value={option}>{shownChoice(option)}</option>)}
       </select>
     )
   }
   if (kind === 'json' || kind === 'list') {
-    return <textarea id={id} rows={2} spellcheck={false} placeholder={kind === 'json' ? 'JSON' : undefined} required={isRequired && kind === 'json'} aria-describedby={about} value={text} onInput={event => { onText(event.currentTarget.value) }} />
+    return <textarea id={id} rows={2} spellcheck={false} placeholder={kind === 'json' ? 'JSON' : undefined} {...about} value={text} onInput={event => { onText(event.currentTarget.value) }} />
   }
   return (
     <input
-      id={id} type='text' inputMode={kind === 'number' ? 'decimal' : 'text'} spellcheck={false} autocomplete='off' required={isRequired && kind === 'number'}
-      aria-describedby={about} value={text} onInput={event => { onText(event.currentTarget.value) }}
+      id={id} type='text' inputMode={kind === 'number' ? 'decimal' : 'text'} spellcheck={false} autocomplete='off'
+      {...about} value={text} onInput={event => { onText(event.currentTarget.value) }}
     />
   )
 }

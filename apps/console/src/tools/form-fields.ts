@@ -1,3 +1,5 @@
+import { readWhole } from '@toolyard/contract/terms'
+
 /** A field of a form that is made from a schema. */
 export interface FormField {
   name: string
@@ -52,19 +54,56 @@ export function initialsOf (fields: readonly FormField[]): Record<string, string
   )))
 }
 
+/** What is wrong with the texts of a form: a sentence for each field, by its path. */
+export class FieldFaults extends Error {
+  override readonly name = 'FieldFaults'
+  readonly faults: ReadonlyMap<string, string>
+
+  constructor (faults: ReadonlyMap<string, string>) {
+    super([...faults.values()].join(' '))
+    this.faults = faults
+  }
+}
+
 /**
  * The arguments that the texts of a form stand for. What is empty and not required is left out.
  *
- * @throws Error that names the field whose text is not what it should be.
+ * @throws FieldFaults that names all fields whose text is missing, or not what it should be.
  */
 export function argumentsOf (fields: readonly FormField[], texts: Readonly<Record<string, string>>): Record<string, unknown> {
+  const faults = new Map<string, string>()
+  const args = readFields(fields, texts, faults)
+  if (faults.size > 0) throw new FieldFaults(faults)
+  return args
+}
+
+/** The field that a place in arguments leads to, such as `/mail/to/0`; undefined where none does. */
+export function fieldAt (fields: readonly FormField[], pointer: string): string | undefined {
+  const [first, ...rest] = pointer.split('/').slice(1).map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const field = fields.find(({ name }) => name === first)
+  if (field?.kind !== 'group') return field?.path
+  return fieldAt(field.fields, `/${rest.map(part => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`)
+}
+
+function readFields (
+  fields: readonly FormField[], texts: Readonly<Record<string, string>>, faults: Map<string, string>
+): Record<string, unknown> {
   return Object.fromEntries(fields.flatMap((field): Array<[string, unknown]> => {
     if (field.kind === 'group') {
-      return field.isRequired || isBegun(field, texts) ? [[field.name, argumentsOf(field.fields, texts)]] : []
+      return field.isRequired || isBegun(field, texts) ? [[field.name, readFields(field.fields, texts, faults)]] : []
     }
     const text = texts[field.path] ?? ''
-    if (text === '' && !(field.isRequired && (field.kind === 'text' || field.kind === 'list'))) return []
-    return [[field.name, valueOf(field, text)]]
+    if (text === '' && field.kind !== 'list') {
+      if (field.isRequired) faults.set(field.path, `'${field.path}' must be filled in.`)
+      return []
+    }
+    if (text === '' && !field.isRequired) return []
+    try {
+      return [[field.name, valueOf(field, text)]]
+    } catch (error) {
+      faults.set(field.path, `${error instanceof Error ? error.message : String(error)}.`)
+      return []
+    }
   }))
 }
 
@@ -81,7 +120,7 @@ function valueOf (field: FormField, text: string): unknown {
     return lines.map(line => entry.kind === 'choice' ? choiceOf(entry, line.trim()) : valueOf(entry, entry.kind === 'text' ? line : line.trim()))
   }
   try {
-    return JSON.parse(text) as unknown
+    return readWhole(text)
   } catch {
     throw new Error(`'${path}' must be ${kind === 'number' ? 'a number' : 'JSON, such as ["a", "b"]'}`)
   }
@@ -91,7 +130,7 @@ function valueOf (field: FormField, text: string): unknown {
 function choiceOf ({ path, choices }: FormField, line: string): unknown {
   const found = choices.find(choice => choice === line || choice === JSON.stringify(line))
   if (found === undefined) throw new Error(`'${path}' takes ${choices.map(shownChoice).join(', ')}; '${line}' is none of them`)
-  return JSON.parse(found) as unknown
+  return readWhole(found)
 }
 
 /** A choice as people read it: a text without its quotes. */

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { useKeys } from '../parts/keys.ts'
+import { programFault } from './program-fault.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 
@@ -31,17 +32,17 @@ export function ToolsPage ({ route }: { route: Route }): VNode {
       </form>
       <Problem error={error} />
       {data !== undefined && <Findings findings={data.findings} />}
-      {tools?.length === 0 ? <NoTools isFiltered={words.length > 0} /> : <ToolTable tools={tools} />}
+      {tools?.length === 0 ? <NoTools isFiltered={words.length > 0} /> : <ToolTable tools={tools} findings={data?.findings ?? []} />}
     </main>
   )
 }
 
 /** The tools, those of manifests before the built-in ones. */
-function ToolTable ({ tools }: { tools: readonly ToolSummary[] | undefined }): VNode {
+function ToolTable ({ tools, findings }: { tools: readonly ToolSummary[] | undefined, findings: readonly ToolFinding[] }): VNode {
   return (
     <div class='table-frame' aria-busy={tools === undefined}>
       <table class='dense tools'>
-        <thead><tr><th class='c-name'>Tool</th><th class='wide'>Description</th><th class='c-from wide'>From</th><th class='c-may wide'>May</th><th class='c-state'>State</th></tr></thead>
+        <thead><tr><th class='c-name'>Tool</th><th class='wide'>Description</th><th class='c-from wide'>From</th><th class='c-may wide'>Permissions</th><th class='c-state'>State</th></tr></thead>
         <tbody>
           {tools?.toSorted((a, b) => Number(a.format === 'builtin') - Number(b.format === 'builtin')).map(tool => (
             <tr key={tool.name}>
@@ -49,7 +50,7 @@ function ToolTable ({ tools }: { tools: readonly ToolSummary[] | undefined }): V
               <td class='wide soft' title={tool.description}>{tool.description}</td>
               <td class='wide soft' title={tool.file ?? undefined}>{tool.format === 'builtin' ? 'built in' : tool.file === null ? tool.format : ending(tool.file)}</td>
               <td class='wide soft'>{tool.permissions.join(', ')}</td>
-              <td><ToolState tool={tool} /></td>
+              <td><ToolState tool={tool} fault={programFault(tool.name, findings)} /></td>
             </tr>
           ))}
         </tbody>
@@ -64,10 +65,17 @@ function ending (file: string): string {
   return path.length <= mostPath ? path : `…${path.slice(1 - mostPath)}`
 }
 
+interface ToolStateProps {
+  tool: Pick<ToolSummary, 'enabled' | 'unavailable'>
+  /** What is wrong with its program on the API's machine; a worker may be on another one. */
+  fault: ToolFinding | undefined
+}
+
 /** Whether a tool can be called now. */
-export function ToolState ({ tool }: { tool: Pick<ToolSummary, 'enabled' | 'unavailable'> }): VNode {
+export function ToolState ({ tool, fault }: ToolStateProps): VNode {
   if (!tool.enabled) return <span class='status'><span aria-hidden='true'>–</span>off</span>
   if (tool.unavailable !== null) return <span class='status failed' title={tool.unavailable}><span aria-hidden='true'>✕</span>can't run</span>
+  if (fault !== undefined) return <span class='status failed' title={fault.message}><span aria-hidden='true'>✕</span>may not run</span>
   return <span class='status succeeded'><span aria-hidden='true'>✓</span>on</span>
 }
 

@@ -10,6 +10,7 @@ import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { CallForm } from './call-form.tsx'
 import { Findings, ToolState } from './list.tsx'
+import { programFault } from './program-fault.ts'
 
 /** What each permission opens in the sandbox; docs/security.md has the table. */
 const opened: Readonly<Record<string, string>> = {
@@ -33,7 +34,7 @@ export function ToolPage ({ name }: { name: string }): VNode {
     <main>
       <p class='crumb'><a href={hrefOf(['tools'])}>Tools</a></p>
       <header class='page-head'>
-        <h1>{name} {tool !== undefined && <ToolState tool={tool} />}</h1>
+        <h1>{name} {tool !== undefined && <ToolState tool={tool} fault={programFault(name, tool.findings)} />}</h1>
         {tool !== undefined && person.can_write && person.tenant === undefined && (
           <button type='button' onClick={() => { void turn(tool) }}>{tool.enabled ? 'Switch off' : 'Switch on'}</button>
         )}

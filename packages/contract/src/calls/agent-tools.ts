@@ -32,7 +32,7 @@ export const ToolSpec = Type.Object({
 })
 export type ToolSpec = Static<typeof ToolSpec>
 
-/** Whose shape tools have: chat completions, the Responses API, or Anthropic's messages. */
+/** Whose shape tools have: chat completions, the Responses API, Anthropic's messages, Gemini or Bedrock. */
 export const ToolFormats = Type.Enum([...toolFormats])
 /** Whose shape answers have. */
 export const MessageFormats = Type.Enum([...messageFormats])

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 
 /** Whose shape a list of tools can have. */
-export const toolFormats = ['chat', 'responses', 'anthropic'] as const
+export const toolFormats = ['chat', 'responses', 'anthropic', 'gemini', 'bedrock'] as const
 export type ToolFormat = (typeof toolFormats)[number]
 
 const AnySchema = Type.Record(Type.String(), Type.Unknown())
@@ -33,3 +33,25 @@ export type ResponsesToolList = Static<typeof ResponsesToolList>
 /** `GET /v1/agent-tools?format=anthropic`. */
 export const AnthropicToolList = Type.Object({ ok: Type.Literal(true), tools: Type.Array(AnthropicTool), count: Type.Integer() })
 export type AnthropicToolList = Static<typeof AnthropicToolList>
+
+/** A tool as Gemini's API takes it, within `functionDeclarations`. */
+export const GeminiFunction = Type.Object({ name: Type.String(), description: Type.String(), parametersJsonSchema: AnySchema })
+export type GeminiFunction = Static<typeof GeminiFunction>
+
+/** `GET /v1/agent-tools?format=gemini`: all functions are in one tool, and where there is none, there is no tool. */
+export const GeminiToolList = Type.Object({
+  ok: Type.Literal(true),
+  tools: Type.Array(Type.Object({ functionDeclarations: Type.Array(GeminiFunction) }), { maxItems: 1 }),
+  count: Type.Integer()
+})
+export type GeminiToolList = Static<typeof GeminiToolList>
+
+/** A tool as Bedrock's Converse takes it, in `toolConfig.tools`. */
+export const BedrockTool = Type.Object({
+  toolSpec: Type.Object({ name: Type.String(), description: Type.String(), inputSchema: Type.Object({ json: AnySchema }) })
+})
+export type BedrockTool = Static<typeof BedrockTool>
+
+/** `GET /v1/agent-tools?format=bedrock`. */
+export const BedrockToolList = Type.Object({ ok: Type.Literal(true), tools: Type.Array(BedrockTool), count: Type.Integer() })
+export type BedrockToolList = Static<typeof BedrockToolList>

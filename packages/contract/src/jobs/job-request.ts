@@ -8,7 +8,7 @@ import { isAbsent, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
 
-const JobType = Type.String({ minLength: 1, pattern: '\\S', description: 'A job type from GET /v1/job-types.' })
+const JobType = Type.String({ minLength: 1, pattern: '\\S', description: 'The name of a tool, or a job type from GET /v1/job-types.' })
 const Priority = Type.Integer({ minimum: limits.priority.min, maximum: limits.priority.max, default: limits.priority.default })
 const TimeoutSec = Type.Integer({ minimum: limits.jobTimeoutSec.min, maximum: limits.jobTimeoutSec.max })
 const MaxAttempts = Type.Integer({ minimum: limits.attempts.min, maximum: limits.attempts.max })

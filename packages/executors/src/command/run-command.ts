@@ -6,10 +6,13 @@ import type { Outcome, RunContext } from '../run/outcome.ts'
 import { runProcess, type ProcessHost, lookupError } from '@toolyard/sandbox'
 import { binaryOutput } from '../result/binary-output.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
-import { commandOutput } from '../result/output.ts'
+import { commandOutput, endsInJson } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
 import type { Threads } from '@toolyard/runtime/threads'
 import { commandPlan } from './command-plan.ts'
+
+/** Said in the log of a job whose output is a text, though its tool meant a value. */
+const mixedText = 'stdout isn\'t JSON as a whole, so the output is a text; its last line is JSON: lines for people belong on stderr'
 
 export interface CommandHost extends ProcessHost {
   workspaceDir: string
@@ -45,5 +48,9 @@ export async function runCommand (
   }
   const binary = await binaryOutput(end, context)
   if (binary !== undefined) return binary
-  return await largeProcessOutput(end, 'either', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, commandOutput, context.jobId)
+  const large = await largeProcessOutput(end, 'either', { threads: host.threads, signal: context.signal })
+  if (large !== undefined) return large
+  const outcome = processOutcome(end, commandOutput, context.jobId)
+  if (outcome.ok && typeof outcome.output === 'string' && endsInJson(outcome.output)) context.log(`[${mixedText}]`)
+  return outcome
 }

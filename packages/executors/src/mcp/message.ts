@@ -104,7 +104,7 @@ function unfitMessage (text: string): ReadMessage | undefined {
   try {
     const message: unknown = JSON.parse(text)
     if (!isRecord(message) || message['id'] === undefined || message['method'] !== undefined) return undefined
-    return { message: failed(message['id'], 'it nests too deeply, or holds a number that is too large') }
+    return { message: failed(message['id'], 'it nests too deeply, or holds a number that is too large: a text would hold it') }
   } catch {
     const id = /^\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,15}|"\d{1,15}")\s*,/.exec(text)?.[1] ?? /"id"\s*:\s*(\d{1,15}|"\d{1,15}")\s*\}\s*$/.exec(text.slice(-shownEnd))?.[1]
     return id === undefined ? undefined : { message: failed(JSON.parse(id), notJson(text)) }

@@ -3,6 +3,9 @@ import type { Captured } from '@toolyard/sandbox'
 import { parseJson } from '../run/json.ts'
 import { decodePrefix } from '../run/utf8.ts'
 
+/** UTF-16 units of a line that are read to see whether it is JSON. */
+const looksAt = 65_536
+
 /**
  * What a command printed, as a value: JSON is parsed, blank is `{}`, anything else is its text without
  * the white space around it. What is no UTF-8 was found before. More than the cap is the text that was kept, with `cut`.
@@ -13,6 +16,12 @@ export function commandOutput ({ kept, totalBytes }: Captured): Success {
   if (text === '') return { ok: true, output: {} }
   const parsed = parseJson(text)
   return { ok: true, output: parsed === undefined ? text : parsed.value }
+}
+
+/** Whether the last of several lines is a JSON object or list. */
+export function endsInJson (text: string): boolean {
+  const last = text.slice(text.lastIndexOf('\n') + 1).trim()
+  return last.length < text.length && last.length <= looksAt && /^[{[]/.test(last) && parseJson(last) !== undefined
 }
 
 /** What a skill's program printed, as text, exactly: not trimmed, not parsed; invalid UTF-8 becomes U+FFFD. */

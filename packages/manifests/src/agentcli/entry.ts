@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, numberText } from '@toolyard/contract/terms'
 import type { Static, TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
 import { createPause } from '../document/pause.ts'
@@ -89,11 +89,12 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
   const fields = entry === null ? new Map<string, unknown>() : fieldsOf(entry, path)
   const at = <Name extends keyof AgentcliTool>(name: Name) => decodeField(name, { fields, path, faults })
   const timeoutSec = at('timeoutSec') ?? 0
-  if (!Number.isSafeInteger(timeoutSec)) faults.push(wrongType([...path, 'timeoutSec'], 'an integer'))
+  if (!Number.isSafeInteger(timeoutSec) || !isWrittenWhole(entry, 'timeoutSec')) faults.push(wrongType([...path, 'timeoutSec'], 'an integer'))
   const decoded = {
     name: at('name') ?? '',
     description: at('description') ?? '',
-    schema: fields.get('schema'),
+    // Skills, HTTP entries and providers call it so.
+    schema: fields.get('schema') ?? fields.get('parameters'),
     command: at('command'),
     timeoutSec,
     envPassthrough: at('envPassthrough') ?? [],
@@ -110,6 +111,12 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
   // That of an entry without other faults is judged with the schemas, and takes away this entry alone.
   if (faults.length > 0 && decoded.schema !== undefined && !isSchemaObject(decoded.schema)) faults.push(wrongType([...path, 'schema'], 'an object'))
   return decoded
+}
+
+/** An integer has no fraction and no exponent, as in Go: `1.0` and `1e1` are none. */
+function isWrittenWhole (entry: unknown, field: string): boolean {
+  const names = isRecord(entry) ? Object.keys(entry).filter(name => folded(name) === folded(field)) : []
+  return !/[.eE]/.test(numberText(entry, names.at(-1) ?? field) ?? '')
 }
 
 function decodeLimits (fields: Fields, path: DocumentPath, faults: ManifestFault[]): ToolLimits | undefined {

@@ -2,6 +2,7 @@ import { isRecord } from '@toolyard/contract/terms'
 import type { DocumentPath, FieldFault } from '../finding/finding.ts'
 import { Limits } from '../program/limit-fields.ts'
 import { createPause } from '../document/pause.ts'
+import { placeOf } from '../document/place.ts'
 import { permissionAliases, unknownFields } from '../document/unknown-fields.ts'
 import { AgentcliManifest, AgentcliTool } from './definition.ts'
 import { entryKind } from './entry-kinds.ts'
@@ -41,12 +42,15 @@ const topAliases = {
   permissions: 'permissions into each tool'
 }
 
+/** A field that is ignored is a warning where nothing else is said. */
+type ToldField = FieldFault & { severity?: 'note' }
+
 /** Fields that are ignored, at the top, of entries and of their limits: one that was meant to protect protects nothing. */
 export async function ignoredFields (
   manifest: Record<string, unknown>, entries: readonly unknown[]
-): Promise<Array<FieldFault & { index?: number, tool?: string }>> {
+): Promise<Array<ToldField & { index?: number, tool?: string }>> {
   const top: Place = { path: [], definition: AgentcliManifest, aliases: topAliases }
-  const faults: Array<FieldFault & { index?: number, tool?: string }> = othersThan(manifest, top)
+  const faults: Array<ToldField & { index?: number, tool?: string }> = othersThan(manifest, top)
   const pause = createPause()
   for (const [index, entry] of entries.entries()) {
     await pause()
@@ -55,15 +59,23 @@ export async function ignoredFields (
   return faults
 }
 
-function ofEntry (entry: Record<string, unknown>, index: number): Array<FieldFault & { index: number, tool?: string }> {
+function ofEntry (entry: Record<string, unknown>, index: number): Array<ToldField & { index: number, tool?: string }> {
   const path = ['tools', index]
   const fields = Object.entries(entry)
   const named = fields.findLast(([field]) => folded(field) === 'name')?.[1]
+  const hasSchema = fields.some(([field, value]) => folded(field) === 'schema' && value !== null)
+  const asSchema = hasSchema ? undefined : fields.find(([field, value]) => folded(field) === 'parameters' && value !== null)?.[0]
+  const others = asSchema === undefined ? entry : Object.fromEntries(fields.filter(([field]) => field !== asSchema))
   return [
-    ...othersThan(entry, { path, definition: AgentcliTool, aliases }),
+    ...asSchema === undefined ? [] : [readAsSchema([...path, asSchema])],
+    ...othersThan(others, { path, definition: AgentcliTool, aliases }),
     // A limit that nobody knows holds nothing back.
     ...fields.flatMap(([field, limits]) => folded(field) === 'limits' && isRecord(limits) ? othersThan(limits, { path: [...path, field], definition: Limits, aliases: limitAliases }) : [])
   ].map(fault => ({ ...fault, index, ...typeof named === 'string' && named !== '' && { tool: named } }))
+}
+
+function readAsSchema (path: DocumentPath): ToldField {
+  return { severity: 'note', rule: 'A6', path, message: `${placeOf(path)} is read as schema`, fix: 'Nothing, or call it schema: other programs ignore parameters.' }
 }
 
 interface Place {

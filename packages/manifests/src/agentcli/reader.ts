@@ -74,7 +74,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
 
 /** It is read as a manifest without tools, which nobody means who leaves out the list. */
 const noList: Remark = {
-  severity: 'warning', nonconforming: true, rule: 'A1', path: [], message: 'has no list of tools', fix: 'Write {"tools": [...]}. An empty list says that there are none.'
+  severity: 'warning', rule: 'A1', path: [], message: 'has no list of tools', fix: 'Write {"tools": [...]}. An empty list says that there are none.'
 }
 
 /** The entries that can be served, by their places, and what keeps the manifest from being served at all. */

@@ -1,7 +1,9 @@
+import { readJsonInTurns } from '@toolyard/contract/terms'
 import { isUtf8 } from 'node:buffer'
 import { lstat, readFile, realpath, stat } from 'node:fs/promises'
 import { visit } from 'jsonc-parser'
 import { basename, dirname, join, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { isDeeperThan } from './depth.ts'
 import { positionOf } from './duplicate-keys.ts'
 import { ManifestFault } from '../finding/finding.ts'
@@ -52,14 +54,15 @@ export async function watchedFiles (file: string): Promise<string[]> {
 }
 
 /**
- * The JSON of a manifest. A byte order mark and anything after the value are errors, as in Go.
+ * The JSON of a manifest; what a double can't hold is noted beside the values. A byte order mark and anything after the
+ * value are errors, as in Go.
  *
  * @throws ManifestFault `parse manifest: …`.
  */
-export function parseManifest (text: string): unknown {
+export async function parseManifest (text: string): Promise<unknown> {
   if (text.startsWith('\ufeff')) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
   try {
-    return JSON.parse(text) as unknown
+    return await readJsonInTurns(text, setImmediate)
   } catch (error) {
     // V8 quotes the place with its line ends.
     const message = messageOf(error).replace(/\s+/g, ' ')

@@ -27,6 +27,8 @@ function scalarFault (value: unknown): string | undefined {
       return Number.isFinite(value) ? undefined : `${value} is no number of JSON`
     case 'object':
       return value === null || Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype ? undefined : 'holds a value that JSON has not'
+    case 'bigint':
+      return Number.isFinite(Number(value)) ? undefined : 'holds a number that is too large'
     case 'string':
     case 'boolean':
       return undefined

@@ -2,6 +2,7 @@ import { isCollection, isNode, isPair, isScalar, LineCounter, parseDocument, typ
 import type { DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import type { DuplicateKey } from './duplicate-keys.ts'
+import { withoutSmallBigInts } from './large-integers.ts'
 import { plainDataFault } from './plain-data.ts'
 
 /** A place in a text, from 1. */
@@ -17,11 +18,13 @@ export interface YamlFault extends Partial<Position> {
 
 /** A YAML text after reading. */
 export type YamlReading =
-  | { ok: true, value: unknown, duplicates: DuplicateKey[] }
+  | { ok: true, value: unknown, duplicates: DuplicateKey[], /** It holds BigInts (`withDigits`). */ large?: boolean }
   | { ok: false, fault: YamlFault }
 
 /** How manifests are read: YAML 1.2, with the merge key `<<` that most readers know. Duplicate keys are looked at apart. */
-const options = { version: '1.2', schema: 'core', merge: true, uniqueKeys: false, prettyErrors: false, logLevel: 'error' } as const
+const options = {
+  version: '1.2', schema: 'core', merge: true, uniqueKeys: false, intAsBigInt: true, prettyErrors: false, logLevel: 'error'
+} as const
 
 const tooDeep = `nested deeper than ${manifestLimits.depth} levels`
 /** Where the parser speaks to programmers; what exhausts it is the depth of the text. */
@@ -37,9 +40,10 @@ export function readYamlText (text: string, expansion?: number): YamlReading {
     if (error !== undefined) {
       return { ok: false, fault: { message: inOwnWords[error.code] ?? error.message, ...positionAt(lines, error.pos[0]) } }
     }
-    const value: unknown = document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
+    const { value, large } = withoutSmallBigInts(document.toJS({ maxAliasCount: manifestLimits.yamlAliases }))
     const fault = plainDataFault(value, expansion)
-    return fault === undefined ? { ok: true, value, duplicates: duplicates(document, lines) } : { ok: false, fault: { message: fault } }
+    if (fault !== undefined) return { ok: false, fault: { message: fault } }
+    return { ok: true, value, duplicates: duplicates(document, lines), ...large && { large } }
   } catch (error) {
     if (error instanceof RangeError) return { ok: false, fault: { message: tooDeep } }
     // A ReferenceError is an alias that is missing, or one too many.

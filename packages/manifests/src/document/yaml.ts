@@ -1,6 +1,7 @@
 import { ThreadError, Threads } from '@toolyard/runtime/threads'
 import type { DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
+import { withDigits } from './large-integers.ts'
 import type { Position, YamlReading } from './yaml-text.ts'
 
 /** What a thread is started for. */
@@ -34,7 +35,8 @@ export async function readLargeYaml (text: string): Promise<YamlReading> {
 
 async function readInThread (task: ReadTask, ms: number, pool: Threads): Promise<YamlReading> {
   try {
-    return await pool.run<YamlReading>({ kind: 'read', task }, { ms })
+    const reading = await pool.run<YamlReading>({ kind: 'read', task }, { ms })
+    return reading.ok && reading.large === true ? { ...reading, value: withDigits(reading.value) } : reading
   } catch (error) {
     return { ok: false, fault: { message: error instanceof ThreadError && error.reason === 'thrown' ? error.message : 'takes too long to read' } }
   }

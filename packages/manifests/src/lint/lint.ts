@@ -20,7 +20,7 @@ const advice = {
   schemaChars: 8_000
 } as const
 
-const formats: readonly ToolFormat[] = ['chat', 'responses', 'anthropic']
+const formats: readonly ToolFormat[] = ['chat', 'responses', 'anthropic', 'gemini', 'bedrock']
 
 /** What a rule says of a tool: its message without the place in front, and what to do. */
 type Advice = [rule: string, message: string, fix: string]

@@ -1,14 +1,16 @@
-import type { AnthropicTool, ResponsesTool, ToolFormat, ToolSpec } from '@toolyard/contract'
+import type { AnthropicTool, BedrockTool, GeminiFunction, ResponsesTool, ToolFormat, ToolSpec } from '@toolyard/contract'
 import { toolSpec } from '../tool/tool-spec.ts'
 import type { Tool } from '../tool/tool.ts'
 import { providerSchema } from './provider-schema.ts'
 import { strictToolSpec } from './strict-spec.ts'
 
+type ProviderTool = ToolSpec | ResponsesTool | AnthropicTool | GeminiFunction | BedrockTool
+
 /**
  * A tool in the shape of a provider's API, with a schema that the provider takes; with `strict` in the form of strict mode,
  * where its schema allows it.
  */
-export function providerTool (tool: Tool, format: ToolFormat, strict: boolean): ToolSpec | ResponsesTool | AnthropicTool {
+export function providerTool (tool: Tool, format: ToolFormat, strict: boolean): ProviderTool {
   const spec = (strict ? strictToolSpec(tool) : undefined) ?? toolSpec(tool)
   const { name, description, parameters: written, strict: isStrict } = spec.function
   const { schema: parameters } = providerSchema(written, format)
@@ -16,5 +18,7 @@ export function providerTool (tool: Tool, format: ToolFormat, strict: boolean): 
     case 'chat': return { ...spec, function: { ...spec.function, parameters } }
     case 'responses': return { type: 'function', name, description, parameters, strict: isStrict === true }
     case 'anthropic': return { name, description, input_schema: parameters, ...(isStrict === true ? { strict: true } : {}) }
+    case 'gemini': return { name, description, parametersJsonSchema: parameters }
+    case 'bedrock': return { toolSpec: { name, description, inputSchema: { json: parameters } } }
   }
 }

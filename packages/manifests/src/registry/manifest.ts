@@ -68,7 +68,7 @@ async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: Yaml
   const byteOrderMark = text.startsWith('\ufeff')
   const plain = byteOrderMark ? text.slice(1) : text
   try {
-    const value = parseManifest(plain)
+    const value = await parseManifest(plain)
     await setImmediate()
     refuseDeep(withoutSchemas(value))
     return { value, syntax: 'json', byteOrderMark, utf8, duplicates: await duplicateKeys(plain) }

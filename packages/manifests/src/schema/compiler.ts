@@ -1,3 +1,4 @@
+import { writeThrough } from '@toolyard/contract/terms'
 import type { Format, Options } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { compilePattern, type Pattern } from './pattern/pattern.ts'
@@ -64,7 +65,7 @@ export function createSchemaCompiler (known?: SchemaMemory): SchemaCompiler {
       metaSchema
     }),
     validator: schema => {
-      const json = JSON.stringify(schema)
+      const json = writeThrough(schema)
       return remember(validators, json, () => known?.validators.get(json) ?? newValidator(schema, pattern))
     }
   }

@@ -5,6 +5,7 @@ import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { isPlainPattern } from './pattern/plain.ts'
 import { dataKeywords, mapKeywords } from './keywords.ts'
+import { losesDigits, lostNumbers } from './survey.ts'
 
 /** A schema whose defaults all fit, and where those stand that were left out. */
 export interface FittingDefaults {
@@ -25,12 +26,20 @@ export function fittingDefaults (schema: Readonly<Record<string, unknown>>): Fit
 /** Properties that are named. */
 const most = 20
 
-/** What is said of a schema of arguments with defaults that don't fit. */
+/** What is said of a schema of arguments with defaults that don't fit, or bounds that are read as others. */
 export function defaultFaults (schema: unknown): Array<{ message: string, fix: string }> {
-  if (!isRecord(schema)) return []
-  return fittingDefaults(schema).unfit.slice(0, most).map(place => ({
+  if (!isRecord(schema) || isDeeperThan(manifestLimits.depth, schema)) return []
+  const defaults = fittingDefaults(schema).unfit.slice(0, most).map(place => ({
     message: `the default of ${JSON.stringify(shortened(place.join('.')))} does not fit it: it is not filled in`,
-    fix: 'Correct the default, or remove it.'
+    fix: 'Correct the default, or remove it. A number with more digits than a double holds is written as a text.'
+  }))
+  return [...defaults, ...boundFaults(schema)]
+}
+
+/** Values that are compared with arguments are told by `Schemas.check`. */
+export function boundFaults (schema: Readonly<Record<string, unknown>>): Array<{ message: string, fix: string }> {
+  return lostNumbers(schema).filter(({ keyword }) => !['enum', 'const'].includes(keyword)).map(({ place, text, read }) => ({
+    message: `${shortened(place)} ${shortened(text)} has more digits than are kept: it is read as ${read}`, fix: 'Write a number of at most 15 digits.'
   }))
 }
 
@@ -58,7 +67,9 @@ function within (value: unknown, place: readonly string[], walk: Walk): unknown 
 /** Those within go first: a default of the whole may rely on them. */
 function property (schema: unknown, place: readonly string[], walk: Walk): unknown {
   const inner = within(schema, place, walk)
-  if (!isRecord(inner) || !('default' in inner) || walk.check.fits(inner['default'], inner)) return inner
+  if (!isRecord(inner) || !('default' in inner)) return inner
+  // What it was read as is another value.
+  if (walk.check.fits(inner['default'], inner) && !(isRecord(schema) && losesDigits(schema, 'default'))) return inner
   walk.unfit.push(place)
   const { default: _, ...rest } = inner
   return rest

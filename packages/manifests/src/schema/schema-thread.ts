@@ -1,4 +1,4 @@
-import { readJson, storedJson, writeJson } from '@toolyard/contract/terms'
+import { readJson, writeJson } from '@toolyard/contract/terms'
 import { serveThread } from '@toolyard/runtime/threads'
 import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
@@ -9,7 +9,7 @@ import type { SchemaAnswer, SchemaTask } from './schema-threads.ts'
 let compiler = createSchemaCompiler()
 
 serveThread({
-  check: async ({ json }: SchemaTask) => await Promise.resolve({ answer: fresh().check(storedJson<JsonSchema>(json)) }),
+  check: async ({ json }: SchemaTask) => await Promise.resolve({ answer: fresh().check(schemaOf(json)) }),
   validate: async (task: SchemaTask) => await Promise.resolve({ answer: judged(task) })
 })
 
@@ -22,7 +22,13 @@ function fresh (): SchemaCompiler {
 function judged ({ json, args = '' }: SchemaTask): SchemaAnswer {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It is that of arguments.
   const given = readJson(args) as Record<string, unknown>
-  const result = fresh().validator(storedJson<JsonSchema>(json))(given)
+  const result = fresh().validator(schemaOf(json))(given)
   if (!result.ok) return { issues: result.issues }
   return result.arguments === given ? {} : { filled: writeJson(result.arguments) }
+}
+
+/** With the digits that a double loses. */
+function schemaOf (json: string): JsonSchema {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The registry wrote it.
+  return readJson(json) as JsonSchema
 }

@@ -1,11 +1,13 @@
+import { writeThrough } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../document/depth.ts'
+import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import type { SchemaFault } from './check.ts'
 import { createSchemaCompiler, type SchemaMemory } from './compiler.ts'
 import { canBacktrack } from './pattern/pattern.ts'
 import { SchemaThreads } from './schema-threads.ts'
-import { surveySchema } from './survey.ts'
+import { lostNumbers, surveySchema } from './survey.ts'
 import { tooComplex, type ArgumentsResult, type Validator } from './validator.ts'
 
 /**
@@ -49,16 +51,16 @@ export function createSchemas (known?: SchemasMemory): Schemas {
   return {
     memory: { ...compiler.memory, checks, threads },
     check: async schema => {
-      if (!isLarge(schema)) return compiler.check(schema)
-      const json = JSON.stringify(schema)
+      if (!isLarge(schema)) return [...lostValues(schema), ...compiler.check(schema)]
+      const json = writeThrough(schema)
       const check = checks.get(json) ?? known?.checks.get(json) ?? threads.check(json)
       checks.set(json, check)
-      return await check
+      return [...lostValues(schema), ...await check]
     },
     validators: schema => {
       let task: { json: string, backtracks: boolean } | undefined
       const inThread = async (args: Record<string, unknown>) => {
-        task ??= { json: JSON.stringify(schema), backtracks: [...surveySchema(schema).patterns].some(canBacktrack) }
+        task ??= { json: writeThrough(schema), backtracks: [...surveySchema(schema).patterns].some(canBacktrack) }
         return await threads.validate(task.json, args, task.backtracks) ?? tooComplex
       }
       if (isLarge(schema)) return { validate: args => compiler.validator(schema)(args), check: inThread }
@@ -72,6 +74,14 @@ export function createSchemas (known?: SchemasMemory): Schemas {
       }
     }
   }
+}
+
+/** Values that arguments are compared with: the right one would be refused, and another one taken. */
+function lostValues (schema: JsonSchema): SchemaFault[] {
+  if (isDeeperThan(manifestLimits.depth, schema)) return []
+  return lostNumbers(schema).filter(({ keyword }) => ['enum', 'const'].includes(keyword)).map(({ place, text, read }) => (
+    { message: `has ${shortened(text)} at ${shortened(place)}, which has more digits than are kept (${read})`, fix: 'Declare it as a text, of type string.' }
+  ))
 }
 
 /** What nests too deeply, or has too many subschemas, is refused at once. */

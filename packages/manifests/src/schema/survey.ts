@@ -1,3 +1,4 @@
+import { isRecord, lostText } from '@toolyard/contract/terms'
 import { manifestLimits } from '../tool/limits.ts'
 import { withoutNeedlessEscapes } from './pattern/escapes.ts'
 import { isPlainPattern } from './pattern/plain.ts'
@@ -97,4 +98,57 @@ function note (keyword: string, value: unknown, survey: SchemaSurvey): void {
   if (!referenceKeywords.has(keyword) || typeof value !== 'string') return
   if (value.startsWith('#')) survey.references.add(value)
   else survey.remote.push(value)
+}
+
+/** A number of a schema that a double can't hold: schemas are compiled, mended and sent as doubles. */
+export interface LostNumber {
+  /** Where it stands, such as `properties.id.enum.0`. */
+  place: string
+  /** As it was written. */
+  text: string
+  /** As it is read. */
+  read: number
+  keyword: string
+}
+
+/** Numbers that are told. */
+const most = 20
+
+/** All of them but those of defaults, which are not filled in. The schema must not be nested without bound. */
+export function lostNumbers (schema: unknown): LostNumber[] {
+  const found: LostNumber[] = []
+  if (isRecord(schema)) walkNumbers(schema, [], found)
+  return found
+}
+
+/** Whether a member of an object, or anything in it, is a number that a double can't hold. */
+export function losesDigits (container: object, name: string): boolean {
+  const value: unknown = Reflect.get(container, name)
+  if (typeof value === 'number') return lostText(container, Array.isArray(container) ? Number(name) : name) !== undefined
+  return typeof value === 'object' && value !== null && Object.keys(value).some(inner => losesDigits(value, inner))
+}
+
+function walkNumbers (schema: object, place: readonly string[], found: LostNumber[]): void {
+  for (const keyword of Object.keys(schema)) {
+    const value: unknown = Reflect.get(schema, keyword)
+    const inner = [...place, keyword]
+    if (keyword === 'enum' && Array.isArray(value)) value.forEach((_, at) => { noteLost(value, String(at), { keyword, place: inner }, found) })
+    else if (!dataKeywords.has(keyword) || keyword === 'const') noteLost(schema, keyword, { keyword, place }, found)
+    if (dataKeywords.has(keyword) || typeof value !== 'object' || value === null) continue
+    if (mapKeywords.has(keyword) || Array.isArray(value)) walkAll(value, inner, found)
+    else walkNumbers(value, inner, found)
+  }
+}
+
+function walkAll (schemas: object, place: readonly string[], found: LostNumber[]): void {
+  for (const name of Object.keys(schemas)) {
+    const schema: unknown = Reflect.get(schemas, name)
+    if (typeof schema === 'object' && schema !== null) walkNumbers(schema, [...place, name], found)
+  }
+}
+
+function noteLost (container: object, name: string, { keyword, place }: Pick<LostNumber, 'keyword'> & { place: readonly string[] }, found: LostNumber[]): void {
+  const value: unknown = Reflect.get(container, name)
+  const text = lostText(container, Array.isArray(container) ? Number(name) : name)
+  if (text !== undefined && found.length < most) found.push({ place: [...place, name].join('.'), text, read: Number(value), keyword })
 }

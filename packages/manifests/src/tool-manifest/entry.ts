@@ -5,7 +5,7 @@ import { jobTypeOf } from '../tool/job-type.ts'
 import type { LayerEntry } from '../layer/layer.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { limitsOfSnake, SnakeLimits } from '../program/limit-fields.ts'
-import { fittingDefaults } from '../schema/defaults.ts'
+import { boundFaults, fittingDefaults } from '../schema/defaults.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { Tool } from '../tool/tool.ts'
 import { ToolDescriptor, ToolSwitch } from './definition.ts'
@@ -101,6 +101,7 @@ async function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPat
   for (const [name, schema] of [['inputs', parametersOf(inputs)], ['outputs', { type: 'object', properties: outputsOf(outputs) }]] as const) {
     for (const fault of await schemas.check(schema)) found.push(remark('error', 'X17', at(name), fault.message, fault.fix))
   }
+  for (const { message, fix } of boundFaults(parametersOf(inputs))) found.push(remark('warning', 'X17', at('inputs'), message, fix))
   for (const place of fittingDefaults(parametersOf(inputs)).unfit) {
     const where = place.length === 1 ? at('inputs', ...place, 'default') : at('inputs', place[0] ?? '')
     const what = place.length === 1 ? 'does not fit the parameter' : `has a default of ${JSON.stringify(place.join('.'))} that does not fit it`

@@ -1,7 +1,7 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import type { JobStatus, QueueWorker } from '@bull-board/api/typings/app'
 import type { CallError, JobData, LogEntry, OutputRecord } from '@toolyard/contract'
-import { limits } from '@toolyard/contract/terms'
+import { limits, writeThrough, WrittenJson } from '@toolyard/contract/terms'
 import type { Redact } from '@toolyard/runtime'
 import { fromRedis, idOf, listWorkers, whileAvailable, type Redis } from '@toolyard/store'
 import type { Job } from 'bullmq'
@@ -85,7 +85,7 @@ export class BoardQueue extends BullMQAdapter {
 
 /** Has a job written as it is shown. */
 function show (job: Job<JobData>, shown: Shown, output?: unknown): Job {
-  const { tool, arguments: args, timeoutSec, tags, keyName, serial } = job.data
+  const { tool, arguments: args, argumentsText, timeoutSec, tags, keyName, serial } = job.data
   const failure = job.finishedOn === undefined || typeof job.failedReason !== 'string' ? undefined : decodeFailure(job.failedReason)
   const view = {
     id: idOf(job),
@@ -102,7 +102,14 @@ function show (job: Job<JobData>, shown: Shown, output?: unknown): Job {
     // Without the parent: it may be in a queue that the viewer must not see.
     opts: { attempts: job.opts.attempts, delay: job.opts.delay },
     // Only fields that are known to have nothing beyond what the submitter gave.
-    data: shown.value({ tool, arguments: args, timeout_sec: timeoutSec, tags, key: keyName, ...(serial === true ? { serial } : {}) }),
+    data: shown.value({
+      tool,
+      arguments: argumentsText === undefined ? args : new WrittenJson(argumentsText),
+      timeout_sec: timeoutSec,
+      tags,
+      key: keyName,
+      ...(serial === true ? { serial } : {})
+    }),
     returnvalue: shown.value(resultOf(fromRedis<OutputRecord | null | undefined>(job.returnvalue), output)),
     failedReason: failure === undefined ? '' : shown.text(`${failure.code}: ${failure.message}`),
     stacktrace: failure === undefined ? [] : [shown.text(describe(failure))]
@@ -111,13 +118,13 @@ function show (job: Job<JobData>, shown: Shown, output?: unknown): Job {
 }
 
 function resultOf (record: OutputRecord | null | undefined, output: unknown): unknown {
-  if (record?.kind === 'inline') return record.value
+  if (record?.kind === 'inline') return record.text === undefined ? record.value : new WrittenJson(record.text)
   if (record?.kind !== 'stored') return undefined
   return output ?? { stored: true, bytes: record.bytes, note: 'open the job to see its output' }
 }
 
 function describe ({ code, message, details }: CallError): string {
-  return `${code}: ${message}${details === undefined ? '' : `\n\n${JSON.stringify(details)}`}`
+  return `${code}: ${message}${details === undefined ? '' : `\n\n${writeThrough(details)}`}`
 }
 
 function lineText ({ ts, level, message, meta }: LogEntry): string {

@@ -1,5 +1,5 @@
 import type { Redact } from '@toolyard/runtime'
-import { mapTexts } from '@toolyard/contract/terms'
+import { holdsWritten, lostText, mapTexts, readJson, writeThrough } from '@toolyard/contract/terms'
 
 /** How texts and values of jobs are shown on a page. */
 export interface Shown {
@@ -27,14 +27,23 @@ export function createShown (redact: Redact, maxChars: number): Shown {
     texts,
     value: value => {
       if (value === undefined) return undefined
-      const json = JSON.stringify(value)
+      const json = writeThrough(value)
       if (json.length > maxChars) return { cut: true, chars: json.length, beginning: text(json) }
+      const plain = holdsWritten(value) ? withTexts(readJson(json)) : value
       // Names are redacted too: a tool's output may have anything in them.
-      const redacted = redact(textsIn(value))
+      const redacted = redact(textsIn(plain))
       let at = 0
-      return mapTexts(value, () => redacted[at++] ?? '')
+      return mapTexts(plain, () => redacted[at++] ?? '')
     }
   }
+}
+
+/** A copy with texts in place of numbers whose digits the page would lose. */
+function withTexts (value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const shown = (name: string | number, item: unknown): unknown => lostText(value, name) ?? withTexts(item)
+  if (Array.isArray(value)) return value.map((item, at) => shown(at, item))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shown(name, item)]))
 }
 
 /** The texts in a value, in the order in which `mapTexts` comes to them. */

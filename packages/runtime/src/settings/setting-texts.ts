@@ -43,7 +43,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     MCP_AUTH_SCOPES: 'which scope of a token stands for which role. Unset: `read=toolyard:read,admin=toolyard:admin`'
   },
   Tools: {
-    TOOL_MANIFESTS: 'manifests in order, comma-separated. Unset: the bundled samples with `toolyard start`; an API or worker has the built-in tools alone, and says so',
+    TOOL_MANIFESTS: 'manifests in order, comma-separated. Unset: with `toolyard start` the `tools.json` of its directory, or else the bundled samples; an API or worker has the built-in tools alone, and says so',
     WORKSPACE_DIR: 'root of the built-in file tools, working directory of tools',
     TOOL_TIMEOUT_SEC: 'execution timeout of tools that set none, in seconds',
     TOOL_DEFAULT_PERMISSIONS: 'permissions of tools whose manifest names none; `none` for none',

@@ -31,16 +31,16 @@ export function callResult (
   answer: ToolAnswer<string>, tool: ListedTool | undefined, { hasLinks, images, written, cutting }: ResultParts
 ): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
-  if (answer.kind === 'failed') return failure(answer.error, job)
+  if (answer.kind === 'failed') return failure(answer.error, job, written)
   if (answer.kind === 'pending') {
-    return failure({ code: 'TIMEOUT', message: answer.message }, job)
+    return failure({ code: 'TIMEOUT', message: answer.message }, job, written)
   }
   const { json, cut, files = [] } = answer
   // Clients refuse an answer without the structure that the tool has promised.
   const mayCut = cutting !== undefined && json.length > cutting.chars && tool?.outputSchema === undefined
   const shown = mayCut ? shownPart(answer, cutting) : undefined
   const output = shown ?? (cut === undefined ? outputOf(json, written) : textOf(json))
-  if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId ?? ''), job)
+  if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId ?? ''), job, written)
   const notice: ContentBlock[] = cut === undefined || shown !== undefined
     ? []
     : [
@@ -70,11 +70,12 @@ function linkTo ({ path, size, type }: ResultFile): ContentBlock {
 }
 
 /** A failure that the model reads: the message first, then its code and details. */
-function failure (error: CallError, job: object): CallToolResult {
+function failure (error: CallError, job: object, written: WrittenParts): CallToolResult {
   const { code, message, details } = error
   const rest = { code, ...(details === undefined ? {} : { details }) }
   const content: ContentBlock[] = [message, writeJson(around(rest))].map(text => ({ type: 'text', text }))
-  return { content, isError: true, _meta: { ...job, [metaKeys.error]: { ...rest, message } } }
+  const kept = details === undefined ? {} : { details: written.value(details, writeJson(details)) }
+  return { content, isError: true, _meta: { ...job, [metaKeys.error]: { code, ...kept, message } } }
 }
 
 function noStructure (jobId: string): CallError {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Principal } from '../../access/principal.ts'
 import type { EventStream } from '../../streams/event-stream.ts'
 import type { EventStreams } from '../../streams/event-streams.ts'
-import { namedFaults } from './named-faults.ts'
+import { longestFault, namedFaults, namedFaultsOfEvent } from './named-faults.ts'
 import { rpcCodes, RpcHttpError } from './rpc-error.ts'
 import type { WrittenParts } from './written-parts.ts'
 
@@ -128,7 +128,8 @@ function refused (message: string): RpcHttpError {
 
 /** The protocol's own code writes a message in one piece. */
 function restored (piece: Buffer, { written }: Exchange): Buffer {
-  return written.isEmpty ? piece : Buffer.from(written.restored(piece.toString()))
+  if (written.isEmpty && piece.length > longestFault) return piece
+  return Buffer.from(written.restored(namedFaultsOfEvent(piece.toString())))
 }
 
 function bytesOf (piece: unknown): Buffer {

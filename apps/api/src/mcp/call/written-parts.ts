@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord, isWritten, numberText, readJson } from '@toolyard/contract'
 
-/** What stands in an id that the protocol's own code would round, and in an output whose JSON it would write otherwise. */
+/** What stands in an id that the protocol's own code would round, and in a value whose JSON it would write otherwise. */
 const idMark = 'toolyard number '
 const outputMark = 'toolyard/written'
 
 /**
- * Numbers of one body, and of its answers, that JavaScript can't hold. The protocol's own code copies what it reads and writes
- * it anew, so they go around it: ids as texts, arguments and outputs beside the messages.
+ * What goes around the protocol's own code, which copies what it reads and writes it anew: the arguments of a tool, since a schema
+ * of the tool's own judges them, and numbers that JavaScript can't hold: ids as texts, outputs beside the messages.
  */
 export class WrittenParts {
   readonly #arguments = new Map<unknown, Record<string, unknown>>()
@@ -18,17 +18,22 @@ export class WrittenParts {
 
   constructor (body: unknown) {
     // The protocol's own code refuses members that no JSON has.
-    this.body = isWritten(body) ? JSON.parse(JSON.stringify(this.#plain(body))) : body
+    const plain = this.#plain(body)
+    this.body = isWritten(plain) ? JSON.parse(JSON.stringify(plain)) : plain
   }
 
-  /** The arguments of a call as they were written; undefined where JavaScript writes them so. */
+  /** The arguments of a call. */
   argumentsOf (id: unknown): Record<string, unknown> | undefined {
     return this.#arguments.get(id)
   }
 
   /** What stands for an output until it is sent: its value, where JavaScript writes that in the same way. */
   output (json: string): unknown {
-    const value = readJson(json)
+    return this.value(readJson(json), json)
+  }
+
+  /** The same for any value of an answer. */
+  value (value: unknown, json: string): unknown {
     if (!isWritten(value)) return value
     const id = randomUUID()
     this.#outputs.set(`{"${outputMark}":"${id}"}`, json)
@@ -51,14 +56,15 @@ export class WrittenParts {
     if (!isRecord(message)) return message
     const { params } = message
     const id = this.#id(message, 'id')
-    const args = isRecord(params) ? params['arguments'] : undefined
-    if (isRecord(args) && isWritten(args)) this.#arguments.set(id, args)
-    const request = isRecord(params) ? this.#id(params, 'requestId') : undefined
-    return {
-      ...message,
-      ...(id === undefined ? {} : { id }),
-      ...(request === undefined || !isRecord(params) ? {} : { params: { ...params, requestId: request } })
+    if (!isRecord(params)) return { ...message, ...(id === undefined ? {} : { id }) }
+    const args = message['method'] === 'tools/call' ? params['arguments'] : undefined
+    if (isRecord(args)) this.#arguments.set(id, args)
+    const request = this.#id(params, 'requestId')
+    const rest = {
+      ...(isRecord(args) ? { arguments: comparable(args, { values: mostCompared }) } : {}),
+      ...(request === undefined ? {} : { requestId: request })
     }
+    return { ...message, ...(id === undefined ? {} : { id }), params: { ...params, ...rest } }
   }
 
   #id (container: Record<string, unknown>, name: string): unknown {
@@ -68,4 +74,19 @@ export class WrittenParts {
     this.#hasIds = true
     return `${idMark}${text}`
   }
+}
+
+/** Values of arguments that the protocol's own code sees: it compares some of them with headers, and copies all. */
+const mostCompared = 1_000
+
+/** The first of the values that headers may repeat: texts, numbers and the like, also in objects. */
+function comparable (args: Record<string, unknown>, room: { values: number }): Record<string, unknown> {
+  const kept: Record<string, unknown> = {}
+  for (const name in args) {
+    if (room.values-- <= 0) break
+    const value = args[name]
+    if (isRecord(value)) kept[name] = comparable(value, room)
+    else if (!Array.isArray(value)) kept[name] = value
+  }
+  return kept
 }

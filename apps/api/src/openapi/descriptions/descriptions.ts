@@ -1,5 +1,7 @@
 import {
   AnthropicToolList,
+  BedrockToolList,
+  GeminiToolList,
   BatchStreamEvents,
   Details,
   MessageFormats,
@@ -36,7 +38,7 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
       200: {
         description: 'The tools.',
         headers: ['ETag'],
-        content: { 'application/json': text(Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), examples.toolList) }
+        content: { 'application/json': text(Type.Union([ToolList, ResponsesToolList, AnthropicToolList, GeminiToolList, BedrockToolList]), examples.toolList) }
       },
       304: { description: 'They are as If-None-Match has them.', headers: ['ETag'], empty: true }
     }

@@ -38,7 +38,7 @@ function endOfString (text: string, start: number): number {
 
 /** What is wrong with a JSON value, as the end of a sentence; undefined where nothing is. */
 export function problemOf (value: unknown, levels: number): string | undefined {
-  if (value === Infinity || value === -Infinity) return 'holds a number that is too large'
+  if (value === Infinity || value === -Infinity) return 'holds a number that is too large for any program to hold: send it as a text, in quotes'
   if (!Array.isArray(value) && !isRecord(value)) return undefined
   if (mayPoison(value)) return 'holds a key __proto__, or constructor with prototype in it, which nothing here takes'
   // For a large object, Object.values takes four times as long.

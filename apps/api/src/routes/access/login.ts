@@ -29,7 +29,7 @@ export async function loginRoutes (app: App, { logins, authDisabled }: LoginRout
     }
     if (principal === undefined) {
       request.log.warn({ address: request.ip }, 'console: login refused')
-      throw new HttpError('UNAUTHORIZED', unauthorizedText)
+      throw new HttpError('UNAUTHORIZED', unauthorizedText(request.body.key))
     }
     request.log.info({ key: principal.name }, 'console: login')
     void reply.headers({ 'set-cookie': await logins.begin(request, principal), 'cache-control': 'no-store' })

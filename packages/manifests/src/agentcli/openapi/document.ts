@@ -1,4 +1,5 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { setImmediate } from 'node:timers/promises'
+import { isRecord, readJsonInTurns } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
 import { largeYaml, readLargeYaml } from '../../document/yaml.ts'
 import { manifestLimits } from '../../tool/limits.ts'
@@ -73,7 +74,7 @@ export function text20 (value: unknown): string {
 
 async function parse (text: string): Promise<unknown> {
   try {
-    return JSON.parse(text) as unknown
+    return await readJsonInTurns(text, setImmediate)
   } catch {
     if (Buffer.byteLength(text) > largeYaml.bytes) throw new OpenapiFault(`is no JSON, and YAML is read up to ${largeYaml.bytes / 2 ** 20} MiB: convert it to JSON`)
     const reading = await readLargeYaml(text)

@@ -1,4 +1,5 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, lostText, writtenLike } from '@toolyard/contract/terms'
+import { losesDigits } from '../../schema/survey.ts'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { OpenapiFault, pointed, text20, type OpenapiDocument } from './document.ts'
 
@@ -45,7 +46,11 @@ export class SchemaConverter {
       return this.convert(isRecord(target) ? { ...target, ...this.#document.is30 ? {} : beside } : target, [...within, reference])
     }
     const result: JsonSchema = {}
-    for (const [keyword, value] of Object.entries(schema)) this.#keyword(keyword, value, within, result)
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (keyword === 'default' && losesDigits(schema, keyword)) this.notes.add(`a default of ${text20(lostText(schema, keyword) ?? value)} is left out: it has more digits than are kept`)
+      else this.#keyword(keyword, value, within, result)
+    }
+    writtenLike(result, schema)
     if (this.#document.is30) fromVersion30(schema, result)
     return withMergedParts(result)
   }

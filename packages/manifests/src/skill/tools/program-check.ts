@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { realpath, stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import { goQuote } from '../../finding/go-quote.ts'
 import { installedProgram } from '../../program/installed.ts'
 import { isOtherThanPinned } from '../../program/pin.ts'
@@ -39,8 +39,9 @@ export function createProgramCheck (
     const remarks = await look(binary, sha256)
     for (const [at, { resolveCommand }] of args.entries()) {
       const { script, binary: other } = resolveCommand ?? {}
-      if (script != null && options.allowScripts && !/\.\.|[/\\]/.test(script) && !await hasScript(directory, script)) {
-        remarks.push({ rule: 'S27', message: `args[${at}]: resolveCommand: scripts/ has no ${goQuote(script)}, so it never runs`, fix: 'Add the script, or correct its name.' })
+      if (script != null && options.allowScripts && !/\.\.|[/\\]/.test(script)) {
+        const fault = await scriptFault(directory, script)
+        if (fault !== undefined) remarks.push({ rule: 'S27', ...fault, message: `args[${at}]: resolveCommand: ${fault.message}, so it never runs` })
       }
       if (other != null && other !== binary && await find(other) === undefined) {
         remarks.push({ rule: 'SC12', nonconforming: true, message: `args[${at}]: resolveCommand: program ${goQuote(other)} is not installed here, so it never runs`, fix: 'Install it, or add its directory to PATH.' })
@@ -50,9 +51,17 @@ export function createProgramCheck (
   }
 }
 
-async function hasScript (directory: string, name: string): Promise<boolean> {
+/** Why a script is not run: there is none of that name, or a link leads out of `scripts/`, which may not be a link itself. */
+async function scriptFault (directory: string, name: string): Promise<{ message: string, fix: string } | undefined> {
+  const scripts = join(await realpath(directory).catch(() => directory), 'scripts')
+  let out = false
   for (const file of [name, `${name}.sh`]) {
-    if (await stat(join(directory, 'scripts', file)).then(found => found.isFile(), () => false)) return true
+    const real = await realpath(join(scripts, file)).catch(() => undefined)
+    if (real === undefined || !await stat(real).then(found => found.isFile(), () => false)) continue
+    if (real.startsWith(`${scripts}${sep}`)) return undefined
+    out = true
   }
-  return false
+  return out
+    ? { message: `${goQuote(name)} is linked out of scripts/`, fix: 'Put the script itself into scripts/, which may be no link either.' }
+    : { message: `scripts/ has no ${goQuote(name)}`, fix: 'Add the script, or correct its name.' }
 }

@@ -19,7 +19,7 @@ export interface ToolsReading {
 export async function readToolsFile (text: string): Promise<ToolsReading> {
   let value: unknown
   try {
-    value = parseManifest(text)
+    value = await parseManifest(text)
     refuseDeep(value)
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error

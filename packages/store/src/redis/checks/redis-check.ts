@@ -31,8 +31,8 @@ export async function checkRedis (redis: Redis): Promise<RedisReport> {
 
 /** Tells the log what was found. */
 export function reportRedis ({ version, unsafe, doubtful }: RedisReport, logger: Logger): void {
-  if (unsafe.length > 0) logger.error({ version, unsafe, doubtful }, 'Redis is not safe for jobs')
-  else if (doubtful.length > 0) logger.warn({ version, doubtful }, 'Redis could be set up better')
+  if (unsafe.length > 0) logger.error({ version, unsafe, doubtful }, `Redis is not safe for jobs: ${[...unsafe, ...doubtful].join('; ')}`)
+  else if (doubtful.length > 0) logger.warn({ version, doubtful }, `Redis could be set up better: ${doubtful.join('; ')}`)
   else logger.info({ version }, 'Redis is set up well')
 }
 
