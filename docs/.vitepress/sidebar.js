@@ -30,7 +30,7 @@ export function sidebarOf (root) {
       'docs/http-tools.md': 'Plain HTTP',
       'docs/openapi.md': 'OpenAPI'
     }),
-    group('Long work', { 'docs/jobs.md': 'Jobs, streams, workflows', 'docs/jobs.md#asking-a-person-first': 'Approval', 'docs/callbacks.md': 'Callbacks', 'docs/coming-from/job-api.md': 'Coming from a job API' }),
+    group('Long work', { 'docs/jobs.md': 'Jobs, streams, workflows', 'docs/approvals.md': 'Approvals and rules', 'docs/callbacks.md': 'Callbacks', 'docs/coming-from/job-api.md': 'Coming from a job API' }),
     group('Many users', { 'docs/tenants.md': 'Tenants and keys', 'docs/sessions.md': 'Sessions', 'docs/files.md': 'Files' }),
     group('Operate', {
       'docs/operations.md': 'Deploy',

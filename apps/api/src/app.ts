@@ -1,6 +1,6 @@
 import { limits } from '@toolyard/contract'
 import type {
-  CompletionWaiter, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, IdempotencyStore, OutputStore
+  Approvals, CompletionWaiter, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, IdempotencyStore, OutputStore
 } from '@toolyard/queue'
 import type { DashboardLogins, JobTypeTable, McpSessions, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/store'
 import { dropUnread, takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
@@ -48,6 +48,7 @@ import { healthRoutes, type ListWorkers } from './routes/health.ts'
 import { jobLogRoutes } from './routes/jobs/job-logs.ts'
 import { jobStreamRoutes } from './routes/jobs/job-stream.ts'
 import { jobTypeRoutes } from './routes/jobs/job-types.ts'
+import { approvalRoutes } from './routes/approvals.ts'
 import { jobRoutes } from './routes/jobs/jobs.ts'
 import { keyRoutes } from './routes/access/keys.ts'
 import { loginRoutes } from './routes/access/login.ts'
@@ -75,6 +76,7 @@ export interface ApiDeps extends OperationDeps {
   tickets: StreamTickets
   lister: JobLister
   canceller: JobCanceller
+  approvals: Approvals
   finished: FinishedJobs
   idempotency: IdempotencyStore
   mcpSessions: McpSessions
@@ -161,7 +163,6 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const routes = listRoutes(app)
   clientErrors.watch(app)
   for (const bound of [takeTurns, dropUnread]) bound(app.server)
-
   const streams = new EventStreams({ max: options.maxStreams, heartbeatMs: options.heartbeatMs, keys: options.keys })
   const jobStreams = new JobStreams({
     jobs: deps.jobs,
@@ -173,7 +174,8 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   })
   const ticketIssuer = new StreamTicketIssuer(deps.tickets, options.keys, options.ticketTtlSec)
   const logins = new Logins(options.logins.store, options.keys, { ttlSec: options.logins.ttlSec, basePath: options.basePath })
-  const checks = { admission: new JobAdmission(deps.queues, deps.idempotency), checkCallback: createCallbackAccess(options.callbacks) }
+  const admission = new JobAdmission(deps.queues, deps.idempotency)
+  const checks = { keyPartOf: options.keys.partOf.bind(options.keys), admission, checkCallback: createCallbackAccess(options.callbacks) }
   const kept = new KeptOutputs(deps.outputs, deps.logs)
   app.addHook('onClose', async () => { await kept.close() })
   const jobTools = new JobTools({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller, kept, catalog: deps.catalog })
@@ -234,6 +236,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(authRoutes)
     await v1.register(loginRoutes, { logins, authDisabled: options.authDisabled })
     await v1.register(jobRoutes, { ...deps, submitter })
+    await v1.register(approvalRoutes, { ...deps, keys: options.keys })
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { ticketIssuer })

@@ -1,6 +1,7 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  BulkChanges, CallStatistics, CompletionWaiter, countQueues, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader,
+  Approvals, BulkChanges, CallStatistics, CompletionWaiter, countQueues, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues,
+  JobReader,
   JobWatch, IdempotencyStore, OutputStore, QueueDirectory
 } from '@toolyard/queue'
 import {
@@ -99,7 +100,10 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     }
   })
   const jobTypes = new JobTypes({
-    permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, jobTypes: jobTypeTable
+    permissions: permissionPolicyOf(settings),
+    policy: () => tools.current().policy,
+    toolTimeoutSec: settings.TOOL_TIMEOUT_SEC,
+    jobTypes: jobTypeTable
   })
   const listing = { contextMode: settings.SKILLS_CONTEXT_MODE, listMax: settings.CATALOGUE_LIST_MAX }
   const catalog = new ToolCatalog(tools.current(), jobTypes, listing)
@@ -115,6 +119,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
 
   const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
   const canceller = new JobCanceller(commands, queues)
+  const approvals = new Approvals({ redis: commands, queues, jobs, canceller })
   const finished = new FinishedJobs({ redis: commands, queues, canceller, retention })
   const lister = new JobLister({ redis: commands, directory, queues })
   const parts = { redis: commands, lister, canceller, finished }
@@ -155,6 +160,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     lister,
     bulk,
     canceller,
+    approvals,
     finished,
     idempotency: new IdempotencyStore(commands),
     mcpSessions: new McpSessions(commands, subscriber),

@@ -13,6 +13,8 @@ import { worker } from './commands/worker.ts'
 import { batch } from './remote/batch.ts'
 import { call } from './remote/call.ts'
 import { files } from './remote/files.ts'
+import { approvals } from './commands/approvals.ts'
+import { policy } from './commands/policy.ts'
 import { jobs } from './remote/jobs.ts'
 import { mcp } from './remote/mcp.ts'
 import { open } from './remote/open.ts'
@@ -21,6 +23,7 @@ import type { Command } from './terminal/command.ts'
 
 /** The commands of `toolyard`, in the order of its help. */
 export const commands: readonly Command[] = [
-  init, start, call, batch, tools, jobs, sessions, files, mcp, open, validate, accept, importCommand, explain, doctor, keys, api,
+  init, start, call, batch, tools, jobs, approvals, policy, sessions, files, mcp, open, validate, accept, importCommand, explain, doctor,
+  keys, api,
   worker, completion
 ]

@@ -3,7 +3,8 @@ import { createExecutors, loadCodeOf, openAudit } from '@toolyard/executors'
 import { createSchemas, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import {
-  CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, RedisGuard, reportRedis, SessionLeases,
+  CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, keyPart, StoredKeys, JobTypeTable, RedisGuard, reportRedis,
+  SessionLeases,
   ToolInventories, WorkerHeartbeat
 } from '@toolyard/store'
 import {
@@ -120,6 +121,7 @@ export async function runWorker (): Promise<void> {
     jobTypes,
     permissions,
     toolTimeoutSec: settings.TOOL_TIMEOUT_SEC,
+    policy: () => tools.current().policy,
     jobs: new StepJobs({ redis, queues, outputs: new OutputStore(redis, retention), canceller: new JobCanceller(redis, queues) })
   })
   const inventories = new ToolInventories(redis)
@@ -129,6 +131,7 @@ export async function runWorker (): Promise<void> {
   const counter = new CallCounter(redis, error => { logger.warn({ err: error }, 'Redis: statistics were not written') })
   counter.start()
   const sessions = new SessionWorkspaces({ leases: new SessionLeases(redis), places: sessionSettingsOf(settings), logger })
+  const storedKeys = new StoredKeys(redis)
   const shortages = new Shortages({ tryStart: () => executors.tryStart(), logger })
   const pool = new WorkerPool({
     name: id,
@@ -148,6 +151,10 @@ export async function runWorker (): Promise<void> {
       permissions,
       sandbox,
       sessions,
+      keyPartOf: async name => {
+        const key = await storedKeys.named(name)
+        return key === undefined ? '' : keyPart('redis', key)
+      },
       shortages,
       stepsOf,
       logger,

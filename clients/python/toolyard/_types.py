@@ -8,7 +8,7 @@ Format = Literal["chat", "responses", "anthropic", "gemini", "bedrock"]
 """Whose shapes tools have: chat completions, the Responses API, Anthropic's messages, Gemini or Bedrock."""
 
 JobOrder = Literal["newest", "oldest"]
-JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+JobState = Literal["queued", "held", "running", "succeeded", "failed", "cancelled"]
 
 CallErrorCode = Literal[
     "UNKNOWN_TOOL",
@@ -133,6 +133,31 @@ class SandboxView(TypedDict):
     missing: list[str]
 
 
+class Decision(TypedDict):
+    """One person's word on a held job."""
+
+    key: str
+    decision: Literal["approve", "deny"]
+    reason: str | None
+    at: str
+
+
+class ApprovalView(TypedDict):
+    """What a job that needs an approval tells of it; a decision must come with its digest."""
+
+    state: Literal["held", "approved", "denied", "expired"]
+    digest: str
+    reason: str | None
+    rule: str | None
+    approvers: int
+    by: list[str] | None
+    self: bool
+    held_at: str
+    expires_at: str
+    changed: str | None
+    decisions: list[Decision]
+
+
 class _JobView(JobSummary):
     input: Any
     result: Any
@@ -143,6 +168,8 @@ class JobView(_JobView, total=False):
     """A job, with its whole result."""
 
     depends_on: list[str]
+    approval: ApprovalView
+    conversation: str
     session: str
     request: str
     result_truncated: ResultCut

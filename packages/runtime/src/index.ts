@@ -1,4 +1,4 @@
-export { parseApiKeys, type ApiKey, type Role } from './settings/api-keys.ts'
+export { parseApiKeys, type ApiKey } from './settings/api-keys.ts'
 export { bundledSamples, noManifests, sampleManifests } from './settings/derived/bundled-samples.ts'
 export { callbacksOf, createCallbackCheck, type Callbacks, type CallbackPolicy } from './settings/derived/callback-settings.ts'
 export { isSettingName, loadEnvFile } from './settings/env-file.ts'

@@ -3,6 +3,7 @@ export { EntryLocks } from './access/entry-locks.ts'
 export { McpSessions, type McpSessionChange, type McpSessionState } from './access/mcp-sessions.ts'
 export { RateLimit } from './access/rate-limit.ts'
 export { maxStoredKeys, StoredKeys, type FoundKey, type ListedKey } from './access/stored-keys.ts'
+export { keyPart } from './access/key-part.ts'
 export { StreamTickets } from './access/stream-tickets.ts'
 export { checkRedis, reportRedis } from './redis/checks/redis-check.ts'
 export { RedisGuard, UnsafeRedisError } from './redis/checks/redis-guard.ts'
@@ -18,7 +19,8 @@ export { ioredis, type Redis } from './redis/ioredis.ts'
 export { idOf, newJobId, createdAt, jobIdPattern, firstIdAt } from './redis/job-id.ts'
 export { ownerOf, type JobScope } from './redis/job-scope.ts'
 export {
-  internalName, keyPrefix, jobChannel, replyChannel, createdKey, publicName, madePart, waitKey, callbackQueue, bulkKey, jobKey, queueKey,
+  internalName, keyPrefix, jobChannel, replyChannel, createdKey, approvedCallsKey, publicName, madePart, waitKey, callbackQueue, bulkKey,
+  jobKey, queueKey,
   queueStem, rerunsField, cancelChannel, jobPartKey, placeOfKey, alarmsKey, openCallbacksKey, dependentsKey, fairKey, qualifiedName,
   idempotencyKey, openJobsKey, openOwnersKey, queuesChannel, queuesKey, serialKey, serialToolsKey, statisticsKey, jobIdOfChannel, jobLogKey,
   outputKey, emptyQueuesKey, upkeepKey, tenantLineKey, tenantPlacesKey

@@ -1,6 +1,7 @@
 import { asError, HttpError } from '@toolyard/contract'
 import { isTenantName, tenantNamePattern } from '@toolyard/contract/terms'
-import type { Role, TokenSettings } from '@toolyard/runtime'
+import type { Role } from '@toolyard/contract'
+import type { TokenSettings } from '@toolyard/runtime'
 import type { JWTPayload } from 'jose'
 import { IssuerKeys } from './issuer-keys.ts'
 import type { Principal } from './principal.ts'
@@ -74,7 +75,7 @@ export class AccessTokens {
   }
 
   /** The error of a token without the scope of a role. */
-  lacksScope (role: Role): TokenRefusedError {
+  lacksScope (role: keyof TokenSettings['scopes']): TokenRefusedError {
     const scope = this.#settings.scopes[role]
     return new TokenRefusedError(`The access token lacks the scope ${scope}`, scope)
   }

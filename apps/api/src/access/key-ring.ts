@@ -1,4 +1,4 @@
-import type { FoundKey, StoredKeys } from '@toolyard/store'
+import { keyPart, type FoundKey, type StoredKeys } from '@toolyard/store'
 import type { ApiKey } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import type { Principal } from './principal.ts'
@@ -53,6 +53,12 @@ export class KeyRing {
   async opensStill ({ name, proof }: Principal): Promise<boolean> {
     if (proof === '' || this.#byDigest.has(proof)) return true
     return !this.#byName.has(name) && await this.#stored.holds(proof)
+  }
+
+  /** Names what the key of somebody may do, for an approval: see `keyPart`. Who has no key is always the same. */
+  partOf (principal: Principal): string {
+    if (principal.proof === '') return ''
+    return keyPart(this.#byName.has(principal.name) ? 'settings' : 'redis', principal)
   }
 
   /**

@@ -13,7 +13,7 @@ import { redisFull, noLongerKept, type JobAdmission } from './job-admission.ts'
 import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { CallTraces, withOrigin } from './call-traces.ts'
 import { NearTools } from './near-tools.ts'
-import { accessOf, newJob } from './new-job.ts'
+import { accessOf, askerOf, heldJob, newJob } from './new-job.ts'
 import { idempotentRequest } from './idempotency.ts'
 
 const unknownType = "Unknown or disabled 'type'"
@@ -23,6 +23,7 @@ export interface JobSubmitterDeps {
   jobTypes: JobTypes
   admission: JobAdmission
   jobs: JobReader
+  keyPartOf: (principal: Principal) => string
   checkCallback: CallbackAccess
   checkSession: SessionAccess
   tracer?: Tracer | undefined
@@ -91,9 +92,10 @@ export class JobSubmitter {
     const { input, dependsOn } = splitDependencies(request, registered?.tool)
     const type = registered?.tool.jobType ?? request.type
     const { queue, timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
-    const admitted = await admitCall({ type, registered, queue, key: accessOf(principal) }, input, jobTypes.deployment)
+    const asks = askerOf(principal, request.session, request.conversation)
+    const admitted = await admitCall({ type, registered, queue, key: accessOf(principal), asks }, input, jobTypes.deployment)
     if ('error' in admitted) return admitted.error.code === 'UNKNOWN_TOOL' ? await this.#unknownType(type, principal) : refused(admitted.error)
-    return newJob(admitted.registered, {
+    const job = newJob(admitted.registered, {
       id: this.#deps.admission.newId(),
       arguments: admitted.arguments,
       principal,
@@ -105,8 +107,10 @@ export class JobSubmitter {
       priority,
       delayMs,
       callbackUrl,
+      conversation: request.conversation,
       dependsOn: await findDependencies(this.#deps.jobs, dependsOn, principal)
     })
+    return admitted.hold === undefined ? job : await heldJob(job, admitted.hold, admitted.registered, this.#deps.keyPartOf(principal))
   }
 
   async #unknownType (type: string, { permissions }: Principal): Promise<HttpError> {
@@ -126,6 +130,7 @@ function withoutKind (type: string): string {
 function refused ({ code, message, details }: Refusal): HttpError {
   if (code === 'UNKNOWN_TOOL' || code === 'JOB_TYPE_DISABLED') return new HttpError('VALIDATION_ERROR', unknownType)
   if (code === 'TOOL_UNAVAILABLE') return new HttpError('CONFLICT', message)
+  if (code === 'POLICY_DENIED') return new HttpError('FORBIDDEN', message, { code, ...details })
   return new HttpError(code === 'FORBIDDEN' ? code : 'VALIDATION_ERROR', message, details)
 }
 

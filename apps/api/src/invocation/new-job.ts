@@ -1,6 +1,6 @@
-import type { JobAccess, JobDependency } from '@toolyard/contract'
-import { makesJobs, type RegisteredTool } from '@toolyard/manifests'
-import type { NewJob } from '@toolyard/queue'
+import { permissions as everyPermission, type JobAccess, type JobDependency } from '@toolyard/contract'
+import { makesJobs, programDigest, type AskedCall, type HoldTerms, type RegisteredTool } from '@toolyard/manifests'
+import { approvalDigest, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
 
@@ -19,6 +19,7 @@ export interface JobParts {
   priority?: number
   delayMs?: number
   dependsOn?: JobDependency[] | undefined
+  conversation?: string | undefined
   /** The API process that will wait for the job. */
   replyTo?: string | undefined
   /** Checked. */
@@ -39,6 +40,7 @@ export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): New
       keyName: parts.principal.name,
       ...(parts.principal.tenant === undefined ? {} : { tenant: parts.principal.tenant }),
       ...(parts.session === undefined ? {} : { session: parts.session }),
+      ...(parts.conversation === undefined ? {} : { conversation: parts.conversation }),
       ...(tool.serial === true ? { serial: true as const } : {}),
       ...(parts.principal.permissions === undefined ? {} : { keyPermissions: [...parts.principal.permissions] }),
       ...(parts.callbackUrl === undefined ? {} : { callbackUrl: parts.callbackUrl }),
@@ -55,4 +57,21 @@ export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): New
 /** What a key may use. The jobs that a workflow makes are made without the key, and may do no more than it. */
 export function accessOf ({ queueAllowlist, permissions }: Principal): JobAccess {
   return { queues: queueAllowlist, permissions }
+}
+
+/**
+ * The same job, which runs once it is approved.
+ *
+ * @param key see `KeyRing.partOf`
+ */
+export async function heldJob (job: NewJob, terms: HoldTerms, { tool, entry }: RegisteredTool, key: string): Promise<NewJob> {
+  const parts = { entry, program: await programDigest(tool), key }
+  // Nobody waits for a person's decision.
+  const { replyTo: _, ...data } = job.data
+  return { ...job, data: { ...data, hold: { ...terms, parts, digest: approvalDigest(data, parts) } } }
+}
+
+/** What rules are asked about. */
+export function askerOf ({ name, role, permissions = everyPermission, tenant = '' }: Principal, session = '', conversation = ''): NonNullable<AskedCall['asks']> {
+  return { key: { name, role, permissions }, tenant, session, conversation }
 }

@@ -62,7 +62,8 @@ function isToolCall ({ url }: ListedRoute): boolean {
 }
 
 function roleOf ({ method, config }: ListedRoute): string {
-  return (config.role ?? (method === 'GET' ? 'read' : 'admin')) === 'read' ? 'read or admin' : 'admin'
+  const needed = config.role ?? (method === 'GET' ? 'read' : 'admin')
+  return needed === 'admin' ? 'admin' : needed === 'approver' ? 'approver or admin' : 'read, approver or admin'
 }
 
 function parametersOf (place: 'path' | 'query', schema: unknown, schemas: NamedSchemas): object[] {

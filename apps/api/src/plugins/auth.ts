@@ -1,5 +1,4 @@
-import { consoleHeader, HttpError } from '@toolyard/contract'
-import type { Role } from '@toolyard/runtime'
+import { consoleHeader, HttpError, roles, type Role } from '@toolyard/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { TokenRefusedError, type AccessTokens } from '../access/access-tokens.ts'
@@ -18,7 +17,7 @@ declare module 'fastify' {
     login: Login | null
   }
   interface FastifyContextConfig {
-    /** The role that the route needs, where its method doesn't tell: reading is for both, everything else for admins. */
+    /** The role that the route needs, where its method doesn't tell: reading is for all, everything else for admins. */
     role?: Role
     /** The route is an event stream of the job `:id`: a stream ticket opens it as well as a key. */
     streamTicket?: boolean
@@ -64,9 +63,9 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
       throw new HttpError('UNAUTHORIZED', tokens === undefined ? unauthorizedText(key) : `${unauthorizedText(key)}, or an access token`)
     }
     request.principal = principal
-    if (principal.role !== 'admin' && (role ?? (reading.has(request.method) ? 'read' : 'admin')) === 'admin') {
-      throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
-    }
+    const needed = role ?? (reading.has(request.method) ? 'read' : 'admin')
+    // Each role may do what those before it may.
+    if (roles.indexOf(principal.role) < roles.indexOf(needed)) throw new HttpError('FORBIDDEN', `This operation requires an ${needed} API key.`)
   })
 }, { name: 'auth' })
 

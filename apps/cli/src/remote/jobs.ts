@@ -6,7 +6,7 @@ import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print, shellWord } from '../terminal/terminal.ts'
 import { asking, clientOf } from './target.ts'
 
-const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+const states = ['queued', 'held', 'running', 'succeeded', 'failed', 'cancelled'] as const
 const orders = ['newest', 'oldest'] as const
 /** How long a service that is being restarted is waited for by those who follow a job, in milliseconds. */
 const followRetryMs = 30_000
@@ -121,7 +121,7 @@ const retry: Command = {
     const { type, input, queue, session = null, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = (
       await client.jobs.get(id)
     )
-    if (status === 'queued' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
+    if (status === 'queued' || status === 'held' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
     const job = await client.jobs.submit({
       type, input: isRecord(input) ? input : {}, queue, session, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
     })

@@ -3,9 +3,9 @@ import type { JobState } from '@toolyard/client'
 export type { Person } from '../access/context.ts'
 
 /** The states of jobs, in the order in which they are reached. */
-export const jobStates: readonly JobState[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled']
+export const jobStates: readonly JobState[] = ['queued', 'held', 'running', 'succeeded', 'failed', 'cancelled']
 
 /** States that a job doesn't leave. */
 export function isEnd (status: JobState): boolean {
-  return status !== 'queued' && status !== 'running'
+  return status === 'succeeded' || status === 'failed' || status === 'cancelled'
 }

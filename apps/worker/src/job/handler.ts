@@ -10,6 +10,7 @@ import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
 import { JobTrace, originContext, originIds, runTrace } from './job-trace.ts'
+import { changedSince } from './changed-since.ts'
 import type { SessionWorkspace, SessionWorkspaces } from './session-workspaces.ts'
 import type { ToolVersions } from './tool-versions.ts'
 
@@ -28,6 +29,8 @@ export interface HandlerDeps extends Deployment {
   /** How well the processes of a tool are shut in. */
   sandbox: Pick<Sandbox, 'stateOf' | 'levelOf' | 'permissionsOf'>
   sessions: SessionWorkspaces
+  /** What the key of a name may do now: see `keyPart`. */
+  keyPartOf: (name: string) => Promise<string>
   /** Hears of calls that could not be started. */
   shortages: { met: (what: string) => void }
   logger: Logger
@@ -66,6 +69,7 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
     if (result.ok) logger.info({ ...about, ms }, 'job succeeded')
     else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
     else if ('later' in result) logger.info({ ...about, ms, reason: result.later }, 'job is put off')
+    else if ('held' in result) logger.info({ ...about, ms, reason: result.held.changed }, 'job is held again')
     else if ('taken' in result) logger.warn({ ...about, ms }, 'job is another worker\'s by now')
     else if ('requeue' in result) logger.warn({ ...about, ms }, 'job goes back to its queue')
     else logger.info({ ...about, ms, code: result.error.code }, 'job failed')
@@ -129,6 +133,8 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
   if ('error' in admitted) return { ok: false, error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
   const { tool } = admitted.registered
+  const changed = job.data.hold === undefined ? undefined : await changedSince(job, admitted.registered, deps.keyPartOf)
+  if (changed !== undefined) return { ok: false, held: changed }
   let workspace: SessionWorkspace | undefined
   try {
     const enteredAt = performance.now()

@@ -1,4 +1,4 @@
-import { jobLimits, limits, type CallError } from '@toolyard/contract/terms'
+import { jobLimits, limits, permissions as everyPermission, type CallError } from '@toolyard/contract/terms'
 import type { TraceContext } from '@toolyard/contract'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, admitTool, makesJobs, type AskedCall, type Deployment, type RegisteredTool, type Registry } from '@toolyard/manifests'
@@ -48,7 +48,9 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | 
     },
     start: async step => {
       const call = stepCall(step, job, deps)
-      const admitted = nested(call) ?? await admitCall(call, step.arguments, deps)
+      const { keyName, tenant = '', session = '', conversation = '' } = job.data
+      const key = { name: keyName, role: 'admin', permissions: job.data.access?.permissions ?? everyPermission }
+      const admitted = nested(call) ?? await admitCall({ ...call, asks: { key, tenant, session, conversation } }, step.arguments, deps)
       if ('error' in admitted) return admitted.error
       const id = await deps.jobs.assign(parent, step.name)
       try {

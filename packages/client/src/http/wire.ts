@@ -14,7 +14,7 @@ export type CallErrorCode =
   | 'UNKNOWN_TOOL' | 'JOB_TYPE_DISABLED' | 'INVALID_ARGUMENTS' | 'FORBIDDEN' | 'TIMEOUT' | 'TOOL_FAILED' | 'TOOL_TIMEOUT'
   | 'TOOL_UNAVAILABLE' | 'NOT_ALLOWED' | 'OUTPUT_INVALID' | 'JOB_CANCELLED' | 'WORKER_LOST' | 'DEPENDENCY_BLOCKED'
   | 'QUOTA_EXCEEDED' | 'SESSION_GONE'
-  | 'SANDBOX_FAILED' | 'QUEUE_FULL' | 'INTERNAL'
+  | 'SANDBOX_FAILED' | 'QUEUE_FULL' | 'INTERNAL' | 'POLICY_DENIED' | 'HELD' | 'APPROVAL_DENIED' | 'APPROVAL_EXPIRED'
 
 /** An error of one call. */
 export interface CallErrorBody { code: string, message: string, details?: unknown }
@@ -39,8 +39,8 @@ export interface CallResult {
   error?: CallErrorBody
 }
 
-/** Where a job is in its life; the last three are final. */
-export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+/** Where a job is in its life; the last three are final, and `held` waits until somebody approves it. */
+export type JobState = 'queued' | 'held' | 'running' | 'succeeded' | 'failed' | 'cancelled'
 
 /** How far a job is, as its tool tells. */
 export interface Progress { done: number, total: number | null, text: string | null }
@@ -79,10 +79,34 @@ export interface JobSummary {
   ran_ms: number | null
 }
 
+/** What a job that needs an approval tells of it. */
+export interface ApprovalView {
+  state: 'held' | 'approved' | 'denied' | 'expired'
+  /** Names what will run: a decision must come with it. */
+  digest: string
+  reason: string | null
+  /** The expression of the rule; null for a tool that always needs an approval. */
+  rule: string | null
+  /** How many keys must approve. */
+  approvers: number
+  /** The only keys that may decide. */
+  by: string[] | null
+  self: boolean
+  held_at: string
+  expires_at: string
+  /** Why it is held again. */
+  changed: string | null
+  decisions: Array<{ key: string, decision: 'approve' | 'deny', reason: string | null, at: string }>
+}
+
 /** A job. */
 export interface JobView extends JobSummary {
   /** Ids of the jobs that must succeed before this one runs. */
   depends_on?: string[]
+  /** There for a job that needs an approval, or needed one. */
+  approval?: ApprovalView
+  /** What the caller calls the conversation that it belongs to. */
+  conversation?: string
   /** The session whose files are its workspace. */
   session?: string
   /** The id of the request that made it: jobs of one batch have the same. */
@@ -117,6 +141,8 @@ export interface NewJob {
   queue?: string | null
   /** The session whose files are its workspace. */
   session?: string | null
+  /** What the caller calls the conversation: who approves a call sees it. */
+  conversation?: string | null
   /** 0 to 10, higher first. */
   priority?: number | null
   timeout_sec?: number | null

@@ -72,6 +72,10 @@ export const QueueName = Type.String({ pattern: queueNamePattern, default: defau
 export const SessionId = Type.String({
   pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$', description: 'A session of POST /v1/sessions, whose files are the workspace of the calls.'
 })
+/** What the caller calls a conversation. */
+export const Conversation = Type.String({ minLength: 1, maxLength: limits.conversationLength, description: 'What the caller calls the conversation: rules of policies may be about it, and who approves a call sees it.' })
+export const conversationText = `'conversation' must be a text of 1 to ${limits.conversationLength} characters`
+
 /** What is said of an id that can't be one. */
 export const sessionText = "'session' must be the id of a session"
 
@@ -129,6 +133,7 @@ export const InvokeBatchRequest = Type.Object({
   wait_ms: Type.Optional(Type.Union([WaitMs, Type.Null()])),
   queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
   session: Type.Optional(Type.Union([SessionId, Type.Null()])),
+  conversation: Type.Optional(Type.Union([Conversation, Type.Null()])),
   on_disconnect: Type.Optional(Type.Union([OnDisconnect, Type.Null()])),
   max_output_chars: Type.Optional(Type.Union([MaxOutputChars, Type.Null()])),
   callback_url: Type.Optional(Type.Union([CallbackUrl, Type.Null()], { description: 'Each job of the batch is told of by itself.' }))
@@ -212,6 +217,7 @@ export interface Batch {
   queue: string
   /** The session whose files are the workspace of the calls. */
   session: string | undefined
+  conversation?: string | undefined
   onDisconnect: 'leave' | 'cancel'
   callbackUrl: string | undefined
   /** From which length on outputs are cut; undefined for the documented form. */

@@ -1,7 +1,7 @@
 import { Compile } from 'typebox/schema'
 import {
-  BatchCall, CallArguments, CallId, CallName, InvokeBatchQuery, InvokeBatchRequest, MaxOutputChars, Mode, OnDisconnect, QueueName,
-  SessionId, sessionText, WaitMs, type Batch
+  BatchCall, CallArguments, CallId, CallName, Conversation, conversationText, InvokeBatchQuery, InvokeBatchRequest, MaxOutputChars, Mode, OnDisconnect,
+  QueueName, SessionId, sessionText, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from '../terms/errors.ts'
@@ -21,6 +21,7 @@ const check = {
   waitMs: Compile(WaitMs),
   queue: Compile(QueueName),
   session: Compile(SessionId),
+  conversation: Compile(Conversation),
   onDisconnect: Compile(OnDisconnect),
   maxOutputChars: Compile(MaxOutputChars),
   callbackUrl: Compile(CallbackUrl)
@@ -71,6 +72,7 @@ export function toBatch (body: InvokeBatchRequest): Batch {
     waitMs: body.wait_ms ?? limits.waitMs.default,
     queue: body.queue ?? defaultQueue,
     session: body.session ?? undefined,
+    conversation: body.conversation ?? undefined,
     onDisconnect: body.on_disconnect ?? 'leave',
     callbackUrl: body.callback_url ?? undefined,
     maxOutputChars: body.max_output_chars ?? undefined
@@ -84,6 +86,7 @@ function firstError (body: unknown): string {
     (isAbsent(body['wait_ms']) || check.waitMs.Check(body['wait_ms']) ? undefined : `'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`) ??
     (isAbsent(body['queue']) || check.queue.Check(body['queue']) ? undefined : `'queue' must match ${queueNamePattern}`) ??
     (isAbsent(body['session']) || check.session.Check(body['session']) ? undefined : sessionText) ??
+    (isAbsent(body['conversation']) || check.conversation.Check(body['conversation']) ? undefined : conversationText) ??
     (isAbsent(body['on_disconnect']) || check.onDisconnect.Check(body['on_disconnect']) ? undefined : "'on_disconnect' must be 'leave' or 'cancel'") ??
     (isAbsent(body['max_output_chars']) || check.maxOutputChars.Check(body['max_output_chars']) ? undefined : maxOutputCharsText) ??
     (isAbsent(body['callback_url']) || check.callbackUrl.Check(body['callback_url']) ? undefined : callbackUrlText) ??
@@ -125,7 +128,7 @@ function otherField (body: Record<string, unknown>): string | undefined {
 
 /** Those that are named where an unknown one came. */
 const namedFields = Object.fromEntries(
-  [...forms, 'mode', 'wait_ms', 'queue', 'session', 'on_disconnect', 'max_output_chars', 'callback_url'].map(field => [field, true])
+  [...forms, 'mode', 'wait_ms', 'queue', 'session', 'conversation', 'on_disconnect', 'max_output_chars', 'callback_url'].map(field => [field, true])
 )
 
 function callsErrorOf (body: Record<string, unknown>): string | undefined {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
-import { CallArguments, QueueName, SessionId, sessionText } from '../calls/agent-tools.ts'
+import { CallArguments, Conversation, conversationText, QueueName, SessionId, sessionText } from '../calls/agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from '../calls/callback-url.ts'
 import { HttpError } from '../terms/errors.ts'
 import { isAbsent, unknownField } from '../value/fields.ts'
@@ -25,6 +25,7 @@ export const SubmitJobRequest = Type.Object({
   input: Type.Optional(CallArguments),
   queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
   session: Type.Optional(Type.Union([SessionId, Type.Null()])),
+  conversation: Type.Optional(Type.Union([Conversation, Type.Null()])),
   priority: Type.Optional(Type.Union([Priority, Type.Null()])),
   timeout_sec: Type.Optional(Type.Union([TimeoutSec, Type.Null()])),
   max_attempts: Type.Optional(Type.Union([MaxAttempts, Type.Null()])),
@@ -42,6 +43,7 @@ export interface JobRequest {
   queue: string
   /** The session whose files are its workspace. */
   session: string | undefined
+  conversation?: string | undefined
   priority: number
   /** Absent: what the tool or its job type say. */
   timeoutSec: number | undefined
@@ -64,6 +66,7 @@ const fields = [
   ['max_attempts', Compile(MaxAttempts), `'max_attempts' must be integer ${limits.attempts.min}..${limits.attempts.max}`],
   ['queue', Compile(QueueName), `'queue' must match ${queueNamePattern}`],
   ['session', Compile(SessionId), sessionText],
+  ['conversation', Compile(Conversation), conversationText],
   ['input', Compile(CallArguments), "'input' must be an object or null"],
   ['tags', Compile(Tags), `'tags' must be an array of strings of 1 to ${limits.tags.length} characters`],
   ['delay_ms', Compile(DelayMs), `'delay_ms' must be integer ${limits.delayMs.min}..${limits.delayMs.max}`],
@@ -100,6 +103,7 @@ export function toJobRequest (body: SubmitJobRequest): JobRequest {
     input: body.input ?? {},
     queue: body.queue ?? defaultQueue,
     session: body.session ?? undefined,
+    conversation: body.conversation ?? undefined,
     priority: body.priority ?? limits.priority.default,
     timeoutSec: body.timeout_sec ?? undefined,
     maxAttempts: body.max_attempts ?? undefined,

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { CallErrorBody, resultFileFields } from '../calls/agent-tools.ts'
 
-export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+export const jobStates = ['queued', 'held', 'running', 'succeeded', 'failed', 'cancelled'] as const
 export type JobState = typeof jobStates[number]
 
 /** How well processes are shut in, and the layers of the box that don't hold. */
@@ -14,6 +14,30 @@ export const ProgressView = Type.Object({
   total: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]),
   text: Type.Union([Type.String(), Type.Null()])
 }, { description: 'How far it is, by its tool; absent for a tool that tells nothing.' })
+
+/** One person's word on a held job. */
+const Decision = Type.Object({
+  key: Type.String({ description: 'The name of the API key that decided.' }),
+  decision: Type.Enum(['approve', 'deny']),
+  reason: Type.Union([Type.String(), Type.Null()]),
+  at: Type.String()
+})
+
+/** What a job that needs an approval tells of it. */
+export const ApprovalView = Type.Object({
+  state: Type.Enum(['held', 'approved', 'denied', 'expired']),
+  digest: Type.String({ description: 'Names what will run: a decision must come with it.' }),
+  reason: Type.Union([Type.String(), Type.Null()], { description: 'Why it is held: of the rule.' }),
+  rule: Type.Union([Type.String(), Type.Null()], { description: 'The expression of the rule; null for a tool that always needs an approval.' }),
+  approvers: Type.Integer({ description: 'How many keys must approve.' }),
+  by: Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'The only keys that may decide; null for every key with the role approver or admin.' }),
+  self: Type.Boolean({ description: 'Whether the key that submitted the call may decide, too.' }),
+  held_at: Type.String(),
+  expires_at: Type.String(),
+  changed: Type.Union([Type.String(), Type.Null()], { description: 'Why it is held again: what changed after it was approved.' }),
+  decisions: Type.Array(Decision)
+})
+export type ApprovalView = Static<typeof ApprovalView>
 
 /** A job as the API shows it. Times are ISO 8601 in UTC. `result` is whole, never truncated for a model. */
 export const JobView = Type.Object({
@@ -36,7 +60,9 @@ export const JobView = Type.Object({
     description: 'The id of the worker that ran it last, as in `GET /v1/workers`; null before it ran, where the worker that ran it was lost, and for an older worker.'
   }),
   progress: Type.Optional(ProgressView),
+  approval: Type.Optional(ApprovalView),
   session: Type.Optional(Type.String({ description: 'The session whose files are its workspace.' })),
+  conversation: Type.Optional(Type.String({ description: 'What the caller calls the conversation that it belongs to.' })),
   request: Type.Optional(Type.String({ description: 'The id of the request that made it: jobs of one batch have the same.' })),
   input: Type.Unknown(),
   result: Type.Unknown(),
@@ -71,7 +97,7 @@ export type SubmitJobResponse = Static<typeof SubmitJobResponse>
 
 /** A job in a list: without what can be large, or needs more than its record, and is read at `GET /v1/jobs/:id`. */
 export const JobSummary = Type.Omit(JobView, [
-  'depends_on', 'session', 'request', 'input', 'result', 'result_truncated', 'files', 'more_files', 'sandbox'
+  'depends_on', 'approval', 'conversation', 'session', 'request', 'input', 'result', 'result_truncated', 'files', 'more_files', 'sandbox'
 ])
 export type JobSummary = Static<typeof JobSummary>
 

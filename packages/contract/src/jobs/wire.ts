@@ -21,6 +21,10 @@ export interface JobData {
   tenant?: string
   /** The session whose files are its workspace. */
   session?: string
+  /** What the caller calls the conversation that it belongs to. */
+  conversation?: string
+  /** It runs once it is approved. */
+  hold?: Hold
   /** One call of the tool at a time, over the whole pool. */
   serial?: true
   /** Jobs that must have succeeded before this one runs. */
@@ -35,6 +39,37 @@ export interface JobData {
   callbackUrl?: string
   /** What the job comes from, for logs and traces; releases before had none, and nothing depends on it. */
   origin?: JobOrigin
+}
+
+/** What must be approved before a job runs, and who may do that. */
+export interface Hold {
+  /** The expression of the rule; absent for a tool that always needs an approval. */
+  rule?: string
+  reason?: string
+  /** How many keys must approve. */
+  approvers: number
+  /** The only keys that may decide; every approver when absent. */
+  by?: string[]
+  /** The key that submitted it may decide. */
+  self: boolean
+  /** Milliseconds after its submission before which it doesn't run; absent: none. */
+  delayMs?: number
+  /** Seconds until nobody can approve it any more. */
+  expiresSec: number
+  /** Names what is approved: see `approvalDigest`. */
+  digest: string
+  /** What the digest is made of beside the call itself. */
+  parts: HoldParts
+}
+
+/** Digests of what must be the same when the job runs. */
+export interface HoldParts {
+  /** The tool's entry of its manifest, as it is served. */
+  entry: string
+  /** The tool's files, as far as the API process could read them; null where it couldn't. */
+  program: string | null
+  /** What the key may do. */
+  key: string
 }
 
 export interface JobOrigin {

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { HttpError } from '../terms/errors.ts'
+import { roles } from '../terms/limits.ts'
 import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
@@ -9,9 +10,10 @@ export const WhoAmI = Type.Object({
   ok: Type.Literal(true),
   auth: Type.Object({
     name: Type.String(),
-    role: Type.Enum(['read', 'admin']),
+    role: Type.Enum([...roles]),
     sse: Type.Boolean(),
     can_write: Type.Boolean(),
+    can_approve: Type.Boolean({ description: 'Whether the key may decide about held calls.' }),
     queue_allowlist: Type.Union([Type.Array(Type.String()), Type.Null()]),
     tenant: Type.Optional(Type.String({ description: 'Absent for a key without a tenant, which sees everything.' }))
   })

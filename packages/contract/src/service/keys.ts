@@ -3,13 +3,13 @@ import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { QueueName } from '../calls/agent-tools.ts'
 import { HttpError } from '../terms/errors.ts'
-import { isKeyName, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
+import { isKeyName, roles, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
 import { permissions } from '../terms/permissions.ts'
 import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 const Name = Type.String({ pattern: keyNamePattern, description: 'What logs and jobs call the key.' })
-const Role = Type.Enum(['read', 'admin'])
+const Role = Type.Enum([...roles], { description: 'read looks, approver also decides about held calls, admin does everything.' })
 const Tenant = Type.String({ pattern: tenantNamePattern, description: 'Who the key belongs to; without one it is the operator\'s.' })
 const Queues = Type.Array(QueueName, { description: 'The only queues that the key may use.' })
 const Permissions = Type.Array(Type.Enum([...permissions]), { description: 'The only permissions that tools may hold which the key uses.' })
@@ -61,7 +61,7 @@ export const RevokedKey = Type.Object({ ok: Type.Literal(true), name: Type.Strin
 
 const fields = [
   ['name', true, { Check: isKeyName }, `'name' ${keyNameRule}`],
-  ['role', true, Compile(Role), "'role' must be admin or read"],
+  ['role', true, Compile(Role), "'role' must be admin, approver or read"],
   ['tenant', false, Compile(Tenant), `'tenant' must match ${tenantNamePattern}`],
   ['queue_allowlist', false, Compile(Queues), `'queue_allowlist' must be an array of names that match ${queueNamePattern}`],
   ['permissions', false, Compile(Permissions), `'permissions' must be an array of ${permissions.join(', ')}`],

@@ -56,6 +56,14 @@ export const limits = {
   keyExpirySec: { min: 60, max: 315_360_000 },
   /** Of a session: seconds without a call until it is removed, a month at most, and what its files may take. */
   session: { ttlSec: { min: 1, max: 2_592_000 }, quotaBytes: { min: 1, max: 1_125_899_906_842_624 } },
+  /** How long a held call can be approved, in seconds: a month at most, a day where its rule doesn't say. */
+  approvalSec: { min: 1, max: 2_592_000, default: 86_400 },
+  /** UTF-16 units of the JSON of arguments that lists show. */
+  previewChars: 500,
+  /** UTF-16 units of what is said with a decision about a held call. */
+  decisionChars: 1_000,
+  /** Characters of the name of a conversation. */
+  conversationLength: 200,
   /** Characters of an `Idempotency-Key`. */
   idempotencyKeyLength: 255,
   /** How long an `Idempotency-Key` is remembered, in seconds. */
@@ -85,6 +93,10 @@ export const queueNamePattern = '^[a-z0-9._:-]{1,80}$'
 const queueName = new RegExp(queueNamePattern)
 /** Whether a text is a public queue name. */
 export const isQueueName = (text: string): boolean => queueName.test(text)
+
+/** What an API key may do: look; decide about held calls, too; everything. */
+export const roles = ['read', 'approver', 'admin'] as const
+export type Role = typeof roles[number]
 
 /** What the name of a tenant looks like. */
 export const tenantNamePattern = '^[a-z0-9][a-z0-9._-]{0,63}$'

@@ -5,6 +5,8 @@
  * Raise it when a worker of the last release would do harm with a job of this one: run it twice, lose it, or misread it.
  * A new release must still understand the jobs of the last one.
  */
-export const protocol = 3
+export const protocol = 4
+/** The number of a job whose arguments are text too: a worker that knows no `argumentsText` would hand over others. */
+export const textProtocol = 3
 /** The number of a job that workers of the release before understand as well: they take no notice of `argumentsText`. */
 export const plainProtocol = 2

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import { Limits } from '../program/limit-fields.ts'
+import { policyFields } from '../schema/policy/definition.ts'
 import { digestPattern } from '../program/pin.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
@@ -35,6 +36,7 @@ export const AgentcliTool = Type.Object({
   limits: Type.Optional(Limits),
   warm: Type.Optional(Warm),
   sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the program, as sha256sum prints it: another program is not run.' })),
+  ...policyFields,
   publishAs: Type.Optional(Type.Union([Type.Literal('prompt'), PublishedResource], { description: 'What clients of MCP see instead of a tool: a prompt, or a resource.' })),
   enabled: flag('Whether it is served.', true),
   disabled: flag('The same, the other way round.', false),

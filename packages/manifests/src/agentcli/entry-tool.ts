@@ -52,6 +52,7 @@ export function readEntry (
         ...entry.limits !== undefined && { limits: entry.limits },
         ...entry.warm !== undefined && entry.warm !== 0 && { warm: entry.warm },
         ...entry.permissions !== undefined && { permissions: sortPermissions(entry.permissions).permissions },
+        ...entry.policy.length > 0 && { policy: entry.policy },
         source: { format: 'agentcli', file, index },
         run
       },

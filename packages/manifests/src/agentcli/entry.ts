@@ -1,13 +1,17 @@
 import { isRecord, numberText } from '@toolyard/contract/terms'
+import { Type } from '@toolyard/contract/type'
 import type { Static, TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
 import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
 import { isLimit, limitNames, limitsOf, limitText } from '../program/limit-fields.ts'
+import type { PolicyRule } from '../tool/policy-rule.ts'
 import type { ToolLimits } from '../tool/tool.ts'
 import { ManifestFault, type DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { isSchemaObject } from '../schema/check.ts'
+import { wrongFields } from '../layer/kind-fields.ts'
+import { policyFields, rulesOf } from '../schema/policy/definition.ts'
 import { AgentcliTool, Warm } from './definition.ts'
 import { entryKind } from './entry-kinds.ts'
 import { folded } from './folded.ts'
@@ -29,6 +33,7 @@ export interface AgentcliEntry {
   sha256: string | undefined
   /** Any JSON; undefined when absent. */
   publishAs: unknown
+  policy: PolicyRule[]
   enabled: boolean | undefined
   disabled: boolean | undefined
   override: boolean
@@ -103,6 +108,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     warm: attempt(() => decodeWarm(fields, path), faults),
     sha256: at('sha256'),
     publishAs: fields.get(folded('publishAs')),
+    policy: attempt(() => decodePolicy(fields, path), faults) ?? [],
     enabled: at('enabled'),
     disabled: at('disabled'),
     override: at('override') ?? false,
@@ -134,6 +140,14 @@ function decodeWarm (fields: Fields, path: DocumentPath): Static<typeof Warm> | 
   const raw = fields.get('warm')
   if (raw === undefined || Check(Warm, raw)) return raw
   throw wrongType([...path, 'warm'], `an integer from 0 to ${manifestLimits.warm}, or "auto"`)
+}
+
+function decodePolicy (fields: Fields, path: DocumentPath): PolicyRule[] {
+  const written = { policy: fields.get('policy'), approval: fields.get('approval') }
+  const [fault] = wrongFields(Type.Object(policyFields), written, { path, rule: 'policy/rule', page: 'docs/approvals.md' })
+  if (fault !== undefined) throw new ManifestFault('policy/rule', `parse manifest: ${fault.message}`, { path: fault.path ?? path, ...fault.fix !== undefined && { fix: fault.fix } })
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `wrongFields` has checked it.
+  return rulesOf(written as Parameters<typeof rulesOf>[0])
 }
 
 function fieldsOf (value: unknown, path: DocumentPath): Fields {

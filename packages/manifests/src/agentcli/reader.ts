@@ -12,6 +12,7 @@ import { manifestLimits } from '../tool/limits.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { isSchemaObject } from '../schema/check.ts'
 import { defaultFaults } from '../schema/defaults.ts'
+import { policyRemarks } from '../schema/policy/read-policy.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
 import { decodeManifest, type AgentcliEntry } from './entry.ts'
@@ -59,7 +60,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
     }
     const read = entries.get(index)
     const published = read?.kind === 'tool' ? readPublishAs(entry.publishAs, read.tool) : { faults: [] }
-    const unusable = read?.kind === 'switch' ? [] : [...await schemaFaults(entry, index, schemas), ...published.faults]
+    const unusable = read?.kind === 'switch' ? [] : [...await schemaFaults(entry, index, schemas), ...await ruleFaults(entry, read, index), ...published.faults]
     findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...defaultFindings(entry, index), ...unusable])
     if (read?.kind === 'tool') findings.add(secretFindings(read.tool))
     if (read?.kind === 'tool' && published.publishAs !== undefined) read.tool.publishAs = published.publishAs
@@ -103,6 +104,13 @@ async function schemaFaults ({ name, schema }: AgentcliEntry, index: number, sch
     ? (await schemas.check(schema)).map(({ message, fix }) => new ManifestFault('A6', `schema ${message}`, { fix }))
     : [new ManifestFault('A6', 'schema must be a JSON object', { fix: 'Write a JSON Schema of the arguments, or leave schema out.' })]
   return faults.map(fault => located(fault, index, name)).map(({ rule, message, place }) => ({ severity: 'error', rule, message, ...place }))
+}
+
+/** Why an entry is left out, alone: a rule of it can't be used. */
+async function ruleFaults ({ name, policy }: AgentcliEntry, read: LayerEntry | undefined, index: number): Promise<Remark[]> {
+  if (read?.kind !== 'tool') return []
+  const faults = await policyRemarks(policy, read.tool.parameters, ['tools', index])
+  return faults.map(fault => ({ ...fault, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${fault.message}` }))
 }
 
 /** What Go reads without a word, though it may not be what was meant. */

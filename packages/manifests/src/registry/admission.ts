@@ -1,8 +1,11 @@
 import type { JobAccess } from '@toolyard/contract'
-import { permissionsBeyond, type CallError, type CallErrorCode, type Permission, type PermissionPolicy } from '@toolyard/contract/terms'
+import { permissions, permissionsBeyond, type CallError, type CallErrorCode, type Permission, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { Issue } from '../schema/issues.ts'
+import type { PolicyInput } from '../schema/policy/expression.ts'
+import { judge, type HoldTerms, type Policy, type Verdict } from '../schema/policy/policy.ts'
 import type { Tool } from '../tool/tool.ts'
 import { checkArguments, summary } from './arguments-check.ts'
+import type { Registry } from './registry.ts'
 import type { RegisteredTool } from './registration.ts'
 
 export interface AskedCall {
@@ -14,6 +17,8 @@ export interface AskedCall {
   /** Absent: the call is in its queue already. */
   queue?: string
   key: JobAccess
+  /** What rules are asked about; absent where they were asked before. */
+  asks?: Omit<PolicyInput, 'args' | 'tool'>
   /** Who asks needs no job: what the service answers by itself may be called. */
   isDirect?: true
 }
@@ -23,11 +28,13 @@ export interface Deployment {
   /** The job types that were switched. */
   jobTypes: { get: (type: string) => { enabled?: boolean } }
   permissions: PermissionPolicy
+  /** The rules of the policy file. */
+  policy?: () => Policy
 }
 
 /** Why a call may not run. */
 export interface Refusal extends CallError {
-  code: Extract<CallErrorCode, 'UNKNOWN_TOOL' | 'JOB_TYPE_DISABLED' | 'TOOL_UNAVAILABLE' | 'FORBIDDEN' | 'INVALID_ARGUMENTS'>
+  code: Extract<CallErrorCode, 'POLICY_DENIED' | 'UNKNOWN_TOOL' | 'JOB_TYPE_DISABLED' | 'TOOL_UNAVAILABLE' | 'FORBIDDEN' | 'INVALID_ARGUMENTS'>
   details?: Record<string, unknown>
 }
 
@@ -44,11 +51,11 @@ const refusals = {
 
 /**
  * Decides whether a call may run: its tool, then its arguments, then the queue that
- * these name. The arguments that come back have their defaults.
+ * these name, then the rules. The arguments that come back have their defaults.
  */
 export async function admitCall (
   call: AskedCall, args: Record<string, unknown>, deployment: Deployment
-): Promise<{ registered: RegisteredTool, arguments: Record<string, unknown> } | { error: Refusal }> {
+): Promise<{ registered: RegisteredTool, arguments: Record<string, unknown>, hold?: HoldTerms } | { error: Refusal }> {
   const admitted = admitTool(call, deployment)
   if ('error' in admitted) return admitted
   const { registered } = admitted
@@ -60,7 +67,20 @@ export async function admitCall (
   const refusal = own === undefined ? undefined : permissionRefusal({ ...registered.tool, permissions: own }, call.key, deployment)
   if (refusal !== undefined) return { error: refusal }
   const error = makesJobs(registered.tool) && typeof queue === 'string' ? queueRefusal(call.key, queue) : undefined
-  return error === undefined ? { registered, arguments: checked.arguments } : { error }
+  if (error !== undefined) return { error }
+  const { asks } = call
+  const verdict = asks === undefined
+    ? allowed
+    : asked(registered, { ...asks, args: checked.arguments, tool: registered.tool.name }, deployment)
+  if (verdict.kind === 'deny') return { error: verdict.error }
+  return { registered, arguments: checked.arguments, ...(verdict.kind === 'hold' ? { hold: verdict.terms } : {}) }
+}
+
+const allowed: Verdict = { kind: 'allow' }
+
+function asked ({ policy }: RegisteredTool, input: PolicyInput, deployment: Deployment): Verdict {
+  const rules = [...deployment.policy?.() ?? [], ...policy]
+  return rules.length === 0 ? allowed : judge(rules, input)
 }
 
 /** Decides whether a call may run, whatever its arguments. */
@@ -94,4 +114,19 @@ export function permissionRefusal (tool: Tool, key: JobAccess, { permissions }: 
 /** Whether a tool makes jobs of its own, in queues that its arguments may name. */
 export function makesJobs (tool: Tool): boolean {
   return tool.run.kind === 'builtin' && tool.jobType === 'workflow.run'
+}
+
+/** What rules are asked about beside the call. */
+export type PolicyAsker = NonNullable<AskedCall['asks']>
+
+/** What the rules say of a call that nothing else refuses; a call that is refused for another reason is denied with that. */
+export async function decidePolicy (
+  registry: Pick<Registry, 'get' | 'policy'>, tool: string, args: Record<string, unknown>, asks: PolicyAsker
+): Promise<{ decision: 'allow' | 'deny' | 'hold', reason?: string }> {
+  const everything = { allowed: permissions, defaults: [] }
+  const deployment: Deployment = { jobTypes: { get: () => ({}) }, permissions: everything, policy: () => registry.policy }
+  const admitted = await admitCall({ tool, registered: registry.get(tool), key: {}, isDirect: true, asks }, args, deployment)
+  if ('error' in admitted) return { decision: 'deny', reason: admitted.error.message }
+  if (admitted.hold === undefined) return { decision: 'allow' }
+  return { decision: 'hold', ...(admitted.hold.reason === undefined ? {} : { reason: admitted.hold.reason }) }
 }

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { createPause } from '../document/pause.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
+import { loadCel, type Cel } from '../schema/policy/expression.ts'
+import { compilePolicy, type Policy } from '../schema/policy/policy.ts'
 import { toolVersion } from '../tool/tool-version.ts'
+import type { PolicyRule } from '../tool/policy-rule.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** A tool and the check of its arguments. */
@@ -14,6 +17,10 @@ export interface RegisteredTool {
   validate (args: Record<string, unknown>): ArgumentsResult
   /** The same without holding up the event loop: the first use of a schema compiles it. */
   check (args: Record<string, unknown>): Promise<ArgumentsResult>
+  /** Names its entry as it is served: another one when anything of it changes. */
+  readonly entry: string
+  /** The rules of its entry. */
+  readonly policy: Policy
 }
 
 /**
@@ -23,6 +30,7 @@ export interface RegisteredTool {
 export class Registration {
   readonly #schemas: Schemas
   readonly #registered = new WeakMap<Tool, RegisteredTool>()
+  #cel: Cel | undefined
   readonly #digests = new WeakMap<Tool, string>()
 
   constructor (schemas: Schemas) {
@@ -30,6 +38,7 @@ export class Registration {
   }
 
   async prepare (tools: readonly Tool[]): Promise<void> {
+    if (tools.some(({ policy }) => policy !== undefined)) this.#cel = await loadCel()
     const pause = createPause()
     for (const tool of tools) {
       await pause()
@@ -41,9 +50,19 @@ export class Registration {
   of (tool: Tool): RegisteredTool {
     const known = this.#registered.get(tool)
     if (known !== undefined) return known
-    const registered = { tool, version: toolVersion(tool), ...this.#schemas.validators(tool.parameters) }
+    const rest = { version: toolVersion(tool), entry: this.digest(tool), policy: this.#policyOf(tool) }
+    const registered = { tool, ...rest, ...this.#schemas.validators(tool.parameters) }
     this.#registered.set(tool, registered)
     return registered
+  }
+
+  #policyOf ({ policy }: Tool): Policy {
+    return policy === undefined ? [] : this.#compiled(policy)
+  }
+
+  #compiled (rules: readonly PolicyRule[]): Policy {
+    if (this.#cel === undefined) throw new Error('A tool with rules was not prepared')
+    return compilePolicy(this.#cel, rules)
   }
 
   /** Hash of a tool as it is served. Where it was declared is left out: moving an entry to another file changes nothing. */

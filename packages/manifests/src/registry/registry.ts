@@ -8,6 +8,9 @@ import { importedTools, markImportFaults, type ImportedTool, type ImportFaults }
 import type { Layer } from '../layer/layer.ts'
 import { readManifest } from './manifest.ts'
 import { createYamlMemory, type YamlMemory } from '../document/yaml-memory.ts'
+import { loadCel } from '../schema/policy/expression.ts'
+import { compilePolicy, type Policy } from '../schema/policy/policy.ts'
+import { readPolicyFile, type PolicyReading } from '../schema/policy/read-policy.ts'
 import { Registration, type RegisteredTool } from './registration.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
 import { createSchemas, type SchemasMemory } from '../schema/schemas.ts'
@@ -36,6 +39,8 @@ export interface Registry {
   all (): readonly RegisteredTool[]
   /** The skills that are loaded, in order, also those that have no tools. */
   skills (): readonly Skill[]
+  /** The rules of the policy file. */
+  readonly policy: Policy
   /** The MCP servers that manifests name, in order, also those that have no accepted tools. */
   servers (): readonly McpServer[]
   /** What is wrong with the manifests: by manifest, then what merging found, then names that are not published. */
@@ -76,6 +81,8 @@ export interface RegistryOptions {
   policy?: BuiltinPolicy
   /** Tools don't run whose programs others than the owner may replace; default false: they are a warning. */
   strictPrograms?: boolean
+  /** Path of the file with rules on all calls. */
+  policyFile?: string | undefined
   /** Every fault of a manifest is a finding, also where reading ends at the first. Default false. */
   everyFault?: boolean
 }
@@ -97,6 +104,9 @@ interface ReadManifests {
   files: readonly string[]
   servers: readonly McpServer[]
   registration: Registration
+  /** The rules on all calls. */
+  policy: Policy
+  policyFindings: readonly Finding[]
   memory: Memory
 }
 
@@ -118,6 +128,7 @@ async function load (options: RegistryOptions, known: Memory | undefined, faults
   const joined = joinSkills(layers, skills)
   const merged = strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers
   const registration = new Registration(schemas)
+  const policyReading = options.policyFile === undefined ? undefined : await readPolicyFile(options.policyFile)
   const own = builtins ? builtinTools(policy) : []
   await registration.prepare([own, ...merged.map(toolsOf)].flat())
   const read: ReadManifests = {
@@ -125,7 +136,9 @@ async function load (options: RegistryOptions, known: Memory | undefined, faults
     builtins: own,
     layers: merged,
     skills: joined.skills,
-    files: filesOf(layers),
+    files: [...filesOf(layers), ...options.policyFile === undefined ? [] : [options.policyFile]],
+    policy: policyReading === undefined ? [] : await policyOf(policyReading),
+    policyFindings: policyReading?.findings ?? [],
     servers: layers.flatMap(({ servers = [] }) => servers),
     registration,
     memory: { schemas: schemas.memory, yaml: yaml.readings }
@@ -137,20 +150,22 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
   const layers = markImportFaults(read.layers, faults)
   const merged = mergeLayers(read.builtins, layers)
   const tools = [...merged.tools.values()]
-  const findings = [...layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
+  const rules = read.policy.map(({ rule }) => JSON.stringify(rule))
+  const findings = [...read.policyFindings, ...layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
   return {
     ...registryOf(tools.map(tool => read.registration.of(tool)), merged, findings),
-    version: versionOf(tools.map(tool => read.registration.digest(tool)), read.skills),
+    version: versionOf([...tools.map(tool => read.registration.digest(tool)), ...rules], read.skills),
     skills: () => read.skills,
     servers: () => read.servers,
     files: read.files,
+    policy: read.policy,
     imported: evenSo => importedTools(read.layers, evenSo),
     withImportFaults: others => assemble(read, others),
     reload: () => load(read.options, read.memory, faults)
   }
 }
 
-function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'version' | 'skills' | 'servers' | 'files' | 'imported' | 'withImportFaults' | 'reload'> {
+function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'version' | 'skills' | 'servers' | 'files' | 'policy' | 'imported' | 'withImportFaults' | 'reload'> {
   const byName = new Map(all.map(registered => [registered.tool.name, registered]))
   const byType = new Map(all.map(registered => [registered.tool.jobType, registered]))
   const published = all.filter(({ tool }) => isPublished(tool))
@@ -169,6 +184,12 @@ function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings
       return { name, ...tool !== undefined && { tool, published: isPublished(tool) }, steps: taken, findings: about }
     }
   }
+}
+
+/** A policy file that can't be used is no reason to let calls through. */
+async function policyOf ({ rules, findings }: PolicyReading): Promise<Policy> {
+  const reason = 'The policy file of this service has faults, so that no call runs; its log names them.'
+  return compilePolicy(await loadCel(), findings.length > 0 ? [{ when: 'true', then: 'deny', reason }] : rules)
 }
 
 function isPublished ({ name, enabled, unavailable, publishAs }: Tool): boolean {

@@ -2,6 +2,7 @@ import type { Static, TSchema, TUnsafe } from 'typebox'
 import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import { SnakeLimits } from '../program/limit-fields.ts'
+import { policyFields } from '../schema/policy/definition.ts'
 import { digestPattern } from '../program/pin.ts'
 import { Namespace } from '../layer/namespace.ts'
 
@@ -61,6 +62,7 @@ export const ToolDescriptor = Type.Object({
   idempotent: flag('Whether a call may run again after its worker died.', false),
   strict_outputs: flag('Whether a result that does not fit outputs is an error, not a warning.', false),
   sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the file of the module, as sha256sum prints it: another one is not run.' })),
+  ...policyFields,
   python_root: optionalText('Directory that modules are imported from, relative to the manifest; else the nearest directory above it that has the module.')
 })
 export type ToolDescriptor = Static<typeof ToolDescriptor>

@@ -4,6 +4,8 @@ import type { DocumentPath } from '../finding/finding.ts'
 import { jobTypeOf } from '../tool/job-type.ts'
 import type { LayerEntry } from '../layer/layer.ts'
 import { sortPermissions } from '../tool/permissions.ts'
+import { rulesOf } from '../schema/policy/definition.ts'
+import { policyRemarks } from '../schema/policy/read-policy.ts'
 import { limitsOfSnake, SnakeLimits } from '../program/limit-fields.ts'
 import { boundFaults, fittingDefaults } from '../schema/defaults.ts'
 import type { Schemas } from '../schema/schemas.ts'
@@ -62,6 +64,7 @@ export async function readEntry (value: unknown, place: EntryPlace): Promise<Ent
 /** The tool, with a Python root and a module that are still to be found. */
 function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool {
   const { name, description, runtime = {}, inputs = {}, outputs, class_name: className, notes } = descriptor
+  const rules = rulesOf(descriptor)
   return {
     name,
     description,
@@ -74,6 +77,7 @@ function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool 
     // Without them those of TOOL_DEFAULT_PERMISSIONS; an empty list is none.
     ...descriptor.permissions !== undefined && { permissions: sortPermissions(descriptor.permissions).permissions },
     ...runtime.limits !== undefined && { limits: limitsOfSnake(runtime.limits) },
+    ...rules.length > 0 && { policy: rules },
     ...typeof notes === 'string' && { notes },
     source: { format: 'tool-manifest', file, index },
     run: {
@@ -102,6 +106,7 @@ async function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPat
     for (const fault of await schemas.check(schema)) found.push(remark('error', 'X17', at(name), fault.message, fault.fix))
   }
   for (const { message, fix } of boundFaults(parametersOf(inputs))) found.push(remark('warning', 'X17', at('inputs'), message, fix))
+  found.push(...await policyRemarks(rulesOf(descriptor), parametersOf(inputs), path))
   for (const place of fittingDefaults(parametersOf(inputs)).unfit) {
     const where = place.length === 1 ? at('inputs', ...place, 'default') : at('inputs', place[0] ?? '')
     const what = place.length === 1 ? 'does not fit the parameter' : `has a default of ${JSON.stringify(place.join('.'))} that does not fit it`

@@ -1,4 +1,5 @@
 import type { Permission } from '@toolyard/contract'
+import type { PolicyRule } from './policy-rule.ts'
 import type { ToolLimits } from './tool-limits.ts'
 import type { SkillFilesRun, SkillProgramRun, SkillRun } from './skill-run.ts'
 import type { ServiceAction } from './service-action.ts'
@@ -157,12 +158,11 @@ export interface Tool {
   limits?: ToolLimits
   /** Processes of a command that wait ready in each worker; absent: none. */
   warm?: number | 'auto'
-  /** Absent: models see it as a tool. */
-  publishAs?: PublishedAs
+  /** Rules on its calls. */ policy?: readonly PolicyRule[]
+  /** Absent: models see it as a tool. */ publishAs?: PublishedAs
   /** Why it can't run: it isn't published, and doesn't replace a tool of an earlier layer. */
   unavailable?: string
-  /** Free text for operators. */
-  notes?: string
+  /** Free text for operators. */ notes?: string
   source: ToolSource
   run: ToolRun
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type Redis, cancelChannel, jobKey, jobPartKey, placeOfKey, queueKey, RedisUnavailableError, whileAvailable, goOnWhenFull } from '@toolyard/store'
+import { type Redis, cancelChannel, jobKey, jobPartKey, placeOfKey, queueKey, RedisUnavailableError, whileAvailable, goOnWhenFull, fromRedis } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
-import type { JobData, OutputRecord } from '@toolyard/contract'
+import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import { cancelled, isCancelled } from '../record/cancellation.ts'
 import { JobFlow } from './job-flow.ts'
+import { leaveHeld } from '../queues/held-jobs.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { lockMs } from '../backend/timed/lock-renewal.ts'
 import { encodeFailure } from '../record/settlement.ts'
@@ -17,12 +18,15 @@ import { encodeFailure } from '../record/settlement.ts'
  * meets a cancelled job. See docs/decisions/0025-cancel-takes-lock.md.
  */
 
-/** KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel. */
+/**
+ * KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel, 1 for
+ * a cancel.
+ */
 const takeScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
 ${goOnWhenFull('KEYS[1]')}
-redis.call('HSET', KEYS[1], 'cancelled', '1')
+if ARGV[5] == '1' then redis.call('HSET', KEYS[1], 'cancelled', '1') end
 redis.call('HDEL', KEYS[1], 'stc', 'defa')
 for _, key in ipairs({KEYS[3], KEYS[6], KEYS[7]}) do redis.call('LREM', key, 0, ARGV[1]) end
 for _, key in ipairs({KEYS[4], KEYS[5], KEYS[8]}) do redis.call('ZREM', key, ARGV[1]) end
@@ -55,15 +59,30 @@ export class JobCanceller {
    * @throws RedisUnavailableError, after which the job may or may not be cancelled.
    */
   async cancel (queue: string, jobId: string): Promise<CancelResult> {
-    const token = randomUUID()
-    const key = jobKey(queue, jobId)
-    const keys = [key, jobPartKey(queue, jobId, 'lock'), ...lists.map(name => queueKey(queue, name))]
-    const taken = await whileAvailable(this.#redis.eval(takeScript, keys.length, ...keys, jobId, token, lockMs, cancelChannel))
+    const taken = await this.#end(queue, jobId, cancelled)
     if (taken === 'missing') return 'missing'
-    if (taken === 'taken') await this.#settle(queue, jobId, token)
-    else if (!isCancelled(await whileAvailable(this.#redis.hget(key, 'failedReason')))) return 'finished'
+    if (taken === 'finished' && !isCancelled(await whileAvailable(this.#redis.hget(jobKey(queue, jobId), 'failedReason')))) return 'finished'
     await this.cancelSteps(queue, jobId)
     return 'cancelled'
+  }
+
+  /**
+   * Ends a job that somebody has denied, which its record says.
+   *
+   * @throws RedisUnavailableError, after which a worker ends it.
+   */
+  async deny (queue: string, jobId: string, error: CallError): Promise<void> {
+    await this.#end(queue, jobId, error)
+  }
+
+  async #end (queue: string, jobId: string, error: CallError): Promise<'missing' | 'finished' | 'taken'> {
+    const token = randomUUID()
+    const keys = [jobKey(queue, jobId), jobPartKey(queue, jobId, 'lock'), ...lists.map(name => queueKey(queue, name))]
+    const taken = fromRedis<'missing' | 'finished' | 'taken'>(await whileAvailable(
+      this.#redis.eval(takeScript, keys.length, ...keys, jobId, token, lockMs, cancelChannel, error === cancelled ? 1 : 0)
+    ))
+    if (taken === 'taken') await this.#settle(queue, jobId, token, error)
+    return taken
   }
 
   /** Cancels the jobs that a job made as its steps and that have not ended. */
@@ -81,13 +100,14 @@ export class JobCanceller {
   }
 
   /** Settles a job whose lock this canceller has. Another canceller may have the lock by now, and settles the job then. */
-  async #settle (queue: string, jobId: string, token: string): Promise<void> {
+  async #settle (queue: string, jobId: string, token: string, error: CallError): Promise<void> {
     const opened = this.#queues.open(queue)
     try {
       const job = await whileAvailable(bullmq.Job.fromId<JobData, OutputRecord>(opened, jobId))
       if (job === undefined) return
       if (job.data.callbackUrl !== undefined) await whileAvailable(this.#queues.callbacks.enter({ queue, jobId }))
-      await whileAvailable(job.moveToFailed(new bullmq.UnrecoverableError(encodeFailure(cancelled)), token))
+      await whileAvailable(job.moveToFailed(new bullmq.UnrecoverableError(encodeFailure(error)), token))
+      if (job.data.hold !== undefined) await whileAvailable(leaveHeld(this.#redis, queue, jobId, job.data.tenant))
       // The end says it now. Should an operator run the job again, it isn't cancelled any more.
       await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
       await whileAvailable(this.#queues.callbacks.post(queue, job))

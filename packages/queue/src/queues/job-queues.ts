@@ -1,17 +1,16 @@
 import { asError, limits } from '@toolyard/contract/terms'
-import type { JobsOptions, RedisConnection } from 'bullmq'
+import type { RedisConnection } from 'bullmq'
 import { backendOn, listenOn, openQueue, type JobQueue } from '../backend/backends.ts'
-import { type Redis, newJobId, ownerOf, qualifiedName, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, ForgetfulMap, required } from '@toolyard/store'
-import { bullmq } from '../record/bullmq.ts'
+import { type Redis, newJobId, ownerOf, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, ForgetfulMap, required } from '@toolyard/store'
 import { CallbackOutbox } from './callback-outbox.ts'
 import { LargeWrites } from './large-writes.ts'
 import { FairOrder, linesOf, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './dependencies.ts'
-import type { AddedJob } from '../backend/add-jobs.ts'
-import { carriedData } from '../record/job-arguments.ts'
-import { indexEntries, JobIndex } from '../record/job-index.ts'
+import { addedJob } from './added-job.ts'
+import { heldKey } from '../record/approval.ts'
+import { JobIndex } from '../record/job-index.ts'
 import { standingOf } from '../record/job-standing.ts'
-import type { CompleteJob, NewJob, OwnOptions } from '../record/new-job.ts'
+import type { CompleteJob, NewJob } from '../record/new-job.ts'
 import { OpenJobs } from './open-jobs.ts'
 import { QueueDepth } from './queue-depth.ts'
 import type { QueueDirectory } from './queue-directory.ts'
@@ -41,8 +40,6 @@ const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perOwner: ()
 
 /** Queues that are kept open. */
 const maxOpened = 200
-/** Before the second run a job waits 0.5 to 1 s, before each further one twice as long. */
-const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
 
 /** Adds jobs to queues of any public name. */
 export class JobQueues {
@@ -178,6 +175,9 @@ export class JobQueues {
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
       const added = jobs.map(job => ({ idempotencySec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) }))
+      const held = added.flatMap(({ isHeld, entries }) => isHeld ? entries : [])
+      // Before the jobs: one that isn't there would never be found.
+      if (held.length > 0) await whileAvailable(this.#redis.zadd(heldKey(queue), ...held.flatMap(entry => [0, entry])))
       const errors = await this.#large.write(
         ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { chars }) => sum + chars, 0),
         async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)
@@ -210,37 +210,4 @@ export class JobQueues {
 function orUnknown (error: unknown): never {
   const isUnknown = error instanceof ReplicasMissingError || (error instanceof RedisUnavailableError && !(error instanceof RedisFullError))
   throw isUnknown ? new JobsUnknownError(error) : error
-}
-
-/** A job as BullMQ makes it, and how long its data is. */
-function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'idempotencySec'> & { chars: number } {
-  const { id, type, maxAttempts, delayMs, parent } = job
-  const data = carriedData(job.data)
-  const options: JobsOptions & OwnOptions = {
-    // BullMQ serves low numbers first, and jobs without a priority before all others.
-    priority,
-    attempts: maxAttempts,
-    stackTraceLimit: 0,
-    ...(data.tenant === undefined ? {} : { tenant: data.tenant }),
-    ...(data.session === undefined ? {} : { session: data.session }),
-    // Options are written and read with each job: those that say nothing are left out.
-    ...(maxAttempts === 1 ? {} : { backoff }),
-    ...(delayMs === 0 ? {} : { delay: delayMs }),
-    // A parent is woken when one of its steps fails, and reads which.
-    ...(parent === undefined ? {} : { parent: { id: parent.id, queue: qualifiedName(parent.queue) }, continueParentOnFailure: true })
-  }
-  const isPlain = delayMs === 0 && parent === undefined && data.dependsOn === undefined
-  const text = JSON.stringify(data)
-  return {
-    id,
-    chars: text.length,
-    entries: indexEntries(job),
-    ...(isPlain ? { plain: { name: type, data: text, opts: JSON.stringify(options), timestamp: now, priority } } : {}),
-    general: () => {
-      const made = new bullmq.Job(queue, type, data, options, id)
-      made.timestamp = now
-      const parentKeys = made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }
-      return { job: made.asJSON(), parent: { ...parentKeys, ...(data.dependsOn === undefined ? {} : { addToWaitingChildren: true }) } }
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import { heldKey } from '../record/approval.ts'
 import { type Redis, queueKey, whileAvailable, ForgetfulMap } from '@toolyard/store'
 
 /** A count of jobs is used for so long, in milliseconds, while the queue is at most half full. */
@@ -6,10 +7,11 @@ const freshMs = 250
 const lists = ['wait', 'paused'] as const
 const sets = ['prioritized', 'delayed', 'waiting-children'] as const
 
+/** Jobs that wait for an approval are not in the way of others, and bounded by their owners' limits. KEYS: held, lists, sets. */
 const countScript = `
 local count = 0
-for place, key in ipairs(KEYS) do count = count + redis.call(place <= ${lists.length} and 'LLEN' or 'ZCARD', key) end
-return count
+for place = 2, #KEYS do count = count + redis.call(place <= ${lists.length + 1} and 'LLEN' or 'ZCARD', KEYS[place]) end
+return count - redis.call('ZCARD', KEYS[1])
 `
 
 interface DepthView {
@@ -46,7 +48,7 @@ export class QueueDepth {
   async #read (queue: string, view: DepthView): Promise<void> {
     view.reading = true
     try {
-      const keys = [...lists, ...sets].map(name => queueKey(queue, name))
+      const keys = [heldKey(queue), ...[...lists, ...sets].map(name => queueKey(queue, name))]
       view.count = Number(await whileAvailable(this.#redis.eval(countScript, keys.length, ...keys)))
       view.readAt = performance.now()
     } finally {

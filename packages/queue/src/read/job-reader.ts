@@ -1,8 +1,9 @@
-import type { JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
+import type { ApprovalView, Hold, JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
 import { around, storedJson, writeJson } from '@toolyard/contract/terms'
 import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
+import { approvalField, approvalView, decodeApproval, firstApproval, isHeld } from '../record/approval.ts'
 import { argumentsOf } from '../record/job-arguments.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
@@ -16,6 +17,26 @@ export interface ReadJob {
   view: Omit<JobView, 'result'>
   /** The JSON of its output in pieces, as it may be large: the value isn't needed here. */
   result: readonly Buffer[]
+}
+
+/** A job that needs an approval, or needed one. */
+export interface HeldCall {
+  tool: string
+  version: string | undefined
+  keyName: string
+  tenant: string | undefined
+  session: string | undefined
+  conversation: string | undefined
+  queue: string
+  id: string
+  type: string
+  hold: Hold
+  parentId: string | undefined
+  /** As they will be handed over. */
+  arguments: unknown
+  approval: ApprovalView
+  submittedAt: string
+  status: JobView['status']
 }
 
 /** The JSON of a job as the API shows it, in one line. */
@@ -62,7 +83,7 @@ export class JobReader {
     // What is written for a job that is gone leaves a record without the fields of one.
     if (type === null || text === null) return undefined
     const data = storedJson<JobData>(text)
-    const { tool, tags, timeoutSec, callbackUrl, tenant, keyName, dependsOn, session, origin } = data
+    const { tool, tags, timeoutSec, callbackUrl, tenant, keyName, dependsOn, session, origin, hold, conversation } = data
     const { attempts: maxAttempts = 1 } = storedJson<{ attempts?: number }>(values[recordFields.indexOf('opts')] ?? '{}')
     const job = {
       id: jobId, queue, type, tool, tags, priority: publicPriority(Number(priority)), timeoutSec, maxAttempts, callbackUrl, tenant, keyName
@@ -72,9 +93,12 @@ export class JobReader {
     const record = summary.status === 'succeeded' && returnValue !== null ? storedJson<OutputRecord>(returnValue) : undefined
     const { json, truncation } = record === undefined ? noResult : await this.#result(queue, jobId, record)
     const failure = summary.finished_at === null ? '' : values[recordFields.indexOf('failedReason')] ?? ''
+    const decided = decodeApproval(values[recordFields.indexOf(approvalField)])
     const view = {
       ...summary,
       ...(dependsOn === undefined ? {} : { depends_on: dependsOn.map(dependency => dependency.id) }),
+      ...(hold === undefined ? {} : { approval: approvalView(hold, decided ?? firstApproval(hold, Number(values[0]))) }),
+      ...(conversation === undefined ? {} : { conversation }),
       ...(session === undefined ? {} : { session }),
       ...(origin === undefined ? {} : { request: origin.request }),
       input: await argumentsOf(data),
@@ -95,6 +119,47 @@ export class JobReader {
   async settlement (queue: string, jobId: string): Promise<Settlement | 'missing' | undefined> {
     const [timestamp, ...fields] = await whileAvailable(this.#parts.redis.hmget(jobKey(queue, jobId), 'timestamp', ...settlementFields))
     return timestamp === null ? 'missing' : decodeSettlement(fields)
+  }
+
+  /**
+   * A job that needed an approval; undefined when there is no such job, or it needed none.
+   *
+   * @throws RedisUnavailableError
+   */
+  async held (queue: string, id: string): Promise<HeldCall | undefined> {
+    const job = await this.read(queue, id)
+    const text = await whileAvailable(this.#parts.redis.hget(jobKey(queue, id), 'data'))
+    if (job === undefined || text === null) return undefined
+    const { view } = job
+    const { hold, version, tool, keyName, tenant, session, conversation } = storedJson<JobData>(text)
+    if (hold === undefined || view.approval === undefined) return undefined
+    return {
+      queue,
+      id,
+      type: view.type,
+      tool,
+      version,
+      keyName,
+      tenant,
+      session,
+      conversation,
+      hold,
+      parentId: view.parent_id,
+      arguments: view.input,
+      approval: view.approval,
+      submittedAt: view.created_at,
+      status: view.status
+    }
+  }
+
+  /**
+   * Whether a job of a queue that is known waits for an approval.
+   *
+   * @throws RedisUnavailableError
+   */
+  async isHeld (queue: string, jobId: string): Promise<boolean> {
+    const [options, finishedOn, approval] = await whileAvailable(this.#parts.redis.hmget(jobKey(queue, jobId), 'opts', 'finishedOn', approvalField))
+    return isHeld(options, approval) && finishedOn === null
   }
 
   /**

@@ -6,17 +6,20 @@ import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { readProgress } from '../record/log/job-progress.ts'
 import { mapInTurns } from '@toolyard/runtime'
+import { approvalField, decodeApproval, isHeld } from '../record/approval.ts'
 import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record/job-times.ts'
 import { decodeFailure, isFailedUnrun, runsOf } from '../record/settlement.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
 export const recordFields = [
   'timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey', beganField, rerunsField, 'pb', 'opts', 'atm',
-  'progress', 'delay'
+  'progress', 'delay', approvalField
 ] as const
 
 interface Record extends JobCourse {
   failure: CallError | undefined
+  /** Nobody has approved it yet. */
+  isHeld: boolean
   /** Taken from its workers, and not settled yet. */
   isCancelled: boolean
   /** It has made jobs and waits for them. */
@@ -68,12 +71,15 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
 function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Record | undefined {
   const [
     timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null,
-    began = null, reruns = null, worker = null, options = null, ended = null, progress = null, delay = null
+    began = null, reruns = null, worker = null, options = null, ended = null, progress = null, delay = null, approval = null
   ] = values
   if (timestamp === null) return undefined
+  const { approvedAt } = decodeApproval(approval) ?? {}
+  const isWaiting = isHeld(options, approval)
   return {
     timestamp: Number(timestamp),
-    delayMs: delayOf(options),
+    delayMs: approvedAt === undefined ? delayOf(options) : approvedAt - Number(timestamp),
+    isHeld: isWaiting,
     processedOn: numberOf(processedOn),
     began: numberOf(began),
     finishedOn: numberOf(finishedOn),
@@ -87,7 +93,7 @@ function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Reco
     parentId: parentKey === null ? undefined : placeOfKey(parentKey).id,
     worker: isFailedUnrun(failedReason) ? undefined : worker ?? undefined,
     progress: progress === null ? undefined : readProgress(storedJson(progress)),
-    dueAt: processedOn === null && Number(delay) > 0 ? Number(timestamp) + Number(delay) : undefined
+    dueAt: processedOn === null && !isWaiting && Number(delay) > 0 ? Number(timestamp) + Number(delay) : undefined
   }
 }
 
@@ -105,6 +111,7 @@ const goingOn: ReadonlySet<string> = new Set(['active', 'completed', 'failed'])
 async function stateOf (queues: JobQueues, { queue, id }: IndexedJob, record: Record): Promise<JobState> {
   if (record.isCancelled || record.failure?.code === cancelled.code) return 'cancelled'
   if (record.finishedOn !== undefined) return record.failure === undefined ? 'succeeded' : 'failed'
+  if (record.isHeld) return 'held'
   if (record.hasSteps) return 'running'
   if (record.processedOn === undefined) return 'queued'
   // It runs, or waits for its next run. One that has ended since its record was read is shown as it was then.

@@ -6,7 +6,7 @@ import type { QueueDirectory } from '../queues/queue-directory.ts'
 /** So many waiting jobs are looked at to find the oldest: those that are served next. */
 const looked = 1_000
 
-/** KEYS: prioritized, wait, paused, delayed, waiting-children, active, meta. ARGV: stem of the jobs' keys. */
+/** KEYS: prioritized, wait, paused, delayed, waiting-children, active, meta, held. ARGV: stem of the jobs' keys. */
 const countScript = `
 local oldest = ''
 for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, ${looked - 1})) do
@@ -15,11 +15,11 @@ end
 local options = oldest ~= '' and redis.call('HGET', ARGV[1] .. oldest, 'opts') or '{}'
 return {
   redis.call('ZCARD', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[3]),
-  redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}',
+  math.max(0, redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD', KEYS[8])), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}',
   redis.call('HEXISTS', KEYS[7], 'paused')
 }
 `
-const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'active', 'meta']
+const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'active', 'meta', 'held']
 
 /**
  * Counts the unfinished jobs of all queues.

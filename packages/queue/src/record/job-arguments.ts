@@ -1,12 +1,16 @@
 import type { JobData } from '@toolyard/contract'
 import { setImmediate as turn } from 'node:timers/promises'
-import { isWritten, plainProtocol, protocol, readJsonInTurns, writeJson } from '@toolyard/contract/terms'
+import { isWritten, plainProtocol, protocol, readJsonInTurns, textProtocol, writeJson } from '@toolyard/contract/terms'
 
-/** What a job carries: its arguments also as text, where only that keeps their numbers and their order. */
+/**
+ * What a job carries: its arguments also as text, where only that keeps their numbers and their order. Workers that know no
+ * approvals take no held job.
+ */
 export function carriedData (data: JobData): JobData {
+  const needs = data.hold === undefined ? plainProtocol : protocol
   return isWritten(data.arguments)
-    ? { ...data, argumentsText: writeJson(data.arguments), protocol }
-    : { ...data, protocol: plainProtocol }
+    ? { ...data, argumentsText: writeJson(data.arguments), protocol: Math.max(needs, textProtocol) }
+    : { ...data, protocol: needs }
 }
 
 /** The arguments that a job carries, as they were written. */

@@ -24,4 +24,6 @@ export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'paren
 export interface OwnOptions {
   tenant?: string
   session?: string
+  /** It needs an approval. */
+  hold?: 1
 }

@@ -28,6 +28,8 @@ export interface TakenJob {
   waitedMs: number | undefined
   /** Aborted when the job is no longer this worker's, or the pool stops; `signal.reason` is a `CallError`. */
   signal: AbortSignal
+  /** Of a job that was approved: names what was approved. */
+  approved?: string
   /** Adds a line to the job's log, where it can be read at once; it must have no secret in it. */
   log: (line: LogLine) => void
   /** Reports how far the job is, any number of times. The text has no secret in it, and is made when it is written. */
@@ -44,6 +46,8 @@ export type HandlerResult =
   | { ok: false, wait: StepWait }
   /** Back to the queue: nothing was done, and the run counts as lost. */
   | { ok: false, requeue: true }
+  /** What would run isn't what was approved: nothing was done, and the job is held again. */
+  | { ok: false, held: { digest: string, changed: string } }
   /** The job is another worker's by now. */
   | { ok: false, taken: true }
   /**

@@ -6,13 +6,14 @@ import { bullmq } from '../record/bullmq.ts'
 import type { Announcer } from './announcer.ts'
 import type { CallbackOutbox } from '../queues/callback-outbox.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
-import { publicPriority } from '../queues/fair-order.ts'
 import type { JobBackendParts } from '../backend/job-backend.ts'
 import { PutOffError, type JobWorker } from '../backend/job-worker.ts'
 import { JobFlow } from '../change/job-flow.ts'
 import { openWorker } from '../backend/backends.ts'
 import type { SharedPlaces } from '../backend/shared-places.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
+import { HoldGate } from './hold-gate.ts'
+import { promote } from '../queues/release.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
 import { JobNotices } from './job-notices.ts'
@@ -24,7 +25,7 @@ import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
 import type { TenantPlaces } from './tenant-places.ts'
 import type { SerialGate, SerialJob } from '../queues/serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
-import { lockLost, stopped, type Run } from './run.ts'
+import { lockLost, stopped, takenJobOf, type Run } from './run.ts'
 
 export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wait'> {
   announcer: Announcer
@@ -49,12 +50,14 @@ export class QueueWorker {
   readonly #running = new Map<string, Run>()
   readonly #notices: JobNotices
   readonly #givenBack: GivenBackJobs
+  readonly #gate: HoldGate
 
   constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
     this.#queue = queue
     this.#options = options
     this.#parts = parts
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
+    this.#gate = new HoldGate(options.redis, queue)
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     const { redis, retention, concurrency, name } = options
     this.#worker = openWorker(
@@ -111,6 +114,10 @@ export class QueueWorker {
       // First: its canceller is gone, so no one else settles it.
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
+      const pass = await this.#gate.enter(job)
+      if (pass?.kind === 'ends') throw new bullmq.UnrecoverableError(encodeFailure(pass.error))
+      if (pass?.kind === 'parks') return await this.#hold(run, pass.ms)
+      run.approved = pass?.digest
       await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       const leave = await this.#parts.places.take(job.data.tenant, id)
       if (leave === undefined) {
@@ -136,28 +143,15 @@ export class QueueWorker {
 
   async #handle (run: Run): Promise<HandlerResult> {
     run.isHandled = true
-    const { job, token, abort: { signal }, log, progress } = run
+    const { job, token, progress } = run
     if (readProgress(job.progress) !== undefined) await progress.clear()
     const { runs } = this.#worker.backend
     const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !runs.isUnbegun(job)
     // A job that makes jobs is taken again and again.
-    const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined
+    const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined || job.data.hold !== undefined
     const waitedMs = isRepeated ? undefined : Math.max(0, serverTime(this.#options.redis) - job.timestamp - (job.opts.delay ?? 0))
-    return await this.#options.handle({
-      id: idOf(job),
-      queue: this.#queue,
-      type: job.name,
-      data: job.data,
-      priority: publicPriority(job.priority),
-      attempt: job.attemptsMade,
-      lostBefore,
-      begin: async () => await runs.beginOnce(job, token),
-      takenAt: run.takenAt,
-      waitedMs,
-      signal,
-      log: line => { log.write(line) },
-      progress: make => { progress.write(make) }
-    })
+    const begin = async (): Promise<boolean> => await runs.beginOnce(job, token)
+    return await this.#options.handle({ ...takenJobOf(run, this.#queue), lostBefore, begin, waitedMs })
   }
 
   /** Notes a long run as begun. Unlike `begin`, the run doesn't wait for it. */
@@ -213,6 +207,14 @@ export class QueueWorker {
     throw new PutOffError()
   }
 
+  /** Parks a job that nobody has approved. */
+  async #hold (run: Run, ms: number): Promise<never> {
+    const id = idOf(run.job)
+    await this.#park(run, ms)
+    if (await this.#gate.isDecided(id)) await promote(this.#parts.queues, { queue: this.#queue, id })
+    throw new bullmq.DelayedError()
+  }
+
   async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
     if (result.ok) {
       const record = await this.#parts.outputs.save(this.#queue, idOf(run.job), result)
@@ -227,6 +229,7 @@ export class QueueWorker {
     }
     if ('later' in result) return await this.#putOff(run, result.nowhere)
     if ('taken' in result) throw new bullmq.WaitingError()
+    if ('held' in result) return await this.#hold(run, await this.#gate.holdAgain(run.job, result.held))
     if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
     const reason = encodeFailure(result.error, result.sandbox)
     throw result.retry === true ? new Error(reason) : new bullmq.UnrecoverableError(reason)

@@ -1,5 +1,8 @@
 import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
+import { idOf } from '@toolyard/store'
+import { publicPriority } from '../queues/fair-order.ts'
+import type { TakenJob } from './handler.ts'
 import type { JobLogWriter } from '../record/log/job-log-writer.ts'
 import type { JobProgressWriter } from '../record/log/job-progress.ts'
 
@@ -17,6 +20,27 @@ export interface Run {
   progress: JobProgressWriter
   /** By `performance.now()`. */
   takenAt: number
+  /** Of a job that needed an approval and has it: what was approved. */
+  approved?: string | undefined
   /** What is done for the job has begun. */
   isHandled: boolean
+}
+
+/** The job as its handler sees it, but for what its queue knows. */
+export function takenJobOf (
+  { job, abort: { signal }, log, progress, takenAt, approved }: Run, queue: string
+): Omit<TakenJob, 'lostBefore' | 'begin' | 'waitedMs'> {
+  return {
+    id: idOf(job),
+    queue,
+    type: job.name,
+    data: job.data,
+    priority: publicPriority(job.priority),
+    attempt: job.attemptsMade,
+    takenAt,
+    signal,
+    ...(approved === undefined ? {} : { approved }),
+    log: line => { log.write(line) },
+    progress: make => { progress.write(make) }
+  }
 }

@@ -1,7 +1,4 @@
-import { isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, permissions, tenantNamePattern, type Permission } from '@toolyard/contract/terms'
-
-/** `read` may look, `admin` may also change and run things. */
-export type Role = 'read' | 'admin'
+import { isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, permissions, roles, tenantNamePattern, type Permission, type Role } from '@toolyard/contract/terms'
 
 /** An API key as configured. The name appears in logs and job data, the key never does. */
 export interface ApiKey {
@@ -49,14 +46,15 @@ function parseApiKey (entry: unknown, index: number): ApiKey {
   if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
   if (!sendableKey.test(key.trim())) throw new Error(`${at}.key must be of printable ASCII characters: no other arrives whole in a header`)
-  if (role !== 'admin' && role !== 'read') throw new Error(`${at}.role must be one of: admin, read`)
+  const given = roles.find(each => each === role)
+  if (given === undefined) throw new Error(`${at}.role must be one of: admin, approver, read`)
   if (name !== undefined && !isKeyName(name)) throw new Error(`${at}.name ${keyNameRule}`)
   if (tenant !== undefined && tenant !== null && !isTenantName(tenant)) throw new Error(`${at}.tenant must match ${tenantNamePattern}`)
   if (sse !== undefined && typeof sse !== 'boolean') throw new Error(`${at}.sse must be a boolean`)
   return {
     name: name ?? `key-${index + 1}`,
     key: key.trim(),
-    role,
+    role: given,
     tenant: tenant ?? undefined,
     sse: sse ?? true,
     queueAllowlist: parseQueues(queues, at),

@@ -1,7 +1,7 @@
 import { asError, isQueueName, limits, permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
 import { isIP } from 'node:net'
 import { parseTenantLimits } from './tenant-limits.ts'
-import { parseApiKeys, sendableKey, type ApiKey, type Role } from './api-keys.ts'
+import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
 import { isLoopback, listedHost } from '../outgoing/hosts.ts'
 import { settingFiles, settingText } from './setting-file.ts'
 import { choice, flag, hosts, integer, items, list, number, optional, orWord, pairs, path, text, type Variable } from './variable.ts'
@@ -27,6 +27,7 @@ export const variables = {
   REDIS_WAIT_REPLICAS: orWord('auto', integer(0, 0, 16)),
   ALLOW_UNSAFE_REDIS: flag(false),
   TOOL_MANIFESTS: optional(list([])),
+  POLICY_FILE: optional(path('')),
   WORKSPACE_DIR: path('workspace'),
   SESSIONS: choice('optional', ['optional', 'require'] as const),
   SESSIONS_DIR: optional(path('')),
@@ -185,7 +186,7 @@ function publicUrl (value: string): string | undefined {
 }
 
 /** Which scope of an access token stands for which role. */
-function scopes (value: string): Readonly<Record<Role, string>> | undefined {
+function scopes (value: string): Readonly<Record<'read' | 'admin', string>> | undefined {
   const { read = '', admin = '', ...others } = pairs.read(value) ?? {}
   // The characters that RFC 6749 allows.
   const areScopes = [read, admin].every(scope => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { isRecord, type Permission } from '@toolyard/contract/terms'
+import { isRecord, roles, type Permission, type Role } from '@toolyard/contract/terms'
 import { runForGood, type Replicas } from '../redis/checks/replicas.ts'
 import { BatchedScript, eachCall } from '../redis/commands/batched-script.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
@@ -19,7 +19,7 @@ import { isTexts, readStored } from '../redis/stored.ts'
 
 export interface StoredKey {
   name: string
-  role: 'read' | 'admin'
+  role: Role
   tenant?: string | undefined
   queueAllowlist?: readonly string[] | undefined
   permissions?: readonly Permission[] | undefined
@@ -103,7 +103,7 @@ interface KeyRecord extends StoredKey { createdAt: number }
 function isKeyRecord (value: unknown): value is KeyRecord {
   if (!isRecord(value)) return false
   const { name, role, tenant, queueAllowlist, permissions, sse, createdAt } = value
-  return typeof name === 'string' && (role === 'read' || role === 'admin') && typeof sse === 'boolean' && typeof createdAt === 'number' &&
+  return typeof name === 'string' && roles.some(each => each === role) && typeof sse === 'boolean' && typeof createdAt === 'number' &&
     (tenant === undefined || typeof tenant === 'string') && [queueAllowlist, permissions].every(list => list === undefined || isTexts(list))
 }
 

@@ -81,6 +81,9 @@ export function createdKey (queue: string): string {
   return queueKey(queue, 'created')
 }
 
+/** The call of each tool that was approved last, by tenant and tool. */
+export const approvedCallsKey = `${keyPrefix}:approved`
+
 /** The last turns that API keys have taken in a queue, by priority. */
 export function fairKey (queue: string, priority: number): string {
   return queueKey(queue, `turns:${priority}`)

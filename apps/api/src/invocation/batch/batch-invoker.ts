@@ -1,5 +1,5 @@
 import { around, limits, type Batch, type CallResult, type InvokeBatchResponse, type Settlement } from '@toolyard/contract'
-import type { CompletionWaiter, JobCanceller, OutputStore } from '@toolyard/queue'
+import type { CompletionWaiter, JobCanceller, JobReader, OutputStore } from '@toolyard/queue'
 import { disconnected } from '../../plugins/abandoned.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -10,11 +10,11 @@ import type { Tracer } from '@toolyard/runtime/traces'
 import { comeBackHint, type ToolCatalog } from '../../catalog/tool-catalog.ts'
 import { BatchAnswers, type AnswerListener } from './batch-answers.ts'
 import { CallTraces, withOrigin } from '../call-traces.ts'
-import { accepted, failed, pending, settled, type CallAnswer, type JobReading, type ReadLog, type ReadOutput } from './call-answer.ts'
+import { accepted, failed, held as heldAnswer, pending, settled, type CallAnswer, type JobReading, type ReadLog, type ReadOutput } from './call-answer.ts'
 import type { CallbackAccess } from '../callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
-import { askedAnew, type ServiceCall } from './job-tool-call.ts'
+import { idsOf, pairs, settlementOf, withoutCall, type Pair } from './planned-calls.ts'
 import type { Asker, JobTools } from './job-tools.ts'
 import { NearTools } from '../near-tools.ts'
 import { readForModel } from './read-for-model.ts'
@@ -26,9 +26,11 @@ export interface BatchInvokerDeps {
   admission: JobAdmission
   jobTools: JobTools
   waiter: CompletionWaiter
+  jobs: Pick<JobReader, 'isHeld'>
   canceller: JobCanceller
   outputs: OutputStore
   metrics: CallMetrics
+  keyPartOf: (principal: Principal) => string
   checkCallback: CallbackAccess
   checkSession: SessionAccess
   tracer?: Tracer | undefined
@@ -53,9 +55,6 @@ export interface Caller {
   /** Gets another job that a call waits for. */
   onFound?: Asker['onFound']
 }
-
-/** A call, and what became of it. */
-type Pair = [Call, Admitted | { ask: ServiceCall }]
 
 /** Runs batches of calls: one answer per call, in request order. */
 export class BatchInvoker {
@@ -84,6 +83,8 @@ export class BatchInvoker {
       principal,
       queue: batch.queue,
       session: batch.session,
+      conversation: batch.conversation,
+      keyPart: this.#deps.keyPartOf(principal),
       jobTypes,
       newId: () => admission.newId(),
       replyTo,
@@ -139,23 +140,28 @@ export class BatchInvoker {
       await collected.answer(index, async () => {
         const answered = 'ask' in entry
           ? await this.#deps.jobTools.answer(call, entry.ask, { ...asker, waitMs: deadline - performance.now() })
-          : await this.#answer(batch.queue, call, entry, settlement, asker)
+          : 'job' in entry && held.has(entry.job.id)
+            ? heldAnswer(call, entry.job.id, plans[index]?.hold?.reason, asker.hint)
+            : await this.#answer(batch.queue, call, entry, settlement, asker)
         traces.answered(index, answered.result)
         return answered
       })
     )
-    const waiting = new Map(pairs(plans, reservation.entries).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
+    const held = await this.#heldOf(batch.queue, plans, reservation)
+    const waiting = new Map(pairs(plans, reservation.entries).flatMap((pair, index) => (
+      'job' in pair[1] && !held.has(pair[1].job.id) ? [[pair[1].job.id, { index, pair }]] : []
+    )))
     const expectation = this.#deps.waiter.expect(batch.queue, [...waiting.keys()], (id, settlement) => {
       const call = waiting.get(id)
       if (call !== undefined) void answer(call.index, call.pair, settlement)
     })
     try {
       const admitted = await this.#deps.admission.admit(reservation)
-      expectation.arm(idsOf(admitted), reservation.repeated)
+      expectation.arm(idsOf(admitted).filter(id => !held.has(id)), reservation.repeated)
       onJobs?.(idsOf(admitted))
       collected.start()
       const answering = pairs(plans, admitted)
-      const asked = answering.map(async (pair, index) => { if (!('job' in pair[1])) await answer(index, pair) })
+      const asked = answering.map(async (pair, index) => { if (!('job' in pair[1]) || held.has(pair[1].job.id)) await answer(index, pair) })
       const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...asked])
       if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(batch.queue, admitted, outcome)
       const answers = await Promise.all(answering.map((pair, index) => answer(index, pair, settlementOf(pair[1], outcome))))
@@ -163,6 +169,14 @@ export class BatchInvoker {
     } finally {
       expectation.release()
     }
+  }
+
+  /** The jobs that nobody has approved: of an earlier request, some may go on by now. */
+  async #heldOf (queue: string, plans: readonly CallPlan[], { entries, repeated }: Reservation): Promise<ReadonlySet<string>> {
+    const ids = entries.flatMap((entry, index) => 'job' in entry && plans[index]?.hold !== undefined ? [entry.job.id] : [])
+    if (!repeated) return new Set(ids)
+    const held = await Promise.all(ids.map(async id => await this.#deps.jobs.isHeld(queue, id) ? [id] : []))
+    return new Set(held.flat())
   }
 
   #asker (
@@ -199,8 +213,8 @@ export class BatchInvoker {
 }
 
 /** What makes it another request with the same key. */
-function requestOf ({ calls, queue, callbackUrl, session }: Batch): unknown[] {
-  return ['batch', calls, queue, callbackUrl, ...session === undefined ? [] : [session]]
+function requestOf ({ calls, queue, callbackUrl, session, conversation }: Batch): unknown[] {
+  return ['batch', calls, queue, callbackUrl, ...session === undefined ? [] : [session], ...conversation === undefined ? [] : [{ conversation }]]
 }
 
 /** What the key may not do now, it may not do by an earlier request either: those calls get their refusal, and keep their jobs. */
@@ -213,28 +227,8 @@ function permitted (reservation: Reservation, plans: readonly CallPlan[]): Reser
   return { ...reservation, entries }
 }
 
-function withoutCall (plan: CallPlan): { job: Extract<CallPlan, { job: unknown }>['job'] } | { error: Extract<CallPlan, { error: unknown }>['error'] } {
-  if ('ask' in plan) return { error: askedAnew }
-  return 'job' in plan ? { job: plan.job } : { error: plan.error }
-}
-
 function outcomeOf (result: CallResult): string {
   if (result.pending === true) return 'pending'
   if (result.ok) return result.job_type === undefined ? 'ok' : 'accepted'
   return result.error?.code ?? ''
-}
-
-/** Each call with what became of it; the two come in the same order. What is asked of another job is asked each time. */
-function pairs (plans: readonly CallPlan[], admitted: readonly Admitted[]): Pair[] {
-  return plans.map((plan, index) => [
-    plan.call, 'ask' in plan ? plan : admitted[index] ?? { error: { code: 'INTERNAL', message: 'The call was lost' } }
-  ])
-}
-
-function idsOf (entries: readonly Admitted[]): string[] {
-  return entries.flatMap(entry => 'job' in entry ? [entry.job.id] : [])
-}
-
-function settlementOf (entry: Pair[1], outcome: ReadonlyMap<string, Settlement>): Settlement | undefined {
-  return 'job' in entry ? outcome.get(entry.job.id) : undefined
 }

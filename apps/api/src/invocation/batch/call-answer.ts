@@ -79,6 +79,14 @@ export function pending (call: Call, jobId: string, message: string): CallAnswer
   return answer(call, rest, { ...rest, message })
 }
 
+/** The call waits until a person approves it; the model is told not to make up its result. */
+export function held (call: Call, jobId: string, reason: string | undefined, hint: string): CallAnswer {
+  const why = reason === undefined ? '' : ` (${reason})`
+  const error = { code: 'HELD', message: `Job ${jobId} waits until somebody approves it${why}` } as const
+  const rest = { ok: false, pending: true, job_id: jobId, error } as const
+  return answer(call, rest, { ...rest, message: `Tool '${call.name}' has not run: a person must approve this call first${why}. Its result is not known, so don't claim one${hint}` })
+}
+
 /** The job was made and nobody waits for it; such an answer has no message for the model. */
 export function accepted (call: Call, jobId: string, jobType: string): CallResult {
   return { call_id: call.call_id, name: call.name, ok: true, job_id: jobId, job_type: jobType }

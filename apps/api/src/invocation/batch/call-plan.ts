@@ -1,23 +1,26 @@
 import { isRecord, type Batch, type CallError } from '@toolyard/contract'
-import { admitCall, type Registry } from '@toolyard/manifests'
+import { admitCall, type HoldTerms, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
 import { jobToolCallOf, type ServiceCall } from './job-tool-call.ts'
 import type { NearTools } from '../near-tools.ts'
-import { accessOf, newJob } from '../new-job.ts'
+import { accessOf, askerOf, heldJob, newJob } from '../new-job.ts'
 
 /** One entry of a batch. */
 export type Call = Batch['calls'][number]
 
 /** What becomes of a call: a job, an error that is known before any job is made, or what is asked of another job. */
-export type CallPlan = { call: Call, job: NewJob } | { call: Call, error: CallError } | { call: Call, ask: ServiceCall }
+export type CallPlan = { call: Call, hold?: HoldTerms } & ({ job: NewJob } | { error: CallError } | { ask: ServiceCall })
 
 export interface PlanContext {
   registry: Registry
   principal: Principal
   queue: string
   session: string | undefined
+  conversation: string | undefined
+  /** See `KeyRing.partOf`. */
+  keyPart: string
   jobTypes: JobTypes
   newId: () => string
   /** The API process that will wait; absent in async mode. */
@@ -29,9 +32,10 @@ export interface PlanContext {
 /** Looks up the tool and decides whether the call may run. */
 export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
   if (call.error !== undefined) return { call, error: call.error }
-  const { registry, principal, queue, session, jobTypes, replyTo, callbackUrl, nearTools } = context
+  const { registry, principal, queue, session, conversation, jobTypes, replyTo, callbackUrl, nearTools } = context
+  const asks = askerOf(principal, session, conversation)
   const admitted = await admitCall(
-    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal), isDirect: true },
+    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal), isDirect: true, asks },
     call.arguments,
     jobTypes.deployment
   )
@@ -45,8 +49,10 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
   if (tool.run.kind === 'service' && tool.run.action === 'call_tool') return { ...await planCall(innerCall(call, admitted.arguments, registry), context), call }
   const ask = jobToolCallOf(tool, admitted.arguments)
   if (ask !== undefined) return { call, ask }
-  const parts = { id: context.newId(), arguments: admitted.arguments, principal, session, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }
-  return { call, job: newJob(admitted.registered, parts) }
+  const parts = { id: context.newId(), arguments: admitted.arguments, principal, session, jobTypes, tags: ['agent-tool'], conversation, replyTo, callbackUrl }
+  const job = newJob(admitted.registered, parts)
+  const { hold } = admitted
+  return hold === undefined ? { call, job } : { call, hold, job: await heldJob(job, hold, admitted.registered, context.keyPart) }
 }
 
 /** The call that `call_tool` is for; it is answered under the name that the model has called. */

@@ -2,7 +2,7 @@ import { asError, type CallError, type OutputRecord } from '@toolyard/contract'
 import { logStart, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
 import { jobIdPattern, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
-import { failed, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
+import { failed, held, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
 import type { Call } from './call-plan.ts'
 import type { KeptOutputs } from '../../outputs/kept-outputs.ts'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
@@ -91,6 +91,7 @@ export class JobTools {
     asker.onFound?.(queue, jobId)
     const settlement = await this.#wait(queue, jobId, Math.min(waitMs, asker.waitMs), asker.abandoned)
     if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    if (settlement === undefined && await this.#parts.jobs.isHeld(queue, jobId)) return held(call, jobId, undefined, asker.hint)
     if (settlement === undefined) return pending(call, jobId, `Job ${jobId} still goes on${asker.hint}`)
     return await settled(call, queue, jobId, settlement, asker)
   }

@@ -95,6 +95,7 @@ function base ({ view }: ReadJob, status: string, retentionSec: number): Record<
 function taskOf (job: ReadJob, { retentionSec }: TaskParts, made: ResultParts): Result {
   const { status, error } = job.view
   const task = (state: string, rest: object = {}): Result => ({ ...base(job, state, retentionSec), ...rest })
+  if (status === 'held') return task('working', { statusMessage: 'held: it runs when somebody has approved it' })
   if (status === 'queued' || status === 'running') return task('working', { statusMessage: status })
   if (status === 'cancelled') return task('cancelled')
   if (error !== null && faults.has(error.code)) {

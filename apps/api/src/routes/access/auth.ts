@@ -13,6 +13,7 @@ export async function authRoutes (app: App): Promise<void> {
         role,
         sse,
         can_write: role === 'admin',
+        can_approve: role !== 'read',
         queue_allowlist: queueAllowlist === undefined ? null : [...queueAllowlist],
         ...(tenant === undefined ? {} : { tenant })
       }

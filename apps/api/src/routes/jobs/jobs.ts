@@ -81,6 +81,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller,
   app.post('/jobs/:id/promote', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     const { id } = request.params
     const queue = await queueOfJob(jobs, id, principalOf(request))
+    if (await jobs.isHeld(queue, id)) throw new HttpError('CONFLICT', 'The job waits until somebody approves it: see GET /v1/approvals')
     if (!await promoteJob(queues, queue, id)) throw new HttpError('CONFLICT', 'The job does not wait for its time')
     const job = await jobs.read(queue, id)
     if (job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { limits } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
+import { policyFields } from '../../schema/policy/definition.ts'
 import { Limits } from '../../program/limit-fields.ts'
 import { httpMethods, queryStyles, type JsonSchema } from '../../tool/tool.ts'
 
@@ -68,6 +69,7 @@ export const HttpEntry = Type.Object({
   timeoutSec: Type.Optional(Type.Integer({ minimum: 0, description: `Seconds; at most ${limits.toolTimeoutSec.max} are used, 0 stands for the default.` })),
   permissions: Type.Optional(Type.Array(Type.String(), { description: 'A request needs network alone, and has it.' })),
   limits: Type.Optional(Limits),
+  ...policyFields,
   enabled: flag('Whether it is served.', true),
   disabled: flag('The same, the other way round.', false),
   override: flag('Whether it may replace a built-in tool.', false),

@@ -1,3 +1,5 @@
+import { rulesOf } from '../../schema/policy/definition.ts'
+import { policyRemarks } from '../../schema/policy/read-policy.ts'
 import { Check } from 'typebox/schema'
 import { isRecord, limits } from '@toolyard/contract/terms'
 import { unknownFields } from '../../document/unknown-fields.ts'
@@ -54,6 +56,8 @@ export async function readHttpEntry (written: Record<string, unknown>, { file, i
   for (const { message, fix } of await schemas.check(parameters)) {
     faults.push({ severity: 'error', rule: 'A6', path: [...path, 'schema'], message: `schema ${message}`, fix })
   }
+  const rules = rulesOf(entry)
+  faults.push(...await policyRemarks(rules, parameters, path))
   const { run, findings } = readRequest(entry.http, [...path, 'http'])
   const remarks = [
     ...faults,
@@ -64,7 +68,7 @@ export async function readHttpEntry (written: Record<string, unknown>, { file, i
     ...defaultFaults(parameters).map(({ message, fix }): Remark => ({ severity: 'warning', rule: 'A6', path: [...path, 'schema'], message: `schema: ${message}`, fix }))
   ].map(about)
   if (run === undefined || faults.length > 0) return { entries: [], findings: [...ignored, ...remarks], files }
-  const tool = toolOf(entry, { parameters, run, source: { format: 'agentcli', file, index } })
+  const tool = { ...toolOf(entry, { parameters, run, source: { format: 'agentcli', file, index } }), ...rules.length > 0 && { policy: rules } }
   return { entries: [{ kind: 'tool', tool, override: entry.override ?? false }], findings: [...ignored, ...remarks], files }
 }
 

@@ -1,3 +1,5 @@
+import { rulesOf } from '../../schema/policy/definition.ts'
+import { policyRemarks } from '../../schema/policy/read-policy.ts'
 import { Check } from 'typebox/schema'
 import { isRecord, limits } from '@toolyard/contract/terms'
 import { permissionAliases, unknownFields } from '../../document/unknown-fields.ts'
@@ -7,7 +9,7 @@ import { goQuote } from '../../finding/go-quote.ts'
 import type { KindPlace, KindReading } from '../../layer/entry-kind.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
 import { sortPermissions } from '../../tool/permissions.ts'
-import type { McpServer } from '../../tool/tool.ts'
+import type { JsonSchema, McpServer } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
 import { readConnection } from './connection.ts'
 import { McpEntry, McpFields } from './definition.ts'
@@ -73,6 +75,8 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
   if (names.has(name)) faults.push(fault([...path, 'name'], 'another MCP server of this manifest has this name', 'Rename one of the two.'))
   names.add(name)
   const read = readConnection(entry.mcp, { file, path: [...path, 'mcp'] })
+  const rules = rulesOf(entry)
+  faults.push(...await policyRemarks(rules, anyArguments, path))
   if (read.connection === undefined || faults.length > 0) {
     return { entries: [], findings: [...ignored, ...[...faults, ...read.findings].map(about)] }
   }
@@ -95,6 +99,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     enabled: !isOff,
     idempotent: entry.idempotent ?? false,
     override: entry.override ?? false,
+    ...rules.length > 0 && { policy: rules },
     ...timeoutSec > 0 && { timeoutSec }
   })
   return {
@@ -104,6 +109,9 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     servers: [server]
   }
 }
+
+/** Rules of a server are about all of its tools. */
+const anyArguments: JsonSchema = { type: 'object', additionalProperties: true }
 
 /** Whoever calls a URL uses the network, whatever the entry says. */
 function permissionsOf ({ permissions }: McpEntry, kind: 'stdio' | 'http'): { permissions: McpServer['permissions'], unknown: Remark[] } {

@@ -1,4 +1,5 @@
 import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, rerunsField, goOnWhenFull } from '@toolyard/store'
+import { approvalField } from '../../record/approval.ts'
 import { beganField } from '../../record/job-times.ts'
 import { bullmqScript, withoutEvents } from './bullmq-scripts.ts'
 
@@ -123,9 +124,9 @@ return {reply, redis.call('EXISTS', key .. ':dependents')}
 
 /**
  * BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, what a workflow waited for
- * and when it began, and who ran the job.
+ * and when it began, who ran the job, and that it was approved.
  */
-const leftovers = ['stc', 'defa', 'cancelled', 'seen', beganField, 'pb']
+const leftovers = ['stc', 'defa', 'cancelled', 'seen', beganField, 'pb', approvalField]
 /** The bulk change by which a job was run again last. */
 const bulkField = 'wish'
 /**

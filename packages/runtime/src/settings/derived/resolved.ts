@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { permissions, type PermissionPolicy } from '@toolyard/contract/terms'
-import type { ApiKey, Role } from '../api-keys.ts'
+import type { ApiKey } from '../api-keys.ts'
 import { isLoopback } from '../../outgoing/hosts.ts'
 import { SettingsError, type Settings } from '../settings.ts'
 import type { TenantLimits } from '../tenant-limits.ts'
@@ -28,7 +28,7 @@ export interface TokenSettings {
   /** The claim that names the tenant of who has the token; undefined: tokens are the operator's. */
   tenantClaim: string | undefined
   /** The scope that stands for each role. */
-  scopes: Readonly<Record<Role, string>>
+  scopes: Readonly<Record<'read' | 'admin', string>>
 }
 
 const defaultScopes = { read: 'toolyard:read', admin: 'toolyard:admin' }
@@ -107,6 +107,8 @@ export interface ToolSources {
     path: string
   }
   policy: BuiltinSettings
+  /** Rules on the calls of all tools. */
+  policyFile: string | undefined
   /** Tools don't run whose programs others than the owner may replace. */
   strictPrograms: boolean
 }
@@ -129,6 +131,7 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
       path: env['PATH'] ?? ''
     },
     policy: builtinSettingsOf(settings),
+    policyFile: settings.POLICY_FILE,
     strictPrograms: settings.PROGRAMS_STRICT
   }
 }

@@ -1,0 +1,120 @@
+import { ApprovalList, ApprovalResponse, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, limits, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
+import { Type } from '@toolyard/contract/type'
+import { CursorError, listJson, type Approvals, type DecisionResult, type HeldCall, type JobLister, type JobReader } from '@toolyard/queue'
+import { jobIdPattern } from '@toolyard/store'
+import type { KeyRing } from '../access/key-ring.ts'
+import { principalOf, scopeOf, type Principal } from '../access/principal.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { sendJson } from './jobs/found-job.ts'
+
+export interface ApprovalRoutesOptions {
+  approvals: Approvals
+  jobs: JobReader
+  lister: JobLister
+  keys: KeyRing
+}
+
+const params = Type.Object({ id: Type.String() })
+/** Held jobs that are read at once. */
+const readAtOnce = 20
+
+/** Held calls: who may decide sees what would run, and decides. */
+export async function approvalRoutes (app: App, { approvals, jobs, lister, keys }: ApprovalRoutesOptions): Promise<void> {
+  app.get('/approvals', {
+    config: { makesWork: true, checksQuery: true }, schema: { response: { 200: ApprovalList, '4xx': ErrorBody, '5xx': ErrorBody } }
+  }, async (request, reply) => {
+    const query = parseJobListQuery({ ...isRecord(request.query) ? request.query : {}, status: 'held' })
+    const { jobs: held, nextCursor } = await lister.list(query, scopeOf(principalOf(request))).catch((error: unknown) => {
+      throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
+    })
+    const items: ApprovalItem[] = []
+    for (let at = 0; at < held.length; at += readAtOnce) {
+      const found = await Promise.all(held.slice(at, at + readAtOnce).map(({ queue, id }) => jobs.held(queue, id)))
+      items.push(...found.flatMap(call => call === undefined ? [] : [itemOf(call)]))
+    }
+    return await sendJson(reply, [
+      Buffer.from('{"ok":true,"approvals":'), ...await listJson(items), Buffer.from(`,"count":${items.length},"next_cursor":${JSON.stringify(nextCursor)}}`)
+    ])
+  })
+
+  app.get('/approvals/:id', { schema: { params, response: { 200: ApprovalResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+    const call = await found(request.params.id, principalOf(request))
+    return await sendJson(reply, await detail(call))
+  })
+
+  app.post('/approvals/:id', {
+    config: { role: 'approver' },
+    schema: { params, body: DecisionRequest, response: { 200: ApprovalResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
+    // The contract's own check gives the texts; only the body needs one.
+    validatorCompiler: ({ httpPart }) => (value: unknown) => {
+      const error = httpPart === 'body' ? checkDecision(value) : undefined
+      return error === undefined ? { value } : { error }
+    }
+  }, async (request, reply) => {
+    const principal = principalOf(request)
+    const { decision, digest, reason } = request.body
+    const call = await found(request.params.id, principal)
+    const { hold, queue, id, keyName, tenant } = call
+    if (principal.name === keyName && !hold.self) throw new HttpError('FORBIDDEN', 'The key that submitted a call may not decide about it.')
+    if (hold.by !== undefined && !hold.by.includes(principal.name)) throw new HttpError('FORBIDDEN', `Only these keys may decide about this call: ${hold.by.join(', ')}`)
+    if (decision === 'approve') await requireSameKey(call)
+    const { result, record } = await approvals.decide({ queue, id, tenant, hold, tool: call.tool }, { key: principal.name, decision, reason: reason?.trim() === '' ? undefined : reason ?? undefined, digest })
+    if (result === 'missing') throw new HttpError('NOT_FOUND', 'Approval not found')
+    const refusal = refusals[result]
+    if (refusal !== undefined) throw new HttpError('CONFLICT', refusal, { state: record?.state, digest: record?.digest })
+    request.log.info({ key: principal.name, job: id, tool: call.tool, decision, result }, 'held call is decided')
+    return await sendJson(reply, await detail(await jobs.held(queue, id) ?? call))
+  })
+
+  async function found (id: string, principal: Principal): Promise<HeldCall> {
+    const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, scopeOf(principal)) : undefined
+    const call = queue === undefined ? undefined : await jobs.held(queue, id)
+    if (call === undefined) throw new HttpError('NOT_FOUND', 'Approval not found')
+    return call
+  }
+
+  /** A call may do what its key may; should that have changed, it is another call. */
+  async function requireSameKey ({ hold, keyName }: HeldCall): Promise<void> {
+    if (hold.parts.key === '' || keyName.startsWith('oauth:')) return
+    const now = await keys.named(keyName)
+    if (now === undefined) throw new HttpError('CONFLICT', `The key '${keyName}', which submitted the call, is not there any more: the call can only be denied, or cancelled`)
+    if (keys.partOf(now) !== hold.parts.key) throw new HttpError('CONFLICT', `What the key '${keyName}' may do has changed since it submitted the call: the call can only be denied, or cancelled`)
+  }
+
+  async function detail (call: HeldCall): Promise<string> {
+    const { hold, version, arguments: args, approval } = call
+    const previous = await approvals.previous(call)
+    const shown: ApprovalDetail = {
+      ...about(call), arguments: args, version: version ?? null, program_sha256: hold.parts.program, previous: previous ?? null, approval
+    }
+    return `{"ok":true,"approval":${writeJson(shown)}}`
+  }
+}
+
+/** What is said where a decision changes nothing. */
+const refusals: Readonly<Partial<Record<DecisionResult, string>>> = {
+  decided: 'The call was decided before',
+  ended: 'The call has ended',
+  expired: 'The call can no longer be approved: its time is over',
+  changed: 'The digest is not that of the call as it is now: look at it again'
+}
+
+function itemOf (call: HeldCall): ApprovalItem {
+  return { ...about(call), arguments_preview: writeJson(call.arguments).slice(0, limits.previewChars), approval: call.approval }
+}
+
+function about ({ id, tool, type, queue, keyName, tenant, session, conversation, parentId, submittedAt, status }: HeldCall): Omit<ApprovalItem, 'arguments_preview' | 'approval'> {
+  return {
+    job_id: id,
+    tool,
+    type,
+    queue,
+    key: keyName,
+    tenant: tenant ?? null,
+    session: session ?? null,
+    conversation: conversation ?? null,
+    ...(parentId === undefined ? {} : { parent_id: parentId }),
+    submitted_at: submittedAt,
+    status
+  }
+}

@@ -1,0 +1,91 @@
+import { pathSegment } from '@toolyard/client'
+import { isRecord, prettyJson } from '@toolyard/contract/terms'
+import { jsonOption, textOption, type Command } from '../terminal/command.ts'
+import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { print } from '../terminal/terminal.ts'
+import { askService, strangeAnswer } from '../remote/ask-service.ts'
+import { asking, type Target } from '../remote/target.ts'
+
+const timeoutMs = 30_000
+const help = 'Held calls wait until somebody approves them: docs/approvals.md. It needs a key with the role approver or admin that did not submit the call.'
+
+const list: Command = {
+  name: 'list',
+  summary: 'List the calls that wait for an approval, the newest first',
+  help: 'Lists the held calls that the key may see, with the first characters of their arguments.',
+  options: [['--tool <name>', 'of this tool'], ['--key <name>', 'submitted by the API key of this name'], ['--tenant <name>', 'of this tenant'], ['--limit <n>', '1 to 200 (default: 50)'], jsonOption],
+  run: asking(async (target, { options }) => {
+    const query = new URLSearchParams(['tool', 'key', 'tenant', 'limit'].flatMap(name => {
+      const value = textOption(options, name)
+      return value === undefined ? [] : [[name, value] as [string, string]]
+    }))
+    const answer = await ask(target, 'GET', `/v1/approvals?${query.toString()}`)
+    const { approvals } = answer
+    if (!Array.isArray(approvals) || !approvals.every(isRecord)) throw strangeAnswer(target, answer)
+    print(options['json'] === true ? JSON.stringify(answer, null, 2) : approvals.length === 0 ? 'No calls wait for an approval' : approvals.map(row).join('\n'))
+    return exitStatus.done
+  })
+}
+
+const show: Command = {
+  name: 'show',
+  summary: 'Show what a held call would run',
+  help: 'Prints a held call as JSON: tool, arguments, who asks, the rule, and the digest that a decision comes with.',
+  arguments: ['<job id>'],
+  options: [jsonOption],
+  run: asking(async (target, { args: [id = ''] }) => {
+    print(prettyJson((await read(target, id)).approval))
+    return exitStatus.done
+  })
+}
+
+/** `approve` or `deny`. */
+function decision (name: 'approve' | 'deny', summary: string, why: string): Command {
+  return {
+    name,
+    summary,
+    help: `${help}\nWithout --digest the call is decided about as it is now.`,
+    arguments: ['<job id>'],
+    options: [['--reason <text>', why], ['--digest <digest>', 'of what was shown: another call is not decided about'], jsonOption],
+    run: asking(async (target, { args: [id = ''], options }) => {
+      const reason = textOption(options, 'reason')
+      const digest = textOption(options, 'digest') ?? (await read(target, id)).digest
+      const answer = await ask(target, 'POST', `/v1/approvals/${pathSegment(id)}`, { decision: name, digest, ...reason !== undefined && { reason } })
+      const { approval } = answer
+      const state = isRecord(approval) && isRecord(approval['approval']) ? String(approval['approval']['state']) : ''
+      print(options['json'] === true ? JSON.stringify(answer, null, 2) : `${id}  ${state === 'held' ? 'noted; more keys must approve' : state}`)
+      return exitStatus.done
+    })
+  }
+}
+
+/** `toolyard approvals`: calls that wait for a person. */
+export const approvals: Command = {
+  name: 'approvals',
+  summary: 'List, show, approve and deny held calls',
+  help,
+  commands: [
+    list, show, decision('approve', 'Let a held call run', 'is kept with the job'), decision('deny', 'End a held call without running it', 'is told to the model')
+  ]
+}
+
+async function read (target: Target, id: string): Promise<{ approval: unknown, digest: string }> {
+  if (id === '') throw misuse('name the job')
+  const answer = await ask(target, 'GET', `/v1/approvals/${pathSegment(id)}`)
+  const { approval } = answer
+  const inner = isRecord(approval) ? approval['approval'] : undefined
+  if (!isRecord(inner) || typeof inner['digest'] !== 'string') throw strangeAnswer(target, answer)
+  return { approval, digest: inner['digest'] }
+}
+
+async function ask (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  return await askService(target, { method, path, signal, ...body !== undefined && { body: JSON.stringify(body) } })
+}
+
+function row (held: Record<string, unknown>): string {
+  const { job_id: id, tool, key, tenant, arguments_preview: args, approval } = held
+  const { expires_at: until, reason } = isRecord(approval) ? approval : {}
+  return [id, tool, typeof tenant === 'string' ? `${String(key)} (${tenant})` : key, args, reason, `until ${String(until)}`]
+    .filter(each => each !== null && each !== undefined).map(String).join('  ')
+}

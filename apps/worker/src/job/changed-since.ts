@@ -1,0 +1,25 @@
+import { programDigest, type RegisteredTool } from '@toolyard/manifests'
+import { approvalDigest, argumentsOf, type TakenJob } from '@toolyard/queue'
+
+/**
+ * Compares what would run with what was approved. What the API process couldn't read of the tool is not compared, and a key of
+ * the settings is known to API processes alone.
+ *
+ * @returns what changed, and the digest of what would run; undefined where they are the same.
+ */
+export async function changedSince (
+  { data, approved }: TakenJob, { tool, entry }: RegisteredTool, keyPartOf: (name: string) => Promise<string>
+): Promise<{ digest: string, changed: string } | undefined> {
+  const { hold } = data
+  if (hold === undefined) return undefined
+  const { parts } = hold
+  const now = {
+    entry,
+    program: parts.program === null ? null : await programDigest(tool),
+    key: parts.key.startsWith('redis:') ? await keyPartOf(data.keyName) : parts.key
+  }
+  const digest = approvalDigest({ ...data, arguments: await argumentsOf(data) }, now)
+  if (digest === approved) return undefined
+  const changed = now.key !== parts.key ? 'its key' : now.program !== parts.program ? "the tool's program" : "the tool's entry in its manifest"
+  return { digest, changed: `${changed} changed after the call was submitted` }
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Tool } from '../tool/tool.ts'
+
+/** Files of a skill that are looked at. */
+const mostFiles = 1_000
+
+/**
+ * Names what a tool runs, beside its entry: another text when one of its files changes. For a command these are its program and
+ * those of its arguments that are files; for a Python tool its module; for a skill its scripts. A tool that runs no file of its
+ * own has the empty text.
+ *
+ * @returns null where a file can't be read here: the machines of workers may have others than that of the API.
+ */
+export async function programDigest (tool: Tool): Promise<string | null> {
+  const files = await filesOf(tool)
+  if (files === undefined) return null
+  if (files.length === 0) return ''
+  const hash = createHash('sha256')
+  try {
+    for (const file of files) {
+      const own = createHash('sha256')
+      await pipeline(createReadStream(file), own)
+      hash.update(`${file}\0${own.digest('hex')}\n`)
+    }
+  } catch {
+    return null
+  }
+  return hash.digest('hex')
+}
+
+async function filesOf ({ run, source }: Tool): Promise<string[] | undefined> {
+  if (run.kind === 'command') {
+    const args = await Promise.all(run.args.map(async argument => await fileAt(resolve(dirname(source.file), argument))))
+    const program = await fileAt(run.program)
+    return program.length === 0 ? undefined : [...program, ...args.flat()]
+  }
+  if (run.kind === 'python') {
+    const stem = join(run.root, run.module.endsWith('.py') ? run.module : run.module.replace(/^\./, '').replaceAll('.', '/'))
+    const found = await Promise.all([stem, `${stem}.py`, join(stem, '__init__.py')].map(fileAt))
+    return found.flat().length === 0 ? undefined : found.flat()
+  }
+  if (run.kind !== 'skill') return []
+  const scripts = join(run.directory, 'scripts')
+  const names = (await readdir(scripts).catch(() => [])).sort().slice(0, mostFiles)
+  return (await Promise.all(names.map(async name => await fileAt(join(scripts, name))))).flat()
+}
+
+async function fileAt (path: string): Promise<string[]> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() === true ? [path] : []
+}

@@ -1,0 +1,55 @@
+import type { CallError } from '@toolyard/contract'
+import { approvedCallsKey, whileAvailable, type Redis } from '@toolyard/store'
+import type { JobQueues } from '../queues/job-queues.ts'
+import { decide, type Decision, type DecisionResult, type HeldJob } from '../queues/held-jobs.ts'
+import { approvalDenied, type ApprovalRecord } from '../record/approval.ts'
+import { promote } from '../queues/release.ts'
+import type { JobReader } from '../read/job-reader.ts'
+import type { JobCanceller } from './job-canceller.ts'
+
+/** What `Approvals` works with. */
+export interface ApprovalsParts {
+  redis: Redis
+  queues: JobQueues
+  jobs: JobReader
+  canceller: JobCanceller
+}
+
+type DecidedJob = HeldJob & { tool: string }
+
+/** Decides about held jobs. All methods throw RedisUnavailableError. */
+export class Approvals {
+  readonly #parts: ApprovalsParts
+
+  constructor (parts: ApprovalsParts) {
+    this.#parts = parts
+  }
+
+  /** Notes a decision, once, and lets the job go on, or ends it; should this process die in between, a worker does what is left. */
+  async decide (job: DecidedJob, decision: Decision): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
+    const { redis, queues, canceller } = this.#parts
+    const decided = await decide(redis, job, decision)
+    // Also where this was said before: who said it may have died before the job went on.
+    if (decided.record?.state === 'denied') await canceller.deny(job.queue, job.id, denialOf(decided.record))
+    if (decided.record?.state === 'approved') {
+      if ((job.hold.delayMs ?? 0) === 0) await whileAvailable(promote(queues, job))
+      await whileAvailable(redis.hset(approvedCallsKey, fieldOf(job), `${job.id} ${job.queue}`))
+    }
+    return decided
+  }
+
+  /** The call of a tool that was approved last, of the same tenant, while its job is kept; not the call itself. */
+  async previous ({ tool, tenant, id: own }: Pick<DecidedJob, 'tool' | 'tenant' | 'id'>): Promise<{ job_id: string, arguments: unknown } | undefined> {
+    const [id = '', queue = ''] = (await whileAvailable(this.#parts.redis.hget(approvedCallsKey, fieldOf({ tool, tenant }))))?.split(' ') ?? []
+    const call = id === '' || id === own ? undefined : await this.#parts.jobs.held(queue, id)
+    return call === undefined ? undefined : { job_id: id, arguments: call.arguments }
+  }
+}
+
+function fieldOf ({ tool, tenant = '' }: { tool: string, tenant: string | undefined }): string {
+  return `${tenant} ${tool}`
+}
+
+function denialOf ({ decisions = [] }: ApprovalRecord): CallError {
+  return approvalDenied(decisions.findLast(({ decision }) => decision === 'deny')?.reason)
+}

@@ -1,0 +1,169 @@
+import type { Hold } from '@toolyard/contract'
+import { fromRedis, goOnWhenFull, jobChannel, jobKey, queueKey, whileAvailable, type Redis } from '@toolyard/store'
+import { approvalField, decodeApproval, heldKey, type ApprovalRecord } from '../record/approval.ts'
+
+/*
+ * Jobs that wait for an approval. Such a job is delayed until its approval expires: it takes no worker's place, costs nothing
+ * but its bytes, and ends by itself. The index `held` has their entries, as `created` has those of all jobs.
+ *
+ * Who approves a job makes it due. Whoever takes a job asks here first, whatever made it due: a job without an approval is
+ * parked again, or ends. Redis' own clock says when an approval expires.
+ */
+
+/** What a script knows of a job's approval: its record, or the first one that it would have. */
+const read = `
+local function read (key, digest, seconds, now)
+  local text = redis.call('HGET', key, '${approvalField}')
+  if text then return cjson.decode(text) end
+  local times = redis.call('HMGET', key, 'timestamp', 'reruns')
+  local at = times[2] and now or tonumber(times[1])
+  return {state = 'held', digest = digest, heldAt = at, expiresAt = at + seconds * 1000}
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`
+/** Takes a job out of the index. A member is the id, a space and more, behind the tenant where there is one. */
+const leave = `
+local function leave (key, id, tenant)
+  redis.call('ZREMRANGEBYLEX', key, '[' .. id .. ' ', '(' .. id .. '!')
+  if tenant ~= '' then redis.call('ZREMRANGEBYLEX', key, '[@' .. tenant .. ' ' .. id .. ' ', '(@' .. tenant .. ' ' .. id .. '!') end
+end
+`
+
+/**
+ * KEYS: job, held, delayed. ARGV: id, tenant or nothing, digest and seconds of its hold, how many must approve, its own delay; key,
+ * decision, reason or nothing, digest that was decided about; channel. Answers what became of it, and the record.
+ */
+const decideScript = `
+${read}${leave}
+local id, tenant, first, seconds, needed, delay, who, decision, reason, digest, channel = unpack(ARGV)
+local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'cancelled')
+if not job[1] then return {'missing', ''} end
+local record = read(KEYS[1], first, seconds, now)
+local decisions, approved = record.decisions or {}, 0
+for _, earlier in ipairs(decisions) do
+  if earlier.key == who and earlier.decision == decision and record.digest == digest then return {'done', cjson.encode(record)} end
+  if earlier.decision == 'approve' then approved = approved + 1 end
+  if earlier.key == who and earlier.decision == 'approve' then approved = approved - 1 end
+end
+if record.state ~= 'held' then return {'decided', cjson.encode(record)} end
+if job[2] or job[3] then return {'ended', cjson.encode(record)} end
+if record.digest ~= digest then return {'changed', cjson.encode(record)} end
+if now >= record.expiresAt then return {'expired', cjson.encode(record)} end
+${goOnWhenFull('KEYS[1]')}
+local entry = {key = who, decision = decision, at = now}
+if reason ~= '' then entry.reason = reason end
+table.insert(decisions, entry)
+record.decisions = decisions
+if decision == 'deny' then
+  record.state = 'denied'
+elseif approved + 1 >= tonumber(needed) then
+  record.state, record.approvedAt = 'approved', now
+end
+local text = cjson.encode(record)
+redis.call('HSET', KEYS[1], '${approvalField}', text)
+if record.state ~= 'held' then leave(KEYS[2], id, tenant) end
+if record.state ~= 'held' then
+  if record.state == 'denied' then delay = 0 end
+  redis.call('HSET', KEYS[1], 'delay', delay)
+  -- From there BullMQ makes it ready by itself, should the caller die before it does.
+  redis.call('ZADD', KEYS[3], 'XX', math.max(now, job[1] + delay) * 4096, id)
+end
+redis.call('PUBLISH', channel, 'job')
+return {record.state, text}
+`
+
+/**
+ * KEYS: job, held. ARGV: id, tenant or nothing, digest and seconds of its hold, entries of the index. Answers the state, the
+ * milliseconds until it expires, and the digest.
+ */
+const admitScript = `
+${read}${leave}
+local id, tenant, first, seconds = unpack(ARGV, 1, 4)
+local record = read(KEYS[1], first, seconds, now)
+if record.state ~= 'held' then return {record.state, 0, record.digest} end
+${goOnWhenFull('KEYS[1]')}
+if now >= record.expiresAt then record.state = 'expired' end
+redis.call('HSET', KEYS[1], '${approvalField}', cjson.encode(record))
+if record.state == 'expired' then
+  leave(KEYS[2], id, tenant)
+else
+  for at = 5, #ARGV do redis.call('ZADD', KEYS[2], 0, ARGV[at]) end
+end
+return {record.state, record.expiresAt - now, record.digest}
+`
+
+/**
+ * KEYS: job, held. ARGV: seconds of its hold, digest, what changed, channel, entries of the index. Answers the milliseconds until
+ * it expires.
+ */
+const holdAgainScript = `
+${read}
+${goOnWhenFull('KEYS[1]')}
+local ms = ARGV[1] * 1000
+redis.call('HSET', KEYS[1], '${approvalField}', cjson.encode({state = 'held', digest = ARGV[2], heldAt = now, expiresAt = now + ms, changed = ARGV[3]}))
+for at = 5, #ARGV do redis.call('ZADD', KEYS[2], 0, ARGV[at]) end
+redis.call('PUBLISH', ARGV[4], 'job')
+return ms
+`
+
+const leaveScript = `${leave}\nleave(KEYS[1], ARGV[1], ARGV[2])`
+
+/** A job that needs an approval. */
+export interface HeldJob {
+  queue: string
+  id: string
+  tenant: string | undefined
+  hold: Hold
+}
+
+/** One person's word. */
+export interface Decision {
+  /** The name of the API key. */
+  key: string
+  decision: 'approve' | 'deny'
+  reason?: string | undefined
+  /** Of what was shown. */
+  digest: string
+}
+
+/**
+ * What became of a decision. `held`: more keys must approve. `done`: this key has said the same before. `decided`, `ended`,
+ * `expired`: it is too late. `changed`: something else was shown.
+ */
+export type DecisionResult = 'approved' | 'denied' | 'held' | 'done' | 'decided' | 'ended' | 'changed' | 'expired' | 'missing'
+
+/** Notes a decision about a held job, once. @throws RedisUnavailableError */
+export async function decide (
+  redis: Redis, { queue, id, tenant = '', hold }: HeldJob, { key, decision, reason = '', digest }: Decision
+): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
+  const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed')]
+  const [result, text] = fromRedis<[DecisionResult, string]>(await whileAvailable(redis.eval(
+    decideScript, keys.length, ...keys, id, tenant, hold.digest, hold.expiresSec, hold.approvers, hold.delayMs ?? 0,
+    key, decision, reason, digest, jobChannel(id)
+  )))
+  return { result, record: text === '' ? undefined : decodeApproval(text) }
+}
+
+/** Tells whether a job that a worker has taken may run. */
+export async function admitHeld (
+  redis: Redis, { queue, id, tenant = '', hold }: HeldJob, entries: readonly string[]
+): Promise<{ state: ApprovalRecord['state'], leftMs: number, digest: string }> {
+  const [state, leftMs, digest] = fromRedis<[ApprovalRecord['state'], number, string]>(await redis.eval(
+    admitScript, 2, jobKey(queue, id), heldKey(queue), id, tenant, hold.digest, hold.expiresSec, ...entries
+  ))
+  return { state, leftMs, digest }
+}
+
+/** Takes an approval back: what would run isn't what was approved. Answers for how many milliseconds it is held. */
+export async function holdAgain (
+  redis: Redis, { queue, id, hold }: HeldJob, { digest, changed }: { digest: string, changed: string }, entries: readonly string[]
+): Promise<number> {
+  const args = [hold.expiresSec, digest, changed, jobChannel(id), ...entries]
+  return Number(await redis.eval(holdAgainScript, 2, jobKey(queue, id), heldKey(queue), ...args))
+}
+
+/** Takes a job out of the index of those that are held. */
+export async function leaveHeld (redis: Redis, queue: string, id: string, tenant = ''): Promise<void> {
+  await redis.eval(leaveScript, 1, heldKey(queue), id, tenant)
+}

@@ -1,0 +1,79 @@
+import type { ApprovalView, CallError, Hold, HoldParts, JobData } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
+import { queueKey } from '@toolyard/store'
+import { createHash } from 'node:crypto'
+import { isoTime } from './job-times.ts'
+import { carriedData } from './job-arguments.ts'
+
+/*
+ * What became of a job that needs an approval. Its data says what is asked for (`Hold`); this is kept in a field of its record.
+ *
+ * States: held -> approved -> (the tool changed before it ran) held again
+ *              -> denied, expired: the job ends
+ * See docs/decisions/0091-held-calls.md.
+ */
+
+/** Those of a queue's jobs that wait for an approval, as `createdKey` has all jobs. */
+export function heldKey (queue: string): string {
+  return queueKey(queue, 'held')
+}
+
+/** The field of a job's record. */
+export const approvalField = 'approval'
+
+/** Times are milliseconds since 1970, by Redis' clock. */
+export interface ApprovalRecord {
+  state: ApprovalView['state']
+  digest: string
+  heldAt: number
+  expiresAt: number
+  approvedAt?: number
+  /** Why it is held again. */
+  changed?: string
+  /** Absent: none. Lua writes an empty list as an object. */
+  decisions?: Array<{ key: string, decision: 'approve' | 'deny', reason?: string, at: number }>
+}
+
+/** Names what is approved: the tool, its entry and its files, the arguments as they are handed over, and who asks. */
+export function approvalDigest (data: Pick<JobData, 'tool' | 'arguments' | 'keyName' | 'tenant' | 'session' | 'timeoutSec' | 'tags'>, { entry, program, key }: HoldParts): string {
+  const { tool, arguments: args, argumentsText = JSON.stringify(args), keyName, tenant = null, session = null } = carriedData(data)
+  return createHash('sha256').update(JSON.stringify([tool, entry, program, argumentsText, keyName, key, tenant, session])).digest('hex')
+}
+
+/** How a call ends that somebody has denied: an answer for the model, and no fault of the tool. */
+export function approvalDenied (reason: string | undefined): CallError {
+  return { code: 'APPROVAL_DENIED', message: reason === undefined ? 'The call was denied by a person' : `The call was denied: ${reason}` }
+}
+
+/** How a call ends that nobody has decided about. */
+export const approvalExpired: CallError = { code: 'APPROVAL_EXPIRED', message: 'Nobody approved the call in time, so it did not run' }
+
+export function decodeApproval (text: string | null | undefined): ApprovalRecord | undefined {
+  return text === null || text === undefined ? undefined : storedJson<ApprovalRecord>(text)
+}
+
+/** Whether a job waits for an approval, by its options and what its record says of it. */
+export function isHeld (options: string | null | undefined, approval: string | null | undefined): boolean {
+  return options?.includes('"hold":1') === true && (decodeApproval(approval)?.state ?? 'held') === 'held'
+}
+
+/** The record of a job that nobody has decided about, and that no worker has looked at. */
+export function firstApproval ({ digest, expiresSec }: Hold, timestamp: number): ApprovalRecord {
+  return { state: 'held', digest, heldAt: timestamp, expiresAt: timestamp + expiresSec * 1_000 }
+}
+
+export function approvalView (hold: Hold, record: ApprovalRecord): ApprovalView {
+  return {
+    state: record.state,
+    digest: record.digest,
+    reason: hold.reason ?? null,
+    rule: hold.rule ?? null,
+    approvers: hold.approvers,
+    by: hold.by ?? null,
+    self: hold.self,
+    held_at: isoTime(record.heldAt),
+    expires_at: isoTime(record.expiresAt),
+    changed: record.changed ?? null,
+    decisions: (record.decisions ?? []).map(({ key, decision, reason, at }) => ({ key, decision, reason: reason ?? null, at: isoTime(at) }))
+  }
+}

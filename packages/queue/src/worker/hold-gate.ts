@@ -1,0 +1,58 @@
+import type { CallError, JobData } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import { idOf, jobKey, type Redis } from '@toolyard/store'
+import { publicPriority } from '../queues/fair-order.ts'
+import { admitHeld, holdAgain, type HeldJob } from '../queues/held-jobs.ts'
+import { approvalDenied, approvalExpired, approvalField, decodeApproval } from '../record/approval.ts'
+import { indexEntries } from '../record/job-index.ts'
+
+/** Whether a job that needs an approval may run: it may, ends, or is parked for so many milliseconds. */
+export type HoldPass = { kind: 'runs', digest: string } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number }
+
+/** Lets jobs through that need an approval and have it. */
+export class HoldGate {
+  readonly #redis: Redis
+  readonly #queue: string
+
+  constructor (redis: Redis, queue: string) {
+    this.#redis = redis
+    this.#queue = queue
+  }
+
+  /** To be asked before anything of a job runs that this worker has taken; undefined for one that needs no approval. */
+  async enter (job: Job<JobData>): Promise<HoldPass | undefined> {
+    const held = this.#heldOf(job)
+    if (held === undefined) return undefined
+    const { state, leftMs, digest } = await admitHeld(this.#redis, held, entriesOf(job))
+    if (state === 'approved') return { kind: 'runs', digest }
+    if (state === 'held') return { kind: 'parks', ms: leftMs }
+    return { kind: 'ends', error: state === 'expired' ? approvalExpired : await this.#denial(idOf(job)) }
+  }
+
+  /** What would run isn't what was approved. Answers for how many milliseconds the job is parked. */
+  async holdAgain (job: Job<JobData>, changed: { digest: string, changed: string }): Promise<number> {
+    const held = this.#heldOf(job)
+    return held === undefined ? 0 : await holdAgain(this.#redis, held, changed, entriesOf(job))
+  }
+
+  /** Whether a job may go on that was just parked: somebody may have decided before it was. */
+  async isDecided (id: string): Promise<boolean> {
+    const record = decodeApproval(await this.#redis.hget(jobKey(this.#queue, id), approvalField))
+    return record !== undefined && record.state !== 'held'
+  }
+
+  async #denial (id: string): Promise<CallError> {
+    const record = decodeApproval(await this.#redis.hget(jobKey(this.#queue, id), approvalField))
+    return approvalDenied(record?.decisions?.findLast(({ decision }) => decision === 'deny')?.reason)
+  }
+
+  #heldOf (job: Job<JobData>): HeldJob | undefined {
+    const { hold, tenant } = job.data
+    return hold === undefined ? undefined : { queue: this.#queue, id: idOf(job), tenant, hold }
+  }
+}
+
+function entriesOf (job: Job<JobData>): string[] {
+  const { name: type, data, priority, opts: { attempts = 1 } } = job
+  return indexEntries({ id: idOf(job), type, data, priority: publicPriority(priority), maxAttempts: attempts })
+}

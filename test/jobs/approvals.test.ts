@@ -1,0 +1,167 @@
+import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse, JobView } from '@toolyard/contract'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys } from '../support/service.ts'
+import { cancel, reach, submit } from './submission.ts'
+
+const keys = { approver: 'test-approver-key-0123456789', second: 'test-second-key-0123456789ab', other: 'test-other-tenant-key-0123456' }
+const amount = { type: 'object', properties: { amount: { type: 'number' }, note: { type: 'string' } }, required: ['amount'] }
+const program = '#!/bin/sh\necho "$(cat)" >> paid\ntail -n 1 paid\n'
+const pay = { schema: amount, command: ['./tools/bin/pay'], permissions: ['write_files'] }
+const service = await createService(t, {
+  files: { 'tools/bin/pay': program, 'policy.json': JSON.stringify([{ when: 'tool == "free" && has(args.note) && args.note == "never"', then: 'deny', reason: 'Never is not a note.' }]) },
+  tools: [
+    { name: 'pay', ...pay, policy: [{ when: 'args.amount > 500', then: 'hold', reason: 'Large payments are looked at.' }, { when: 'args.amount < 0', then: 'deny', reason: 'Amounts are positive.' }] },
+    { name: 'always', ...pay, approval: 'required' },
+    { name: 'twice', ...pay, approval: { approvers: 2 } },
+    { name: 'own', ...pay, approval: { self: true } },
+    { name: 'named', ...pay, approval: { by: ['second'] } },
+    { name: 'short', ...pay, approval: { expires_sec: 1 } },
+    { name: 'free', ...pay }
+  ],
+  env: {
+    POLICY_FILE: 'policy.json',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
+      { name: 'approver', key: keys.approver, role: 'approver' }, { name: 'second', key: keys.second, role: 'approver' },
+      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
+    ])
+  }
+})
+const { client } = service
+
+async function call (name: string, args: object, rest: object = {}): Promise<InvokeBatchResponse> {
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name, arguments: args }], ...rest } })
+  return body
+}
+
+async function hold (name: string, args: object = { amount: 900 }): Promise<ApprovalDetail> {
+  const { results: [result] } = await call(name, args)
+  return await show(result?.job_id ?? '')
+}
+
+async function show (id: string, key: string = keys.approver): Promise<ApprovalDetail> {
+  return (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`, { key })).body.approval
+}
+
+interface Word { key?: string, digest?: string, reason?: string }
+
+async function decide (
+  held: ApprovalDetail, decision: string, { key = keys.approver, ...rest }: Word = {}
+): Promise<{ status: number, text: string }> {
+  const { status, body } = await client.request(`/v1/approvals/${held.job_id}`, { body: { decision, digest: held.approval.digest, ...rest }, key })
+  return { status, text: JSON.stringify(body) }
+}
+
+t.test('a rule holds one call of a batch: its siblings run, it is approved by another key and runs once', async t => {
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
+    body: { calls: [{ call_id: 'a', name: 'pay', arguments: { amount: 1 } }, { call_id: 'b', name: 'pay', arguments: { amount: 700 } }, { call_id: 'c', name: 'pay', arguments: { amount: -1 } }], conversation: 'trip' }
+  })
+  const [small, large, negative] = body.results
+  t.match(small, { ok: true, output: { amount: 1 } })
+  t.match(large, { ok: false, pending: true, error: { code: 'HELD', message: /Large payments/ } })
+  t.match(negative, { ok: false, error: { code: 'POLICY_DENIED', message: 'Amounts are positive.' } })
+  t.match(JSON.parse(body.tool_messages[1]?.content ?? ''), { pending: true, message: /has not run.*job_result/s })
+  const held = await show(large?.job_id ?? '')
+  t.match(held, { tool: 'pay', key: 'admin', conversation: 'trip', arguments: { amount: 700 }, approval: { state: 'held', rule: 'args.amount > 500', approvers: 1 } })
+  const { body: job } = await client.request<{ job: JobView }>(`/v1/jobs/${held.job_id}`)
+  t.equal(job.job.status, 'held')
+  t.equal((await decide(held, 'approve')).status, 200)
+  t.match(await reach(client, held.job_id, 'succeeded'), { result: { amount: 700 }, attempts: 1, approval: { state: 'approved', decisions: [{ key: 'approver', decision: 'approve' }] } })
+  t.equal((await decide(held, 'approve')).status, 200, 'the same word again changes nothing')
+  t.equal((await decide(held, 'deny')).status, 409)
+  const { results: [later] } = await call('job_result', { job_id: held.job_id })
+  t.match(later, { ok: true, output: { amount: 700 } })
+  const next = await hold('pay')
+  t.match(next.previous, { job_id: held.job_id, arguments: { amount: 700 } })
+  await cancel(client, next.job_id)
+})
+
+t.test('a denied call ends at once with the reason, and the tool does not run', async t => {
+  const held = await hold('always')
+  t.equal((await decide(held, 'deny', { reason: 'Ask the customer first.' })).status, 200)
+  const job = await reach(client, held.job_id, 'failed')
+  t.match(job, { error: { code: 'APPROVAL_DENIED', message: /Ask the customer first/ }, result: null, approval: { state: 'denied' } })
+  const { results: [result] } = await call('job_result', { job_id: held.job_id })
+  t.match(result, { ok: false, error: { code: 'APPROVAL_DENIED' } })
+})
+
+t.test('who submitted may not decide, nor a reader, another tenant or a key that is not named', async t => {
+  const held = await hold('named')
+  t.equal((await decide(held, 'approve', { key: testKeys.admin })).status, 403)
+  t.equal((await decide(held, 'approve', { key: testKeys.read })).status, 403)
+  t.equal((await decide(held, 'approve', { key: keys.other })).status, 404)
+  t.equal((await decide(held, 'approve')).status, 403, 'the rule names another key')
+  t.equal((await decide(held, 'approve', { key: keys.second })).status, 200)
+  await reach(client, held.job_id, 'succeeded')
+  const own = await hold('own')
+  t.equal((await decide(own, 'approve', { key: testKeys.admin })).status, 200, 'where the rule says so')
+})
+
+t.test('two keys must approve where a rule wants two', async t => {
+  const held = await hold('twice')
+  t.equal((await decide(held, 'approve')).status, 200)
+  t.equal((await decide(held, 'approve')).status, 200, 'the same key counts once')
+  t.equal((await show(held.job_id)).status, 'held')
+  t.equal((await decide(held, 'approve', { key: keys.second })).status, 200)
+  t.match(await reach(client, held.job_id, 'succeeded'), { approval: { decisions: { length: 2 } } })
+})
+
+t.test('a decision about something else is refused', async t => {
+  const held = await hold('always')
+  t.match(await decide(held, 'approve', { digest: '0'.repeat(64) }), { status: 409, text: /look at it again/ })
+  t.match(await decide(held, 'approve', { digest: 'x' }), { status: 400 })
+  t.equal((await show(held.job_id)).approval.state, 'held')
+  await cancel(client, held.job_id)
+  t.match(await decide(held, 'approve'), { status: 409 })
+})
+
+t.test('a call that nobody decides about ends, and can not be approved any more', async t => {
+  const held = await hold('short')
+  t.match(await reach(client, held.job_id, 'failed'), { error: { code: 'APPROVAL_EXPIRED' } })
+  t.match(await decide(held, 'approve'), { status: 409 })
+})
+
+t.test('a program that changed after the approval was asked for is held again, and says so', async t => {
+  const held = await hold('always')
+  await writeFile(join(service.dir, 'tools/bin/pay'), `${program}# changed\n`)
+  t.equal((await decide(held, 'approve')).status, 200)
+  const again = await waitFor('it is held again', async () => {
+    const now = await show(held.job_id)
+    return now.approval.changed === null ? undefined : now
+  })
+  t.match(again.approval, { state: 'held', changed: /the tool's program changed/ })
+  t.not(again.approval.digest, held.approval.digest)
+  t.match(await decide(held, 'approve'), { status: 409 }, 'what was shown before')
+  t.equal((await decide(again, 'approve')).status, 200)
+  await reach(client, held.job_id, 'succeeded')
+})
+
+t.test('two approvals at once run the call once', async t => {
+  const held = await hold('always', { amount: 4321 })
+  const answers = await Promise.all([keys.approver, keys.second, testKeys.admin].map(key => decide(held, 'approve', { key })))
+  t.same(answers.map(({ status }) => status).sort(), [200, 403, 409])
+  await reach(client, held.job_id, 'succeeded')
+  const { results: [paid] } = await call('data_file_read', { path: 'paid' })
+  t.equal(JSON.stringify(paid?.output).split('4321').length - 1, 1)
+})
+
+t.test('held calls are listed, counted as held, not promoted, and removed from the list when they are cancelled', async t => {
+  const { id } = await submit(client, { type: 'agentcli.always', input: { amount: 5 } })
+  const { status, body } = await client.request<{ approvals: ApprovalItem[] }>('/v1/approvals?tool=always', { key: testKeys.read })
+  t.equal(status, 200)
+  t.match(body.approvals.find(each => each.job_id === id), { tool: 'always', arguments_preview: '{"amount":5}', approval: { state: 'held' } })
+  t.match((await client.request('/v1/jobs?status=held')).body, { jobs: [{ id, status: 'held' }] })
+  t.equal((await client.request(`/v1/jobs/${id}/promote`, { method: 'POST' })).status, 409)
+  await cancel(client, id)
+  t.match((await client.request('/v1/approvals?tool=always')).body, { approvals: { length: 0 } })
+})
+
+t.test('the policy file is asked for the calls of all tools', async t => {
+  const { results: [denied] } = await call('free', { amount: 1, note: 'never' })
+  t.match(denied, { error: { code: 'POLICY_DENIED', message: 'Never is not a note.' } })
+  const { results: [allowed] } = await call('free', { amount: 1, note: 'sometimes' })
+  t.match(allowed, { ok: true })
+})

@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decidePolicy, loadRegistry, openRegistrySource, type PolicyAsker, type PolicyRule, type Registry } from '@toolyard/manifests'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+
+const asker: PolicyAsker = { key: { name: 'agent', role: 'admin', permissions: ['network'] }, tenant: '', session: '', conversation: '' }
+const schema = {
+  type: 'object',
+  properties: {
+    amount: { type: 'number' },
+    note: { type: 'string' },
+    tags: { type: 'array', items: { type: 'string' } },
+    who: { type: 'object', properties: { name: { type: 'string' } } },
+    'filter[x]': { type: 'string' },
+    any: {}
+  }
+}
+
+async function registryOf (policy: unknown, rest: object = {}, options: { policyFile?: string } = {}): Promise<Registry> {
+  const dir = await mkdtemp(join(tmpdir(), 'toolyard-policy-'))
+  await writeFile(join(dir, 'tools.json'), JSON.stringify({ tools: [{ name: 'pay', schema, command: ['/bin/true'], policy, ...rest }] }))
+  return await loadRegistry({ manifests: [join(dir, 'tools.json')], builtins: false, ...options })
+}
+
+const rules = (...all: Array<[string, PolicyRule['then'], string?]>): PolicyRule[] => all.map(([when, then, reason]) => ({ when, then, ...(reason === undefined ? {} : { reason }) }))
+
+t.test('the strictest rule that is true of a call counts, whatever their order', async t => {
+  const order: PolicyRule['then'][] = ['allow', 'hold', 'deny']
+  const some = fc.array(fc.record({ is: fc.boolean(), then: fc.constantFrom(...order) }), { maxLength: 6 })
+  await fc.assert(fc.asyncProperty(some, async made => {
+    const registry = await registryOf(made.map(({ is, then }) => ({ when: is ? 'args.amount > 1' : 'args.amount < 1', then })))
+    const strictest = made.filter(({ is }) => is).reduce((most, { then }) => Math.max(most, order.indexOf(then)), 0)
+    t.equal((await decidePolicy(registry, 'pay', { amount: 5 }, asker)).decision, order[strictest])
+  }), { numRuns: 30 })
+})
+
+t.test('expressions are about arguments, key, tenant, session, conversation and tool', async t => {
+  const true_ = [
+    'args.amount + 1 > 500', 'args.amount * 2 == 1200', 'args.amount == 600', 'args.amount != 5', 'args.amount in [600.0, 700.0]', 'args.amount % 7 == 5', 'args.who.name == "Ann"', '"b" in args.tags', 'args.tags.exists(x, x == "a")', 'has(args.note) == false',
+    'args["filter[x]"] == "y"', 'key.name == "agent"', 'key.role == "admin"', '"network" in key.permissions', 'tenant == ""', 'tool == "pay"', 'args.any.deep > 2', 'args.who.name.matches("^A(n)+$")',
+    'args.tags.all(x, x.matches("^[ab]$")) && args.who.name.matches("n")'
+  ]
+  for (const when of true_) {
+    const registry = await registryOf(rules([when, 'deny', 'yes']))
+    t.same(registry.findings.filter(({ severity }) => severity === 'error'), [], when)
+    const args = { amount: 600, who: { name: 'Ann' }, tags: ['a', 'b'], 'filter[x]': 'y', any: { deep: 3 } }
+    t.match(await decidePolicy(registry, 'pay', args, asker), { decision: 'deny', reason: 'yes' }, when)
+  }
+})
+
+t.test('a rule that can not be used is an error with its place, and its tool is not served', async t => {
+  const bad: Array<[unknown, RegExp]> = [
+    [rules(['args.amuont > 5', 'deny']), /policy\[0\]\.when No such key: amuont/], [rules(['args.amount > "x"', 'deny']), /no such overload/], [rules(['args.amount', 'deny']), /gives double/],
+    [rules(['args.amount >', 'deny']), /Unexpected/], [rules(['nobody == 1', 'deny']), /nobody/], [rules(['args.note.matches("(?=x)")', 'deny']), /RE2/],
+    [[{ when: 'true', then: 'ask' }], /then/], [[{ when: 'true', then: 'deny', why: 'x' }], /why|additional/i], ['deny', /policy/], [rules([`args.note == "${'x'.repeat(5_000)}"`, 'deny']), /when/]
+  ]
+  for (const [policy, message] of bad) {
+    const registry = await registryOf(policy)
+    t.ok(registry.findings.some(finding => finding.severity === 'error' && message.test(finding.message)), `${JSON.stringify(policy).slice(0, 80)}: ${registry.findings.map(({ message }) => message).join('; ')}`)
+    t.equal(registry.get('pay'), undefined)
+  }
+})
+
+t.test('what a rule can not decide is denied, and says so', async t => {
+  const missing = await registryOf(rules(['args.note == "x"', 'hold']))
+  t.match(await decidePolicy(missing, 'pay', { amount: 1 }, asker), { decision: 'deny', reason: /can't be decided: No such key: note/ })
+  const wide = await registryOf(rules(['args.tags.all(x, args.tags.exists(y, y == x))', 'hold']))
+  const startedAt = performance.now()
+  t.match(await decidePolicy(wide, 'pay', { tags: Array.from({ length: 5_000 }, (_, at) => String(at)) }, asker), { decision: 'deny', reason: /too many steps/ })
+  t.ok(performance.now() - startedAt < 2_000, 'it is not tried')
+})
+
+t.test('arguments are checked before rules are asked', async t => {
+  const registry = await registryOf(rules(['args.amount > 1', 'deny']))
+  t.match(await decidePolicy(registry, 'pay', { amount: 'much' }, asker), { decision: 'deny', reason: /do not fit the schema/ })
+})
+
+t.test('a policy file with faults lets no call run, and one that breaks later is not taken', async t => {
+  const dir = await mkdtemp(join(tmpdir(), 'toolyard-policy-'))
+  const policyFile = join(dir, 'policy.json')
+  await writeFile(policyFile, '[{"when": "nobody == 1", "then": "deny"}]')
+  t.match(await decidePolicy(await registryOf(undefined, {}, { policyFile }), 'pay', { amount: 1 }, asker), { decision: 'deny', reason: /policy file .* has faults/i })
+  await writeFile(policyFile, '{"policy": [{"when": "args.amount > 5", "then": "deny", "reason": "too much"}]}')
+  await writeFile(join(dir, 'tools.json'), JSON.stringify({ tools: [{ name: 'pay', schema, command: ['/bin/true'] }] }))
+  const source = await openRegistrySource({ manifests: [join(dir, 'tools.json')], builtins: false, policyFile, onReload: () => {}, intervalMs: 20 })
+  t.teardown(() => { source.close() })
+  t.match(await decidePolicy(source.current(), 'pay', { amount: 6 }, asker), { decision: 'deny', reason: 'too much' })
+  await writeFile(policyFile, '[{"when": "args.amount > 50", "then": "deny", "reason": "too much"}]')
+  await waitFor('the change counts', async () => (await decidePolicy(source.current(), 'pay', { amount: 6 }, asker)).decision === 'allow')
+  await writeFile(policyFile, '[{"when": ')
+  await waitFor('the fault is found', () => source.problems().length > 0)
+  t.equal((await decidePolicy(source.current(), 'pay', { amount: 60 }, asker)).decision, 'deny', 'the last good rules stay')
+})
