@@ -80,7 +80,7 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     const { id } = await submit(client, { type: 'agentcli.slow_import' })
     await openConsole(page, address)
     await page.goto(`${address}/#/jobs/${id}`)
-    await page.getByText('imported 100').waitFor()
+    await page.getByText('imported 100 of').waitFor()
     await service.workers[0]?.stop('SIGKILL')
     await service.startWorker()
     await page.getByRole('link', { name: 'Overview' }).click()
@@ -93,7 +93,7 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     await page.getByRole('button', { name: 'Run again' }).focus()
     await page.keyboard.press('Enter')
     await page.waitForURL(url => url.hash.startsWith('#/jobs/') && !url.hash.endsWith(id))
-    await page.getByText('imported 100').waitFor()
+    await page.getByText('imported 100 of').waitFor()
     t.same(problems, [])
   })
 

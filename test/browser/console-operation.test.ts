@@ -39,7 +39,7 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     await page.getByRole('link', { name: 'Tool send_report fails: 4 of its last 4 calls.' }).waitFor()
     const { id } = await submit(client, { type: 'agentcli.slow_import' })
     await page.goto(`${address}/#/jobs/${id}`)
-    await page.getByText('imported 100').waitFor()
+    await page.getByText('imported 100 of').waitFor()
     await service.workers[0]?.stop('SIGKILL')
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('link', { name: 'No worker is alive' }).waitFor()

@@ -98,7 +98,7 @@ await t.test('a failed call names tools of similar names, and prints the hint of
     t.match(await run(['call', ...args]), { status: 1, stderr: /^toolyard call: .*'ad' .*\. Is add meant\? toolyard tools lists them\n$/ }, args.join(' '))
     t.match(JSON.parse((await run(['call', ...args, '--json'])).stdout), { ok: false, error: { code: 'UNKNOWN_TOOL', details: { did_you_mean: ['add'] } } })
   }
-  t.match(await run(['jobs', 'submit', 'data_file_raed']), { status: 4, stderr: "toolyard jobs submit: VALIDATION_ERROR: Unknown or disabled 'type'. Is data.file_read meant?\n" })
+  t.match(await run(['jobs', 'submit', 'data.file_raed']), { status: 4, stderr: "toolyard jobs submit: VALIDATION_ERROR: Unknown or disabled 'type'. Is data.file_read meant?\n" })
   t.match(await run(['call', 'seal']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: locked\nunlock it first\n' })
 })
 

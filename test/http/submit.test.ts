@@ -80,7 +80,7 @@ t.test('RC5, RC22 a read key submits nothing, and a key submits only to its own 
 
 t.test('RC22 the error of an unknown type names the nearest ones that the key may call', async t => {
   for (const [type, details] of [
-    ['agentcli.eco', { did_you_mean: ['agentcli.echo'] }], ['data_file_raed', { did_you_mean: ['data.file_read'] }], ['agentcli.off_', {}]
+    ['agentcli.eco', { did_you_mean: ['agentcli.echo'] }], ['data.file_raed', { did_you_mean: ['data.file_read'] }], ['agentcli.off_', {}]
   ] as const) {
     const error = { code: 'VALIDATION_ERROR', message: "Unknown or disabled 'type'", details }
     const { body, headers } = await post(client, { type })
