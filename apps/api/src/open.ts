@@ -216,8 +216,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       const { preload } = await import('./mcp/protocol.ts')
       preload()
       // Node keeps an import that failed: what is loaded in a shortage would never be there again.
-      if (tokens !== undefined) await import('jose')
-      await import('./openapi/document.ts')
+      await Promise.all([import('./openapi/document.ts'), tokens === undefined ? undefined : import('jose')])
       if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
       await replicas.start()
       await jobTypeTable.start()
