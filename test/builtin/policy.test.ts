@@ -33,9 +33,9 @@ t.test('RC30 job types and their timeouts', async t => {
   t.match(timeouts, { 'data.file_read': 30, 'data.write_file': 45, 'tools.file_search': 45, 'tools.find_in_files': 60, 'data.fetch': 60, 'tool.exec': 120, 'tools.web_search': 60 })
 })
 
-t.test('R12 R9 the worker itself runs every built-in tool, except those that ask for jobs', async t => {
+t.test('R12 R9 the worker itself runs every built-in tool, except those that ask for jobs, outputs and tools', async t => {
   const registry = await loadRegistry({ manifests: [] })
-  for (const { tool } of registry.all()) t.equal(tool.run.kind, tool.jobType.startsWith('job.') ? 'service' : 'builtin')
+  for (const { tool } of registry.all()) t.equal(tool.run.kind, /^(?:job|output|search|call)_/.test(tool.name) ? 'service' : 'builtin', tool.name)
 })
 
 t.test('tools say which permissions they have, and only those that change nothing are run again', async t => {
@@ -44,7 +44,7 @@ t.test('tools say which permissions they have, and only those that change nothin
     registry.all().filter(({ tool }) => tool.permissions?.some(each => each === permission)).map(({ tool }) => tool.name)
   t.same(holding('write_files'), ['data_write_file', 'workspace_move', 'workspace_delete', 'tool_exec'])
   t.same(holding('network'), ['data_fetch', 'tools_web_search'])
-  t.same(registry.all().filter(({ tool }) => !tool.idempotent).map(({ tool }) => tool.name), ['data_write_file', 'workspace_move', 'workspace_delete', 'tool_exec'])
+  t.same(registry.all().filter(({ tool }) => !tool.idempotent).map(({ tool }) => tool.name).sort(), ['call_tool', 'data_write_file', 'tool_exec', 'workspace_delete', 'workspace_move'])
 })
 
 t.test('models are told what is allowed', async t => {

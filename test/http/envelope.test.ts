@@ -71,7 +71,7 @@ t.test('RC8 the first error is reported, in the documented order', async t => {
 })
 
 t.test('an unknown field is refused, and the error names the known ones', async t => {
-  await refused(t, { calls: [call], wait: 500 }, "'wait' is not a known field (known: 'calls', 'tool_calls', 'output', 'content', 'mode', 'wait_ms', 'queue', 'session', 'on_disconnect', 'callback_url')")
+  await refused(t, { calls: [call], wait: 500 }, "'wait' is not a known field (known: 'calls', 'tool_calls', 'output', 'content', 'mode', 'wait_ms', 'queue', 'session', 'conversation', 'on_disconnect', 'max_output_chars', 'callback_url')")
   await refused(t, { calls: [{ ...call, args: {} }] }, "'calls[0].args' is not a known field (known: 'call_id', 'name', 'arguments')")
 })
 

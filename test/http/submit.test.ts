@@ -133,7 +133,7 @@ t.test('X26, RC32 a temporary failure is tried again after growing pauses; any o
 
 t.test('RC6 whoami describes the key', async t => {
   const whoami = async (key: string): Promise<unknown> => (await client.request('/v1/auth/whoami', { key })).body
-  t.same(await whoami(testKeys.admin), { ok: true, auth: { name: 'admin', role: 'admin', sse: true, can_write: true, queue_allowlist: null } })
-  t.same(await whoami(testKeys.read), { ok: true, auth: { name: 'reader', role: 'read', sse: true, can_write: false, queue_allowlist: null } })
-  t.same(await whoami(testKeys.limited), { ok: true, auth: { name: 'limited', role: 'admin', sse: true, can_write: true, queue_allowlist: ['allowed'] } })
+  t.same(await whoami(testKeys.admin), { ok: true, auth: { name: 'admin', role: 'admin', sse: true, can_write: true, can_approve: true, queue_allowlist: null } })
+  t.same(await whoami(testKeys.read), { ok: true, auth: { name: 'reader', role: 'read', sse: true, can_write: false, can_approve: false, queue_allowlist: null } })
+  t.same(await whoami(testKeys.limited), { ok: true, auth: { name: 'limited', role: 'admin', sse: true, can_write: true, can_approve: true, queue_allowlist: ['allowed'] } })
 })

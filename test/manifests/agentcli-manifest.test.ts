@@ -136,7 +136,7 @@ t.test('AC1 the error for JSON in UTF-16 says how to save it', async t => {
 })
 
 t.test('AC1 the error for a directory without a manifest says what a directory may hold', async t => {
-  const directory = t.testdir({ nested: { deep: { 'SKILL.md': '# Too deep' } } })
+  const directory = t.testdir({ nested: { deep: { 'README.md': '# No skill' } } })
   t.match((await validateManifests([directory])).findings, [{ rule: 'AC1', message: /^read manifest: ENOENT/, fix: /^Name a manifest, a directory with SKILL.md/ }])
   t.match((await validateManifests([join(directory, 'gone/tools.json')])).findings, [{ rule: 'AC1', fix: /^Check the path/ }])
 })

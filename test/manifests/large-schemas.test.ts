@@ -16,7 +16,7 @@ t.test('a large schema that is checked in a thread gives the same results as in 
 })
 
 t.test('faults of a large schema are reported like those of a small one', async t => {
-  const [pattern, reference] = [{ type: 'string', pattern: '(a+)+$' }, { $ref: '#/nowhere' }]
+  const [pattern, reference] = [{ type: 'string', pattern: '(' }, { $ref: '#/nowhere' }]
   for (const fault of [pattern, reference]) {
     const [small, big] = await Promise.all([{}, fields(200, { type: 'string' })].map(async more => errors(await load(t, entry({ schema: { type: 'object', properties: { ...more, fault } } })))))
     t.equal(small?.length, 1)

@@ -69,7 +69,7 @@ paths:
           application/vnd.pets+json:
             schema:
               type: array
-              items: {type: [string, "null"], pattern: "^(a+)+$"}
+              items: {type: [string, "null"], pattern: "("}
   /find:
     get:
       operationId: find

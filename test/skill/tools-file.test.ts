@@ -151,7 +151,7 @@ t.test('S7 S8 R50 a description and parameters may be absent or null', async t =
 
 t.test('S8 a tool whose parameters aren\'t a usable schema is not served, its siblings are', async t => {
   const { findings, tools } = await load(t, file({
-    tools: [{ name: 'bad', parameters: { type: 'object', properties: { a: { pattern: '^(a+)+$' } } } }, tool],
+    tools: [{ name: 'bad', parameters: { type: 'object', properties: { a: { pattern: '(' } } } }, tool],
     execution: [execution, { ...execution, tool: 'bad' }]
   }))
   t.match(findings, [{ severity: 'error', rule: 'S8', index: 0, tool: 'bad', message: /^tool\[0\] "bad": parameters has a pattern/ }])

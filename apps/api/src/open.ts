@@ -116,12 +116,11 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     secrets: [...keys.map(({ key }) => key), builtinSettingsOf(settings).webSearch?.braveKey ?? '', ...traceSecretsOf(settings)],
     onError: error => { logger.warn({ err: error }, 'dashboard: a text was hidden as a whole, REDACT took too long') }
   })
-
   const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
   const canceller = new JobCanceller(commands, queues)
   const approvals = new Approvals({ redis: commands, queues, jobs, canceller })
-  const finished = new FinishedJobs({ redis: commands, queues, canceller, retention })
   const lister = new JobLister({ redis: commands, directory, queues })
+  const finished = new FinishedJobs({ redis: commands, queues, canceller, retention })
   const parts = { redis: commands, lister, canceller, finished }
   const bulk = new BulkChanges({
     ...parts,

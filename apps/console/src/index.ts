@@ -1,4 +1,5 @@
 export { attentionOf, type Attention } from './overview/attention.ts'
+export { changesOf } from './approvals/changes.ts'
 export { columnsOf, withReading } from './overview/series.ts'
 export { placeSteps } from './workflows/layout.ts'
 export { snippetsOf, type Snippet } from './jobs/snippet-texts.ts'

@@ -114,9 +114,11 @@ export class JobSubmitter {
   }
 
   async #unknownType (type: string, { permissions }: Principal): Promise<HttpError> {
-    const types = this.#deps.catalog.publication(permissions).visible.map(({ jobType }) => jobType)
-    const names = await new NearTools(() => types.map(withoutKind)).find(withoutKind(type))
-    const near = types.filter(each => names.includes(withoutKind(each)))
+    const isType = type.includes('.')
+    const { visible } = this.#deps.catalog.publication(permissions)
+    const known = visible.map(({ name, jobType }) => ({ jobType, called: isType ? withoutKind(jobType) : name }))
+    const names = await new NearTools(() => known.map(({ called }) => called)).find(withoutKind(type))
+    const near = known.filter(({ called }) => names.includes(called)).map(({ jobType }) => jobType)
     return new HttpError('VALIDATION_ERROR', unknownType, near.length === 0 ? undefined : { did_you_mean: near })
   }
 }

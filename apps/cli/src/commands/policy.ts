@@ -1,6 +1,6 @@
 import { isRecord, permissions, readJson } from '@toolyard/contract/terms'
 import { decidePolicy, loadRegistry, type PolicyAsker } from '@toolyard/manifests'
-import { readSettings, toolSourcesOf } from '@toolyard/runtime'
+import { loadEnvFile, readSettings, sampleManifests, toolSourcesOf } from '@toolyard/runtime'
 import { readFile } from 'node:fs/promises'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
@@ -18,8 +18,10 @@ status is 1 when a case is not as expected. Nothing runs, and no service is aske
   options: [jsonOption],
   run: async ({ args: [file = ''], options }) => {
     const cases = await readCases(file)
+    loadEnvFile()
     const settings = readSettings(process.env)
-    const registry = await loadRegistry(toolSourcesOf(settings, process.env))
+    const sources = { ...settings, TOOL_MANIFESTS: settings.TOOL_MANIFESTS ?? sampleManifests().split(',') }
+    const registry = await loadRegistry(toolSourcesOf(sources, process.env))
     const results = await Promise.all(cases.map(async ({ tool, args, asker, expect }) => {
       const { decision, reason } = await decidePolicy(registry, tool, args, asker)
       return { tool, decision, reason, expect: expect ?? null, ok: expect === undefined || expect === decision }

@@ -41,7 +41,10 @@ async function fromManifests (manifests: readonly string[], name: unknown, asDat
   const policy = permissionPolicyOf(settings)
   const beyond = ({ permissions }: Tool): Permission[] => permissionsBeyond(permissions, policy)
   if (typeof name === 'string') return explain(name, registry, beyond)
-  const listed = registry.published().map(({ tool }) => tool).filter(tool => beyond(tool).length === 0)
+  const usable = registry.published().map(({ tool }) => tool).filter(tool => beyond(tool).length === 0)
+  const found = usable.filter(({ run }) => run.kind !== 'service' || (run.action !== 'search_tools' && run.action !== 'call_tool'))
+  // As in the lists of the service.
+  const listed = found.length > settings.CATALOGUE_LIST_MAX ? usable : found
   if (asData) {
     print(JSON.stringify(listed.map(tool => toolSpec(tool)), null, 2))
     warnOfErrors(registry)

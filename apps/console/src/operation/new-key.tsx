@@ -41,7 +41,7 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
         <div class='field'><label for='new-name'>Name</label><input id='new-name' required maxLength={100} autocomplete='off' value={draft.name} onInput={set('name')} /></div>
         <div class='field'>
           <label for='new-role'>Role</label>
-          <select id='new-role' value={draft.role} onChange={set('role')}><option value='read'>read: looks at everything, changes nothing</option><option value='admin'>admin: calls tools, changes things</option></select>
+          <select id='new-role' value={draft.role} onChange={set('role')}><option value='read'>read: looks at everything, changes nothing</option><option value='approver'>approver: also decides about held calls</option><option value='admin'>admin: calls tools, changes things</option></select>
         </div>
         <div class='field'><label for='new-tenant'>Tenant</label><input id='new-tenant' placeholder='operator' autocomplete='off' value={draft.tenant} onInput={set('tenant')} /></div>
         <div class='field'><label for='new-queues'>Queues</label><input id='new-queues' placeholder='all, or a, b' autocomplete='off' value={draft.queues} onInput={set('queues')} /></div>

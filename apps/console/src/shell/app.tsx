@@ -5,6 +5,7 @@ import { AccessContext, type Access, type Person } from '../access/context.ts'
 import { Login } from '../access/login.tsx'
 import { SessionPage, SharedWorkspacePage } from '../files/session.tsx'
 import { SessionsPage } from '../files/sessions.tsx'
+import { ApprovalsPage } from '../approvals/approvals.tsx'
 import { JobPage } from '../jobs/job.tsx'
 import { JobsPage } from '../jobs/list.tsx'
 import { NowContext, useClock } from '../parts/now.ts'
@@ -23,6 +24,7 @@ import { useTheme } from './theme.ts'
 const places: ReadonlyArray<Place & { /** For keys without a tenant; for their admins. */ isFor?: 'operators' | 'admins' }> = [
   { path: 'overview', title: 'Overview', icon: 'overview' },
   { path: 'jobs', title: 'Jobs', icon: 'jobs' },
+  { path: 'approvals', title: 'Approvals', icon: 'approvals' },
   { path: 'tools', title: 'Tools', icon: 'tools' },
   { path: 'workflows', title: 'Workflows', icon: 'workflows' },
   { path: 'sessions', title: 'Sessions', icon: 'sessions' },
@@ -99,6 +101,7 @@ function Page ({ current, route, list }: { current: string, route: Route, list: 
   if (current === 'tools') return id === undefined ? <ToolsPage route={route} /> : <ToolPage key={id} name={id} />
   if (current === 'workflows') return id === undefined ? <WorkflowsPage route={route} /> : <WorkflowPage key={id} id={id} />
   if (current === 'sessions') return <Files id={id} route={route} />
+  if (current === 'approvals') return <ApprovalsPage />
   if (current === 'workers') return <WorkersPage />
   if (current === 'keys') return <KeysPage />
   if (current === 'overview') return <OverviewPage route={route} />

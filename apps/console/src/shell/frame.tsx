@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
+import { useLoad } from '../access/load.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { themes, type Theme } from './theme.ts'
@@ -21,10 +22,15 @@ export interface FrameProps {
   children: ComponentChildren
 }
 
+/** How often the held calls are counted, in milliseconds. */
+const heldEveryMs = 15_000
+
 /** What surrounds every page: where one can go, who one is, how it looks. */
 export function Frame ({ places, current, theme, onTheme, onLogout, children }: FrameProps): VNode {
   const { api, person } = useAccess()
   const row = useRef<HTMLElement>(null)
+  const { data: waiting } = useLoad('held', async signal => await api.ask<{ count: number }>('/v1/approvals?limit=100', { signal }), heldEveryMs)
+  const held = waiting?.count
   const isOperator = person.role === 'admin' && person.tenant === undefined
   // On a narrow page the places are a row that scrolls.
   useEffect(() => {
@@ -38,7 +44,7 @@ export function Frame ({ places, current, theme, onTheme, onLogout, children }: 
         <a class='brand' href={hrefOf([])}><span class='mark' aria-hidden='true'>T</span>Toolyard</a>
         <nav ref={row} class='places' aria-label='Pages'>
           {places.map(({ path, title, icon }) => (
-            <a key={path} href={hrefOf([path])} aria-current={current === path ? 'page' : undefined}><Icon name={icon} />{title}</a>
+            <a key={path} href={hrefOf([path])} aria-current={current === path ? 'page' : undefined}><Icon name={icon} />{title}{path === 'approvals' && held !== undefined && held > 0 ? <span class='tag' aria-label={`${held} wait`}>{held}</span> : null}</a>
           ))}
         </nav>
         <div class='self'>

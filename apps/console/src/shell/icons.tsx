@@ -3,6 +3,7 @@ import type { VNode } from 'preact'
 const paths = {
   overview: 'M3 12h4l3-8 4 16 3-8h4',
   jobs: 'M8 6h13M8 12h13M8 18h13M3 6h.01M3 12h.01M3 18h.01',
+  approvals: 'M9 12l2 2 4-4M12 3l8 3v6c0 5-3.500 8-8 9-4.500-1-8-4-8-9V6z',
   tools: 'M14.7 6.3a4 4 0 0 0-5.4 5.4L3 18l3 3 6.300-6.300a4 4 0 0 0 5.400-5.400l-2.600 2.600-2.800-2.800z',
   workflows: 'M6 3v6m0 6v6M6 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6zm3 3h4a5 5 0 0 0 5-5V3',
   sessions: 'M3 6a2 2 0 0 1 2-2h4l2 3h8a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z',

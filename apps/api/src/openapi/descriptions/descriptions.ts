@@ -12,6 +12,7 @@ import {
 import type { TSchema } from 'typebox'
 import { Type } from '@toolyard/contract/type'
 import { accessDescriptions } from './access-descriptions.ts'
+import { approvalDescriptions } from './approval-descriptions.ts'
 import { fileDescriptions } from './file-descriptions.ts'
 import { sessionDescriptions } from './session-descriptions.ts'
 import { events } from './event-content.ts'
@@ -103,6 +104,7 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
     }
   },
   ...accessDescriptions,
+  ...approvalDescriptions,
   ...fileDescriptions,
   ...sessionDescriptions,
   ...operationDescriptions,

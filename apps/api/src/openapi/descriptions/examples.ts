@@ -120,7 +120,7 @@ export const examples = {
     expires_at: '2026-01-02T12:00:00.000Z',
     last_used_at: null
   },
-  whoAmI: { ok: true, auth: { name: 'default', role: 'admin', sse: true, can_write: true, queue_allowlist: null } },
+  whoAmI: { ok: true, auth: { name: 'default', role: 'admin', sse: true, can_write: true, can_approve: true, queue_allowlist: null } },
   ticket: { ok: true, token: 'TICKET', token_param: 'stream_token', ttl_sec: 60, expires_at: at, job_id: null },
   requestId: '019c1f60-2222-4abc-8def-0123456789ab'
 } as const

@@ -86,9 +86,9 @@ async function parseLenient (lines: readonly string[]): Promise<{ value: unknown
   }
 }
 
-/** Names that look like a field of somebody else are told as well: what they ask for doesn't happen. */
+/** Names that look like a field of somebody else are told as well: what they ask for doesn't happen. `requires` has a remark of its own. */
 function unknownKeys (value: unknown, lines: readonly string[]): Remark[] {
-  return Object.keys(value ?? {}).filter(key => !knownKeys.has(key)).slice(0, mostKeys).map(key => {
+  return Object.keys(value ?? {}).filter(key => !knownKeys.has(key) && key !== 'requires').slice(0, mostKeys).map(key => {
     const at = lines.findIndex(line => line.startsWith(`${key}:`))
     return { rule: 'skill/front-matter', ...at > 0 && { line: at + 1, column: 1 }, message: `front matter: ${shown(key)} is no field that is read`, fix: 'Leave it, if other programs read it; put what is for people into metadata.' }
   })

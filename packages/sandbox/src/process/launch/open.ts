@@ -74,7 +74,8 @@ async function openStreams (stdin: string | undefined): Promise<{ input: number 
   const opened: number[] = []
   const opening = (path: string, flags: number): number => opened[opened.push(openSync(path, flags)) - 1] ?? -1
   try {
-    await promisify(execFile)('mkfifo', pipes)
+    // The PATH of the service may be empty.
+    await promisify(execFile)('mkfifo', pipes, { env: { PATH: '/usr/bin:/bin' } })
     const reading = pipes.map(pipe => opening(pipe, constants.O_RDONLY | constants.O_NONBLOCK))
     const writing = pipes.map(pipe => opening(pipe, constants.O_WRONLY))
     if (stdin === undefined) return { input: 'pipe', writing, reading }

@@ -1,0 +1,132 @@
+import { pathSegment } from '@toolyard/client'
+import type { ApprovalDetail, ApprovalItem } from '@toolyard/contract'
+import { prettyJson } from '@toolyard/contract/terms'
+import type { ComponentChildren, VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { useAccess } from '../access/context.ts'
+import { asError, useLoad } from '../access/load.ts'
+import { useKeys } from '../parts/keys.ts'
+import { Empty, Problem } from '../parts/notice.tsx'
+import { hrefOf } from '../parts/route.ts'
+import { Time } from '../parts/time.tsx'
+import { changesOf } from './changes.ts'
+
+/** How often the list is read again, in milliseconds. */
+const everyMs = 5_000
+
+/** The calls that wait for a person: which, what they would do, and the decision. */
+export function ApprovalsPage (): VNode {
+  const { api } = useAccess()
+  const { data, error, reload } = useLoad('approvals', async signal => await api.ask<{ approvals: ApprovalItem[] }>('/v1/approvals', { signal }), everyMs)
+  const [chosen, setChosen] = useState<string>()
+  const held = data?.approvals ?? []
+  const current = held.find(({ job_id: id }) => id === chosen) ?? held[0]
+  const move = (by: number): void => {
+    const at = held.findIndex(({ job_id: id }) => id === current?.job_id)
+    setChosen(held[Math.min(held.length - 1, Math.max(0, at + by))]?.job_id)
+  }
+  useKeys({ j: () => { move(1) }, k: () => { move(-1) } })
+  return (
+    <main>
+      <header class='page-head'><h1>Approvals</h1><p class='soft small'>Keys: j and k go through the list</p></header>
+      <Problem error={error} />
+      {data !== undefined && held.length === 0 && (
+        <Empty title='No call waits for an approval.'>Calls of tools with a rule or <code>"approval": "required"</code> wait here.</Empty>
+      )}
+      {held.length > 0 && (
+        <div class='columns'>
+          <div class='table-frame'>
+            <table class='dense listing'>
+              <thead><tr><th>Call</th><th class='wide'>Arguments</th><th>Asked by</th><th>Waits since</th><th class='wide'>Until</th></tr></thead>
+              <tbody>
+                {held.map(item => (
+                  <Row key={item.job_id} item={item} isCurrent={item === current} onChoose={() => { setChosen(item.job_id) }} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {current !== undefined && <Detail key={current.job_id} id={current.job_id} onDecided={reload} />}
+        </div>
+      )}
+    </main>
+  )
+}
+
+function Row ({ item, isCurrent, onChoose }: { item: ApprovalItem, isCurrent: boolean, onChoose: () => void }): VNode {
+  const { tool, arguments_preview: args, key, tenant, submitted_at: at, approval } = item
+  return (
+    <tr aria-current={isCurrent ? 'true' : undefined} onClick={onChoose}>
+      <td><button type='button' class='quiet row-link' onClick={onChoose}>{tool}</button></td>
+      <td class='wide' title={args}><code>{args}</code></td>
+      <td>{key ?? '–'}{tenant === null ? '' : <span class='tag'>{tenant}</span>}</td>
+      <td><Time at={at} /></td>
+      <td class='wide'><time dateTime={approval.expires_at}>{new Date(approval.expires_at).toLocaleString()}</time></td>
+    </tr>
+  )
+}
+
+function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNode {
+  const { api, person } = useAccess()
+  const { data, error, reload } = useLoad(id, async signal => await api.ask<{ approval: ApprovalDetail }>(`/v1/approvals/${pathSegment(id)}`, { signal }))
+  const [reason, setReason] = useState('')
+  const [problem, setProblem] = useState<Error>()
+  const [isSent, setSent] = useState(false)
+  const call = data?.approval
+  async function decide (decision: 'approve' | 'deny'): Promise<void> {
+    if (call === undefined) return
+    setSent(true)
+    const body = { decision, digest: call.approval.digest, ...(reason.trim() === '' ? {} : { reason }) }
+    await api.ask(`/v1/approvals/${pathSegment(id)}`, { method: 'POST', body })
+      .then(() => { setProblem(undefined); onDecided() }, (caught: unknown) => { setProblem(asError(caught)); reload() })
+    setSent(false)
+  }
+  const mayDecide = person.can_approve && call?.approval.state === 'held'
+  return (
+    <section class='card column' aria-label='The call' aria-busy={call === undefined}>
+      <Problem error={problem ?? error} />
+      {call !== undefined && (
+        <>
+          <h2>{call.tool}</h2>
+          <dl class='facts'>
+            <Fact name='Why'>{call.approval.reason ?? call.approval.rule ?? 'This tool always needs an approval'}</Fact>
+            {call.approval.rule !== null && call.approval.reason !== null && <Fact name='Rule'><code>{call.approval.rule}</code></Fact>}
+            {call.approval.changed !== null && <Fact name='Held again'>{call.approval.changed}</Fact>}
+            <Fact name='Asked by'>{call.key ?? '–'}{call.tenant === null ? '' : ` of ${call.tenant}`}</Fact>
+            {call.session !== null && <Fact name='Session'><a href={hrefOf(['sessions', call.session])}>{call.session}</a></Fact>}
+            {call.conversation !== null && <Fact name='Conversation'>{call.conversation}</Fact>}
+            <Fact name='Job'><a href={hrefOf(['jobs', call.job_id])}>{call.job_id}</a></Fact>
+            {call.approval.approvers > 1 && <Fact name='Approved by'>{`${call.approval.decisions.length} of ${call.approval.approvers} keys${call.approval.decisions.map(({ key }) => ` ${key}`).join()}`}</Fact>}
+          </dl>
+          <Arguments call={call} />
+          {mayDecide && (
+            <form class='actions' onSubmit={event => { event.preventDefault() }}>
+              <label for='reason'>Reason</label>
+              <input id='reason' maxLength={1_000} value={reason} placeholder='The model is told it where you deny' onInput={event => { setReason(event.currentTarget.value) }} />
+              <button type='button' class='danger' disabled={isSent} onClick={() => { void decide('deny') }}>Deny</button>
+              <button type='button' class='primary' disabled={isSent} onClick={() => { void decide('approve') }}>Approve</button>
+            </form>
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+function Fact ({ name, children }: { name: string, children: ComponentChildren }): VNode {
+  return <div><dt>{name}</dt><dd>{children}</dd></div>
+}
+
+/** The arguments; beside them those of the call of the tool that was approved before. */
+function Arguments ({ call }: { call: ApprovalDetail }): VNode {
+  if (call.previous === null) return <pre class='code'>{prettyJson(call.arguments)}</pre>
+  return (
+    <table class='dense' aria-label='Arguments'>
+      <thead><tr><th>Argument</th><th>Now</th><th>Approved before</th></tr></thead>
+      <tbody>
+        {changesOf(call.arguments, call.previous.arguments).map(({ name, now, before, isChanged }) => (
+          <tr key={name}><td>{isChanged ? <strong>{name}</strong> : name}</td><td title={now}><code>{now}</code></td><td class='soft' title={before}><code>{before}</code></td></tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
