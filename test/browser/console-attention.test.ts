@@ -87,7 +87,7 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     await page.getByRole('link', { name: /^Worker .* went away\.$/ }).click()
     await page.getByRole('heading', { name: 'Went away' }).waitFor()
     await page.getByRole('link', { name: 'failed with WORKER_LOST' }).click()
-    await page.getByRole('link', { name: 'slow_import' }).click()
+    await page.getByRole('link', { name: 'slow_import' }).first().click()
     await page.getByText('The worker that ran this job was lost').waitFor()
     t.equal(await page.locator('.facts').getByText('Worker', { exact: true }).count(), 0, 'the worker that only told of it is not named')
     await page.getByRole('button', { name: 'Run again' }).focus()

@@ -100,7 +100,7 @@ t.test('an invalid new key is refused with the reason', async t => {
     [[], /must be an object/],
     [{ role: 'admin' }, /^'name' must have 1 to 100/],
     ...['', ' a', 'a ', '@acme', 'a\nb', '.', '..', 'oauth:ann', 'auth-disabled', '\ud800', 'x'.repeat(101)].map((name): [unknown, RegExp] => [{ name, role: 'admin' }, /^'name'/]),
-    [{ name: 'a' }, /^'role' must be admin or read$/],
+    [{ name: 'a' }, /^'role' must be admin, approver or read$/],
     ...['Acme', '', '-a', 'a b', null, 'x'.repeat(65)].map((tenant): [unknown, RegExp] => [{ name: 'a', role: 'admin', tenant }, /^'tenant' must match/]),
     [{ name: 'a', role: 'admin', expires_in_sec: 59 }, /^'expires_in_sec' must be integer 60\.\./],
     [{ name: 'a', role: 'admin', queue_allowlist: ['UPPER'] }, /^'queue_allowlist'/],

@@ -35,7 +35,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   /** What is published, packed and installed, and what readers of the pages do. */
   package: { ...usual, paths: ['package', 'pages'], timeoutSec: 300, compiled: true },
   /** Pages, in a browser or as it would read them. */
-  browser: { ...usual, paths: ['dashboard', 'browser'], timeoutSec: 300 },
+  browser: { ...usual, paths: ['dashboard', 'browser'], timeoutSec: 450 },
   /** The API and workers as processes of their own; the command line and the client in short. */
   e2e: { ...usual, paths: ['jobs', 'streams', 'callbacks', 'workflow', 'store', 'queue', 'e2e', 'cli', 'client/calls'] },
   /** Several API processes or workers on one Redis, and processes that end and are started again. */
