@@ -25,7 +25,8 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     await page.getByRole('button', { name: 'Pause the queue', exact: true }).click()
     await page.locator('tr').filter({ hasText: 'reports' }).getByText('paused').waitFor()
     const { id } = await submit(client, { type: 'agentcli.draw', queue: 'reports' })
-    await page.getByRole('link', { name: 'Queue reports is paused.' }).waitFor()
+    // Before, it is told with another link.
+    await page.getByText(/1 job waits, the oldest for .*Resume it when its jobs may run/).waitFor()
     await isAccessible(t, page, 'a paused queue')
     await page.getByRole('link', { name: 'Queue reports is paused.' }).click()
     await page.waitForURL(/queue=reports&status=queued/)
