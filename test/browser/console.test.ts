@@ -57,7 +57,7 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     await page.getByText('The tool ran and reported failure').waitFor()
     await page.keyboard.press('Escape')
     await page.waitForURL(/#\/jobs\?status=failed/, { timeout: 30_000 })
-    await page.getByRole('link', { name: 'send_report' }).waitFor()
+    await page.getByRole('link', { name: 'send_report', exact: true }).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('agentcli.draw')
     await page.keyboard.press('Enter')
@@ -130,7 +130,8 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     const { page } = await browser.open()
     await openConsole(page, address)
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Tools' }).click()
-    await page.locator('tbody tr').first().waitFor()
+    // The page before has rows as well.
+    await page.locator('tbody tr').filter({ hasText: 'built in' }).first().waitFor()
     const kinds = (await page.locator('tbody tr').allInnerTexts()).map(text => text.includes('built in'))
     t.same(kinds, kinds.toSorted((a, b) => Number(a) - Number(b)), 'tools of manifests come before those that are built in')
     t.same([kinds[0], kinds.at(-1)], [false, true], 'there are both')
