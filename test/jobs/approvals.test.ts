@@ -79,6 +79,18 @@ t.test('a rule holds one call of a batch: its siblings run, it is approved by an
   await cancel(client, next.job_id)
 })
 
+t.test('a held call says so in an async batch, to a model, and as a tool of its own', async t => {
+  const message = { tool_calls: [{ id: 'a', type: 'function', function: { name: 'always', arguments: '{"amount":1}' } }] }
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { ...message, mode: 'async' } })
+  const [result] = body.results
+  t.match(result, { ok: false, pending: true, error: { code: 'HELD' } })
+  t.match(body.messages, [{ content: /has not run/ }])
+  await cancel(client, result?.job_id ?? '')
+  const alone = await client.request<{ job_id: string }>('/v1/tools/always', { body: { amount: 2 } })
+  t.match(alone, { status: 202, body: { pending: true, held: true } })
+  await cancel(client, alone.body.job_id)
+})
+
 t.test('a denied call ends at once with the reason, and the tool does not run', async t => {
   const held = await hold('always')
   t.equal((await decide(held, 'deny', { reason: 'Ask the customer first.' })).status, 200)

@@ -54,8 +54,9 @@ t.test('expressions are about arguments, key, tenant, session, conversation and 
 t.test('a rule that can not be used is an error with its place, and its tool is not served', async t => {
   const bad: Array<[unknown, RegExp]> = [
     [rules(['args.amuont > 5', 'deny']), /policy\[0\]\.when No such key: amuont/], [rules(['args.amount > "x"', 'deny']), /no such overload/], [rules(['args.amount', 'deny']), /gives double/],
+    [rules(['args.note.matches(args.who.name)', 'deny']), /no text of the rule itself/],
     [rules(['args.amount >', 'deny']), /Unexpected/], [rules(['nobody == 1', 'deny']), /nobody/], [rules(['args.note.matches("(?=x)")', 'deny']), /RE2/],
-    [[{ when: 'true', then: 'ask' }], /then/], [[{ when: 'true', then: 'deny', why: 'x' }], /why|additional/i], ['deny', /policy/], [rules([`args.note == "${'x'.repeat(5_000)}"`, 'deny']), /when/]
+    [[{ when: 'true', then: 'ask' }], /then/], [[{ when: 'true', then: 'deny', why: 'x' }], /why is no field that is known here/], ['deny', /policy/], [rules([`args.note == "${'x'.repeat(5_000)}"`, 'deny']), /when/]
   ]
   for (const [policy, message] of bad) {
     const registry = await registryOf(policy)
@@ -71,6 +72,9 @@ t.test('what a rule can not decide is denied, and says so', async t => {
   const startedAt = performance.now()
   t.match(await decidePolicy(wide, 'pay', { tags: Array.from({ length: 5_000 }, (_, at) => String(at)) }, asker), { decision: 'deny', reason: /too many steps/ })
   t.ok(performance.now() - startedAt < 2_000, 'it is not tried')
+  const long = await registryOf(rules(['args.note.matches("(a+)+$")', 'hold']))
+  t.match(await decidePolicy(long, 'pay', { note: 'a'.repeat(60_000) }, asker), { decision: 'deny', reason: /too many steps/ })
+  t.match(await decidePolicy(long, 'pay', { note: `${'a'.repeat(20_000)}b` }, asker), { decision: 'allow' }, 'in linear time')
 })
 
 t.test('arguments are checked before rules are asked', async t => {

@@ -31,10 +31,11 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
     const { validateManifests } = await import('@toolyard/manifests')
     const { readSettings, toolSourcesOf } = await import('@toolyard/runtime')
     const settings = readSettings(process.env)
-    const { skills } = toolSourcesOf(settings, process.env)
+    const { skills, policyFile } = toolSourcesOf(settings, process.env)
     const validation = await validateManifests(args, {
       strict: options['strict'] === true,
       skills,
+      policyFile,
       ...(options['import'] === false ? {} : { tryImports: await importer(settings, words.includes('--import')) })
     })
     if (options['json'] === true) print(JSON.stringify(validation, null, 2))

@@ -15,7 +15,12 @@ export const ToolCallQuery = Type.Object({
 }, { additionalProperties: false })
 
 /** The answer of `POST /v1/tools/:name` when `wait_ms` ended first: the job goes on. */
-export const ToolPending = Type.Object({ ok: Type.Literal(true), pending: Type.Literal(true), job_id: Type.String() })
+export const ToolPending = Type.Object({
+  ok: Type.Literal(true),
+  pending: Type.Literal(true),
+  job_id: Type.String(),
+  held: Type.Optional(Type.Literal(true, { description: 'It waits until somebody approves it.' }))
+})
 export type ToolPending = Static<typeof ToolPending>
 
 /** The answer of `POST /v1/tools/:name` to a call that failed; `job_id` is there where a job was made. */

@@ -20,15 +20,22 @@ export function wrongFields (definition: TSchema, entry: Record<string, unknown>
   if (Check(definition, entry)) return []
   const places = new Map<string, string>()
   for (const { instancePath, keyword, params, message } of Errors(definition, entry)[1]) {
-    const allowedValues = keyword === 'enum' ? (params as { allowedValues?: unknown[] }).allowedValues : undefined
     const missing = keyword === 'required' ? (params as { requiredProperties?: string[] }).requiredProperties?.[0] : undefined
     const at = missing === undefined ? instancePath : `${instancePath}/${missing}`
-    if (!places.has(at)) places.set(at, missing !== undefined ? 'is missing' : allowedValues === undefined ? message : `must be one of ${allowedValues.map(String).join(', ')}`)
+    if (!places.has(at)) places.set(at, missing !== undefined ? 'is missing' : textOf(keyword, params, message))
   }
   return [...places].slice(0, most).map(([at, says]) => {
     const steps = at.split('/').slice(1).map(step => /^\d+$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~'))
     return { severity: 'error', rule, path: [...path, ...steps], message: `${placeOf(steps)} ${says}`, fix: `Correct it; ${page} has all fields.` }
   })
+}
+
+/** The validator's own words for these tell nothing to who writes a manifest. */
+function textOf (keyword: string, params: object, message: string): string {
+  const { allowedValues, allowedValue }: { allowedValues?: unknown, allowedValue?: unknown } = params
+  if (keyword === 'enum' && Array.isArray(allowedValues)) return `must be one of ${allowedValues.map(String).join(', ')}`
+  if (keyword === 'const') return `must be ${JSON.stringify(allowedValue)}, or another form that the page has`
+  return keyword === 'boolean' ? 'is no field that is known here' : message
 }
 
 /** As everywhere in this format, null is the same as absent: in the entry, and in the field that its kind is told by. */

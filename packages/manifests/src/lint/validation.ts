@@ -14,6 +14,8 @@ export interface ValidationOptions {
   strict?: boolean
   /** What the operator decided about skills. */
   skills?: Partial<SkillOptions>
+  /** Path of the file with rules on all calls. */
+  policyFile?: string | undefined
   /** Loads what tools run, to see whether it can be loaded: Python modules and their classes. Default: nothing is run. */
   tryImports?: (tools: readonly Tool[]) => Promise<ModuleTries>
 }
@@ -43,9 +45,9 @@ export interface Validation {
  * Stricter than loading: what a format requires, but a service can do without, is an error.
  */
 export async function validateManifests (
-  paths: readonly string[], { strict = false, skills = {}, tryImports }: ValidationOptions = {}
+  paths: readonly string[], { strict = false, skills = {}, policyFile, tryImports }: ValidationOptions = {}
 ): Promise<Validation> {
-  const registry = await loadRegistry({ manifests: paths, skills, everyFault: true })
+  const registry = await loadRegistry({ manifests: paths, skills, policyFile, everyFault: true })
   // Those of all layers: what a later one replaces is broken all the same.
   const judgedByText = new Set(registry.findings.filter(isClassFault).map(placeOfEntry))
   const tried = registry.imported(tool => judgedByText.has(placeOfEntry(tool.source))).map(({ tool }) => tool)

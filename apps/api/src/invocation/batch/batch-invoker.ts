@@ -122,8 +122,10 @@ export class BatchInvoker {
   async #async (batch: Batch, plans: readonly CallPlan[], reservation: Reservation, caller: Caller): Promise<InvokeBatchResponse> {
     const admitted = await this.#deps.admission.admit(reservation)
     const asker = this.#asker(batch, caller)
-    const results = pairs(plans, admitted).map(async ([call, entry]) => {
+    const held = await this.#heldOf(batch.queue, plans, reservation)
+    const results = pairs(plans, admitted).map(async ([call, entry], index) => {
       if ('ask' in entry) return (await this.#deps.jobTools.answer(call, entry.ask, { ...asker, waitMs: 0 })).result
+      if ('job' in entry && held.has(entry.job.id)) return heldAnswer(call, entry.job.id, plans[index]?.hold?.reason, asker.hint).result
       return 'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
     })
     return around({ ok: true, results: around(await Promise.all(results)), tool_messages: [], mode: 'async' })

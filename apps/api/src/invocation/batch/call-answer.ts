@@ -84,7 +84,12 @@ export function held (call: Call, jobId: string, reason: string | undefined, hin
   const why = reason === undefined ? '' : ` (${reason})`
   const error = { code: 'HELD', message: `Job ${jobId} waits until somebody approves it${why}` } as const
   const rest = { ok: false, pending: true, job_id: jobId, error } as const
-  return answer(call, rest, { ...rest, message: `Tool '${call.name}' has not run: a person must approve this call first${why}. Its result is not known, so don't claim one${hint}` })
+  return answer(call, rest, { ...rest, message: heldText(call.name, error.message, hint) })
+}
+
+/** What a model is told of a call that waits for a person. */
+export function heldText (name: string, what: string, hint: string): string {
+  return `Tool '${name}' has not run. ${what}. Its result is not known, so don't claim one${hint}`
 }
 
 /** The job was made and nobody waits for it; such an answer has no message for the model. */

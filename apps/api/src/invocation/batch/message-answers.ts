@@ -2,6 +2,7 @@ import {
   around, isRecord, readJson, writeJson, type AiSdkMessage, type AnthropicMessage, type CallResult, type GeminiMessage,
   type InvokeBatchResponse, type MessageDialect, type MessageFormat, type ProviderMessage
 } from '@toolyard/contract'
+import { heldText } from './call-answer.ts'
 import type { ReturnedImage } from '../../files/returned-images.ts'
 
 /** The message that a batch's calls came in. */
@@ -110,7 +111,8 @@ function anthropicResult ({ id, text, images, failed }: Answered): AnthropicMess
 function textOf (result: CallResult, content: string | undefined, hint: string): string {
   if (content !== undefined) return content
   const { name, ok, error, pending, job_id: jobId, job_type: jobType } = result
-  if (pending === true) return JSON.stringify({ ok, pending, job_id: jobId, error, message: `Job ${jobId} still goes on${hint}` })
+  const waits = error?.code === 'HELD' ? heldText(name, error.message, hint) : `Job ${jobId} still goes on${hint}`
+  if (pending === true) return JSON.stringify({ ok, pending, job_id: jobId, error, message: waits })
   if (!ok) return writeJson(around({ ok, error }))
   if (jobType === undefined) return writeJson(around({ ok, result: result.output }))
   const message = `Tool '${name}' was started as job ${jobId}: its output is not there yet${hint}`

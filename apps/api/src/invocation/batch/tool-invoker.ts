@@ -19,7 +19,7 @@ export interface ToolCall {
 /** What became of it. `json` is the whole output in pieces, as far as it was kept; `cut` tells of what wasn't. */
 export type ToolAnswer<Json = readonly Buffer[]> =
   | { kind: 'output', /** Absent for what makes no job and asks for none. */ jobId: string | undefined, json: Json, cut: OutputCut | undefined, /** Of the session, that were made or changed. */ files?: ResultFile[] }
-  | { kind: 'pending', jobId: string, /** For a model: what goes on, and how it gets the answer. */ message: string }
+  | { kind: 'pending', jobId: string, /** It goes on, or waits for a person. */ code: 'TIMEOUT' | 'HELD', /** For a model: what goes on, and how it gets the answer. */ message: string }
   | FailedCall
 
 /** A call without an output. */
@@ -73,7 +73,7 @@ export class ToolInvoker {
     const files = result?.files
     if (result?.ok === true && output !== undefined) return { kind: 'output', jobId, ...output, ...(files && { files }) }
     if (jobId !== undefined && result?.pending === true) {
-      return { kind: 'pending', jobId, message: storedJson<{ message: string }>(message?.content ?? '{}').message }
+      return { kind: 'pending', jobId, code: result.error?.code === 'HELD' ? 'HELD' : 'TIMEOUT', message: storedJson<{ message: string }>(message?.content ?? '{}').message }
     }
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers to calls have no other codes.
     const error = result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' }

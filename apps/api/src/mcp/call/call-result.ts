@@ -33,7 +33,7 @@ export function callResult (
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job, written)
   if (answer.kind === 'pending') {
-    return failure({ code: 'TIMEOUT', message: answer.message }, job, written)
+    return failure({ code: answer.code, message: answer.message }, job, written)
   }
   const { json, cut, files = [] } = answer
   // Clients refuse an answer without the structure that the tool has promised.

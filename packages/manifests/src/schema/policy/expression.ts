@@ -1,5 +1,6 @@
 import type * as cel from '@marcbachmann/cel-js'
 import { asError } from '@toolyard/contract/terms'
+import { madeOnce } from '@toolyard/runtime'
 import { RE2JS } from 're2js'
 import type { ArgumentType } from './argument-types.ts'
 
@@ -35,14 +36,27 @@ export interface ArgumentsSize {
   chars: number
 }
 
-/** How expressions are read. */
-export type Cel = typeof cel
+/** How expressions are read: made once, since it takes a millisecond. */
+export interface Cel {
+  /** Knows all but the types of arguments. */
+  base: cel.Environment
+  /** Takes arguments of any types. */
+  open: cel.Environment
+  /** Reads without knowing what anything is. */
+  bare: cel.Environment
+  /** The patterns of `matches`, by their text. */
+  patterns: Map<string, RE2JS>
+}
 type Node = cel.ASTNode
 
 /** Loads the engine; manifests without rules don't need it. */
-export async function loadCel (): Promise<Cel> {
-  return await import('@marcbachmann/cel-js')
-}
+export const loadCel = madeOnce(async (): Promise<Cel> => {
+  const { Environment } = await import('@marcbachmann/cel-js')
+  const bare = new Environment({ homogeneousAggregateLiterals: false, limits })
+  const patterns = new Map<string, RE2JS>()
+  const base = withOwn(new Environment({ homogeneousAggregateLiterals: false, limits }), patterns)
+  return { bare, base, open: base.clone().registerVariable('args', 'map<string, dyn>'), patterns }
+})
 
 const limits = { maxAstNodes: 500, maxDepth: 50, maxListElements: 200, maxMapEntries: 50, maxCallArguments: 8 }
 const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
@@ -51,21 +65,23 @@ const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
 const linearMatches = 'linear_matches'
 /** What walks over the members of a list or an object. */
 const macros: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
-/** UTF-16 units of a text that one step looks at. */
+/** UTF-16 units of a text that one step looks at; a pattern takes 0.3 µs for each, which is some 4 steps. */
 const charsPerStep = 64
+const stepsPerMatchedChar = 4
 
 /** What is wrong with an expression, for arguments of these types; undefined when it can be used. */
-export function expressionFault ({ Environment }: Cel, text: string, args: ArgumentType): string | undefined {
-  const { valid, type = '', error } = environment(Environment, args).check(text)
+export function expressionFault ({ base, bare }: Cel, text: string, args: ArgumentType): string | undefined {
+  const { valid, type = '', error } = withArguments(base.clone(), args).check(text)
   if (!valid) return summary(error)
   if (type !== 'bool' && type !== 'dyn') return `gives ${type}, not true or false`
-  return patternFault(parse(Environment, text))
+  return patternFault(bare.parse(text).ast)
 }
 
 /** Reads an expression that has no fault. */
-export function compileExpression ({ Environment }: Cel, text: string): Expression {
-  const parsed = parse(Environment, text)
-  const run = environment(Environment, 'map<string, dyn>').parse(withLinearMatches(text, parsed))
+export function compileExpression ({ open, bare, patterns }: Cel, text: string): Expression {
+  const parsed = bare.parse(text).ast
+  for (const { pattern = '' } of matchesOf(parsed)) patterns.set(pattern, RE2JS.compile(pattern))
+  const run = open.parse(withLinearMatches(text, parsed))
   // Here, and not at the first call.
   run.check()
   return { run: input => run(input) as unknown, steps: size => stepsOf(parsed, size, 1) }
@@ -76,58 +92,57 @@ export function summary (error: unknown): string {
   return asError(error).message.split('\n')[0]?.trim() ?? ''
 }
 
-function environment (Env: Cel['Environment'], args: ArgumentType): cel.Environment {
-  const env = new Env({ homogeneousAggregateLiterals: false, limits })
+function withOwn (env: cel.Environment, patterns: ReadonlyMap<string, RE2JS>): cel.Environment {
   for (const [operator, of] of Object.entries(arithmetic)) {
     env.registerOperator(`double ${operator} int: double`, (a: number, b: bigint) => of(a, Number(b)))
     env.registerOperator(`int ${operator} double: double`, (a: bigint, b: number) => of(Number(a), b))
   }
   env.registerOperator('double % double: double', (a: number, b: number) => a % b)
   env.registerOperator('double == int: bool', (a: number, b: bigint) => a === Number(b))
-  env.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) => RE2JS.compile(pattern).matcher(text).find())
-  if (typeof args === 'string') env.registerVariable('args', args)
-  else env.registerVariable({ name: 'args', schema: args })
+  env.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) => patterns.get(pattern)?.matcher(text).find())
   return env
     .registerVariable({ name: 'key', schema: { name: 'string', role: 'string', permissions: 'list<string>' } })
     .registerVariable('tenant', 'string').registerVariable('session', 'string')
     .registerVariable('conversation', 'string').registerVariable('tool', 'string')
 }
 
-function parse (Env: Cel['Environment'], text: string): Node {
-  return new Env({ homogeneousAggregateLiterals: false, limits }).parse(text).ast
+function withArguments (env: cel.Environment, args: ArgumentType): cel.Environment {
+  return typeof args === 'string' ? env.registerVariable('args', args) : env.registerVariable({ name: 'args', schema: args })
 }
 
 function childrenOf ({ args }: Node): Node[] {
   return [args].flat(3).filter((child): child is Node => typeof child === 'object' && child !== null && 'op' in child)
 }
 
-function patternFault (node: Node): string | undefined {
-  if (node.op === 'rcall' && node.args[0] === 'matches') {
-    const [pattern] = node.args[2]
-    if (pattern?.op === 'value' && typeof pattern.args === 'string') {
-      try {
-        RE2JS.compile(pattern.args)
-      } catch {
-        return `has a pattern that RE2 can't read: ${JSON.stringify(pattern.args.slice(0, 80))}`
-      }
+function patternFault (ast: Node): string | undefined {
+  return matchesOf(ast).map(({ pattern }) => {
+    // To compile one takes longer than to use it, so none comes with a call.
+    if (pattern === undefined) return 'has a pattern that is no text of the rule itself'
+    try {
+      RE2JS.compile(pattern)
+      return undefined
+    } catch {
+      return `has a pattern that RE2 can't read: ${JSON.stringify(pattern.slice(0, 80))}`
     }
-  }
-  return childrenOf(node).map(patternFault).find(fault => fault !== undefined)
+  }).find(fault => fault !== undefined)
 }
 
 /** The same text, in which `matches` is our own: the engine's runs on one that may take for ever. */
 function withLinearMatches (text: string, ast: Node): string {
-  const places = matchesOf(ast).sort((a, b) => b - a)
+  const places = matchesOf(ast).map(({ at }) => at).sort((a, b) => b - a)
   return places.reduce((written, at) => {
     const place = written.indexOf('matches', at)
     return `${written.slice(0, place)}${linearMatches}${written.slice(place + 'matches'.length)}`
   }, text)
 }
 
-/** Where the texts end whose `matches` is called. */
-function matchesOf (node: Node): number[] {
-  const own = node.op === 'rcall' && node.args[0] === 'matches' ? [node.args[1].range.end] : []
-  return [...own, ...childrenOf(node).flatMap(matchesOf)]
+/** The calls of `matches`: where the text ends that is matched, and the pattern where the rule has it. */
+function matchesOf (node: Node): Array<{ at: number, pattern: string | undefined }> {
+  const inner = childrenOf(node).flatMap(matchesOf)
+  if (node.op !== 'rcall' || node.args[0] !== 'matches') return inner
+  const [pattern] = node.args[2]
+  const text = pattern?.op === 'value' && typeof pattern.args === 'string' ? pattern.args : undefined
+  return [{ at: node.args[1].range.end, pattern: text }, ...inner]
 }
 
 /** @param times how often the node is run: once for each member that macros around it walk over */
@@ -139,6 +154,7 @@ function stepsOf (node: Node, size: ArgumentsSize, times: number): number {
 
 /** What a node does beyond one step. */
 function weightOf (node: Node, { members, chars }: ArgumentsSize): number {
+  if (node.op === 'rcall' && node.args[0] === 'matches') return chars * stepsPerMatchedChar
   if (node.op === 'rcall' && !macros.has(node.args[0])) return chars / charsPerStep
   if (node.op === 'call') return chars / charsPerStep
   if (node.op !== '==' && node.op !== '!=' && node.op !== 'in' && node.op !== '+') return 0
