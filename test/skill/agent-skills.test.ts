@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { admitCall, providerTool, skillsPrompt, type Registry } from '@toolyard/manifests'
+import { admitCall, programDigest, providerTool, skillsPrompt, type Registry } from '@toolyard/manifests'
 import type { Outcome } from '@toolyard/executors'
 import { createFixture, names, type SkillFixture } from './fixture.ts'
 
@@ -181,4 +181,16 @@ t.test('a skill with a tools.json has no programs beside its tools', async t => 
   fixture.skill('letters', published)
   const registry = await fixture.load(on)
   t.match(shown(await fixture.call(registry, 'skill_run', { skill: 'strict', argv: ['scripts/a.sh'] })), /unknown skill: strict/)
+})
+
+t.test('what an approval of skill_run names changes with a script of the skill that it is for', async t => {
+  const { fixture, registry } = await letters(t)
+  const tool = registry.get('skill_run')?.tool
+  if (tool === undefined) return t.fail('skill_run is there')
+  const before = await programDigest(tool, { skill: 'letters' })
+  t.match(before, /^[0-9a-f]{64}$/)
+  t.equal(await programDigest(tool, { skill: 'letters' }), before)
+  writeFileSync(join(fixture.skills, 'office/letters/scripts/deep/nested.py'), 'print(1)\n')
+  t.not(await programDigest(tool, { skill: 'letters' }), before)
+  t.equal(await programDigest(tool, { skill: 'toString' }), '', 'there is no such skill')
 })

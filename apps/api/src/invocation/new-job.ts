@@ -65,7 +65,7 @@ export function accessOf ({ queueAllowlist, permissions }: Principal): JobAccess
  * @param key see `KeyRing.partOf`
  */
 export async function heldJob (job: NewJob, terms: HoldTerms, { tool, entry }: RegisteredTool, key: string): Promise<NewJob> {
-  const parts = { entry, program: await programDigest(tool), key }
+  const parts = { entry, program: await programDigest(tool, job.data.arguments), key }
   // Nobody waits for a person's decision.
   const { replyTo: _, ...data } = job.data
   return { ...job, data: { ...data, hold: { ...terms, parts, digest: approvalDigest(data, parts) } } }

@@ -29,7 +29,7 @@ const heldEveryMs = 15_000
 export function Frame ({ places, current, theme, onTheme, onLogout, children }: FrameProps): VNode {
   const { api, person } = useAccess()
   const row = useRef<HTMLElement>(null)
-  const { data: waiting } = useLoad('held', async signal => await api.ask<{ count: number }>('/v1/approvals?limit=100', { signal }), heldEveryMs)
+  const { data: waiting } = useLoad('held', async signal => await api.ask<{ count: number }>('/v1/jobs?status=held&limit=100', { signal }), heldEveryMs)
   const held = waiting?.count
   const isOperator = person.role === 'admin' && person.tenant === undefined
   // On a narrow page the places are a row that scrolls.

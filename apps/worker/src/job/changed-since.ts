@@ -13,12 +13,13 @@ export async function changedSince (
   const { hold } = data
   if (hold === undefined) return undefined
   const { parts } = hold
+  const args = await argumentsOf(data)
   const now = {
     entry,
-    program: parts.program === null ? null : await programDigest(tool),
+    program: parts.program === null ? null : await programDigest(tool, args),
     key: parts.key.startsWith('redis:') ? await keyPartOf(data.keyName) : parts.key
   }
-  const digest = approvalDigest({ ...data, arguments: await argumentsOf(data) }, now)
+  const digest = approvalDigest({ ...data, arguments: args }, now)
   if (digest === approved) return undefined
   const changed = now.key !== parts.key ? 'its key' : now.program !== parts.program ? "the tool's program" : "the tool's entry in its manifest"
   return { digest, changed: `${changed} changed after the call was submitted` }

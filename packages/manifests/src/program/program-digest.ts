@@ -10,13 +10,13 @@ const mostFiles = 1_000
 
 /**
  * Names what a tool runs, beside its entry: another text when one of its files changes. For a command these are its program and
- * those of its arguments that are files; for a Python tool its module; for a skill its scripts. A tool that runs no file of its
- * own has the empty text.
+ * those of its arguments that are files; for a Python tool its module; for a skill, or the skill that a call names, its scripts. A
+ * tool that runs no file of its own has the empty text.
  *
  * @returns null where a file can't be read here: the machines of workers may have others than that of the API.
  */
-export async function programDigest (tool: Tool): Promise<string | null> {
-  const files = await filesOf(tool)
+export async function programDigest (tool: Tool, args: Readonly<Record<string, unknown>>): Promise<string | null> {
+  const files = await filesOf(tool, args)
   if (files === undefined) return null
   if (files.length === 0) return ''
   const hash = createHash('sha256')
@@ -32,7 +32,7 @@ export async function programDigest (tool: Tool): Promise<string | null> {
   return hash.digest('hex')
 }
 
-async function filesOf ({ run, source }: Tool): Promise<string[] | undefined> {
+async function filesOf ({ run, source }: Tool, { skill }: Readonly<Record<string, unknown>>): Promise<string[] | undefined> {
   if (run.kind === 'command') {
     const args = await Promise.all(run.args.map(async argument => await fileAt(resolve(dirname(source.file), argument))))
     const program = await fileAt(run.program)
@@ -43,9 +43,16 @@ async function filesOf ({ run, source }: Tool): Promise<string[] | undefined> {
     const found = await Promise.all([stem, `${stem}.py`, join(stem, '__init__.py')].map(fileAt))
     return found.flat().length === 0 ? undefined : found.flat()
   }
-  if (run.kind !== 'skill') return []
-  const scripts = join(run.directory, 'scripts')
-  const names = (await readdir(scripts).catch(() => [])).sort().slice(0, mostFiles)
+  if (run.kind === 'skill') return await scriptsOf(run.directory)
+  if (run.kind !== 'skill-run' || typeof skill !== 'string' || !Object.hasOwn(run.skills, skill)) return []
+  return await scriptsOf(run.skills[skill]?.directory ?? '')
+}
+
+/** Undefined for more than are looked at. */
+async function scriptsOf (skill: string): Promise<string[] | undefined> {
+  const scripts = join(skill, 'scripts')
+  const names = (await readdir(scripts, { recursive: true }).catch(() => [])).sort()
+  if (names.length > mostFiles) return undefined
   return (await Promise.all(names.map(async name => await fileAt(join(scripts, name))))).flat()
 }
 
