@@ -6,11 +6,14 @@ import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
 import { consoleEnv, consoleFiles, consoleTools } from './console-service.ts'
 
+const pay = {
+  name: 'pay', description: 'Pays.', schema: { type: 'object', properties: { path: { type: 'string' } } }, command: ['./tools/bin/count_words'], approval: { self: true, reason: 'A person looks at payments.' }
+}
 const browser = await startBrowser(t)
 
 void t.test('what needs attention is dealt with from the overview', { skip: typeof browser === 'string' && browser }, async t => {
   if (typeof browser === 'string') return
-  const service = await createService(t, { files: consoleFiles, tools: consoleTools, env: consoleEnv })
+  const service = await createService(t, { files: consoleFiles, tools: [...consoleTools, pay], env: consoleEnv })
   const { client, api: { address } } = service
 
   t.test('a paused queue is told and marked, and resumed with the keyboard alone', async t => {
@@ -58,6 +61,31 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     await page.goto(`${address}/#/tools/slow_import`)
     await page.getByRole('button', { name: 'Call', exact: true }).click()
     await page.locator('.call-result').getByText(/\d+ of 4000 · rows/).waitFor()
+    t.same(problems, [])
+  })
+
+  t.test('a held call is found by its count, looked at beside the one before, and approved and denied', async t => {
+    const ids: string[] = []
+    const hold = async (path: string): Promise<void> => { ids.push((await submit(client, { type: 'agentcli.pay', input: { path } })).id) }
+    await hold('first.csv')
+    const { page, problems } = await browser.open()
+    await openConsole(page, address)
+    await page.getByRole('link', { name: /^Approvals/ }).click()
+    await page.getByText('A person looks at payments.').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('No call waits for an approval.').waitFor()
+    t.equal((await reach(client, ids[0] ?? '', 'succeeded')).status, 'succeeded')
+    await hold('second.csv')
+    await page.getByRole('cell', { name: '"first.csv"' }).waitFor()
+    for (const [colorScheme, width] of [['light', 1_300], ['dark', 360]] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      await isAccessible(t, page, `a held call, ${colorScheme}`)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `nothing is wider than ${width} px`)
+    }
+    await page.getByLabel('Reason').fill('Ask first.')
+    await page.getByRole('button', { name: 'Deny' }).click()
+    t.match(await reach(client, ids[1] ?? '', 'failed'), { error: { code: 'APPROVAL_DENIED', message: /Ask first/ } })
     t.same(problems, [])
   })
 

@@ -8,7 +8,7 @@ import { asError, useLoad } from '../access/load.ts'
 import { useKeys } from '../parts/keys.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
-import { Time } from '../parts/time.tsx'
+import { exact, Time } from '../parts/time.tsx'
 import { changesOf } from './changes.ts'
 
 /** How often the list is read again, in milliseconds. */
@@ -37,7 +37,7 @@ export function ApprovalsPage (): VNode {
         <div class='columns'>
           <div class='table-frame'>
             <table class='dense listing'>
-              <thead><tr><th>Call</th><th class='wide'>Arguments</th><th>Asked by</th><th>Waits since</th><th class='wide'>Until</th></tr></thead>
+              <thead><tr><th>Call</th><th class='wide'>Arguments</th><th>Asked by</th><th>Waits since</th></tr></thead>
               <tbody>
                 {held.map(item => (
                   <Row key={item.job_id} item={item} isCurrent={item === current} onChoose={() => { setChosen(item.job_id) }} />
@@ -53,14 +53,13 @@ export function ApprovalsPage (): VNode {
 }
 
 function Row ({ item, isCurrent, onChoose }: { item: ApprovalItem, isCurrent: boolean, onChoose: () => void }): VNode {
-  const { tool, arguments_preview: args, key, tenant, submitted_at: at, approval } = item
+  const { tool, arguments_preview: args, key, tenant, submitted_at: at } = item
   return (
     <tr aria-current={isCurrent ? 'true' : undefined} onClick={onChoose}>
       <td><button type='button' class='quiet row-link' onClick={onChoose}>{tool}</button></td>
       <td class='wide' title={args}><code>{args}</code></td>
       <td>{key ?? '–'}{tenant === null ? '' : <span class='tag'>{tenant}</span>}</td>
       <td><Time at={at} /></td>
-      <td class='wide'><time dateTime={approval.expires_at}>{new Date(approval.expires_at).toLocaleString()}</time></td>
     </tr>
   )
 }
@@ -94,6 +93,7 @@ function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNod
             <Fact name='Asked by'>{call.key ?? '–'}{call.tenant === null ? '' : ` of ${call.tenant}`}</Fact>
             {call.session !== null && <Fact name='Session'><a href={hrefOf(['sessions', call.session])}>{call.session}</a></Fact>}
             {call.conversation !== null && <Fact name='Conversation'>{call.conversation}</Fact>}
+            <Fact name='Until'>{exact(Date.parse(call.approval.expires_at))}</Fact>
             <Fact name='Job'><a href={hrefOf(['jobs', call.job_id])}>{call.job_id}</a></Fact>
             {call.approval.approvers > 1 && <Fact name='Approved by'>{`${call.approval.decisions.length} of ${call.approval.approvers} keys${call.approval.decisions.map(({ key }) => ` ${key}`).join()}`}</Fact>}
           </dl>
@@ -101,7 +101,7 @@ function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNod
           {mayDecide && (
             <form class='actions' onSubmit={event => { event.preventDefault() }}>
               <label for='reason'>Reason</label>
-              <input id='reason' maxLength={1_000} value={reason} placeholder='The model is told it where you deny' onInput={event => { setReason(event.currentTarget.value) }} />
+              <input id='reason' maxLength={1_000} value={reason} placeholder='For the model, if denied' onInput={event => { setReason(event.currentTarget.value) }} />
               <button type='button' class='danger' disabled={isSent} onClick={() => { void decide('deny') }}>Deny</button>
               <button type='button' class='primary' disabled={isSent} onClick={() => { void decide('approve') }}>Approve</button>
             </form>
@@ -120,8 +120,8 @@ function Fact ({ name, children }: { name: string, children: ComponentChildren }
 function Arguments ({ call }: { call: ApprovalDetail }): VNode {
   if (call.previous === null) return <pre class='code'>{prettyJson(call.arguments)}</pre>
   return (
-    <table class='dense' aria-label='Arguments'>
-      <thead><tr><th>Argument</th><th>Now</th><th>Approved before</th></tr></thead>
+    <table class='dense' aria-label='Arguments, now and when a call of the tool was approved before'>
+      <thead><tr><th>Argument</th><th>Now</th><th>Before</th></tr></thead>
       <tbody>
         {changesOf(call.arguments, call.previous.arguments).map(({ name, now, before, isChanged }) => (
           <tr key={name}><td>{isChanged ? <strong>{name}</strong> : name}</td><td title={now}><code>{now}</code></td><td class='soft' title={before}><code>{before}</code></td></tr>
