@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { longer, noTurn, turnMeter, type Turn } from './turn.ts'
+import { longer, nextTurn, noTurn, turnMeter, type Turn } from './turn.ts'
 import { boundMs, onUsualMachine } from './usual-machine.ts'
 
 /** Runs of one piece of work: the first ones are slower, and the machine may be busy with something else. */
@@ -28,9 +28,9 @@ export async function longestTurn (work: () => unknown): Promise<Turn> {
     const turn = (): void => {
       longest = longer(longest, meter())
       if (isOver) resolve()
-      else setImmediate(turn)
+      else nextTurn(turn)
     }
-    setImmediate(turn)
+    nextTurn(turn)
   })
   try {
     await work()

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { longer, noTurn, turnMeter } from './turn.ts'
+import { longer, noTurn, nextTurn, turnMeter } from './turn.ts'
 
 /*
  * Loaded into a process of the service by `--import`: watches the turns of its event loop. At SIGUSR2 it writes the longest
@@ -10,7 +10,7 @@ let longest = noTurn
 
 function turn (): void {
   longest = longer(longest, meter())
-  setImmediate(turn)
+  nextTurn(turn).unref()
 }
 
 process.on('SIGUSR2', () => {

@@ -90,3 +90,11 @@ t.test('validate notes what was changed for whom', async t => {
   t.match(await notes({ type: 'object', properties: {}, oneOf: [{}] }), [/"oneOf" at the top is written out/])
   t.strictSame(await notes({ type: 'object', properties: { a: text } }), [])
 })
+
+t.test('a default with more digits than a number keeps is not shown to models, which would send the rounded one', async t => {
+  const tools = '{"tools":[{"name":"probe","description":"Looks.","command":["/bin/true"],"schema":{"type":"object","properties":{"id":{"type":"integer","default":725653563933458432},"n":{"type":"integer","default":7}}}}]}'
+  const registry = await loadProject(t, { 'tools.json': tools })
+  const { tool } = registry.get('probe') ?? t.fail('the tool is served') as never
+  t.match(providerTool(tool, 'chat', false), { function: { parameters: { properties: { id: { type: 'integer', default: undefined }, n: { default: 7 } } } } })
+  t.ok(lintForModels(registry).some(({ message }) => message.includes('the default 725653563933458432 is left out')))
+})

@@ -1,7 +1,8 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, lostText } from '@toolyard/contract/terms'
 import type { ToolFormat } from '@toolyard/contract'
 import { dataKeywords, mapKeywords } from '../schema/keywords.ts'
 import { providerNames } from '../schema/provider-names.ts'
+import { losesDigits } from '../schema/survey.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { flatSchema } from './flat-schema.ts'
 
@@ -45,6 +46,11 @@ function mended (schema: JsonSchema, mending: Mending): JsonSchema {
   const entries = Object.entries(schema).flatMap(([keyword, value]): Array<[string, unknown]> => {
     if (keyword === 'pattern' && typeof value === 'string' && !isCommonPattern(value)) {
       changes.add(`the pattern ${shown(value)} is left out`)
+      return []
+    }
+    // A model would send the rounded number.
+    if (keyword === 'default' && losesDigits(schema, keyword)) {
+      changes.add(`the default ${lostText(schema, keyword) ?? shown(JSON.stringify(value))} is left out: it has more digits than are kept`)
       return []
     }
     if (keyword === 'required') return [[keyword, renamedList(value, names)]]
