@@ -18,7 +18,7 @@ async function loadAccepted (
   const { files: [file = ''] } = await loadTexts(t, [JSON.stringify({ tools: entries })])
   const lock = join(dirname(file), 'tools.lock.json')
   if (typeof accepted === 'string') writeFileSync(lock, accepted)
-  else if (accepted !== undefined) await writeLock(lock, new Map([['files', accepted]]))
+  else if (accepted !== undefined) await writeLock(file, new Map([['files', accepted]]))
   return { registry: await loadRegistry({ manifests: [file], builtins: false }), file }
 }
 

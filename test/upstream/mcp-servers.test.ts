@@ -90,7 +90,7 @@ t.test('a server sees none of the variables of the service', async t => {
 })
 
 t.test('a tool is not called when its server\'s description differs from the accepted one', async t => {
-  const lock = join(service.dir, 'tools.lock.json')
+  const lock = join(service.dir, 'toolyard.lock.json')
   const text = await readFile(lock, 'utf8')
   await writeFile(lock, text.replace('Echoes back the input string', 'Echoes back'))
   const described = await waitFor('the changed file is read', async () => {

@@ -9,6 +9,7 @@ import { keys } from './commands/keys.ts'
 import { start } from './commands/start.ts'
 import { tools } from './commands/tools.ts'
 import { validate } from './commands/validate.ts'
+import { add, remove, rollback, update } from './commands/vendor.ts'
 import { worker } from './commands/worker.ts'
 import { batch } from './remote/batch.ts'
 import { call } from './remote/call.ts'
@@ -23,7 +24,6 @@ import type { Command } from './terminal/command.ts'
 
 /** The commands of `toolyard`, in the order of its help. */
 export const commands: readonly Command[] = [
-  init, start, call, batch, tools, jobs, approvals, policy, sessions, files, mcp, open, validate, accept, importCommand, explain, doctor,
-  keys, api,
-  worker, completion
+  init, start, call, batch, tools, jobs, approvals, policy, sessions, files, mcp, open, validate, add, update, rollback, remove,
+  accept, importCommand, explain, doctor, keys, api, worker, completion
 ]

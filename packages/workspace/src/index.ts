@@ -1,3 +1,5 @@
+export { tarEntries, type TarEntry } from './archive/tar-entries.ts'
+export { blockBytes, kindOf, paddingOf, writeHeader } from './archive/tar-header.ts'
 export { storageFailure, WorkspaceFailure } from './failure/failure.ts'
 export { deleteTree } from './files/delete-tree.ts'
 export { entryKind, type EntryKind } from './files/entry-kind.ts'

@@ -19,7 +19,7 @@ export const accept: Command = {
   name: 'accept',
   summary: 'Show what MCP servers of manifests offer, and accept it',
   help: `Asks the MCP servers that manifests name (those of TOOL_MANIFESTS without arguments) for their tools, and shows what is new, changed
-or gone since it was accepted. What is accepted goes into a file beside the manifest (tools.lock.json beside tools.json), which
+or gone since it was accepted. What is accepted goes into a file beside the manifest (toolyard.lock.json), which
 belongs to it: services publish these tools and no others, with these descriptions. Servers run in the sandbox, as workers
 run them; settings are environment variables; .env in the working directory is read.
 
@@ -47,11 +47,11 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
     if (asked.length === 0) throw new CommandError('no manifest names an MCP server that can be asked')
 
     const locks = new Map<string, McpLock>()
-    for (const { lock } of servers) locks.set(lock, await readLock(lock).catch(() => new Map()))
+    for (const { source: { file } } of servers) locks.set(file, await readLock(file).catch(() => new Map()))
     const offers = await askServers(asked, { settings, env }, complain)
     const failed = offers.filter((offer): offer is Extract<Offer, { problem: string }> => 'problem' in offer)
     const reviewed = await Promise.all(offers.flatMap(offer => 'problem' in offer ? [] : [review(offer, locks)]))
-    const open = reviewed.filter(({ server, changes }) => isChanged(changes) || locks.get(server.lock)?.has(server.name) !== true)
+    const open = reviewed.filter(({ server, changes }) => isChanged(changes) || locks.get(server.source.file)?.has(server.name) !== true)
     if (options['json'] !== true) await show(reviewed, failed)
     const accepted = open.length === 0 || options['yes'] === true || (options['json'] !== true && await agrees())
     if (accepted && open.length > 0) await write(open, locks, servers)
@@ -65,7 +65,7 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
       for (const { name, inputSchema } of wanted) {
         for (const { message } of defaultFaults(inputSchema)) complain(`toolyard accept: tool ${JSON.stringify(name)} of ${JSON.stringify(server.name)}: ${message}`)
       }
-      return { server, tools: wanted, changes: changesOf(known.get(server.lock)?.get(server.name) ?? [], wanted) }
+      return { server, tools: wanted, changes: changesOf(known.get(server.source.file)?.get(server.name) ?? [], wanted) }
     }
   }
 }
@@ -83,12 +83,12 @@ async function show (reviewed: readonly Reviewed[], failed: ReadonlyArray<Extrac
 async function write (open: readonly Reviewed[], locks: ReadonlyMap<string, McpLock>, servers: readonly McpServer[]): Promise<void> {
   const { writeLock } = await import('@toolyard/manifests')
   for (const [file, lock] of locks) {
-    const changed = open.filter(({ server }) => server.lock === file)
+    const changed = open.filter(({ server }) => server.source.file === file)
     if (changed.length === 0) continue
-    const named = servers.filter(server => server.lock === file).map(({ name }) => name)
+    const named = servers.filter(server => server.source.file === file).map(({ name }) => name)
     const kept = [...lock].filter(([name]) => named.includes(name))
     await writeLock(file, new Map([...kept, ...changed.map(({ server, tools }): [string, readonly McpTool[]] => [server.name, tools])]))
-    complain(`toolyard accept: wrote ${file}`)
+    complain(`toolyard accept: wrote ${changed[0]?.server.lock ?? file}`)
   }
 }
 

@@ -31,11 +31,14 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
     const { validateManifests } = await import('@toolyard/manifests')
     const { readSettings, toolSourcesOf } = await import('@toolyard/runtime')
     const settings = readSettings(process.env)
-    const { skills, policyFile } = toolSourcesOf(settings, process.env)
+    const { skills, policyFile, lock } = toolSourcesOf(settings, process.env)
+    const { missingForSkills } = await import('../needs/missing.ts')
     const validation = await validateManifests(args, {
       strict: options['strict'] === true,
       skills,
       policyFile,
+      lock,
+      lacking: async (found, settingsOf) => await missingForSkills(found, settingsOf, process.env),
       ...(options['import'] === false ? {} : { tryImports: await importer(settings, words.includes('--import')) })
     })
     if (options['json'] === true) print(JSON.stringify(validation, null, 2))

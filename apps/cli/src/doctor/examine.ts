@@ -6,6 +6,7 @@ import { checkRedis, connectRedis, isConnected } from '@toolyard/store'
 import { findRedisServer } from '@toolyard/store/server'
 import { findRedisTarget, loadEnvFile, readSettings, sampleManifests, serviceFilesOf, settingWarnings, toolSourcesOf, type Settings } from '@toolyard/runtime'
 import { programPaths } from '@toolyard/runtime/install'
+import { missingForSkills } from '../needs/missing.ts'
 import type { Check } from './check.ts'
 
 const connectMs = 3_000
@@ -68,7 +69,7 @@ async function examinePython (): Promise<Check> {
 }
 
 async function examineManifests (settings: Settings): Promise<Check[]> {
-  const { skills } = toolSourcesOf(settings, process.env)
+  const { skills, lock } = toolSourcesOf(settings, process.env)
   const manifests = settings.TOOL_MANIFESTS ?? sampleManifests().split(',')
   const python = (await programPaths('python3', process.env)).length > 0
   const checks: Check[] = []
@@ -82,8 +83,14 @@ async function examineManifests (settings: Settings): Promise<Check[]> {
     if (skipped !== undefined) checks.push({ subject: 'Python modules', verdict: 'warning', detail: `not imported: ${skipped}` })
     return tries
   }
-  const validation = await validateManifests([...manifests], { strict: false, skills, ...(python ? { tryImports: tryAll } : {}) })
+  const validation = await validateManifests([...manifests], {
+    strict: false,
+    skills,
+    lock,
+    lacking: async (found, settingsOf) => await missingForSkills(found, settingsOf, process.env),
+    ...(python ? { tryImports: tryAll } : {})
+  })
   const findings = validation.findings.filter(({ severity }) => severity !== 'note')
   if (findings.length === 0) checks.push({ subject: 'Manifests', verdict: 'good', detail: `${manifests.length} without findings` })
-  return [...checks, ...findings.map(({ severity, file, message }): Check => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}: ${message}` }))]
+  return [...checks, ...findings.map(({ severity, file, rule, message, fix }): Check => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}: ${message}${rule === 'skill/missing' ? `. ${fix ?? ''}` : ''}` }))]
 }

@@ -4,6 +4,8 @@ import { importFinding, type ImportFault } from '../registry/import-faults.ts'
 import { readManifestText } from '../document/manifest-file.ts'
 import { lintForModels } from './lint.ts'
 import { loadRegistry, type Registry } from '../registry/registry.ts'
+import type { Skill, SkillSettings } from '../layer/skill.ts'
+import type { LockPolicy } from '../lock/locked-manifests.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
 import { signatureFindings, type ExecuteSignature } from '../tool-manifest/signature.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -16,6 +18,10 @@ export interface ValidationOptions {
   skills?: Partial<SkillOptions>
   /** Path of the file with rules on all calls. */
   policyFile?: string | undefined
+  /** What a lock among the manifests is for; default: none is read. */
+  lock?: LockPolicy
+  /** Says what this machine lacks for the programs of skills. */
+  lacking?: (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>) => Promise<Finding[]>
   /** Loads what tools run, to see whether it can be loaded: Python modules and their classes. Default: nothing is run. */
   tryImports?: (tools: readonly Tool[]) => Promise<ModuleTries>
 }
@@ -45,9 +51,9 @@ export interface Validation {
  * Stricter than loading: what a format requires, but a service can do without, is an error.
  */
 export async function validateManifests (
-  paths: readonly string[], { strict = false, skills = {}, policyFile, tryImports }: ValidationOptions = {}
+  paths: readonly string[], { strict = false, skills = {}, policyFile, lock, tryImports, lacking }: ValidationOptions = {}
 ): Promise<Validation> {
-  const registry = await loadRegistry({ manifests: paths, skills, policyFile, everyFault: true })
+  const registry = await loadRegistry({ manifests: paths, skills, policyFile, everyFault: true, ...lock !== undefined && { lock } })
   // Those of all layers: what a later one replaces is broken all the same.
   const judgedByText = new Set(registry.findings.filter(isClassFault).map(placeOfEntry))
   const tried = registry.imported(tool => judgedByText.has(placeOfEntry(tool.source))).map(({ tool }) => tool)
@@ -57,7 +63,8 @@ export async function validateManifests (
   // What an import says is more than what the text of the module does: it may have raised before its class.
   const known = new Set(faults.map(placeOfEntry))
   const read = registry.findings.filter(finding => !isClassFault(finding) || !known.has(placeOfEntry(finding)))
-  const found = [...read, ...lintForModels(registry), ...faults, ...unfit].map(finding => judged(finding, strict))
+  const lacks = await lacking?.(registry.skills(), registry.skillSettings()) ?? []
+  const found = [...read, ...lacks, ...lintForModels(registry), ...faults, ...unfit].map(finding => judged(finding, strict))
   const findings = await located(found, registry)
   return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }
 }

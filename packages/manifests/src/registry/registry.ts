@@ -6,6 +6,7 @@ import { builtinTools } from '../builtin/tools.ts'
 import type { Finding } from '../finding/finding.ts'
 import { importedTools, markImportFaults, type ImportedTool, type ImportFaults } from './import-faults.ts'
 import type { Layer } from '../layer/layer.ts'
+import { lockedManifests, type LockPolicy } from '../lock/locked-manifests.ts'
 import { readManifest } from './manifest.ts'
 import { createYamlMemory, type YamlMemory } from '../document/yaml-memory.ts'
 import { loadCel } from '../schema/policy/expression.ts'
@@ -17,7 +18,7 @@ import { createSchemas, type SchemasMemory } from '../schema/schemas.ts'
 import { refuseUntrusted } from '../program/refuse-untrusted.ts'
 import { joinSkills } from '../skill/join.ts'
 import { defaultSkillOptions, type SkillOptions } from '../skill/tools/options.ts'
-import type { Skill } from '../layer/skill.ts'
+import type { Skill, SkillSettings } from '../layer/skill.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
 
 /** The tools visible now: all layers merged. It never changes; a reload makes a new one. */
@@ -41,6 +42,8 @@ export interface Registry {
   skills (): readonly Skill[]
   /** The rules of the policy file. */
   readonly policy: Policy
+  /** What entries of manifests say of skills, by their names. */
+  skillSettings (): ReadonlyMap<string, SkillSettings>
   /** The MCP servers that manifests name, in order, also those that have no accepted tools. */
   servers (): readonly McpServer[]
   /** What is wrong with the manifests: by manifest, then what merging found, then names that are not published. */
@@ -83,6 +86,8 @@ export interface RegistryOptions {
   strictPrograms?: boolean
   /** Path of the file with rules on all calls. */
   policyFile?: string | undefined
+  /** A lock among the manifests stands for what it has; default: there is none, and nothing is compared with one. */
+  lock?: LockPolicy
   /** Every fault of a manifest is a finding, also where reading ends at the first. Default false. */
   everyFault?: boolean
 }
@@ -101,6 +106,7 @@ interface ReadManifests {
   builtins: readonly Tool[]
   layers: readonly Layer[]
   skills: readonly Skill[]
+  skillSettings: ReadonlyMap<string, SkillSettings>
   files: readonly string[]
   servers: readonly McpServer[]
   registration: Registration
@@ -119,12 +125,20 @@ export async function loadRegistry (options: RegistryOptions): Promise<Registry>
 }
 
 async function load (options: RegistryOptions, known: Memory | undefined, faults: ImportFaults = new Map()): Promise<Registry> {
-  const { manifests, builtins = true, policy = {}, strictPrograms = false, everyFault = false } = options
+  const { manifests, lock, builtins = true, policy = {}, strictPrograms = false, everyFault = false } = options
   const skills = { ...defaultSkillOptions, ...options.skills }
   const schemas = createSchemas(known?.schemas)
   const yaml = createYamlMemory(known?.yaml)
   const layers: Layer[] = []
-  for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills, everyFault }))
+  const named = lock === undefined ? manifests.map(path => ({ path, findings: [], files: [] })) : await lockedManifests(manifests, lock)
+  for (const manifest of named) {
+    if ('layer' in manifest) {
+      layers.push(manifest.layer)
+      continue
+    }
+    const layer = await readManifest(manifest.path, { schemas, yaml, skills, everyFault })
+    layers.push({ ...layer, findings: [...manifest.findings, ...layer.findings], files: [...layer.files ?? [], ...manifest.files] })
+  }
   const joined = joinSkills(layers, skills)
   const merged = strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers
   const registration = new Registration(schemas)
@@ -139,6 +153,7 @@ async function load (options: RegistryOptions, known: Memory | undefined, faults
     files: [...filesOf(layers), ...options.policyFile === undefined ? [] : [options.policyFile]],
     policy: policyReading === undefined ? [] : await policyOf(policyReading),
     policyFindings: policyReading?.findings ?? [],
+    skillSettings: joined.settings,
     servers: layers.flatMap(({ servers = [] }) => servers),
     registration,
     memory: { schemas: schemas.memory, yaml: yaml.readings }
@@ -156,6 +171,7 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
     ...registryOf(tools.map(tool => read.registration.of(tool)), merged, findings),
     version: versionOf([...tools.map(tool => read.registration.digest(tool)), ...rules], read.skills),
     skills: () => read.skills,
+    skillSettings: () => read.skillSettings,
     servers: () => read.servers,
     files: read.files,
     policy: read.policy,
@@ -165,7 +181,9 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
   }
 }
 
-function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'version' | 'skills' | 'servers' | 'files' | 'policy' | 'imported' | 'withImportFaults' | 'reload'> {
+function registryOf (
+  all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]
+): Pick<Registry, 'get' | 'ofType' | 'jobTypes' | 'published' | 'all' | 'findings' | 'explain'> {
   const byName = new Map(all.map(registered => [registered.tool.name, registered]))
   const byType = new Map(all.map(registered => [registered.tool.jobType, registered]))
   const published = all.filter(({ tool }) => isPublished(tool))

@@ -11,6 +11,8 @@ import type { Skill, SkillSettings } from '../layer/skill.ts'
 export interface JoinedSkills {
   layers: readonly Layer[]
   skills: readonly Skill[]
+  /** What the operator says of them, by their names. */
+  settings: ReadonlyMap<string, SkillSettings>
 }
 
 /**
@@ -28,6 +30,7 @@ export function joinSkills (layers: readonly Layer[], options: SkillOptions): Jo
   const readers = first === undefined ? [] : readersOf(skills, settings, options)
   return {
     skills,
+    settings,
     layers: layers.map(layer => {
       const own = layer.skills ?? []
       const replacedOnes = own.filter(skill => last.get(skill.name) !== skill)

@@ -45,6 +45,8 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
   Tools: {
     TOOL_MANIFESTS: 'manifests in order, comma-separated. Unset: with `toolyard start` the `tools.json` of its directory, or else the bundled samples; an API or worker has the built-in tools alone, and says so',
     POLICY_FILE: 'a JSON file with rules on the calls of all tools ([approvals.md](approvals.md)); a change of it counts within a second',
+    LOCK: '`require`: only what `toolyard.lock.json` has is served, as it has it; `auto`: what differs from it is told',
+    TRUSTED_KEYS: 'public keys of minisign, comma-separated, that archives and the lock may be signed by; with `LOCK=require` the lock must be',
     WORKSPACE_DIR: 'root of the built-in file tools, working directory of tools',
     TOOL_TIMEOUT_SEC: 'execution timeout of tools that set none, in seconds',
     TOOL_DEFAULT_PERMISSIONS: 'permissions of tools whose manifest names none; `none` for none',

@@ -28,6 +28,8 @@ export const variables = {
   ALLOW_UNSAFE_REDIS: flag(false),
   TOOL_MANIFESTS: optional(list([])),
   POLICY_FILE: optional(path('')),
+  LOCK: choice('auto', ['auto', 'require'] as const),
+  TRUSTED_KEYS: list([]),
   WORKSPACE_DIR: path('workspace'),
   SESSIONS: choice('optional', ['optional', 'require'] as const),
   SESSIONS_DIR: optional(path('')),

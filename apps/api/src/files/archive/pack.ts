@@ -1,14 +1,13 @@
 import { HttpError, asError, errorCode } from '@toolyard/contract'
 import {
-  atPlace, entryAt, inDirectory, isOwnName, isServiceName, nameOf, newNameFault, openDirectory, openFile, readEntries, readFully,
-  WorkspaceFailure, type Directory, type Place
+  atPlace, blockBytes, entryAt, inDirectory, isOwnName, isServiceName, nameOf, newNameFault, openDirectory, openFile, paddingOf, readEntries,
+  readFully, writeHeader, WorkspaceFailure, type Directory, type Place
 } from '@toolyard/workspace'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { dispositionOf } from '../disposition.ts'
 import { noSuchFile } from '../file-error.ts'
 import type { FileSpace } from '../file-space.ts'
-import { blockBytes, paddingOf, writeHeader } from './tar-header.ts'
 
 /** Bytes of a file that are read at once. */
 const pieceBytes = 262_144

@@ -1,11 +1,11 @@
 import { HttpError } from '@toolyard/contract'
-import { atNearPlace, belowNearPlace, checkEntryNames, entryPath, nameText, shown, type WriteTurns } from '@toolyard/workspace'
+import {
+  atNearPlace, belowNearPlace, checkEntryNames, entryPath, kindOf, nameText, shown, tarEntries, type TarEntry, type WriteTurns
+} from '@toolyard/workspace'
 import { mkdir } from 'node:fs/promises'
 import { noSuchFile, toFileError } from '../file-error.ts'
 import type { FileSpace } from '../file-space.ts'
 import { putFile } from '../upload.ts'
-import { kindOf } from './tar-header.ts'
-import { tarEntries, type TarEntry } from './tar-entries.ts'
 
 /** Entries that one archive may have. */
 export const maxEntries = 100_000

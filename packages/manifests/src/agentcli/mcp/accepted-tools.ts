@@ -24,7 +24,7 @@ export async function acceptedTools (
   const accept = `Run toolyard accept ${JSON.stringify(server.source.file)}, and look at what it shows.`
   let tools: readonly McpTool[] | undefined
   try {
-    tools = (await readLock(server.lock)).get(server.name)
+    tools = (await readLock(server.source.file)).get(server.name)
   } catch (error) {
     const finding: Remark = { severity: 'error', rule: 'mcp/accepted', message: `${server.lock} ${asError(error).message}, so that no tool of the server is published`, fix: accept }
     return { entries: [], findings: [finding] }

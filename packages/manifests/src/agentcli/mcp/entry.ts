@@ -13,7 +13,7 @@ import type { JsonSchema, McpServer } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
 import { readConnection } from './connection.ts'
 import { McpEntry, McpFields } from './definition.ts'
-import { lockFile } from './lock.ts'
+import { lockFile, olderLockFile } from './lock.ts'
 import { acceptedTools } from './accepted-tools.ts'
 import { fromOtherPrograms } from './pasted.ts'
 
@@ -105,7 +105,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
   return {
     entries: accepted.entries,
     findings: [...ignored, ...[...read.findings, ...unknown, ...accepted.findings].map(about)],
-    files: [server.lock],
+    files: [server.lock, olderLockFile(file)],
     servers: [server]
   }
 }

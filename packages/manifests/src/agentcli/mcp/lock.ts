@@ -1,51 +1,46 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { isMcpTool, isRecord, mcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
+import { isRecord, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
+import { acceptedOf, lockName, readJson, readLockFile, writeLockFile } from '../../lock/lock-file.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** The accepted tools of the servers of one manifest, by the servers' names. */
 export type McpLock = ReadonlyMap<string, readonly McpTool[]>
 
-/** Where the accepted tools of a manifest are: `tools.lock.json` beside `tools.json`. */
+/** Where the accepted tools of a manifest are: in the lock beside it. */
 export function lockFile (manifest: string): string {
+  return join(dirname(manifest), lockName)
+}
+
+/** Where an older form had them: `tools.lock.json` beside `tools.json`. It is read, and moved when something is accepted. */
+export function olderLockFile (manifest: string): string {
   return join(dirname(manifest), `${basename(manifest).replace(/\.json$/i, '')}.lock.json`)
 }
 
 /**
- * Reads the accepted tools; none when there is no such file.
+ * Reads the accepted tools of a manifest; none where there is no lock.
  *
  * @throws Error that says what is wrong with the file.
  */
-export async function readLock (file: string): Promise<McpLock> {
-  const found = await stat(file).catch(() => undefined)
-  if (found === undefined) return new Map()
-  if (!found.isFile()) throw new Error('is not a file')
-  if (found.size > manifestLimits.fileBytes) throw new Error(`is larger than ${manifestLimits.fileBytes} bytes`)
-  let lock: unknown
-  try {
-    lock = JSON.parse(await readFile(file, 'utf8'))
-  } catch {
-    throw new Error('is not JSON')
-  }
+export async function readLock (manifest: string): Promise<McpLock> {
+  const { servers } = await readLockFile(lockFile(manifest))
+  return servers.get(basename(manifest)) ?? await readOlder(olderLockFile(manifest))
+}
+
+/** Replaces the accepted tools of a manifest. */
+export async function writeLock (manifest: string, lock: McpLock): Promise<void> {
+  const file = lockFile(manifest)
+  const { entries, servers } = await readLockFile(file)
+  await writeLockFile(file, { entries, servers: new Map([...servers, [basename(manifest), lock]]) })
+  const older = olderLockFile(manifest)
+  if (older !== file) await rm(older, { force: true })
+}
+
+async function readOlder (file: string): Promise<McpLock> {
+  const lock = await readJson(file)
+  if (lock === undefined) return new Map()
   const servers = isRecord(lock) && lock['version'] === 1 && isRecord(lock['servers']) ? lock['servers'] : undefined
   if (servers === undefined || isDeeperThan(manifestLimits.depth, lock)) throw new Error('is not a list of accepted tools of this version')
-  const entries = Object.entries(servers)
-  return new Map(entries.map(([name, server]) => [name, toolsOf(name, server)]))
-}
-
-/** Replaces the file as a whole. */
-export async function writeLock (file: string, lock: McpLock): Promise<void> {
-  const servers = Object.fromEntries(
-    [...lock].sort(([a], [b]) => a < b ? -1 : 1).map(([name, tools]) => [name, { tools: tools.map(mcpTool) }])
-  )
-  const part = `${file}.${process.pid}.part`
-  await writeFile(part, `${JSON.stringify({ version: 1, servers }, null, 2)}\n`)
-  await rename(part, file)
-}
-
-function toolsOf (name: string, server: unknown): readonly McpTool[] {
-  const tools = isRecord(server) ? server['tools'] : undefined
-  if (!Array.isArray(tools) || tools.length > mostMcpTools || !tools.every(isMcpTool)) throw new Error(`has something else than tools for the server ${JSON.stringify(name)}`)
-  return tools
+  return new Map(Object.entries(servers).map(([name, server]) => [name, acceptedOf(name, server)]))
 }

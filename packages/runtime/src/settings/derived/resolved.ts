@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { permissions, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { ApiKey } from '../api-keys.ts'
 import { isLoopback } from '../../outgoing/hosts.ts'
@@ -109,6 +109,8 @@ export interface ToolSources {
   policy: BuiltinSettings
   /** Rules on the calls of all tools. */
   policyFile: string | undefined
+  /** The lock of the working directory, and what it is for. */
+  lock: { file: string, isRequired: boolean, trustedKeys: readonly string[] }
   /** Tools don't run whose programs others than the owner may replace. */
   strictPrograms: boolean
 }
@@ -132,6 +134,7 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
     },
     policy: builtinSettingsOf(settings),
     policyFile: settings.POLICY_FILE,
+    lock: { file: resolve('toolyard.lock.json'), isRequired: settings.LOCK === 'require', trustedKeys: settings.TRUSTED_KEYS },
     strictPrograms: settings.PROGRAMS_STRICT
   }
 }

@@ -1,0 +1,143 @@
+import { lstat, mkdir, open, readdir, readFile, realpath, copyFile, rename, chmod, rm, writeFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { asError, isRecord } from '@toolyard/contract/terms'
+import { importOpenapi, mostTree, readYaml, signatureFault } from '@toolyard/manifests'
+import { CommandError } from '../terminal/exit-status.ts'
+import { download } from './download.ts'
+import { gitArchive } from './git.ts'
+import type { Source } from './source.ts'
+import { unpackInto } from './unpack.ts'
+
+/** What an archive is checked with. */
+export interface SignatureCheck {
+  /** A file with a signature of minisign; absent: the one beside the archive, if there is one. */
+  file?: string
+  keys: readonly string[]
+}
+
+const mostDocumentBytes = 8_388_608
+
+/**
+ * Puts what a source has into an empty directory: the files of a directory or an archive, or a manifest that is made of a
+ * document.
+ *
+ * @throws CommandError
+ */
+export async function fetchSource (source: Source, directory: string, check: SignatureCheck): Promise<void> {
+  switch (source.kind) {
+    case 'directory':
+      await copyTree(source.path, directory)
+      return
+    case 'git':
+      await unpackInto(directory, gitArchive(source.url, source.commit))
+      return
+    case 'https': {
+      const content = await download(source.url, source.sha256)
+      if (check.file !== undefined) refuseSigned(content, await readFile(check.file, 'utf8'), check.keys)
+      await takeContent(content, () => Readable.from([content]), directory)
+      return
+    }
+    case 'file': {
+      const beside = check.file ?? (await lstat(`${source.path}.minisig`).then(() => `${source.path}.minisig`, () => undefined))
+      const handle = await open(source.path)
+      const head = Buffer.alloc(mostDocumentBytes)
+      const { bytesRead } = await handle.read(head, 0, head.length, 0).finally(async () => { await handle.close() })
+      if (beside !== undefined) refuseSigned(await readFile(source.path), await readFile(beside, 'utf8'), check.keys)
+      await takeContent(head.subarray(0, bytesRead), () => createReadStream(source.path), directory)
+    }
+  }
+}
+
+function refuseSigned (content: Buffer, signature: string, keys: readonly string[]): void {
+  const fault = signatureFault(content, signature, keys)
+  if (fault !== undefined) throw new CommandError(`The signature ${fault}. Nothing was added.`, { code: 'SIGNATURE' })
+}
+
+/** An archive, compressed or not, or a document. */
+async function takeContent (head: Buffer, content: () => Readable, directory: string): Promise<void> {
+  const isGzip = head[0] === 0x1f && head[1] === 0x8b
+  if (isGzip || head.toString('latin1', 257, 262) === 'ustar') {
+    await unpackInto(directory, bounded(isGzip ? content().pipe(createGunzip()) : content()))
+    await withoutTop(directory)
+    return
+  }
+  if (head.length >= mostDocumentBytes) throw new CommandError(`A document may have ${mostDocumentBytes} bytes, and this is no tar archive.`, { code: 'SOURCE' })
+  await writeFile(join(directory, 'tools.json'), `${JSON.stringify(await manifestOf(head.toString('utf8')), null, 2)}\n`)
+}
+
+/** What is compressed may be a thousand times as large. */
+async function * bounded (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = 0
+  for await (const piece of pieces) {
+    bytes += piece.length
+    if (bytes > 2 * mostTree.bytes) throw new Error(`has more than ${2 * mostTree.bytes} bytes when it is unpacked`)
+    yield piece
+  }
+}
+
+/** Archives mostly have one directory that holds everything. */
+async function withoutTop (directory: string): Promise<void> {
+  const [only, second] = await readdir(directory)
+  if (only === undefined || second !== undefined || !(await lstat(join(directory, only))).isDirectory()) return
+  if ((await readdir(join(directory, only))).some(name => /^skill\.md$/i.test(name))) return
+  const aside = `${directory}.top`
+  await rename(join(directory, only), aside)
+  await rm(directory, { recursive: true })
+  await rename(aside, directory)
+}
+
+/** A manifest as it is, the servers of another program, or the operations of an OpenAPI document. */
+async function manifestOf (text: string): Promise<unknown> {
+  const value = await parsed(text)
+  if (isRecord(value) && Array.isArray(value['tools'])) return value
+  const servers = isRecord(value) ? value['mcpServers'] ?? value['servers'] : undefined
+  if (isRecord(servers) && isRecord(value) && value['openapi'] === undefined) return { tools: Object.entries(servers).map(([name, mcp]) => ({ name, mcp })) }
+  try {
+    return { tools: (await importOpenapi(text, {})).entries }
+  } catch (error) {
+    throw new CommandError(`The file is no tar archive, no manifest, no file with mcpServers, and no OpenAPI document: ${asError(error).message}`, { code: 'SOURCE' })
+  }
+}
+
+async function parsed (text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    const reading = await readYaml(text)
+    return reading.ok ? reading.value : undefined
+  }
+}
+
+/** Links that stay in the directory become what they lead to; one that leads out ends it. */
+async function copyTree (from: string, to: string): Promise<void> {
+  const root = await realpath(from)
+  const count = { files: 0, bytes: 0 }
+  await copyInto(root, to, 0)
+
+  async function copyInto (directory: string, target: string, level: number): Promise<void> {
+    if (level > mostTree.levels) throw new CommandError(`${directory} lies too deep, or a link leads to a directory above it.`, { code: 'SOURCE' })
+    for (const name of await readdir(directory)) {
+      if (name === '.git') continue
+      const path = join(directory, name)
+      const real = await realpath(path).catch(() => undefined)
+      if (real === undefined || !real.startsWith(root + sep)) throw new CommandError(`${path} is a link that leads out of ${from}. Nothing was added.`, { code: 'SOURCE' })
+      const found = await lstat(real)
+      const place = join(target, name)
+      if (found.isDirectory()) {
+        await mkdir(place, { recursive: true })
+        await copyInto(real, place, level + 1)
+        continue
+      }
+      if (!found.isFile()) throw new CommandError(`${path} is neither a file nor a directory. Nothing was added.`, { code: 'SOURCE' })
+      count.files += 1
+      count.bytes += found.size
+      if (count.files > mostTree.files || count.bytes > mostTree.bytes) throw new CommandError(`${from} has more than ${mostTree.files} files or ${mostTree.bytes} bytes. Nothing was added.`, { code: 'SOURCE' })
+      await mkdir(dirname(place), { recursive: true })
+      await copyFile(real, place)
+      await chmod(place, (found.mode & 0o100) === 0 ? 0o644 : 0o755)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { programPaths, runProgram } from '@toolyard/runtime/install'
+import { CommandError } from '../terminal/exit-status.ts'
+
+const gitMs = 300_000
+/** No hooks, helpers or settings of others, no question, and no protocol but those that are named. */
+const alone = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_TERMINAL_PROMPT: '0', GIT_ALLOW_PROTOCOL: 'https:ssh:file', GIT_LFS_SKIP_SMUDGE: '1' }
+
+/**
+ * The archive of one commit of a repository, piece by piece. Nothing is checked out, so that no filter or hook runs.
+ *
+ * @throws CommandError where the repository has no such commit.
+ */
+export async function * gitArchive (url: string, commit: string): AsyncGenerator<Buffer> {
+  const [git] = await programPaths('git', process.env)
+  if (git === undefined) throw new CommandError('There is no git on the PATH.', { code: 'SOURCE' })
+  const directory = await mkdtemp(join(tmpdir(), 'toolyard-git-'))
+  try {
+    const run = async (...args: string[]): Promise<string> => {
+      const { ok, output } = await runProgram(git, ['-C', directory, ...args], process.env, gitMs, alone)
+      if (!ok) throw new CommandError(`git can't read ${commit} of ${url}: ${output.trim().split('\n').slice(-3).join(' ')}`, { code: 'SOURCE' })
+      return output.trim()
+    }
+    await run('init', '--quiet', '--bare')
+    await run('fetch', '--quiet', '--depth', '1', '--no-tags', '--', url, commit)
+    const found = await run('rev-parse', '--verify', 'FETCH_HEAD^{commit}')
+    if (found !== commit) throw new CommandError(`${url} gives ${found} for ${commit}`, { code: 'SOURCE' })
+    const child = spawn(git, ['-C', directory, 'archive', '--format=tar', commit], { env: { PATH: process.env['PATH'] ?? '', ...alone }, stdio: ['ignore', 'pipe', 'ignore'] })
+    try {
+      for await (const piece of child.stdout) if (piece instanceof Buffer) yield piece
+    } finally {
+      child.kill('SIGKILL')
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}

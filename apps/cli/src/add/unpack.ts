@@ -1,0 +1,88 @@
+import { createWriteStream } from 'node:fs'
+import { chmod, mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { asError } from '@toolyard/contract/terms'
+import { kindOf, tarEntries, type TarEntry } from '@toolyard/workspace'
+import { mostTree } from '@toolyard/manifests'
+import { CommandError } from '../terminal/exit-status.ts'
+
+/** Characters of a path, and of one name in it. */
+const mostChars = { path: 1_024, name: 255 }
+
+/**
+ * Unpacks a tar archive into an empty directory: files and directories, and nothing that leads out of it. What is the same name
+ * to some file system stands once.
+ *
+ * @throws CommandError that names the entry.
+ */
+export async function unpackInto (directory: string, pieces: AsyncIterable<Buffer>): Promise<void> {
+  const kinds = new Map<string, 'file' | 'directory'>()
+  const spelled = new Map<string, string>()
+  let bytes = 0
+  let entries = 0
+  let current: TarEntry | undefined
+  try {
+    for await (const entry of tarEntries(pieces)) {
+      current = entry
+      entries += 1
+      if (entries > mostTree.files) throw new Error(`is one too many: at most ${mostTree.files} are taken`)
+      const kind = kindOf(entry)
+      const path = archivePath(entry.name)
+      if (path === '') continue
+      claim(path, kind)
+      const place = join(directory, path)
+      if (kind === 'directory') {
+        await mkdir(place, { recursive: true })
+        continue
+      }
+      bytes += entry.size
+      if (bytes > mostTree.bytes) throw new Error(`is too much: at most ${mostTree.bytes} bytes are taken`)
+      await mkdir(dirname(place), { recursive: true })
+      await pipeline(entry.content, createWriteStream(place, { flags: 'wx' }))
+      await chmod(place, (entry.mode & 0o100) === 0 ? 0o644 : 0o755)
+      current = undefined
+    }
+  } catch (error) {
+    const message = asError(error).message.replace(/^The body is/, 'The archive is')
+    throw new CommandError(current === undefined || message.startsWith('The archive') ? message : `The entry ${JSON.stringify(current.name.toString('utf8').slice(0, 200))} of the archive: ${message}`, { code: 'ARCHIVE' })
+  }
+
+  /** Each name on the way is a directory, and is written in one way. */
+  function claim (path: string, kind: 'file' | 'directory'): void {
+    const names = path.split('/')
+    for (const at of names.keys()) {
+      const part = names.slice(0, at + 1).join('/')
+      const folded = part.normalize('NFC').toLowerCase()
+      const other = spelled.get(folded)
+      if (other !== undefined && other !== part) throw new Error(`has a name that differs from ${JSON.stringify(other)} in case or in the form of its letters alone`)
+      const isLast = at === names.length - 1
+      const known = kinds.get(part)
+      if (isLast && kind === 'file' && known !== undefined) throw new Error('stands twice')
+      if (!isLast && known === 'file') throw new Error('lies in a file')
+      if (isLast && kind === 'directory' && known === 'file') throw new Error('is a file as well')
+      spelled.set(folded, part)
+      if (known === undefined) kinds.set(part, isLast ? kind : 'directory')
+    }
+  }
+}
+
+/**
+ * The path of an entry below the directory that it is unpacked into; empty for that itself.
+ *
+ * @throws Error for one that leads elsewhere.
+ */
+export function archivePath (name: Buffer): string {
+  let path: string
+  try {
+    path = new TextDecoder('utf-8', { fatal: true }).decode(name)
+  } catch {
+    throw new Error('has a name that is no text')
+  }
+  // eslint-disable-next-line no-control-regex -- Such letters hide what a name is.
+  if (path.startsWith('/') || /[\u0000-\u001f\u007f\\]/.test(path)) throw new Error('has a path from the root, or letters that no name may have')
+  const names = path.split('/').filter(each => each !== '.' && each !== '')
+  if (names.includes('..')) throw new Error('leads out of the archive')
+  if (names.length > mostTree.levels || path.length > mostChars.path || names.some(each => Buffer.byteLength(each) > mostChars.name)) throw new Error('has a path that is too long')
+  return names.join('/')
+}

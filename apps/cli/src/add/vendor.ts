@@ -1,0 +1,133 @@
+import { lstat, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { asError } from '@toolyard/contract/terms'
+import { lockName, lockNamePattern, readLockFile, treeDigest, writeLockFile, type AuditStatus, type LockEntry, type LockFile, type LockedVersion } from '@toolyard/manifests'
+import { CommandError, misuse } from '../terminal/exit-status.ts'
+import { fetchSource, type SignatureCheck } from './fetch-source.ts'
+import { readSource, type Source } from './source.ts'
+
+/** Where what was added lies, from the directory of the lock. */
+const vendor = 'tools/vendor'
+
+/** Something that was fetched and isn't in its place yet. */
+export interface Staged {
+  name: string
+  source: string
+  directory: string
+  digest: string
+}
+
+export function lockPath (directory: string): string {
+  return join(directory, lockName)
+}
+
+/** @throws CommandError for a lock that can't be read. */
+export async function lockOf (directory: string): Promise<LockFile> {
+  try {
+    return await readLockFile(lockPath(directory))
+  } catch (error) {
+    throw new CommandError(`${lockPath(directory)} ${asError(error).message}. Take it from your version control; nothing was changed.`, { code: 'LOCK' })
+  }
+}
+
+/**
+ * Fetches a source into a directory of its own beside what was added, has it looked at, and takes it away again unless it was
+ * put in its place.
+ */
+export async function withStaged<T> (
+  directory: string, { source: text, name: asked, check }: { source: string, name: string | undefined, check: SignatureCheck },
+  use: (staged: Staged) => Promise<T>
+): Promise<T> {
+  const source = await readSource(text)
+  const name = asked ?? nameOf(source)
+  if (!lockNamePattern.test(name)) throw misuse(`${JSON.stringify(name)} can't be a name: choose one of letters, digits, '.', '_' and '-' with --name.`)
+  const room = join(directory, vendor)
+  await mkdir(room, { recursive: true })
+  const staging = await mkdtemp(join(room, '.part-'))
+  const files = join(staging, name)
+  try {
+    await mkdir(files)
+    await fetchSource(source, files, check)
+    return await use({ name, source: text, directory: files, digest: await treeDigest(files) })
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+  }
+}
+
+/** Puts what was fetched in its place, and then into the lock. The version before it stays, for a rollback. */
+export async function install (
+  directory: string, { name, source, directory: files, digest }: Staged, status: AuditStatus
+): Promise<LockedVersion> {
+  const lock = await lockOf(directory)
+  const before = lock.entries.get(name)
+  const path = `${vendor}/${name}@${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`
+  const place = join(directory, path)
+  if (await lstat(place).then(() => true, () => false)) {
+    if (await treeDigest(place).catch(() => '') !== digest) {
+      await rm(place, { recursive: true })
+      await rename(files, place)
+    }
+  } else await rename(files, place)
+  const previous = before === undefined ? [] : [versionOf(before), ...before.previous].filter(each => each.digest !== digest)
+  await writeEntry(directory, lock, name, { source, path, digest, status, previous })
+  return { source, path, digest }
+}
+
+/** @throws CommandError where there is none that could be gone back to. */
+export async function rollBack (directory: string, name: string): Promise<LockedVersion> {
+  const lock = await lockOf(directory)
+  const { previous: [version, ...previous], status } = entryOf(lock, name)
+  if (version === undefined) throw new CommandError(`There is no version of ${name} before this one.`, { code: 'NOT_FOUND' })
+  const found = await treeDigest(join(directory, version.path)).catch(error => asError(error).message)
+  if (found !== version.digest) throw new CommandError(`${version.path} is not what it was (${found}). Nothing was changed.`, { code: 'LOCK' })
+  await writeEntry(directory, lock, name, { ...version, status, previous })
+  return version
+}
+
+/** Takes something out of the lock, and then its files away, of all versions. */
+export async function removeEntry (directory: string, name: string): Promise<void> {
+  const lock = await lockOf(directory)
+  const entry = entryOf(lock, name)
+  await writeLockFile(lockPath(directory), { ...lock, entries: new Map([...lock.entries].filter(([other]) => other !== name)) })
+  for (const { path } of [entry, ...entry.previous]) {
+    if (dirname(path) === vendor) await rm(join(directory, path), { recursive: true, force: true })
+  }
+}
+
+export function entryOf ({ entries }: LockFile, name: string): LockEntry {
+  const entry = entries.get(name)
+  if (entry === undefined) throw new CommandError(`${lockName} has no ${name}.${entries.size === 0 ? '' : ` It has ${[...entries.keys()].join(', ')}.`}`, { code: 'NOT_FOUND' })
+  return entry
+}
+
+/** Files that differ between two versions: what came, what changed, what went. */
+export async function fileChanges (before: string, after: string): Promise<string[]> {
+  const [old, now] = await Promise.all([before, after].map(digestsOf))
+  if (old === undefined || now === undefined) return []
+  return [
+    ...[...now].flatMap(([path, digest]) => old.get(path) === digest ? [] : [`  ${old.has(path) ? '!' : '+'} ${path}`]),
+    ...[...old.keys()].filter(path => !now.has(path)).map(path => `  - ${path}`)
+  ]
+}
+
+async function digestsOf (directory: string): Promise<Map<string, string>> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])
+  const paths = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name)).sort()
+  const digests = new Map<string, string>()
+  for (const path of paths) digests.set(path.slice(directory.length + 1), await treeDigest(path))
+  return digests
+}
+
+async function writeEntry (directory: string, lock: LockFile, name: string, entry: LockEntry): Promise<void> {
+  await writeLockFile(lockPath(directory), { ...lock, entries: new Map([...lock.entries, [name, entry]]) })
+}
+
+function versionOf ({ source, path, digest }: LockEntry): LockedVersion {
+  return { source, path, digest }
+}
+
+/** The last part of where it came from. */
+function nameOf (source: Source): string {
+  const path = 'path' in source ? source.path : new URL(source.url).pathname
+  return basename(path).replace(/\.(?:git|json|ya?ml|tar|tgz|tar\.gz)$/i, '')
+}

@@ -1,0 +1,66 @@
+import { builtinModules } from 'node:module'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { skillNeeds, type Finding, type Skill, type SkillSettings } from '@toolyard/manifests'
+import { programPaths, runProgram } from '@toolyard/runtime/install'
+import { installCommands } from './packages.ts'
+
+const askMs = 20_000
+/** Prints the modules of its arguments that can't be found; it imports none of them. */
+const finder = 'import importlib.util, sys\nfor name in sys.argv[1:]:\n try: found = importlib.util.find_spec(name)\n except Exception: found = True\n if found is None: print(name)'
+
+/** What this machine lacks for the programs of Agent Skills, a finding for each skill. Nothing of a skill is run. */
+export async function missingForSkills (
+  skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, env: NodeJS.ProcessEnv
+): Promise<Finding[]> {
+  const hasApt = (await programPaths('apt-get', env)).length > 0
+  const findings: Finding[] = []
+  for (const skill of skills.filter(({ hasFiles }) => hasFiles)) {
+    const needs = await skillNeeds(skill)
+    const venv = settings.get(skill.name)?.python
+    const path = [...venv === undefined ? [] : [join(venv, 'bin')], env['PATH'] ?? ''].join(':')
+    const missing = {
+      programs: await without(needs.programs, async name => (
+        (await programPaths(name, { PATH: path })).length > 0 || isOther(name, needs.programs)
+      )),
+      python: await missingModules(needs.python, { ...env, PATH: path }),
+      node: needs.node.filter(name => !builtinModules.includes(name) && !isNodePackage(name, dirname(skill.file)))
+    }
+    const names = [...missing.programs, ...missing.python.map(name => `${name} (Python)`), ...missing.node.map(name => `${name} (Node)`)]
+    if (names.length === 0) continue
+    findings.push({
+      severity: 'warning',
+      file: skill.file,
+      rule: 'skill/missing',
+      message: `skill ${JSON.stringify(skill.name)}: this machine lacks ${names.join(', ')}`,
+      fix: `${installCommands(missing, hasApt).map(command => `Run ${command}`).join('; ')}${venv === undefined && missing.python.length > 0 ? ', or name a virtual environment as "python" in an entry about the skill' : ''}.`
+    })
+  }
+  return findings
+}
+
+/** The older and the newer name of one program. */
+function isOther (name: string, all: readonly string[]): boolean {
+  return (name === 'magick' && all.includes('convert')) || (name === 'libreoffice' && all.includes('soffice')) || (name === 'python' && all.includes('python3'))
+}
+
+async function without (names: readonly string[], isThere: (name: string) => Promise<boolean>): Promise<string[]> {
+  const missing: string[] = []
+  for (const name of names) if (!await isThere(name)) missing.push(name)
+  return missing
+}
+
+/** None are told where there is no Python, which is told itself. */
+async function missingModules (names: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> {
+  const [python] = names.length === 0 ? [] : await programPaths('python3', env)
+  if (python === undefined) return []
+  const { ok, output } = await runProgram(python, ['-I', '-c', finder, ...names], env, askMs)
+  return ok ? output.split('\n').filter(line => names.includes(line)) : []
+}
+
+function isNodePackage (name: string, directory: string): boolean {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, 'node_modules', name))) return true
+    if (at === dirname(at)) return false
+  }
+}

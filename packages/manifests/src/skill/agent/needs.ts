@@ -1,0 +1,121 @@
+import { opendir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { createPause } from '../../document/pause.ts'
+import type { Skill } from '../../layer/skill.ts'
+
+/** What the scripts of a skill, and the commands in its text, need of a machine: by their names. */
+export interface SkillNeeds {
+  programs: string[]
+  /** Modules of Python, as they are imported. */
+  python: string[]
+  /** Packages of Node. */
+  node: string[]
+}
+
+/** Files that are looked through, their bytes, and names of each kind that are told. */
+const most = { files: 500, bytes: 262_144, levels: 8, names: 100 }
+/** Programs that skills start, also from their scripts. Of others only a first line says that they are programs. */
+const wellKnown = new Set([
+  'pandoc', 'soffice', 'libreoffice', 'pdftotext', 'pdftoppm', 'pdfimages', 'pdfinfo', 'qpdf', 'pdftk', 'tesseract', 'gs', 'convert', 'magick',
+  'ffmpeg', 'ffprobe', 'exiftool', 'dot', 'git', 'gh', 'curl', 'wget', 'jq', 'rg', 'unzip', 'zip', 'node', 'npm', 'npx', 'python3', 'python', 'pip',
+  'gcc', 'make', 'docker', 'sqlite3', 'psql', 'chromium', 'latexmk', 'xelatex', 'pdflatex', 'ruby', 'perl', 'php', 'go', 'cargo', 'java', 'deno', 'bun', 'uv'
+])
+const pythonImport = /^[ \t]*(?:import[ \t]+([\w.]+(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w.]+(?:[ \t]+as[ \t]+\w+)?)*)|from[ \t]+(\w[\w.]*)[ \t]+import\b)/gm
+const nodeImport = /\b(?:require\(\s*|from\s+|import\s+)['"]([^'"./][^'"]*)['"]/g
+const shells = new Set(['sh', 'bash', 'shell', 'zsh', 'console'])
+
+/** Looks through a skill without running anything of it. */
+export async function skillNeeds ({ file, text }: Skill): Promise<SkillNeeds> {
+  const directory = dirname(file)
+  const programs = new Set<string>()
+  const python = new Set<string>()
+  const node = new Set<string>()
+  const own = new Set<string>()
+  const pause = createPause()
+  for (const path of await filesBelow(directory, { left: most.files })) {
+    await pause()
+    const kind = extname(path).toLowerCase()
+    if (kind === '.py') own.add(basename(path, kind)).add(basename(dirname(path)))
+    if (!['.py', '.sh', '.bash', '.js', '.mjs', '.cjs', '.ts', ''].includes(kind)) continue
+    const source = await sourceOf(path)
+    if (source === undefined) continue
+    for (const name of shebang(source)) programs.add(name)
+    if (kind === '.py') {
+      programs.add('python3')
+      for (const name of pythonModules(source)) python.add(name)
+    }
+    if (['.js', '.mjs', '.cjs'].includes(kind)) {
+      programs.add('node')
+      for (const [, name = ''] of source.matchAll(nodeImport)) if (!name.startsWith('node:')) node.add(packageOf(name))
+    }
+    for (const [, name = ''] of source.matchAll(/['"]([a-z][a-z0-9]{1,15})['"]/g)) if (wellKnown.has(name)) programs.add(name)
+  }
+  for (const name of commandsIn(text)) programs.add(name)
+  return { programs: listed(programs), python: listed(python, name => !own.has(name)), node: listed(node) }
+}
+
+function listed (names: ReadonlySet<string>, isTold: (name: string) => boolean = () => true): string[] {
+  return [...names].filter(isTold).sort().slice(0, most.names)
+}
+
+/** Hidden files and links are left out. */
+async function filesBelow (directory: string, count: { left: number }, level = 1): Promise<string[]> {
+  const files: string[] = []
+  if (level > most.levels) return files
+  try {
+    for await (const entry of await opendir(directory)) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+      const path = join(directory, entry.name)
+      if (entry.isDirectory()) files.push(...await filesBelow(path, count, level + 1))
+      else if (entry.isFile()) {
+        count.left -= 1
+        if (count.left < 0) return files
+        files.push(path)
+      }
+    }
+  } catch {
+    // What can't be read now has no needs that could be told.
+  }
+  return files
+}
+
+async function sourceOf (path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined || found.size > most.bytes) return undefined
+  const source = await readFile(path, 'latin1').catch(() => undefined)
+  return source === undefined || source.includes('\0') ? undefined : source
+}
+
+function shebang (source: string): string[] {
+  const [, line = ''] = /^#!([^\n]{1,200})/.exec(source) ?? []
+  const [first = '', ...rest] = line.trim().split(/\s+/).map(word => basename(word))
+  const program = first === 'env' ? rest.find(word => !word.startsWith('-')) : first
+  return program === undefined || program === '' ? [] : [program]
+}
+
+function pythonModules (source: string): string[] {
+  return [...source.matchAll(pythonImport)].flatMap(([, list, from]) => (
+    from === undefined ? (list ?? '').split(',').map(each => each.trim().split(/[\s.]/)[0] ?? '') : [from.split('.')[0] ?? '']
+  )).filter(name => name !== '' && !name.startsWith('_'))
+}
+
+function packageOf (name: string): string {
+  return name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/')
+}
+
+/** The first words of the lines of shell blocks, as far as they are well known. */
+function commandsIn (text: string): string[] {
+  const found: string[] = []
+  let block: string | undefined
+  for (const line of text.split('\n')) {
+    const [, fence] = /^\s*```(\w*)/.exec(line) ?? []
+    if (fence !== undefined) {
+      block = block === undefined ? fence.toLowerCase() : undefined
+      continue
+    }
+    if (block === undefined || !shells.has(block)) continue
+    const [word = ''] = line.trim().replace(/^\$\s+/, '').split(/\s+/)
+    if (wellKnown.has(word)) found.push(word)
+  }
+  return found
+}

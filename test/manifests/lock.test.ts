@@ -1,0 +1,140 @@
+import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { loadRegistry, readLockFile, signatureFault, treeDigest, writeLockFile, type LockEntry, type Registry } from '@toolyard/manifests'
+
+interface Locked {
+  dir: string
+  lock: string
+  entry: LockEntry
+  load: (policy?: { isRequired?: boolean, trustedKeys?: string[] }, manifests?: string[]) => Promise<Registry>
+  names: (registry: Registry) => string[]
+}
+
+async function locked (t: Test): Promise<Locked> {
+  const dir = t.testdir({
+    tools: { vendor: { 'one@1': { 'SKILL.md': '---\nname: one\ndescription: One.\n---\nText\n', references: { 'a.md': 'a' } } } },
+    'own.json': '{"tools": [{"name": "own", "command": ["/bin/true"]}]}'
+  })
+  const lock = join(dir, 'toolyard.lock.json')
+  const path = 'tools/vendor/one@1'
+  const entry: LockEntry = { source: '/somewhere', path, digest: await treeDigest(join(dir, path)), status: 'experimental', previous: [] }
+  await writeLockFile(lock, { entries: new Map([['one', entry]]), servers: new Map() })
+  return {
+    dir,
+    lock,
+    entry,
+    load: async ({ isRequired = false, trustedKeys = [] } = {}, manifests = [lock]) => (
+      await loadRegistry({ manifests, builtins: false, lock: { file: lock, isRequired, trustedKeys } })
+    ),
+    names: registry => [...registry.skills().map(({ name }) => name), ...registry.all().map(({ tool }) => tool.name).filter(name => !name.includes('skill'))]
+  }
+}
+
+t.test('a lock in the list of manifests stands for everything that was added', async t => {
+  const { load, names } = await locked(t)
+  const registry = await load()
+  t.same(registry.findings, [])
+  t.same(names(registry), ['one'])
+})
+
+t.test('what differs from its lock is told, and is not served where a lock is required', async t => {
+  const { dir, load, names } = await locked(t)
+  writeFileSync(join(dir, 'tools/vendor/one@1/references/a.md'), 'other')
+  const open = await load()
+  t.same(names(open), ['one'])
+  t.match(open.findings, [{ severity: 'warning', rule: 'lock/differs', message: /"one" differs from the lock: it is sha256:[0-9a-f]{64}, and was accepted as sha256:/ }])
+  const strict = await load({ isRequired: true })
+  t.same(names(strict), [])
+  t.match(strict.findings, [{ severity: 'error', rule: 'lock/differs', message: /^"one" is not served: differs from the lock/ }])
+})
+
+t.test('what is not in the lock is not served where a lock is required', async t => {
+  const { dir, lock, entry, load, names } = await locked(t)
+  const own = join(dir, 'own.json')
+  const registry = await load({ isRequired: true }, [lock, own])
+  t.same(names(registry), ['one'])
+  t.match(registry.findings, [{ severity: 'error', rule: 'lock/differs', file: own, message: /LOCK=require\): .*toolyard\.lock\.json does not have it/ }])
+  await writeLockFile(lock, { entries: new Map([['one', entry], ['own', { ...entry, path: 'own.json', digest: await treeDigest(own) }]]), servers: new Map() })
+  t.same(names(await load({ isRequired: true }, [own])), ['own'])
+})
+
+for (const [title, text] of [
+  ['cut in half', (whole: string) => whole.slice(0, whole.length / 2)], ['of another version', () => '{"version": 9}'], ['with a path that leads elsewhere', (whole: string) => whole.replace('tools/vendor', '../vendor')],
+  ['with an absolute path', (whole: string) => whole.replace('tools/vendor', '/vendor')], ['with a status that there is not', (whole: string) => whole.replace('experimental', 'good')], ['without a digest', (whole: string) => whole.replace('sha256:', 'md5:')]
+] as const) {
+  t.test(`a lock ${title} is an error, and nothing of it is served`, async t => {
+    const { lock, load, names } = await locked(t)
+    writeFileSync(lock, text(readFileSync(lock, 'utf8')))
+    for (const isRequired of [false, true]) {
+      const registry = await load({ isRequired })
+      t.same(names(registry), [])
+      t.match(registry.findings, [{ severity: 'error', rule: 'lock/differs', file: lock }])
+    }
+  })
+}
+
+t.test('a digest is of paths, contents and what may be executed, and links have none', async t => {
+  const dir = t.testdir({ a: { x: '1' }, b: { x: '1' }, c: { y: '1' } })
+  const of = async (name: string): Promise<string> => await treeDigest(join(dir, name))
+  t.equal(await of('a'), await of('b'))
+  t.not(await of('a'), await of('c'))
+  writeFileSync(join(dir, 'a/y'), '', { mode: 0o755 })
+  writeFileSync(join(dir, 'b/y'), '', { mode: 0o644 })
+  t.not(await of('a'), await of('b'))
+  mkdirSync(join(dir, 'd'))
+  symlinkSync('/etc/hostname', join(dir, 'd/link'))
+  await t.rejects(of('d'), /is a link or a device/)
+})
+
+/** A key and its signatures in the form of minisign. */
+function minisign (): { publicKey: string, signature: (content: Buffer, algorithm?: 'ED' | 'Ed', comment?: string) => string } {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const id = Buffer.from('12345678')
+  const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
+  const signed = (bytes: Buffer, key: KeyObject): Buffer => sign(null, bytes, key)
+  return {
+    publicKey: Buffer.concat([Buffer.from('Ed'), id, raw]).toString('base64'),
+    signature: (content, algorithm = 'ED', comment = 'timestamp:1') => {
+      const own = signed(algorithm === 'ED' ? createHash('blake2b512').update(content).digest() : content, privateKey)
+      const whole = signed(Buffer.concat([own, Buffer.from(comment)]), privateKey)
+      return ['untrusted comment: x', Buffer.concat([Buffer.from(algorithm), id, own]).toString('base64'), `trusted comment: ${comment}`, whole.toString('base64'), ''].join('\n')
+    }
+  }
+}
+
+t.test('a signature of minisign holds for its content, its comment and its key alone', async t => {
+  const [one, other] = [minisign(), minisign()]
+  const content = Buffer.from('content')
+  for (const algorithm of ['ED', 'Ed'] as const) t.equal(signatureFault(content, one.signature(content, algorithm), [one.publicKey]), undefined)
+  t.match(signatureFault(Buffer.from('Content'), one.signature(content), [one.publicKey]), /is not of this content/)
+  t.match(signatureFault(content, one.signature(content), [other.publicKey]), /is not of this content/)
+  t.match(signatureFault(content, one.signature(content), []), /with a key that is not in TRUSTED_KEYS/)
+  t.match(signatureFault(content, one.signature(content).replace('timestamp:1', 'timestamp:2'), [one.publicKey]), /comment that was changed/)
+  t.match(signatureFault(content, 'hello', [one.publicKey]), /is no signature of minisign/)
+})
+
+t.test('a signature that minisign itself wrote holds', async t => {
+  // Of the documentation of minisign.
+  const key = 'RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3'
+  const signature = [
+    'untrusted comment: signature from minisign secret key',
+    'RUQf6LRCGA9i559r3g7V1qNyJDApGip8MfqcadIgT9CuhV3EMhHoN1mGTkUidF/z7SrlQgXdy8ofjb7bNJJylDOocrCo8KLzZwo=',
+    'trusted comment: timestamp:1633700835\tfile:test\tprehashed',
+    'wLMDjy9FLAuxZ3q4NlEvkgtyhrr0gtTu6KC4KBJdITbbOeAi1zBIYo0v4iTgt8jJpIidRJnp94ABQkJAgAooBQ==', ''
+  ].join('\n')
+  t.equal(signatureFault(Buffer.from('test'), signature, [key]), undefined)
+})
+
+t.test('a lock must be signed where a lock is required and keys are trusted', async t => {
+  const { lock, load, names } = await locked(t)
+  const { publicKey, signature } = minisign()
+  const policy = { isRequired: true, trustedKeys: [publicKey] }
+  t.match((await load(policy)).findings, [{ severity: 'error', message: /its signature is missing/ }])
+  writeFileSync(`${lock}.minisig`, signature(readFileSync(lock)))
+  t.same(names(await load(policy)), ['one'])
+  writeFileSync(lock, `${readFileSync(lock, 'utf8')} `)
+  t.match((await load(policy)).findings, [{ severity: 'error', message: /its signature is not of this content/ }])
+  t.same((await readLockFile(lock)).entries.size, 1)
+})
