@@ -1,7 +1,7 @@
 import { HttpError, asError, errorCode } from '@toolyard/contract'
 import {
-  atPlace, blockBytes, entryAt, inDirectory, isOwnName, isServiceName, nameOf, newNameFault, openDirectory, openFile, paddingOf, readEntries,
-  readFully, writeHeader, WorkspaceFailure, type Directory, type Place
+  atPlace, blockBytes, entryAt, inDirectory, isOwnName, isServiceName, nameOf, newNameFault, openDirectory, openFile, paddingOf,
+  readEntries, readFully, writeHeader, WorkspaceFailure, type Directory, type Place
 } from '@toolyard/workspace'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
