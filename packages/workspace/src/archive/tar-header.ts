@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { HttpError } from '@toolyard/contract'
+import { HttpError } from '@toolyard/contract/terms'
 
 /*
  * The headers of tar archives: those of POSIX, with the extended ones (pax) for long names and sizes, and GNU's for long names.

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isRecord, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
-import { acceptedOf, lockName, readJson, readLockFile, writeLockFile } from '../../lock/lock-file.ts'
+import { acceptedOf, lockName, readJson, readLockFile, writeLockFile } from '../../layer/lock/lock-file.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** The accepted tools of the servers of one manifest, by the servers' names. */

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isMcpTool, isRecord, mcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
-import { isDeeperThan } from '../document/depth.ts'
-import { manifestLimits } from '../tool/limits.ts'
+import { isDeeperThan } from '../../document/depth.ts'
+import { manifestLimits } from '../../tool/limits.ts'
 
 /** The name of the file that says what was looked at and accepted: sources, and tools of MCP servers. */
 export const lockName = 'toolyard.lock.json'
