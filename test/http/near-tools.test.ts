@@ -46,3 +46,9 @@ t.test('few names are suggested whatever is asked for, and a name of a megabyte 
     t.ok(((results[0]?.error?.details as { did_you_mean: string[] } | undefined)?.did_you_mean.length ?? 0) <= 3)
   }
 })
+
+t.test('where a manifest has faults, the error of an unknown tool says that these may be why', async t => {
+  const faulty = await injectService(t, { files: { ...programs, 'bad.json': '{"tools": [' }, tools: entries, manifests: ['tools.json', 'bad.json'], workers: 0 })
+  const { results: [result] } = await faulty.client.batch([{ call_id: 'a', name: 'no_such_tool' }], { mode: 'async' })
+  t.equal(result?.error?.message, "Tool 'no_such_tool' not found in registry. A manifest of the service has faults, which may be why: `toolyard validate` shows them")
+})

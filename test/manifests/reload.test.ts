@@ -45,7 +45,7 @@ t.test('the registry names every file and directory that it was read from, and t
   t.strictSame(files, ['link.json', 'real/a.json', 'dir', 'dir/tools.json', 'missing.yaml', 'mods/probe.py'])
 })
 
-t.test('when a partly broken manifest gets more faults, a reload keeps what was served (fault 47)', async t => {
+t.test('a reload keeps the tools that a fault takes away, and takes all else (fault 47)', async t => {
   const tool = (name: string, fields = {}): Record<string, unknown> => descriptor({ name, ...fields })
   const broken = tool('broken', { module: 'mods.nope' })
   const file = join(project(t, { 'a.json': manifestOf(tool('one'), broken, tool('two')) }), 'a.json')
@@ -53,13 +53,27 @@ t.test('when a partly broken manifest gets more faults, a reload keeps what was 
   t.teardown(() => { source.close() })
   const reload = async (text: string): Promise<unknown> => {
     writeFileSync(file, text)
-    const { kind } = await source.reload()
-    return [kind, source.current().published().map(({ tool: { name } }) => name)]
+    const { kind, errors } = await source.reload()
+    t.strictSame(source.problems(), errors)
+    return [kind, source.current().published().map(({ tool: { name, description } }) => `${name}: ${description}`), errors.length > 0]
   }
-  t.strictSame(await reload('{"tools": ['), ['refused', ['one', 'two']])
-  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken, tool('two', { description: 5 })))), ['refused', ['one', 'two']])
-  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken))), ['replaced', ['one']], 'what is removed is gone')
-  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken, tool('other', { module: 'mods.none' }), tool('three')))), ['replaced', ['one', 'three']], 'a new entry that is broken takes nothing away')
+  const [one, two] = ['one: Looks at something.', 'two: Looks at something.']
+  t.strictSame(await reload('{"tools": ['), ['unchanged', [one, two], true], 'a file that can\'t be read stays as a whole')
+  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one', { description: 'New.' }), broken, tool('two', { description: 5 })))), ['replaced', ['one: New.', two], true])
+  t.strictSame(await reload(JSON.stringify(manifestOf(tool('three'), tool('two', { description: 5 }), tool('one')))), ['replaced', ['three: Looks at something.', one, two], true], 'and once more')
+  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken))), ['replaced', [one], false], 'what is removed is gone')
+  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken, tool('other', { module: 'mods.none' }), tool('three')))), ['replaced', [one, 'three: Looks at something.'], false], 'a new entry that is broken takes nothing away')
+})
+
+t.test('a reload keeps a skill whose file has a fault, and takes the others', async t => {
+  const skill = (name: string, text: string): string => `---\nname: ${name}\ndescription: ${text}\n---\nUse it.\n`
+  const directory = project(t, { 'skills/a/SKILL.md': skill('a', 'First.'), 'skills/b/SKILL.md': skill('b', 'First.') })
+  const source = await openRegistrySource({ manifests: [join(directory, 'skills')], builtins: false, intervalMs: 60_000, onReload: () => {} })
+  t.teardown(() => { source.close() })
+  writeFileSync(join(directory, 'skills/a/SKILL.md'), skill('a', 'Second.'))
+  writeFileSync(join(directory, 'skills/b/SKILL.md'), '---\nname: [\n---\n')
+  await source.reload()
+  t.strictSame(source.current().skills().map(({ name, description }) => `${name}: ${description}`), ['a: Second.', 'b: First.'])
 })
 
 t.test('a tool whose module was missing is served as soon as the module exists', async t => {

@@ -79,7 +79,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     onReload: result => {
       reportReload(result, logger)
       if (result.kind === 'replaced') catalog.replace(result.registry)
-      toolMetrics.reloaded(result.kind)
+      toolMetrics.reloaded(result)
       toolMetrics.published(catalog.publication(undefined).count)
     }
   })

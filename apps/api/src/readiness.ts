@@ -43,11 +43,11 @@ export function aliveWorkers (commands: Redis): ListWorkers {
   }
 }
 
-/** The last good tools are served whatever the files hold by now, so that this is told but doesn't take the service out. */
+/** What was served is served whatever faults the files have by now, so that this is told but doesn't take the service out. */
 function registryDetail (tools: RegistrySource): string {
   const registry = tools.current()
   const errors = registry.findings.filter(finding => finding.severity === 'error').length
   const served = `${registry.published().length} tools, ${errors} errors in manifests`
   const [problem] = tools.problems()
-  return problem === undefined ? served : `${served}; the newest version is broken and not served: ${problem.file}: ${problem.message}`
+  return problem === undefined ? served : `${served}; the newest version has faults, and what they are about is served as it was: ${problem.file}: ${problem.message}`
 }

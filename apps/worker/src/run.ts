@@ -66,7 +66,7 @@ export async function runWorker (): Promise<void> {
     ...toolSourcesOf(settings, process.env),
     onReload: result => {
       reportReload(result, logger)
-      metrics.tools.reloaded(result.kind)
+      metrics.tools.reloaded(result)
       metrics.tools.published(result.registry.published().length)
       keepWarm(result.registry)
       void loadCodeOf(result.registry.all().map(({ tool }) => tool)).catch(() => {})

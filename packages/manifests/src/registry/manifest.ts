@@ -9,6 +9,7 @@ import type { YamlMemory } from '../document/yaml-memory.ts'
 import { ManifestFault, wholeFinding } from '../finding/finding.ts'
 import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
 import type { Layer, ManifestText } from '../layer/layer.ts'
+import { lockedManifests, type LockPolicy } from '../layer/lock/locked-manifests.ts'
 import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles, type ManifestFileText } from '../document/manifest-file.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
@@ -32,8 +33,21 @@ export interface ReaderTools {
   everyFault: boolean
 }
 
-/** Reads one entry of `TOOL_MANIFESTS`. A manifest that can't be used yields a finding and no tools, and never throws. */
-export async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {
+/** Reads what `TOOL_MANIFESTS` names, in order. A manifest that can't be used yields a finding and no tools, and never throws. */
+export async function readManifests (named: readonly string[], lock: LockPolicy | undefined, tools: ReaderTools): Promise<Layer[]> {
+  const layers: Layer[] = []
+  for (const manifest of lock === undefined ? named.map(path => ({ path, findings: [], files: [] })) : await lockedManifests(named, lock)) {
+    if ('layer' in manifest) {
+      layers.push(manifest.layer)
+      continue
+    }
+    const layer = await readManifest(manifest.path, tools)
+    layers.push({ ...layer, findings: [...manifest.findings, ...layer.findings], files: [...layer.files ?? [], ...manifest.files] })
+  }
+  return layers
+}
+
+async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {
   const { file, directory } = await manifestFile(path)
   const files = [...directory === undefined ? [] : [directory, ...await skillsToCome(directory)], ...await watchedFiles(file)]
   try {

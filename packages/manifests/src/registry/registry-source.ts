@@ -2,18 +2,19 @@ import { stat } from 'node:fs/promises'
 import type { Finding } from '../finding/finding.ts'
 import type { ImportFaults } from './import-faults.ts'
 import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts'
-import type { Tool } from '../tool/tool.ts'
 
 /*
  * The registry over time: read at the start, then again whenever one of its files changes, or on request. Files are
- * looked at, not watched; a change counts once nothing has changed for one look. A new version that breaks something
- * sound is refused as a whole. See docs/decisions/0059-registry-reload.md.
+ * looked at, not watched; a change counts once nothing has changed for one look. What an error of the new version
+ * takes away stays as it was. See docs/decisions/0059-registry-reload.md.
  */
 
-export type ReloadResult =
-  | { kind: 'unchanged' | 'replaced', registry: Registry }
-  /** `errors` are the findings for which the new version was refused. */
-  | { kind: 'refused', registry: Registry, errors: readonly Finding[] }
+export interface ReloadResult {
+  kind: 'unchanged' | 'replaced'
+  registry: Registry
+  /** The findings for which something is served as it was before. */
+  errors: readonly Finding[]
+}
 
 export interface RegistrySourceOptions extends RegistryOptions {
   /** Gets the result of every reload, whoever asked for it. */
@@ -26,7 +27,7 @@ export interface RegistrySourceOptions extends RegistryOptions {
 export interface RegistrySource {
   /** The registry of now; it is replaced at once, never changed. */
   current: () => Registry
-  /** Why the newest version of the files isn't served; empty when it is. */
+  /** Why something isn't served as the newest version of the files has it; empty when all is. */
   problems: () => readonly Finding[]
   /** Reads the files again now. */
   reload: () => Promise<ReloadResult>
@@ -49,17 +50,15 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
   const replace = async (): Promise<ReloadResult> => {
     const before = await fingerprint(files)
     const known = faults
-    const reloaded = await registry.reload()
+    const { registry: reloaded, errors } = await (await registry.reload()).keeping(registry)
     files = [...new Set([...filesOf(options, reloaded), ...filesOf(options, registry)])]
     // Taken before the load: a change during it leads to another one.
     read = before === await fingerprint(files) ? before : ''
     // Those that came meanwhile; from here on nothing is waited for.
     const next = faults === known ? reloaded : reloaded.withImportFaults(faults)
-    problems = newErrors(registry, next)
-    const result: ReloadResult = problems.length > 0
-      ? { kind: 'refused', registry, errors: problems }
-      : { kind: next.version === registry.version ? 'unchanged' : 'replaced', registry: next }
-    registry = result.registry
+    problems = errors
+    const result: ReloadResult = { kind: next.version === registry.version ? 'unchanged' : 'replaced', registry: next, errors }
+    registry = next
     options.onReload(result)
     return result
   }
@@ -97,30 +96,6 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
 
 function filesOf (options: RegistryOptions, registry: Registry): string[] {
   return [...new Set([...options.manifests, ...registry.files])]
-}
-
-/** What a reload must not bring in: errors in files that had none, and those that take away a tool of a file that had some. */
-function newErrors (current: Registry, next: Registry): Finding[] {
-  const broken = new Set(errorsOf(current).map(finding => finding.file))
-  const lost = current.all().map(({ tool }) => tool).filter(tool => isServed(current, tool) && !isServed(next, tool))
-  return errorsOf(next).filter(error => !broken.has(error.file) || lost.some(tool => takesAway(error, tool)))
-}
-
-function isServed (registry: Registry, { name, source }: Tool): boolean {
-  const found = registry.get(name)?.tool
-  return found !== undefined && found.unavailable === undefined && found.source.file === source.file
-}
-
-/** An error of the whole file takes all of its tools; one of an entry, the tool that it names or that stood there. */
-function takesAway (error: Finding, { name, source }: Tool): boolean {
-  if (error.file !== source.file) return false
-  if (error.whole === true) return true
-  if (error.tool !== undefined) return error.tool === name
-  return error.index === undefined || error.index === source.index
-}
-
-function errorsOf (registry: Registry): Finding[] {
-  return registry.findings.filter(finding => finding.severity === 'error')
 }
 
 async function fingerprint (files: readonly string[]): Promise<string> {

@@ -6,17 +6,18 @@ import { builtinTools } from '../builtin/tools.ts'
 import type { Finding } from '../finding/finding.ts'
 import { importedTools, markImportFaults, type ImportedTool, type ImportFaults } from './import-faults.ts'
 import type { Layer } from '../layer/layer.ts'
-import { lockedManifests, type LockPolicy } from '../layer/lock/locked-manifests.ts'
-import { readManifest } from './manifest.ts'
+import type { LockPolicy } from '../layer/lock/locked-manifests.ts'
+import { keptLayers } from './kept-layers.ts'
+import { readManifests } from './manifest.ts'
 import { createYamlMemory, type YamlMemory } from '../document/yaml-memory.ts'
 import { loadCel } from '../schema/policy/expression.ts'
 import { compilePolicy, type Policy } from '../schema/policy/policy.ts'
 import { readPolicyFile, type PolicyReading } from '../schema/policy/read-policy.ts'
 import { Registration, type RegisteredTool } from './registration.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
-import { createSchemas, type SchemasMemory } from '../schema/schemas.ts'
+import { createSchemas, type Schemas, type SchemasMemory } from '../schema/schemas.ts'
 import { refuseUntrusted } from '../program/refuse-untrusted.ts'
-import { joinSkills } from '../skill/join.ts'
+import { joinSkills, type JoinedSkills } from '../skill/join.ts'
 import { defaultSkillOptions, type SkillOptions } from '../skill/tools/options.ts'
 import type { Skill, SkillSettings } from '../layer/skill.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
@@ -58,6 +59,13 @@ export interface Registry {
   withImportFaults (faults: ImportFaults): Registry
   /** Loads the same manifests anew, with the same import faults. What is in them as it was isn't judged and compiled again. */
   reload (): Promise<Registry>
+  /** The manifests as they were read, in order. */
+  readonly layers: readonly Layer[]
+  /**
+   * This registry, but what an error takes away that another one serves is as it is there. `errors` are those for which
+   * something is.
+   */
+  keeping (before: Registry): Promise<{ registry: Registry, errors: readonly Finding[] }>
 }
 
 /** What is known of one name; data for `toolyard tools --explain NAME`. */
@@ -100,20 +108,24 @@ interface Memory {
   yaml: YamlMemory['readings']
 }
 
-/** Manifests after reading, before they are merged. */
-interface ReadManifests {
+/** Manifests after reading. */
+interface Reading {
   options: RegistryOptions
-  builtins: readonly Tool[]
   layers: readonly Layer[]
-  skills: readonly Skill[]
-  skillSettings: ReadonlyMap<string, SkillSettings>
-  files: readonly string[]
-  servers: readonly McpServer[]
-  registration: Registration
+  schemas: Schemas
   /** The rules on all calls. */
   policy: Policy
   policyFindings: readonly Finding[]
   memory: Memory
+}
+
+/** Manifests before they are merged. */
+interface ReadManifests extends Reading {
+  builtins: readonly Tool[]
+  joined: JoinedSkills['layers']
+  skills: readonly Skill[]
+  skillSettings: JoinedSkills['settings']
+  registration: Registration
 }
 
 /**
@@ -125,65 +137,68 @@ export async function loadRegistry (options: RegistryOptions): Promise<Registry>
 }
 
 async function load (options: RegistryOptions, known: Memory | undefined, faults: ImportFaults = new Map()): Promise<Registry> {
-  const { manifests, lock, builtins = true, policy = {}, strictPrograms = false, everyFault = false } = options
-  const skills = { ...defaultSkillOptions, ...options.skills }
+  const { manifests, lock, everyFault = false, policyFile } = options
   const schemas = createSchemas(known?.schemas)
   const yaml = createYamlMemory(known?.yaml)
-  const layers: Layer[] = []
-  const named = lock === undefined ? manifests.map(path => ({ path, findings: [], files: [] })) : await lockedManifests(manifests, lock)
-  for (const manifest of named) {
-    if ('layer' in manifest) {
-      layers.push(manifest.layer)
-      continue
-    }
-    const layer = await readManifest(manifest.path, { schemas, yaml, skills, everyFault })
-    layers.push({ ...layer, findings: [...manifest.findings, ...layer.findings], files: [...layer.files ?? [], ...manifest.files] })
-  }
-  const joined = joinSkills(layers, skills)
-  const merged = strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers
-  const registration = new Registration(schemas)
-  const policyReading = options.policyFile === undefined ? undefined : await readPolicyFile(options.policyFile)
-  const own = builtins ? builtinTools(policy) : []
-  await registration.prepare([own, ...merged.map(toolsOf)].flat())
-  const read: ReadManifests = {
+  const policyReading = policyFile === undefined ? undefined : await readPolicyFile(policyFile)
+  return assemble(await joined({
     options,
-    builtins: own,
-    layers: merged,
-    skills: joined.skills,
-    files: [...filesOf(layers), ...options.policyFile === undefined ? [] : [options.policyFile]],
+    layers: await readManifests(manifests, lock, { schemas, yaml, skills: skillOptions(options), everyFault }),
+    schemas,
     policy: policyReading === undefined ? [] : await policyOf(policyReading),
     policyFindings: policyReading?.findings ?? [],
-    skillSettings: joined.settings,
-    servers: layers.flatMap(({ servers = [] }) => servers),
-    registration,
     memory: { schemas: schemas.memory, yaml: yaml.readings }
-  }
-  return assemble(read, faults)
+  }), faults)
+}
+
+async function joined (reading: Reading): Promise<ReadManifests> {
+  const { options, schemas } = reading
+  const { builtins = true, policy = {}, strictPrograms = false } = options
+  const { layers, skills, settings } = joinSkills(reading.layers, skillOptions(options))
+  const trusted = strictPrograms ? layers.map(refuseUntrusted) : layers
+  const registration = new Registration(schemas)
+  const own = builtins ? builtinTools(policy) : []
+  await registration.prepare([own, ...trusted.map(toolsOf)].flat())
+  return { ...reading, builtins: own, joined: trusted, skills, skillSettings: settings, registration }
+}
+
+async function keep (read: ReadManifests, faults: ImportFaults, before: Registry): ReturnType<Registry['keeping']> {
+  const next = assemble(read, faults)
+  const { layers, errors } = keptLayers(before, next)
+  const policyErrors = read.policyFindings.filter(({ severity }) => severity === 'error')
+  if (errors.length + policyErrors.length === 0) return { registry: next, errors }
+  const policy = policyErrors.length > 0 ? before.policy : read.policy
+  return { registry: assemble(await joined({ ...read, layers, policy }), faults), errors: [...policyErrors, ...errors] }
+}
+
+function skillOptions ({ skills }: RegistryOptions): SkillOptions {
+  return { ...defaultSkillOptions, ...skills }
 }
 
 function assemble (read: ReadManifests, faults: ImportFaults): Registry {
-  const layers = markImportFaults(read.layers, faults)
+  const layers = markImportFaults(read.joined, faults)
   const merged = mergeLayers(read.builtins, layers)
   const tools = [...merged.tools.values()]
   const rules = read.policy.map(({ rule }) => JSON.stringify(rule))
   const findings = [...read.policyFindings, ...layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
+  const { policyFile } = read.options
   return {
     ...registryOf(tools.map(tool => read.registration.of(tool)), merged, findings),
     version: versionOf([...tools.map(tool => read.registration.digest(tool)), ...rules], read.skills),
     skills: () => read.skills,
     skillSettings: () => read.skillSettings,
-    servers: () => read.servers,
-    files: read.files,
+    servers: () => read.layers.flatMap(({ servers = [] }) => servers),
+    files: [...filesOf(read.layers), ...policyFile === undefined ? [] : [policyFile]],
+    layers: read.layers,
     policy: read.policy,
-    imported: evenSo => importedTools(read.layers, evenSo),
+    imported: evenSo => importedTools(read.joined, evenSo),
     withImportFaults: others => assemble(read, others),
-    reload: () => load(read.options, read.memory, faults)
+    reload: () => load(read.options, read.memory, faults),
+    keeping: before => keep(read, faults, before)
   }
 }
 
-function registryOf (
-  all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]
-): Pick<Registry, 'get' | 'ofType' | 'jobTypes' | 'published' | 'all' | 'findings' | 'explain'> {
+function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Pick<Registry, 'get' | 'ofType' | 'jobTypes' | 'published' | 'all' | 'findings' | 'explain'> {
   const byName = new Map(all.map(registered => [registered.tool.name, registered]))
   const byType = new Map(all.map(registered => [registered.tool.jobType, registered]))
   const published = all.filter(({ tool }) => isPublished(tool))

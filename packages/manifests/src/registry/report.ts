@@ -23,11 +23,8 @@ function sentence ({ file, line, message, fix }: Finding): string {
 
 /** Tells the log what a reload came to. */
 export function reportReload (result: ReloadResult, logger: ReportLogger): void {
-  if (result.kind === 'refused') {
-    const first = result.errors.slice(0, 1).map(finding => `: ${sentence(finding)}`).join('')
-    logger.error({ findings: result.errors }, `manifests: the new version is broken; the last good one is still served${first}`)
-    return
-  }
+  const [first] = result.errors
+  if (first !== undefined) logger.error({ findings: result.errors }, `manifests: the new version has faults; the tools that they are about are served as they were: ${sentence(first)}`)
   if (result.kind === 'unchanged') return
   logger.info({ tools: result.registry.published().length, version: result.registry.version }, 'manifests: reloaded')
   reportFindings(result.registry.findings, logger)

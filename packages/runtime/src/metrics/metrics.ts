@@ -32,21 +32,21 @@ export async function mergeMetrics (of: readonly object[][]): Promise<string> {
 export interface ToolMetrics {
   /** So many tools are published now. */
   published: (count: number) => void
-  /** A reload ended: `replaced`, `unchanged` or `refused`. */
-  reloaded: (result: string) => void
+  /** A reload ended: `replaced` or `unchanged`, and something of it is not served because of faults. */
+  reloaded: (result: { kind: string, errors: readonly unknown[] }) => void
 }
 
 /** Adds the metrics of the tools. */
 export function createToolMetrics (registry: Registry): ToolMetrics {
   const registers = [registry]
   const tools = new Gauge({ name: 'toolyard_registry_tools', help: 'Tools that are published.', registers })
-  const refused = new Gauge({ name: 'toolyard_registry_reload_refused', help: '1 while the newest manifests are broken and the last good ones are served.', registers })
+  const refused = new Gauge({ name: 'toolyard_registry_reload_refused', help: '1 while the newest manifests have faults and the tools that these are about are served as they were.', registers })
   const reloads = new Counter({ name: 'toolyard_registry_reloads_total', help: 'Reloads of the manifests, by result.', labelNames: ['result'], registers })
   return {
     published: count => { tools.set(count) },
-    reloaded: result => {
+    reloaded: ({ kind: result, errors }) => {
       reloads.inc({ result })
-      refused.set(result === 'refused' ? 1 : 0)
+      refused.set(errors.length > 0 ? 1 : 0)
     }
   }
 }

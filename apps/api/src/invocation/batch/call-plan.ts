@@ -1,5 +1,5 @@
 import { isRecord, type Batch, type CallError } from '@toolyard/contract'
-import { admitCall, type HoldTerms, type Registry } from '@toolyard/manifests'
+import { admitCall, type Finding, type HoldTerms, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -43,7 +43,8 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
     const { error } = admitted
     if (error.code !== 'UNKNOWN_TOOL') return { call, error }
     const near = await nearTools.find(call.name)
-    return { call, error: near.length === 0 ? error : { ...error, details: { did_you_mean: near } } }
+    const message = `${error.message}${faultHint(registry, call.name)}`
+    return { call, error: { ...error, message, ...(near.length === 0 ? {} : { details: { did_you_mean: near } }) } }
   }
   const { tool } = admitted.registered
   if (tool.run.kind === 'service' && tool.run.action === 'call_tool') return { ...await planCall(innerCall(call, admitted.arguments, registry), context), call }
@@ -53,6 +54,12 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
   const job = newJob(admitted.registered, parts)
   const { hold } = admitted
   return hold === undefined ? { call, job } : { call, hold, job: await heldJob(job, hold, admitted.registered, context.keyPart) }
+}
+
+/** A tool that is asked for may be missing because of a fault. What it is, is for operators. */
+function faultHint (registry: Registry, name: string): string {
+  const isFault = ({ severity, whole, tool }: Finding): boolean => severity === 'error' && (whole === true || tool === name)
+  return registry.findings.some(isFault) ? '. A manifest of the service has faults, which may be why: `toolyard validate` shows them' : ''
 }
 
 /** The call that `call_tool` is for; it is answered under the name that the model has called. */

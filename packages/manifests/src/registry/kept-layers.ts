@@ -1,0 +1,81 @@
+import { dirname } from 'node:path'
+import type { Finding } from '../finding/finding.ts'
+import type { Layer, LayerEntry, ToolEntry } from '../layer/layer.ts'
+import type { Skill } from '../layer/skill.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { Registry } from './registry.ts'
+
+/** The layers that were read last, and the errors for which something in them is as it was before. */
+export interface KeptLayers {
+  layers: Layer[]
+  errors: Finding[]
+}
+
+/**
+ * What a new version of the manifests must not take away: tools that were served and that an error takes from it stay as
+ * they were. All else is taken as at the start. A file that can't be read as a whole stays as a whole.
+ */
+export function keptLayers (before: Registry, next: Registry): KeptLayers {
+  const lost = before.all().map(({ tool }) => tool).filter(tool => isServed(before, tool) && !isServed(next, tool))
+  const kept: KeptLayers = { layers: [], errors: [] }
+  for (const [at, layer] of next.layers.entries()) {
+    // A lock may name more or fewer manifests than before.
+    const old = before.layers.find(({ files }) => files?.[0] === layer.files?.[0]) ?? before.layers[at]
+    // What a lock no longer has must not be served.
+    const found = layer.findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'lock/differs')
+    const keeping = { found, lost, kept }
+    kept.layers.push(old === undefined || found.length === 0 ? layer : withSkills(withEntries(layer, old, keeping), old, keeping))
+  }
+  return { layers: kept.layers, errors: [...new Set(kept.errors)] }
+}
+
+interface Keeping {
+  found: readonly Finding[]
+  lost: readonly Tool[]
+  kept: KeptLayers
+}
+
+function withEntries (layer: Layer, old: Layer, { found, lost, kept }: Keeping): Layer {
+  const taken = (tool: Tool): Finding[] => lost.includes(tool) ? found.filter(error => takesAway(error, tool)) : []
+  const entries = old.entries.filter((entry): entry is ToolEntry => entry.kind === 'tool' && taken(entry.tool).length > 0)
+  const errors = entries.flatMap(({ tool }) => taken(tool))
+  if (errors.length === 0) return layer
+  kept.errors.push(...errors)
+  if (errors.some(({ whole }) => whole === true)) {
+    return { ...old, findings: layer.findings, files: [...new Set([...layer.files ?? [], ...old.files ?? []])] }
+  }
+  const names = new Set(entries.map(({ tool }) => tool.name))
+  const others = layer.entries.filter(entry => entry.kind === 'switch' || !names.has(entry.tool.name))
+  return { ...layer, entries: [...others, ...entries].sort((one, other) => indexOf(one) - indexOf(other)) }
+}
+
+/** A skill stays with all of its tools. */
+function withSkills (layer: Layer, old: Layer, { found, lost, kept }: Keeping): Layer {
+  const now = layer.skills ?? []
+  const about = ({ name, file, tools }: Skill): Finding[] => {
+    const stays = now.some(skill => skill.name === name) && !tools.some(tool => lost.includes(tool))
+    return stays ? [] : found.filter(error => dirname(error.file) === dirname(file))
+  }
+  const skills = (old.skills ?? []).filter(skill => about(skill).length > 0)
+  if (skills.length === 0) return layer
+  kept.errors.push(...skills.flatMap(about))
+  const names = new Set(skills.map(({ name }) => name))
+  return { ...layer, skills: [...now.filter(({ name }) => !names.has(name)), ...skills] }
+}
+
+function isServed (registry: Registry, { name, source }: Tool): boolean {
+  const found = registry.get(name)?.tool
+  return found !== undefined && found.unavailable === undefined && found.source.file === source.file
+}
+
+function indexOf (entry: LayerEntry): number {
+  return entry.kind === 'switch' ? entry.index : entry.tool.source.index
+}
+
+/** An error of the whole file takes all of its tools; one of an entry, the tool that it names or that stood there. */
+function takesAway (error: Finding, { name, source }: Tool): boolean {
+  if (error.file !== source.file) return false
+  if (error.whole === true) return true
+  if (error.tool !== undefined) return error.tool === name
+  return error.index === undefined || error.index === source.index
+}
