@@ -67,7 +67,8 @@ t.test('promise 10: no arguments hold up the API or a worker, whatever the schem
         const value: unknown = JSON.parse(text)
         const isLarge = partsOf(value) > 29_990
         // What is refused before it reaches a schema, and what a schema doesn't look into, is sent once.
-        if (name !== 'anything' && (isLarge || (typeof value === 'string' && (what !== 'equal letters' || size < 900_000)))) continue
+        if (typeof value === 'string' && (size < 900_000 || (name !== 'anything' && what !== 'equal letters'))) continue
+        if (name !== 'anything' && isLarge) continue
         const isFit = fits(what, value)
         const expected = isLarge ? ['400 VALIDATION_ERROR'] : [...isFit === false ? [] : ['succeeded'], ...isFit === true ? [] : ['INVALID_ARGUMENTS']]
         await leavesLoopsFree(t, `${size} bytes of ${what} for ${name}`, async () => {

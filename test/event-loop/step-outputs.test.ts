@@ -72,7 +72,7 @@ t.test('promise 10: no output of a step holds up the worker of a workflow', asyn
 })
 
 t.test('promise 10: neither many outputs nor parameters that are inserted many times hold up a worker', async t => {
-  for (const [size, what] of [[11_990, 'lists'], [11_990, 'fields'], [4_000, 'lists'], [4_000, 'fields']] as const) {
+  for (const [size, what] of [[11_990, 'lists'], [4_000, 'fields']] as const) {
     write('less', worstTexts(size)[what] ?? '')
     await leavesLoopsFree(t, `${size} bytes of ${what} as outputs of 100 steps`, async () => { t.equal(await run({ workflow: 'many' }), 'succeeded') })
   }

@@ -18,6 +18,8 @@ const service = await createService(t, {
 const { client } = service
 const leavesLoopsFree = turnsOf(service, env)
 const megabyte = 1_048_576
+/** What is read in other ways than the rest, of which `outputs.test.ts` lets a worker read each. */
+const telling = new Set(['equal letters', 'line feeds', 'control characters', 'quotes', 'backslashes', 'letters of three bytes', 'lists', 'objects', 'numbers', 'fields', 'objects of all shapes', 'a line of JSON without end'])
 
 const write = (text: string): void => { writeFileSync(join(service.dir, 'workspace', 'out'), text) }
 
@@ -34,7 +36,7 @@ function outputJson (text: string): string {
 }
 
 t.test('promise 10: no stored output holds up the API when it is read again', async t => {
-  for (const [what, text] of Object.entries(worstTexts(megabyte - 10))) {
+  for (const [what, text] of Object.entries(worstTexts(megabyte - 10)).filter(([what]) => telling.has(what))) {
     write(text)
     const key = what.replaceAll(' ', '-')
     const id = await submit(key) ?? ''

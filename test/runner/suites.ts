@@ -25,11 +25,10 @@ export const suites: Readonly<Record<string, Suite>> = {
   /** Boxes, and attacks that run commands, with tools that are kept ready before they are called. */
   warm: {
     ...heavy,
-    paths: ['sandbox/permissions', 'sandbox/secrets', 'sandbox/kernel-files', 'sandbox/limits', 'sandbox/levels', 'sandbox/sessions',
+    paths: ['sandbox/permissions', 'sandbox/secrets', 'sandbox/kernel-files', 'sandbox/limits', 'sandbox/sessions',
       'executors/command-run', 'executors/command-error', 'executors/command-start', 'executors/command-end', 'executors/command-output',
-      'faults/set-id', 'faults/streams-of-a-call', 'faults/planted', 'faults/tampered', 'faults/bounds', 'faults/swapped-directories',
-      'faults/boxed-end', 'faults/burden', 'faults/devour', 'faults/escape', 'faults/inside-hidden', 'faults/large-worker',
-      'faults/service-files', 'faults/session-escape'],
+      'faults/set-id', 'faults/streams-of-a-call', 'faults/planted', 'faults/tampered', 'faults/escape', 'faults/inside-hidden',
+      'faults/session-escape'],
     env: { TOOLYARD_TEST_WARM: '1' }
   },
   /** What is published, packed and installed, and what readers of the pages do. */
