@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { publishableNamePattern } from '@toolyard/contract/terms'
-import { goQuote } from '../finding/go-quote.ts'
 import type { BuiltinPolicy } from '../builtin/policy.ts'
 import { builtinTools } from '../builtin/tools.ts'
 import type { Finding } from '../finding/finding.ts'
@@ -15,6 +13,7 @@ import { compilePolicy, type Policy } from '../schema/policy/policy.ts'
 import { readPolicyFile, type PolicyReading } from '../schema/policy/read-policy.ts'
 import { Registration, type RegisteredTool } from './registration.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
+import { nameFindings, publishableName } from './publishable-names.ts'
 import { createSchemas, type Schemas, type SchemasMemory } from '../schema/schemas.ts'
 import { refuseUntrusted } from '../program/refuse-untrusted.ts'
 import { joinSkills, type JoinedSkills } from '../skill/join.ts'
@@ -99,8 +98,6 @@ export interface RegistryOptions {
   /** Every fault of a manifest is a finding, also where reading ends at the first. Default false. */
   everyFault?: boolean
 }
-
-const publishableName = new RegExp(publishableNamePattern)
 
 /** What one load leaves for the next. */
 interface Memory {
@@ -240,16 +237,4 @@ function versionOf (tools: readonly string[], skills: readonly Skill[]): string 
 
 function toolsOf ({ entries }: Layer): Tool[] {
   return entries.flatMap(entry => entry.kind === 'switch' ? [] : [entry.tool])
-}
-
-function nameFindings (tools: readonly Tool[]): Finding[] {
-  return tools.filter(tool => !publishableName.test(tool.name)).map(({ name, source: { file, index } }) => ({
-    severity: 'warning',
-    file,
-    rule: 'X12',
-    index,
-    tool: name,
-    message: `tool[${index}] ${goQuote(name)}: is not published to models, whose tool names must match ${publishableNamePattern}`,
-    fix: 'Rename the tool. Callers can still invoke it by its exact name.'
-  }))
 }
