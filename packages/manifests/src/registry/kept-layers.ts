@@ -3,7 +3,14 @@ import type { Finding } from '../finding/finding.ts'
 import type { Layer, LayerEntry, ToolEntry } from '../layer/layer.ts'
 import type { Skill } from '../layer/skill.ts'
 import type { Tool } from '../tool/tool.ts'
-import type { Registry } from './registry.ts'
+import type { RegisteredTool } from './registration.ts'
+
+/** As much of a registry as is compared. */
+interface Served {
+  readonly layers: readonly Layer[]
+  all (): readonly RegisteredTool[]
+  get (name: string): RegisteredTool | undefined
+}
 
 /** The layers that were read last, and the errors for which something in them is as it was before. */
 export interface KeptLayers {
@@ -15,7 +22,7 @@ export interface KeptLayers {
  * What a new version of the manifests must not take away: tools that were served and that an error takes from it stay as
  * they were. All else is taken as at the start. A file that can't be read as a whole stays as a whole.
  */
-export function keptLayers (before: Registry, next: Registry): KeptLayers {
+export function keptLayers (before: Served, next: Served): KeptLayers {
   const lost = before.all().map(({ tool }) => tool).filter(tool => isServed(before, tool) && !isServed(next, tool))
   const kept: KeptLayers = { layers: [], errors: [] }
   for (const [at, layer] of next.layers.entries()) {
@@ -63,7 +70,7 @@ function withSkills (layer: Layer, old: Layer, { found, lost, kept }: Keeping): 
   return { ...layer, skills: [...now.filter(({ name }) => !names.has(name)), ...skills] }
 }
 
-function isServed (registry: Registry, { name, source }: Tool): boolean {
+function isServed (registry: Served, { name, source }: Tool): boolean {
   const found = registry.get(name)?.tool
   return found !== undefined && found.unavailable === undefined && found.source.file === source.file
 }
