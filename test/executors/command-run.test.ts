@@ -54,6 +54,13 @@ t.test('a tool has three descriptors and none of the worker', { skip: process.pl
   t.equal(outputOf(await fixture.runShell('ls /proc/self/fd | tr "\\n" " "')), '0 1 2 3')
 })
 
+t.test('a tool that runs again reads all answers from a descriptor of its own, as they came', { skip: process.platform !== 'linux' }, async t => {
+  const fixture = await createCommandFixture(t)
+  const answers = ['{"n":1.10}', '{"n":2e400}']
+  t.equal(outputOf(await fixture.runShell('sed "s/^/> /" "$TOOLYARD_ANSWER"', { answers })), '> {"n":1.10}\n> {"n":2e400}')
+  t.equal(outputOf(await fixture.runShell('echo none $TOOLYARD_ANSWER')), 'none')
+})
+
 t.test('a tool may open its stdin, stdout and stderr by their paths', { skip: process.platform !== 'linux' }, async t => {
   const fixture = await createCommandFixture(t)
   t.strictSame(outputOf(await fixture.runShell('cat /dev/stdin > /dev/stdout; echo noted > /dev/stderr', { arguments: { a: 1 } })), { a: 1 })

@@ -2,6 +2,7 @@ import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse, JobView } from 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { callbackEnv, startReceiver, type Received } from '../callbacks/receiver.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { cancel, reach, submit } from './submission.ts'
@@ -10,6 +11,7 @@ const keys = { approver: 'test-approver-key-0123456789', second: 'test-second-ke
 const amount = { type: 'object', properties: { amount: { type: 'number' }, note: { type: 'string' } }, required: ['amount'] }
 const program = '#!/bin/sh\necho "$(cat)" >> paid\ntail -n 1 paid\n'
 const pay = { schema: amount, command: ['./tools/bin/pay'], permissions: ['write_files'] }
+const receiver = await startReceiver(t)
 const service = await createService(t, {
   files: { 'tools/bin/pay': program, 'policy.json': JSON.stringify([{ when: 'tool == "free" && has(args.note) && args.note == "never"', then: 'deny', reason: 'Never is not a note.' }]) },
   tools: [
@@ -22,6 +24,8 @@ const service = await createService(t, {
     { name: 'free', ...pay }
   ],
   env: {
+    ...callbackEnv,
+    APPROVAL_CALLBACK_URL: `${receiver.url}/approvers`,
     POLICY_FILE: 'policy.json',
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
@@ -89,6 +93,25 @@ t.test('a held call says so in an async batch, to a model, and as a tool of its 
   const alone = await client.request<{ job_id: string }>('/v1/tools/always', { body: { amount: 2 } })
   t.match(alone, { status: 202, body: { pending: true, held: true } })
   await cancel(client, alone.body.job_id)
+})
+
+t.test('approvers are told of a held call and of the decision, signed, and so is its callback_url', async t => {
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
+    body: { calls: [{ call_id: 'a', name: 'always', arguments: { amount: 31 } }], callback_url: `${receiver.url}/own` }
+  })
+  const held = await show(body.results[0]?.job_id ?? '')
+  const told = async (path: string, event: string): Promise<Received> => await waitFor(`${event} at ${path}`, () => (
+    receiver.received.find(each => each.path === path && each.text.includes(held.job_id) && each.text.includes(event))
+  ))
+  const requested = await told('/approvers', 'approval.requested')
+  t.match(requested.body, { event: 'approval.requested', tool: 'always', key: 'admin', arguments_preview: '{"amount":31}', approval: { state: 'held', digest: held.approval.digest } })
+  t.match(requested.headers, { 'x-toolyard-signature': /^v1=[0-9a-f]{64}$/, 'x-toolyard-delivery': /approval\.requested/ })
+  await told('/own', 'approval.requested')
+  t.equal((await decide(held, 'deny', { reason: 'No.' })).status, 200)
+  const decided = await told('/approvers', 'approval.decided')
+  t.match(decided.body, { approval: { state: 'denied', decisions: [{ key: 'approver', decision: 'deny', reason: 'No.' }] } })
+  await told('/own', 'approval.decided')
+  await told('/own', 'APPROVAL_DENIED')
 })
 
 t.test('a denied call ends at once with the reason, and the tool does not run', async t => {

@@ -12,6 +12,14 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwA
 const wav = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='
 const resource = (uri: string, mimeType: string, text: string): object => ({ type: 'resource', resource: { uri, mimeType, text } })
 
+/** Asks for what has these names, one after the other, and says hello then. */
+const asking = (...questions: Array<readonly [name: string, field: string, type: string]>): string => script(`cat > /dev/null
+given=$( [ -z "$TOOLYARD_ANSWER" ] && echo 0 || wc -l < "$TOOLYARD_ANSWER" )
+case "$given" in
+${questions.map(([name, field, type], index) => `${index}) echo '{"$ask":{"name":"${name}","text":"Which?","schema":{"type":"object","properties":{"${field}":{"type":"${type}"}},"required":["${field}"]}}}';;`).join('\n')}
+*) echo 'state-ok, hello';;
+esac`)
+
 /** Programs, by their tools. */
 const programs: Record<string, string> = {
   test_simple_text: script('echo This is a simple text response for testing.'),
@@ -38,6 +46,10 @@ const programs: Record<string, string> = {
   greet: node('process.stdout.write("Hello, " + args.name + "!")'),
   slow_compute: node('setTimeout(() => process.stdout.write("done after " + args.seconds + " s"), args.seconds * 1000)'),
   confirm_delete: script('sleep 2; echo nobody was asked'),
+  test_input_required_result_elicitation: asking(['user_name', 'name', 'string']),
+  test_input_required_result_request_state: asking(['confirm', 'ok', 'boolean']),
+  test_input_required_result_tampered_state: asking(['confirm', 'ok', 'boolean']),
+  test_input_required_result_multi_round: asking(['step1', 'name', 'string'], ['step2', 'color', 'string']),
   test_simple_prompt: script('echo This is a simple prompt for testing.'),
   test_prompt_with_arguments: node('process.stdout.write("Prompt with arguments: " + args.arg1 + ", " + args.arg2)'),
   test_prompt_with_embedded_resource: node(`process.stdout.write(JSON.stringify({ content: [
@@ -126,5 +138,6 @@ export const conformanceTools = [...Object.keys(programs), 'json_schema_2020_12_
   schema: schemas[name] ?? { type: 'object' },
   command: [`./tools/bin/${name === 'json_schema_2020_12_tool' ? 'test_custom_headers' : name}`],
   ...name in published && { publishAs: published[name] },
+  asks: name.startsWith('test_input_required'),
   timeoutSec: ['slow_compute', 'failing_job', 'confirm_delete'].includes(name) ? 120 : 10
 }))

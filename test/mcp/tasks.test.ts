@@ -4,11 +4,15 @@ import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { connect, meta, rpc, type RpcAnswer } from './clients.ts'
 
+const form = { type: 'object', properties: { seat: { type: 'string', enum: ['aisle', 'window'] } }, required: ['seat'] }
+const asking = `sleep 1; if [ -z "$TOOLYARD_ANSWER" ]; then echo '{"$ask":{"name":"seat","text":"Which?","schema":${JSON.stringify(form)}}}'; else cat "$TOOLYARD_ANSWER"; fi`
+
 const { client: http, api, startApi } = await createService(t, {
   files: programs,
   tools: [
     ...entries,
     { name: 'fail_late', schema: { type: 'object' }, command: ['/bin/sh', '-c', 'sleep 1; echo too late >&2; exit 3'] },
+    { name: 'confirm', schema: { type: 'object' }, command: ['/bin/sh', '-c', asking], asks: true },
     { name: 'quick', schema: { type: 'object' }, command: ['./tools/bin/nap'], timeoutSec: 5 }
   ]
 })
@@ -54,6 +58,30 @@ t.test('a call that takes longer than a moment becomes a task, which is its job 
   )
   const { body } = await http.request<{ job: object }>(`/v1/jobs/${String(created['taskId'])}`)
   t.match(body.job, { status: 'succeeded', tool: 'nap' })
+})
+
+t.test('a task whose tool asks something is input_required, and goes on with what the client answers; who declines cancels it', async t => {
+  const asked = { ...meta, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } } }
+  const of = async (method: string, taskId: unknown, rest: object = {}): Promise<Record<string, unknown>> => (
+    (await rpc(other.address, `tasks/${method}`, { taskId, ...rest }, { key, meta: asked })).body.result ?? {}
+  )
+  const waiting = async (): Promise<unknown> => {
+    const { taskId } = await call('confirm', {}, asked)
+    const task = await waitFor('it asks', async () => {
+      const found = await of('get', taskId)
+      return found['status'] === 'input_required' && found
+    })
+    t.match(task, { inputRequests: { seat: { method: 'elicitation/create', params: { message: 'Which?', requestedSchema: form } } } })
+    return taskId
+  }
+  const taskId = await waiting()
+  await of('update', taskId, { inputResponses: { seat: { action: 'accept', content: { seat: 'roof' } } } })
+  t.match(await of('get', taskId), { status: 'input_required' }, 'it does not fit')
+  await of('update', taskId, { inputResponses: { seat: { action: 'accept', content: { seat: 'aisle' } } } })
+  t.match(await settled(taskId), { status: 'completed', result: { structuredContent: { seat: 'aisle' } } })
+  const declined = await waiting()
+  await of('update', declined, { inputResponses: { seat: { action: 'decline' } } })
+  t.match(await settled(declined), { status: 'cancelled' })
 })
 
 t.test('a call that ends soon is answered at once, and so is a call of a tool with a short timeout', async t => {

@@ -20,7 +20,7 @@ export async function call (baseUrl: string, key: string) {
   const code: string | undefined = failed.error?.error.code
   const { data } = await client.GET('/v1/jobs/{id}', { params: { path: { id: sum.response.headers.get('x-toolyard-job-id') ?? '' } } })
   const job: components['schemas']['JobView'] | undefined = data?.job
-  const status: 'queued' | 'held' | 'running' | 'succeeded' | 'failed' | 'cancelled' | undefined = job?.status
+  const status: 'queued' | 'held' | 'running' | 'input_required' | 'succeeded' | 'failed' | 'cancelled' | undefined = job?.status
   return { sum: sum.data, code, status }
 }
 

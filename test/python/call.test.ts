@@ -18,6 +18,15 @@ t.test('lines are logged while the tool runs', python, async t => {
   t.equal(outputOf(await run), 1)
 })
 
+t.test('a tool asks with what it returns, and has the answers when it runs again', python, async t => {
+  const fixture = await createFixture(t)
+  fixture.source('asking.py', 'from toolyard import ask\nclass Asking(Tool):\n    def execute(self):\n        return self.answers or ask("Which?", {"type": "object"})')
+  const tool = fixture.tool({ module: 'asking' })
+  t.same(outputOf(await fixture.runTool(tool)), { $ask: { text: 'Which?', schema: { type: 'object' } } })
+  const answers = ['{"seat":"aisle"}', '{"row":2}']
+  t.same(outputOf(await fixture.runTool(tool, {}, { answers })), [{ seat: 'aisle' }, { row: 2 }])
+})
+
 t.test('async def execute is awaited, and so is any awaitable', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Slow(Tool):\n    async def execute(self, n):\n        await asyncio.sleep(0.01)\n        return n + 1')

@@ -1,6 +1,6 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createExecutors, loadCodeOf, openAudit } from '@toolyard/executors'
-import { createSchemas, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
+import { createAnswerSchemas, createSchemas, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, keyPart, StoredKeys, JobTypeTable, RedisGuard, reportRedis,
@@ -155,6 +155,7 @@ export async function runWorker (): Promise<void> {
         const key = await storedKeys.named(name)
         return key === undefined ? '' : keyPart('redis', key)
       },
+      answerSchemas: createAnswerSchemas(),
       shortages,
       stepsOf,
       logger,
@@ -163,6 +164,7 @@ export async function runWorker (): Promise<void> {
       mask: createSecretMask(secrets),
       tracer
     }),
+    approvalUrl: settings.APPROVAL_CALLBACK_URL,
     // The HTTP client is loaded only where callbacks are sent.
     callbacks: 'missing' in callbacks
       ? undefined

@@ -106,6 +106,14 @@ class AsyncJobs:
         """Cancels a job; a ToolyardError `CONFLICT` when it has finished."""
         return await in_thread(lambda stop: _work.cancel(self._transport, stop, job_id))
 
+    async def answer(self, job_id: str, answer: dict[str, Any], *, number: int | None = None) -> JobView:
+        """
+        Answers what the tool of a job asks; `number` is that of the question, the one that is asked now when absent.
+
+        A ToolyardError `VALIDATION_ERROR` says what doesn't fit its schema, `CONFLICT` that it was answered before.
+        """
+        return await in_thread(lambda stop: _work.answer(self._transport, stop, job_id, answer, number))
+
     async def promote(self, job_id: str) -> JobView:
         """Lets a job run now that waits for its time; a ToolyardError `CONFLICT` when it does not wait for one."""
         return await in_thread(lambda stop: _work.promote(self._transport, stop, job_id))

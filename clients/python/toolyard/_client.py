@@ -105,6 +105,14 @@ class Jobs:
         """Cancels a job; a ToolyardError `CONFLICT` when it has finished."""
         return _work.cancel(self._transport, Stop(), job_id)
 
+    def answer(self, job_id: str, answer: dict[str, Any], *, number: int | None = None) -> JobView:
+        """
+        Answers what the tool of a job asks; `number` is that of the question, the one that is asked now when absent.
+
+        A ToolyardError `VALIDATION_ERROR` says what doesn't fit its schema, `CONFLICT` that it was answered before.
+        """
+        return _work.answer(self._transport, Stop(), job_id, answer, number)
+
     def promote(self, job_id: str) -> JobView:
         """Lets a job run now that waits for its time; a ToolyardError `CONFLICT` when it does not wait for one."""
         return _work.promote(self._transport, Stop(), job_id)

@@ -8,7 +8,7 @@ Format = Literal["chat", "responses", "anthropic", "gemini", "bedrock"]
 """Whose shapes tools have: chat completions, the Responses API, Anthropic's messages, Gemini or Bedrock."""
 
 JobOrder = Literal["newest", "oldest"]
-JobState = Literal["queued", "held", "running", "succeeded", "failed", "cancelled"]
+JobState = Literal["queued", "held", "running", "input_required", "succeeded", "failed", "cancelled"]
 
 CallErrorCode = Literal[
     "UNKNOWN_TOOL",
@@ -30,6 +30,9 @@ CallErrorCode = Literal[
     "HELD",
     "APPROVAL_DENIED",
     "APPROVAL_EXPIRED",
+    "INPUT_REQUIRED",
+    "INPUT_EXPIRED",
+    "QUESTION_INVALID",
     "SANDBOX_FAILED",
     "QUEUE_FULL",
     "INTERNAL",
@@ -162,6 +165,17 @@ class ApprovalView(TypedDict):
     decisions: list[Decision]
 
 
+class QuestionView(TypedDict):
+    """What a tool asks whoever called it; `schema` is that of the answer."""
+
+    number: int
+    name: str
+    text: str
+    schema: Any
+    asked_at: str
+    expires_at: str
+
+
 class _JobView(JobSummary):
     input: Any
     result: Any
@@ -173,6 +187,7 @@ class JobView(_JobView, total=False):
 
     depends_on: list[str]
     approval: ApprovalView
+    question: QuestionView
     conversation: str
     session: str
     request: str

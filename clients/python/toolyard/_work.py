@@ -96,6 +96,12 @@ def logs(transport: Transport, stop: Stop, job_id: str, tail: int | None) -> lis
     return answer
 
 
+def answer(transport: Transport, stop: Stop, job_id: str, given: dict[str, Any], number: int | None) -> JobView:
+    body: dict[str, Any] = {"answer": given} if number is None else {"answer": given, "number": number}
+    job: JobView = transport.send("POST", job_path(job_id, "/answer"), stop, body=body)["job"]
+    return job
+
+
 def promote(transport: Transport, stop: Stop, job_id: str) -> JobView:
     answer: JobView = transport.send("POST", job_path(job_id, "/promote"), stop)["job"]
     return answer

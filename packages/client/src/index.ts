@@ -9,7 +9,7 @@ export type { SessionQuery, Sessions } from './sessions.ts'
 export type { JobQuery, Jobs, SubmitOptions, WaitOptions } from './jobs.ts'
 export type {
   CallErrorBody, CallErrorCode, CallResult, FileList, HttpErrorCode, JobList, JobState, JobSummary, JobView, LogEntry, NewJob, NewSession,
-  Progress, PutFile, ResultFile, SessionList, SessionView, Unpacked
+  Progress, PutFile, QuestionView, ResultFile, SessionList, SessionView, Unpacked
 } from './http/wire.ts'
 export type {
   AiSdkAnswer, AiSdkResult, AiSdkToolCall, AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,

@@ -100,6 +100,20 @@ export class Jobs {
     }
   }
 
+  /**
+   * Answers what the tool of a job asks; `number` is that of the question, the one that is asked now when absent.
+   *
+   * @throws ToolyardError `VALIDATION_ERROR` for what doesn't fit its schema, `CONFLICT` when it was answered before.
+   */
+  async answer (
+    id: string, answer: Record<string, unknown>, { number, signal }: WaitOptions & { number?: number | undefined } = {}
+  ): Promise<JobView> {
+    const response = await this.#transport.send<{ job: JobView }>({
+      method: 'POST', path: pathOf(id, '/answer'), body: { answer, ...(number === undefined ? {} : { number }) }, signal
+    }, { job: jobShape })
+    return response.job
+  }
+
   /** Lets a job run now that waits for its time. @throws ToolyardError `CONFLICT` when it does not wait for one. */
   async promote (id: string, { signal }: WaitOptions = {}): Promise<JobView> {
     const answer = await this.#transport.send<{ job: JobView }>({ method: 'POST', path: pathOf(id, '/promote'), signal }, { job: jobShape })

@@ -38,7 +38,7 @@ export { importFinding, type ImportedTool, type ImportFault, type ImportFaults }
 export type { ExecuteParameter } from './tool-manifest/signature.ts'
 export { validateManifests, type ModuleTries, type Validation, type ValidationOptions } from './lint/validation.ts'
 export type { Finding } from './finding/finding.ts'
-export { createSchemas, type Schemas } from './schema/schemas.ts'
+export { createAnswerSchemas, createSchemas, type AnswerSchemas, type Schemas } from './schema/schemas.ts'
 export { defaultFaults } from './schema/defaults.ts'
 export { patternOfNames, type Pattern } from './schema/pattern/pattern.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'

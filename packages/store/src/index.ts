@@ -20,7 +20,7 @@ export { idOf, newJobId, createdAt, jobIdPattern, firstIdAt } from './redis/job-
 export { ownerOf, type JobScope } from './redis/job-scope.ts'
 export {
   internalName, keyPrefix, jobChannel, replyChannel, createdKey, approvedCallsKey, publicName, madePart, waitKey, callbackQueue, bulkKey,
-  jobKey, queueKey,
+  jobKey, queueKey, approvalEventsKey,
   queueStem, rerunsField, cancelChannel, jobPartKey, placeOfKey, alarmsKey, openCallbacksKey, dependentsKey, fairKey, qualifiedName,
   idempotencyKey, openJobsKey, openOwnersKey, queuesChannel, queuesKey, serialKey, serialToolsKey, statisticsKey, jobIdOfChannel, jobLogKey,
   outputKey, emptyQueuesKey, upkeepKey, tenantLineKey, tenantPlacesKey

@@ -40,9 +40,9 @@ export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolR
       return await sendJson(reply, answer.json)
     }
     if (answer.kind === 'pending') {
-      const held = answer.code === 'HELD' ? { held: true as const } : {}
+      const waits = { ...answer.code === 'HELD' && { held: true as const }, ...answer.question && { question: answer.question } }
       void reply.code(202).header('location', `${basePath}/v1/jobs/${answer.jobId}`)
-      return await sendJson(reply, JSON.stringify({ ok: true, pending: true, job_id: answer.jobId, ...held } satisfies ToolPending))
+      return await sendJson(reply, JSON.stringify({ ok: true, pending: true, job_id: answer.jobId, ...waits } satisfies ToolPending))
     }
     const { jobId, error, cause } = answer
     if (cause !== undefined) request.log.error({ err: cause }, 'request failed')

@@ -6,7 +6,7 @@ import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print, shellWord } from '../terminal/terminal.ts'
 import { asking, clientOf } from './target.ts'
 
-const states = ['queued', 'held', 'running', 'succeeded', 'failed', 'cancelled'] as const
+const states = ['queued', 'held', 'running', 'input_required', 'succeeded', 'failed', 'cancelled'] as const
 const orders = ['newest', 'oldest'] as const
 /** How long a service that is being restarted is waited for by those who follow a job, in milliseconds. */
 const followRetryMs = 30_000
@@ -121,11 +121,28 @@ const retry: Command = {
     const { type, input, queue, session = null, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = (
       await client.jobs.get(id)
     )
-    if (status === 'queued' || status === 'held' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
+    if (status === 'queued' || status === 'held' || status === 'input_required' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
     const job = await client.jobs.submit({
       type, input: isRecord(input) ? input : {}, queue, session, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
     })
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
+    return exitStatus.done
+  })
+}
+
+const answer: Command = {
+  name: 'answer',
+  summary: 'Answer what the tool of a job asks',
+  help: `Answers what the tool of a job with the status input_required asks; toolyard jobs show prints the question and its schema.
+
+  toolyard jobs answer ID '{"seat": "aisle"}'`,
+  arguments: ['<id>', '<json>'],
+  options: [['--number <n>', 'the number of the question (default: the one that is asked now)'], jsonOption],
+  run: withClient(async (client, { args: [id = '', json = ''], options }) => {
+    const number = textOption(options, 'number')
+    if (number !== undefined && !/^[1-9]\d?$/.test(number)) throw misuse(`--number must be that of a question, not '${number}'`)
+    const job = await client.jobs.answer(id, readObject(json, 'the answer'), { number: number === undefined ? undefined : Number(number) })
+    print(options['json'] === true ? writeJson(around({ ok: true, job })) : row(job))
     return exitStatus.done
   })
 }
@@ -159,9 +176,9 @@ const remove: Command = {
 /** `toolyard jobs`: the jobs of the service. */
 export const jobs: Command = {
   name: 'jobs',
-  summary: 'Submit, list, show, follow, cancel, retry, promote and remove jobs',
+  summary: 'Submit, list, show, follow, cancel, answer, retry, promote and remove jobs',
   help: 'The jobs of the service at TOOLYARD_URL, else of the one of the settings.',
-  commands: [submit, list, show, logs, cancel, retry, promote, remove]
+  commands: [submit, list, show, logs, cancel, answer, retry, promote, remove]
 }
 
 const filters = ['queue', 'type', 'tag', 'tool', 'key', 'code', 'worker', 'text', 'session', 'request', 'tenant', 'from', 'to', 'cursor'] as const
@@ -176,14 +193,14 @@ function nextPage (options: CommandLine['options'], cursor: string): string {
   return ['toolyard jobs list', ...words].join(' ')
 }
 
-function readObject (text: string): Record<string, unknown> {
+function readObject (text: string, what = '--input'): Record<string, unknown> {
   let value: unknown
   try {
     value = readJson(text)
   } catch (error) {
-    throw misuse(`--input isn't JSON: ${asError(error).message}`)
+    throw misuse(`${what} isn't JSON: ${asError(error).message}`)
   }
-  if (!isRecord(value)) throw misuse('--input must be a JSON object, such as {"path": "README.md"}')
+  if (!isRecord(value)) throw misuse(`${what} must be a JSON object, such as {"path": "README.md"}`)
   return value
 }
 

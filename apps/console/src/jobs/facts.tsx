@@ -36,7 +36,7 @@ export function Facts ({ job }: { job: JobView }): VNode {
 
 /** A run whose worker was lost is none of the attempts: there may be more runs than these. */
 function runs ({ attempts, max_attempts: most }: JobView): string {
-  return attempts > most ? `${attempts}, as a worker was lost` : `${attempts} of at most ${most}`
+  return attempts > most ? `${attempts}, as a worker was lost or the tool asked something` : `${attempts} of at most ${most}`
 }
 
 /** The jobs of the same request: they were made together. */

@@ -3,12 +3,12 @@ import { readJson } from '@toolyard/contract/terms'
 import type { ToolView } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { ApiError } from '../access/api.ts'
 import { useAccess } from '../access/context.ts'
 import { asError } from '../access/load.ts'
 import { CallResult } from '../jobs/call-result.tsx'
 import { Problem } from '../parts/notice.tsx'
-import { argumentsOf, fieldAt, FieldFaults, fieldsOf, initialsOf, shownChoice, type FormField } from './form-fields.ts'
+import { faultsOf, Field } from '../form/form-field.tsx'
+import { argumentsOf, fieldsOf, initialsOf } from '../form/form-fields.ts'
 
 /** A form for a tool's arguments, and what comes of the call. */
 export function CallForm ({ tool }: { tool: ToolView }): VNode {
@@ -65,85 +65,5 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
       </form>
       {called !== undefined && <CallResult key={called} id={called} />}
     </section>
-  )
-}
-
-interface FieldProps {
-  field: FormField
-  texts: Readonly<Record<string, string>>
-  /** What is wrong with them, by the paths of their fields. */
-  faults: ReadonlyMap<string, string>
-  onText: (path: string, text: string) => void
-}
-
-/** What the form or the service says of fields. */
-function faultsOf (fields: readonly FormField[], error: unknown): ReadonlyMap<string, string> {
-  if (error instanceof FieldFaults) return error.faults
-  const { issues } = (error instanceof ApiError ? error.details ?? {} : {}) as { issues?: Array<{ path: string, message: string }> }
-  return new Map((Array.isArray(issues) ? issues : []).flatMap(({ path, message }): Array<[string, string]> => {
-    const field = fieldAt(fields, path)
-    return field === undefined ? [] : [[field, `${message}.`]]
-  }))
-}
-
-function Field ({ field, texts, faults, onText }: FieldProps): VNode {
-  const { kind, name, path, description, isRequired, fields } = field
-  const id = `arg-${path}`
-  const fault = faults.get(path)
-  const required = isRequired ? <span class='soft small'> required</span> : null
-  if (kind === 'group') {
-    return (
-      <fieldset class='group'>
-        <legend>{name}{required}</legend>
-        {description !== '' && <p class='soft small'>{description}</p>}
-        {fields.map(each => <Field key={each.name} field={each} texts={texts} faults={faults} onText={onText} />)}
-      </fieldset>
-    )
-  }
-  return (
-    <div class='field'>
-      <label for={id}>{name}{required}</label>
-      <Control id={id} field={field} text={texts[path] ?? ''} fault={fault} onText={text => { onText(path, text) }} />
-      {fault !== undefined && <p id={`${id}-fault`} class='problem small' role='alert'>{fault}</p>}
-      {aboutOf(field) !== '' && <p id={`${id}-about`} class='soft small'>{aboutOf(field)}</p>}
-    </div>
-  )
-}
-
-function aboutOf ({ kind, description, fields: [entry] }: FormField): string {
-  if (kind !== 'list') return description
-  const choices = entry === undefined || entry.choices.length === 0 ? '' : `, of ${entry.choices.map(shownChoice).join(', ')}`
-  return `${description === '' ? '' : `${description} `}One on each line${choices}.`
-}
-
-interface ControlProps {
-  id: string
-  field: FormField
-  text: string
-  fault: string | undefined
-  onText: (text: string) => void
-}
-
-function Control ({ id, field, text, fault, onText }: ControlProps): VNode {
-  const { kind, isRequired, choices } = field
-  const texts = [fault === undefined ? '' : `${id}-fault`, aboutOf(field) === '' ? '' : `${id}-about`].filter(name => name !== '')
-  const about = { 'aria-describedby': texts.length === 0 ? undefined : texts.join(' '), 'aria-invalid': fault !== undefined, 'aria-required': isRequired }
-  const options = kind === 'boolean' ? ['true', 'false'] : choices
-  if (options.length > 0) {
-    return (
-      <select id={id} value={text} {...about} onChange={event => { onText(event.currentTarget.value) }}>
-        <option value=''>{isRequired ? 'choose' : 'not given'}</option>
-        {options.map(option => <option key={option} value={option}>{shownChoice(option)}</option>)}
-      </select>
-    )
-  }
-  if (kind === 'json' || kind === 'list') {
-    return <textarea id={id} rows={2} spellcheck={false} placeholder={kind === 'json' ? 'JSON' : undefined} {...about} value={text} onInput={event => { onText(event.currentTarget.value) }} />
-  }
-  return (
-    <input
-      id={id} type='text' inputMode={kind === 'number' ? 'decimal' : 'text'} spellcheck={false} autocomplete='off'
-      {...about} value={text} onInput={event => { onText(event.currentTarget.value) }}
-    />
   )
 }

@@ -7,7 +7,7 @@ import { placeSteps, type Placed } from './layout.ts'
 const node = { width: 184, height: 50 }
 const gap = { x: 56, y: 18 }
 const margin = 6
-const signs: Readonly<Record<JobStep['status'], string>> = { waiting: '·', held: '‖', queued: '○', running: '◐', succeeded: '✓', failed: '✕', cancelled: '–' }
+const signs: Readonly<Record<JobStep['status'], string>> = { waiting: '·', held: '‖', queued: '○', running: '◐', input_required: '?', succeeded: '✓', failed: '✕', cancelled: '–' }
 const longest = 22
 
 /** The steps of a workflow and what each waits for; a step leads to its job. */

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { asError, callErrors, errorCode, limits, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, holdsAtMost, type Deployment, type Tool } from '@toolyard/manifests'
+import { admitCall, holdsAtMost, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
 import { isShortage, shortageOf } from '@toolyard/sandbox'
 import { argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
@@ -10,6 +10,7 @@ import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
 import { JobTrace, originContext, originIds, runTrace } from './job-trace.ts'
+import { askedBack } from './asked-back.ts'
 import { changedSince } from './changed-since.ts'
 import type { SessionWorkspace, SessionWorkspaces } from './session-workspaces.ts'
 import type { ToolVersions } from './tool-versions.ts'
@@ -31,6 +32,8 @@ export interface HandlerDeps extends Deployment {
   sessions: SessionWorkspaces
   /** What the key of a name may do now: see `keyPart`. */
   keyPartOf: (name: string) => Promise<string>
+  /** Checks what tools ask back. */
+  answerSchemas: Pick<AnswerSchemas, 'fault'>
   /** Hears of calls that could not be started. */
   shortages: { met: (what: string) => void }
   logger: Logger
@@ -70,6 +73,7 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
     else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
     else if ('later' in result) logger.info({ ...about, ms, reason: result.later }, 'job is put off')
     else if ('held' in result) logger.info({ ...about, ms, reason: result.held.changed }, 'job is held again')
+    else if ('ask' in result) logger.info({ ...about, ms }, 'job waits for an answer')
     else if ('taken' in result) logger.warn({ ...about, ms }, 'job is another worker\'s by now')
     else if ('requeue' in result) logger.warn({ ...about, ms }, 'job goes back to its queue')
     else logger.info({ ...about, ms, code: result.error.code }, 'job failed')
@@ -154,6 +158,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
       timeoutMs: Math.max(1, timeoutMs - usedMs),
       signal: workspace?.signal ?? job.signal,
       ...(workspace === undefined ? {} : { session: workspace.place }),
+      answers: job.answers,
       steps: deps.stepsOf(job, context),
       ...runTrace(context, trace?.stage),
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) },
@@ -163,6 +168,10 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
     const shortage = outcome.ok ? undefined : shortageOf(outcome.error)
     if (shortage !== undefined) return putOff(shortage, deps)
     const ended = await workspace?.settled(outcome, tool, job.id) ?? outcome
+    const asked = await askedBack(ended, {
+      tool, mayAsk: idempotent || tool.asks === true, answered: job.answers?.length ?? 0, schemas: deps.answerSchemas
+    })
+    if (asked !== undefined) return 'code' in asked ? { ok: false, error: asked } : { ok: false, ask: asked }
     return withSandbox(toResult(ended, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } finally {
     workspace?.leave()

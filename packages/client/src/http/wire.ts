@@ -15,6 +15,7 @@ export type CallErrorCode =
   | 'TOOL_UNAVAILABLE' | 'NOT_ALLOWED' | 'OUTPUT_INVALID' | 'JOB_CANCELLED' | 'WORKER_LOST' | 'DEPENDENCY_BLOCKED'
   | 'QUOTA_EXCEEDED' | 'SESSION_GONE'
   | 'SANDBOX_FAILED' | 'QUEUE_FULL' | 'INTERNAL' | 'POLICY_DENIED' | 'HELD' | 'APPROVAL_DENIED' | 'APPROVAL_EXPIRED'
+  | 'INPUT_REQUIRED' | 'INPUT_EXPIRED' | 'QUESTION_INVALID'
 
 /** An error of one call. */
 export interface CallErrorBody { code: string, message: string, details?: unknown }
@@ -39,8 +40,11 @@ export interface CallResult {
   error?: CallErrorBody
 }
 
-/** Where a job is in its life; the last three are final, and `held` waits until somebody approves it. */
-export type JobState = 'queued' | 'held' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+/**
+ * Where a job is in its life; the last three are final, `held` waits until somebody approves it, and `input_required` until somebody
+ * answers what its tool asks.
+ */
+export type JobState = 'queued' | 'held' | 'running' | 'input_required' | 'succeeded' | 'failed' | 'cancelled'
 
 /** How far a job is, as its tool tells. */
 export interface Progress { done: number, total: number | null, text: string | null }
@@ -99,12 +103,27 @@ export interface ApprovalView {
   decisions: Array<{ key: string, decision: 'approve' | 'deny', reason: string | null, at: string }>
 }
 
+/** What a tool asks whoever called it. */
+export interface QuestionView {
+  /** The first question of a job is 1. */
+  number: number
+  /** What its tool calls it. */
+  name: string
+  text: string
+  /** JSON Schema of the answer. */
+  schema: unknown
+  asked_at: string
+  expires_at: string
+}
+
 /** A job. */
 export interface JobView extends JobSummary {
   /** Ids of the jobs that must succeed before this one runs. */
   depends_on?: string[]
   /** There for a job that needs an approval, or needed one. */
   approval?: ApprovalView
+  /** There while its tool waits for an answer. */
+  question?: QuestionView
   /** What the caller calls the conversation that it belongs to. */
   conversation?: string
   /** The session whose files are its workspace. */

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { CallErrorBody, ErrorBody, QueueName, SessionId, sessionText, WaitMs } from './agent-tools.ts'
+import { QuestionView } from './question.ts'
 import { HttpError } from '../terms/errors.ts'
 import { isAbsent } from '../value/fields.ts'
 import { defaultQueue, isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
@@ -19,7 +20,8 @@ export const ToolPending = Type.Object({
   ok: Type.Literal(true),
   pending: Type.Literal(true),
   job_id: Type.String(),
-  held: Type.Optional(Type.Literal(true, { description: 'It waits until somebody approves it.' }))
+  held: Type.Optional(Type.Literal(true, { description: 'It waits until somebody approves it.' })),
+  question: Type.Optional(QuestionView)
 })
 export type ToolPending = Static<typeof ToolPending>
 

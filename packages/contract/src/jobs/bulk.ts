@@ -42,7 +42,9 @@ const count = Type.Integer({ minimum: 0 })
 export const JobCounts = Type.Object({
   ok: Type.Literal(true),
   total: count,
-  states: Type.Object({ queued: count, held: count, running: count, succeeded: count, failed: count, cancelled: count }),
+  states: Type.Object({
+    queued: count, held: count, running: count, input_required: count, succeeded: count, failed: count, cancelled: count
+  }),
   complete: Type.Boolean({ description: 'False when there are more: it is counted to 10,000.' })
 })
 export type JobCounts = Static<typeof JobCounts>

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
-import { JobView } from './jobs.ts'
+import { JobView, type ApprovalView } from './jobs.ts'
 
 /**
  * The body of a callback. `status` is `succeeded`, `failed` or `cancelled`, and `updated_at` the time of the end;
@@ -8,3 +8,21 @@ import { JobView } from './jobs.ts'
  */
 export const CallbackBody = Type.Pick(JobView, ['id', 'type', 'status', 'attempts', 'max_attempts', 'result', 'error', 'updated_at'])
 export type CallbackBody = Static<typeof CallbackBody>
+
+/** What approvers are told of. */
+export type ApprovalEvent = 'approval.requested' | 'approval.decided'
+
+/** The body of a callback about a held call. Unlike that of an end it has an `event`. */
+export interface ApprovalCallbackBody {
+  event: ApprovalEvent
+  id: string
+  type: string
+  tool: string
+  key: string
+  tenant: string | null
+  session: string | null
+  conversation: string | null
+  /** The JSON of its arguments, the first characters. */
+  arguments_preview: string
+  approval: ApprovalView
+}

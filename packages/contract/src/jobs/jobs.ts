@@ -1,8 +1,9 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { CallErrorBody, resultFileFields } from '../calls/agent-tools.ts'
+import { QuestionView } from '../calls/question.ts'
 
-export const jobStates = ['queued', 'held', 'running', 'succeeded', 'failed', 'cancelled'] as const
+export const jobStates = ['queued', 'held', 'running', 'input_required', 'succeeded', 'failed', 'cancelled'] as const
 export type JobState = typeof jobStates[number]
 
 /** How well processes are shut in, and the layers of the box that don't hold. */
@@ -61,6 +62,7 @@ export const JobView = Type.Object({
   }),
   progress: Type.Optional(ProgressView),
   approval: Type.Optional(ApprovalView),
+  question: Type.Optional(QuestionView),
   session: Type.Optional(Type.String({ description: 'The session whose files are its workspace.' })),
   conversation: Type.Optional(Type.String({ description: 'What the caller calls the conversation that it belongs to.' })),
   request: Type.Optional(Type.String({ description: 'The id of the request that made it: jobs of one batch have the same.' })),
@@ -97,7 +99,7 @@ export type SubmitJobResponse = Static<typeof SubmitJobResponse>
 
 /** A job in a list: without what can be large, or needs more than its record, and is read at `GET /v1/jobs/:id`. */
 export const JobSummary = Type.Omit(JobView, [
-  'depends_on', 'approval', 'conversation', 'session', 'request', 'input', 'result', 'result_truncated', 'files', 'more_files', 'sandbox'
+  'depends_on', 'approval', 'question', 'conversation', 'session', 'request', 'input', 'result', 'result_truncated', 'files', 'more_files', 'sandbox'
 ])
 export type JobSummary = Static<typeof JobSummary>
 

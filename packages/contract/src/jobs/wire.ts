@@ -1,4 +1,5 @@
 import type { ResultFile } from '../calls/agent-tools.ts'
+import type { ApprovalCallbackBody } from './callbacks.ts'
 import type { CallError } from '../terms/errors.ts'
 import type { Permission } from '../terms/permissions.ts'
 
@@ -94,6 +95,11 @@ export interface CallbackData {
   settlement: Settlement
   /** Milliseconds since 1970. */
   finishedOn: number
+}
+
+/** What a held call's callback tells. */
+export interface ApprovalCallbackData extends Pick<CallbackData, 'url' | 'queue' | 'jobId' | 'type'> {
+  body: ApprovalCallbackBody
 }
 
 /** A job that another one depends on; without a queue it was missing, or not for the key to see, when that was submitted. */

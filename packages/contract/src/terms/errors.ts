@@ -48,6 +48,9 @@ export const callErrors = {
   HELD: { status: 202, retryable: true, meaning: 'The call waits until somebody approves it; it can be followed by its job_id.' },
   APPROVAL_DENIED: { status: 403, retryable: false, meaning: 'Somebody looked at the call and denied it; it did not run.' },
   APPROVAL_EXPIRED: { status: 403, retryable: false, meaning: 'Nobody decided about the call in time; it did not run.' },
+  INPUT_REQUIRED: { status: 202, retryable: true, meaning: 'The tool asks something back; it goes on when the question in details is answered.' },
+  INPUT_EXPIRED: { status: 422, retryable: false, meaning: 'Nobody answered the question of the tool in time.' },
+  QUESTION_INVALID: { status: 422, retryable: false, meaning: 'The tool asked something back that it may not ask, or not in this way.' },
   INTERNAL: { status: 422, retryable: true, meaning: 'A fault of the service while it handled this call.' }
 } as const
 

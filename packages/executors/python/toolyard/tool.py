@@ -18,12 +18,15 @@ class Tool:
     name: str
     description: str
     config: Mapping[str, Any]
+    #: The answers to what this call has asked before, the oldest first: see `ask`.
+    answers: list[dict[str, Any]]
 
     def __init__(self, name: str, description: str, config: Mapping[str, Any] | None = None) -> None:
         """Takes the name, the description and the `config` of the manifest's entry."""
         self.name = name
         self.description = description
         self.config = {} if config is None else config
+        self.answers = []
 
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the tool with the call's arguments. An exception fails the call."""

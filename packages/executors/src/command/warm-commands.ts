@@ -39,7 +39,7 @@ export interface WarmCommands {
   began (name: string): () => void
   /**
    * What takes a process for a call; undefined for calls whose process depends on more than their tool: in the open,
-   * in a session, in a trace.
+   * in a session, in a trace, with an answer.
    *
    * @param onGroup gets what bounds the process, to be removed behind the call.
    */
@@ -60,7 +60,8 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
     },
     began: name => pool.began(name),
     ready (tool, { box, context, onGroup }) {
-      const depends = context.session !== undefined || Object.keys(context.trace?.variables ?? {}).length > 0
+      const isOwn = context.session !== undefined || context.answers !== undefined
+      const depends = isOwn || Object.keys(context.trace?.variables ?? {}).length > 0
       if (box === undefined || depends) return undefined
       return async (plan, stdin) => {
         const served = await pool.take(tool.name, async () => await fingerprintOf(plan, box, host.pins), stdin, context.log)

@@ -55,6 +55,8 @@ export interface RunContext {
   signal: AbortSignal
   /** What a workflow makes the jobs of its steps with. */
   steps?: WorkflowSteps
+  /** The JSON of all answers to what the tool has asked before, the oldest first. */
+  answers?: readonly string[] | undefined
   /** Present for a run that belongs to a trace. */
   trace?: RunTrace
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */

@@ -41,7 +41,8 @@ export const AgentcliTool = Type.Object({
   enabled: flag('Whether it is served.', true),
   disabled: flag('The same, the other way round.', false),
   override: flag('Whether it may replace a built-in tool.', false),
-  idempotent: flag('Whether a call may run again after its worker died.', false)
+  idempotent: flag('Whether a call may run again after its worker died.', false),
+  asks: flag('Whether it may ask something back: it runs again from its start with the answer.', false)
 })
 export type AgentcliTool = Static<typeof AgentcliTool>
 

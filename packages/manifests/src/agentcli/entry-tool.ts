@@ -49,6 +49,7 @@ export function readEntry (
         ...entry.timeoutSec > 0 && { timeoutSec: Math.min(entry.timeoutSec, limits.toolTimeoutSec.max) },
         enabled,
         idempotent: entry.idempotent,
+        ...entry.asks && { asks: true },
         ...entry.limits !== undefined && { limits: entry.limits },
         ...entry.warm !== undefined && entry.warm !== 0 && { warm: entry.warm },
         ...entry.permissions !== undefined && { permissions: sortPermissions(entry.permissions).permissions },

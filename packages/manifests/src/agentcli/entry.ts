@@ -38,6 +38,7 @@ export interface AgentcliEntry {
   disabled: boolean | undefined
   override: boolean
   idempotent: boolean
+  asks: boolean
 }
 
 type Fields = ReadonlyMap<string, unknown>
@@ -112,7 +113,8 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     enabled: at('enabled'),
     disabled: at('disabled'),
     override: at('override') ?? false,
-    idempotent: at('idempotent') ?? false
+    idempotent: at('idempotent') ?? false,
+    asks: at('asks') ?? false
   }
   // That of an entry without other faults is judged with the schemas, and takes away this entry alone.
   if (faults.length > 0 && decoded.schema !== undefined && !isSchemaObject(decoded.schema)) faults.push(wrongType([...path, 'schema'], 'an object'))

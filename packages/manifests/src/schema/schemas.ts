@@ -5,6 +5,7 @@ import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import type { SchemaFault } from './check.ts'
 import { createSchemaCompiler, type SchemaMemory } from './compiler.ts'
+import type { Issue } from './issues.ts'
 import { canBacktrack } from './pattern/pattern.ts'
 import { SchemaThreads } from './schema-threads.ts'
 import { lostNumbers, surveySchema } from './survey.ts'
@@ -89,4 +90,27 @@ function isLarge (schema: JsonSchema): boolean {
   if (isDeeperThan(manifestLimits.depth, schema)) return false
   const { cost, nodes } = surveySchema(schema)
   return cost > manifestLimits.smallSchemaCost && nodes <= manifestLimits.schemaNodes
+}
+
+/** Checks questions of tools and the answers to them: their schemas are from tools, so nothing of them is remembered. */
+export interface AnswerSchemas {
+  /** What is wrong with the schema of a question; undefined where it can be used. */
+  fault (schema: JsonSchema): Promise<string | undefined>
+  /** The answer with its defaults, or what is wrong with it. */
+  check (schema: JsonSchema, answer: Record<string, unknown>): Promise<{ answer: Record<string, unknown> } | { issues: Issue[] }>
+}
+
+export function createAnswerSchemas (): AnswerSchemas {
+  const { memory } = createSchemas()
+  const fresh = (): Schemas => createSchemas({ ...memory, patterns: new Map(), validators: new Map(), checks: new Map() })
+  return {
+    async fault (schema) {
+      if (schema['type'] !== 'object') return 'its type must be "object"'
+      return (await fresh().check(schema))[0]?.message
+    },
+    async check (schema, answer) {
+      const checked = await fresh().validators(schema).check(answer)
+      return checked.ok ? { answer: checked.arguments } : { issues: checked.issues }
+    }
+  }
 }

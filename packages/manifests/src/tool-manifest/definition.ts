@@ -60,6 +60,7 @@ export const ToolDescriptor = Type.Object({
   disabled: flag('The same, the other way round.', false),
   override: flag('Whether it may replace a built-in tool.', false),
   idempotent: flag('Whether a call may run again after its worker died.', false),
+  asks: flag('Whether it may ask something back: it runs again from its start with the answer.', false),
   strict_outputs: flag('Whether a result that does not fit outputs is an error, not a warning.', false),
   sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the file of the module, as sha256sum prints it: another one is not run.' })),
   ...policyFields,

@@ -73,6 +73,7 @@ function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool 
     ...runtime.timeout_seconds !== undefined && { timeoutSec: Math.min(runtime.timeout_seconds, limits.toolTimeoutSec.max) },
     enabled: descriptor.disabled !== true && descriptor.enabled !== false,
     idempotent: descriptor.idempotent ?? false,
+    ...descriptor.asks === true && { asks: true },
     serial: runtime.concurrency === 'serial',
     // Without them those of TOOL_DEFAULT_PERMISSIONS; an empty list is none.
     ...descriptor.permissions !== undefined && { permissions: sortPermissions(descriptor.permissions).permissions },

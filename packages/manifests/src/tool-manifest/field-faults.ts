@@ -63,6 +63,7 @@ const fieldTexts: readonly FieldText[] = [
   row('disabled', 'X14', ...boolean),
   row('override', 'X13', ...boolean),
   row('idempotent', 'P22', ...boolean),
+  row('asks', 'P22', ...boolean),
   row('strict_outputs', 'P21', ...boolean),
   row('python_root', 'P29', ...text)
 ]

@@ -151,6 +151,8 @@ export interface Tool {
   enabled: boolean
   /** May be run again for the same job after its worker died. */
   idempotent: boolean
+  /** It may ask something back, and runs again from its start with the answer; absent: only where it is idempotent. */
+  asks?: true
   /** At most one call of it runs at a time, over all workers; absent: as many as there are workers. */
   serial?: boolean
   /** What it may do; absent when its manifest doesn't say: TOOL_DEFAULT_PERMISSIONS holds then. */

@@ -1,4 +1,4 @@
-import type { CallbackBody, CallbackData } from '@toolyard/contract'
+import type { ApprovalCallbackBody, ApprovalCallbackData, CallbackBody, CallbackData } from '@toolyard/contract'
 import { sharedAbort } from '@toolyard/runtime'
 import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
@@ -16,7 +16,7 @@ export interface CallbackAttempt {
   url: URL
   /** The same for all attempts of one callback. */
   deliveryId: string
-  body: CallbackBody
+  body: CallbackBody | ApprovalCallbackBody
   /** When it is sent, in milliseconds since 1970 by Redis' clock: receivers refuse what is old. */
   sentAt: number
   /** Aborted when the process stops. */
@@ -54,6 +54,8 @@ const firstPauseMs = 1_000
 /** A process that dies while it sends: the callback is sent again, with the same id, within about 20 s. */
 const lock = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 100 }
 
+type Told = CallbackData | ApprovalCallbackData
+
 /** The attempt failed and is followed by another one. */
 class TryAgain extends Error {
   override readonly name = 'TryAgain'
@@ -69,14 +71,14 @@ class TryAgain extends Error {
 export class CallbackWorker {
   readonly #options: CallbackOptions
   readonly #parts: CallbackWorkerParts
-  readonly #worker: TimedWorker<CallbackData, string, TimedBackend>
+  readonly #worker: TimedWorker<Told, string, TimedBackend>
   readonly #stopping = sharedAbort()
 
   constructor (options: CallbackOptions, parts: CallbackWorkerParts) {
     this.#options = options
     this.#parts = parts
     const name = internalName(callbackQueue)
-    this.#worker = new TimedWorker<CallbackData, string, TimedBackend>(name, (job, token) => this.#process(job, token), {
+    this.#worker = new TimedWorker<Told, string, TimedBackend>(name, (job, token) => this.#process(job, token), {
       connection: parts.redis,
       prefix: keyPrefix,
       concurrency,
@@ -101,7 +103,7 @@ export class CallbackWorker {
     clearTimeout(timer)
   }
 
-  async #process (job: Job<CallbackData, string>, token: string | undefined): Promise<string> {
+  async #process (job: Job<Told, string>, token: string | undefined): Promise<string> {
     const { url: text, queue, jobId } = job.data
     const { redis, retention, outputs, onError } = this.#parts
     const url = new URL(text)
@@ -109,7 +111,7 @@ export class CallbackWorker {
     const log = new JobLogWriter({ redis, queue, jobId, retention, onError: error => { onError(error, callbackQueue) } })
     const { signal } = this.#stopping
     const outcome = await this.#options.send({
-      url, deliveryId, body: await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal
+      url, deliveryId, body: 'body' in job.data ? job.data.body : await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal
     })
     if (outcome.kind === 'failed' && signal.aborted) {
       this.#worker.leaveJob(deliveryId)

@@ -1,6 +1,8 @@
 import type { CallError } from '@toolyard/contract'
 import { approvedCallsKey, whileAvailable, type Redis } from '@toolyard/store'
 import type { JobQueues } from '../queues/job-queues.ts'
+import { enterEvents } from '../queues/callback-outbox.ts'
+import { noteAnswer, type AnswerResult, type AskingJob } from '../queues/asked-jobs.ts'
 import { decide, type Decision, type DecisionResult, type HeldJob } from '../queues/held-jobs.ts'
 import { approvalDenied, type ApprovalRecord } from '../record/approval.ts'
 import { promote } from '../queues/release.ts'
@@ -17,7 +19,7 @@ export interface ApprovalsParts {
 
 type DecidedJob = HeldJob & { tool: string }
 
-/** Decides about held jobs. All methods throw RedisUnavailableError. */
+/** Decides about held jobs, and answers what tools ask. All methods throw RedisUnavailableError. */
 export class Approvals {
   readonly #parts: ApprovalsParts
 
@@ -28,6 +30,7 @@ export class Approvals {
   /** Notes a decision, once, and lets the job go on, or ends it; should this process die in between, a worker does what is left. */
   async decide (job: DecidedJob, decision: Decision): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
     const { redis, queues, canceller } = this.#parts
+    await enterEvents(redis, 'approval.decided', job.queue, [job.id])
     const decided = await decide(redis, job, decision)
     // Also where this was said before: who said it may have died before the job went on.
     if (decided.record?.state === 'denied') await canceller.deny(job.queue, job.id, denialOf(decided.record))
@@ -36,6 +39,19 @@ export class Approvals {
       await whileAvailable(redis.hset(approvedCallsKey, fieldOf(job), `${job.id} ${job.queue}`))
     }
     return decided
+  }
+
+  /**
+   * Notes the answer to what the tool of a job asks, once, and lets the job go on; should this process die in between, it becomes
+   * due by itself.
+   *
+   * @param answer JSON in one line; `number` is that of the question, undefined for the one that is asked now
+   */
+  async answer (job: AskingJob, answer: { answer: string, number: number | undefined }): Promise<AnswerResult> {
+    const { redis, queues } = this.#parts
+    const result = await noteAnswer(redis, job, answer)
+    if (result === 'taken' || result === 'done') await whileAvailable(promote(queues, job))
+    return result
   }
 
   /** The call of a tool that was approved last, of the same tenant, while its job is kept; not the call itself. */

@@ -134,7 +134,7 @@ export class BulkChanges {
   }
 
   async #change ({ id: bulkId, action, keyName, permissions }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
-    const isOpen = status === 'queued' || status === 'held' || status === 'running'
+    const isOpen = status === 'queued' || status === 'held' || status === 'input_required' || status === 'running'
     if (action === 'cancel') return isOpen && await this.#parts.canceller.cancel(queue, id) === 'cancelled'
     if (status !== 'failed') return false
     return await this.#parts.finished.rerun(queue, id, { bulkId, keyName, mayRun: tool => this.#parts.mayRun(tool, permissions) }) === 'queued'

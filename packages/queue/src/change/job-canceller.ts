@@ -7,6 +7,7 @@ import { JobFlow } from './job-flow.ts'
 import { leaveHeld } from '../queues/held-jobs.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { lockMs } from '../backend/timed/lock-renewal.ts'
+import { hasAsked } from '../record/question.ts'
 import { encodeFailure } from '../record/settlement.ts'
 
 /*
@@ -107,7 +108,7 @@ export class JobCanceller {
       if (job === undefined) return
       if (job.data.callbackUrl !== undefined) await whileAvailable(this.#queues.callbacks.enter({ queue, jobId }))
       await whileAvailable(job.moveToFailed(new bullmq.UnrecoverableError(encodeFailure(error)), token))
-      if (job.data.hold !== undefined) await whileAvailable(leaveHeld(this.#redis, queue, jobId, job.data.tenant))
+      if (job.data.hold !== undefined || hasAsked(job)) await whileAvailable(leaveHeld(this.#redis, queue, jobId, job.data.tenant))
       // The end says it now. Should an operator run the job again, it isn't cancelled any more.
       await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
       await whileAvailable(this.#queues.callbacks.post(queue, job))

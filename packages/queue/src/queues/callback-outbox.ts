@@ -1,7 +1,10 @@
-import type { CallbackData, JobData, OutputRecord } from '@toolyard/contract'
+import type { ApprovalCallbackData, ApprovalEvent, CallbackData, JobData, OutputRecord } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
 import type { Job, Queue } from 'bullmq'
-import { type Redis, serverTime, callbackQueue, internalName, keyPrefix, openCallbacksKey, queueKey, goOnWhenFull } from '@toolyard/store'
+import {
+  type Redis, serverTime, approvalEventsKey, callbackQueue, internalName, keyPrefix, openCallbacksKey, queueKey, goOnWhenFull,
+  whileAvailable
+} from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
 
@@ -16,6 +19,14 @@ import { decodeFailure, runsOf } from '../record/settlement.ts'
 /** How long callbacks that were sent, and those that were given up, are known, in seconds. */
 const keepSec = { sent: 3_600, givenUp: 86_400 }
 const keepCount = 10_000
+/** How they are posted. */
+const posting = {
+  attempts: limits.callbackAttempts,
+  backoff: { type: 'custom' },
+  removeOnComplete: { age: keepSec.sent, count: keepCount },
+  removeOnFail: { age: keepSec.givenUp, count: keepCount },
+  stackTraceLimit: 0
+} as const
 /** Callbacks of each kind that one turn removes. */
 const atOnce = 1_000
 
@@ -34,7 +45,7 @@ export interface OpenCallback {
 /** Keeps account of the callbacks that jobs owe, and posts them. */
 export class CallbackOutbox {
   readonly #redis: Redis
-  #posted: Queue<CallbackData> | undefined
+  #posted: Queue<CallbackData | ApprovalCallbackData> | undefined
 
   constructor (redis: Redis) {
     this.#redis = redis
@@ -49,15 +60,13 @@ export class CallbackOutbox {
   async post (queue: string, job: Job<JobData, OutputRecord>): Promise<void> {
     const data = callbackOf(queue, job)
     if (data === undefined) return
-    await this.#queue().add(data.type, data, {
-      jobId: `${data.jobId}.${data.finishedOn}`,
-      attempts: limits.callbackAttempts,
-      backoff: { type: 'custom' },
-      removeOnComplete: { age: keepSec.sent, count: keepCount },
-      removeOnFail: { age: keepSec.givenUp, count: keepCount },
-      stackTraceLimit: 0
-    })
+    await this.#queue().add(data.type, data, { jobId: `${data.jobId}.${data.finishedOn}`, ...posting })
     await this.strikeOut({ queue, jobId: data.jobId })
+  }
+
+  /** Posts the callback of a held call; repeating it changes nothing. */
+  async postEvent (data: ApprovalCallbackData, deliveryId: string): Promise<void> {
+    await this.#queue().add(data.type, data, { jobId: deliveryId, ...posting })
   }
 
   /** Ends an entry: its callback was posted, or its job is gone. */
@@ -86,9 +95,9 @@ export class CallbackOutbox {
     await this.#posted?.close()
   }
 
-  #queue (): Queue<CallbackData> {
+  #queue (): Queue<CallbackData | ApprovalCallbackData> {
     if (this.#posted === undefined) {
-      this.#posted = new bullmq.Queue(internalName(callbackQueue), {
+      this.#posted = new bullmq.Queue<CallbackData | ApprovalCallbackData>(internalName(callbackQueue), {
         connection: this.#redis, prefix: keyPrefix, skipVersionCheck: true, streams: { events: { maxLen: 100 } }
       })
       // The connection reports its own errors.
@@ -126,4 +135,40 @@ function memberOf ({ queue, jobId }: OpenCallback): string {
 function parse (member: string): OpenCallback {
   const at = member.indexOf(' ')
   return { jobId: member.slice(0, at), queue: member.slice(at + 1) }
+}
+
+/*
+ * What approvers may have to be told of. Whoever is about to hold a call, or to decide about one, enters it first. The upkeep of
+ * the workers looks whether it came to be, and posts its callbacks: so none is lost with a process that dies in between.
+ */
+
+/** An entry. */
+export interface OpenEvent {
+  queue: string
+  jobId: string
+  event: ApprovalEvent
+  /** When it was entered, in milliseconds since 1970, by Redis' clock. */
+  at: number
+}
+
+/** To be called before the call is held, or decided about. @throws RedisUnavailableError */
+export async function enterEvents (redis: Redis, event: ApprovalEvent, queue: string, ids: readonly string[]): Promise<void> {
+  const at = serverTime(redis)
+  await whileAvailable(redis.zadd(approvalEventsKey, ...ids.flatMap(id => [String(at), `${id} ${queue} ${event}`])))
+}
+
+/** The oldest entries. */
+export async function openEvents (redis: Redis, most: number): Promise<OpenEvent[]> {
+  const flat = await redis.zrange(approvalEventsKey, 0, String(most - 1), 'WITHSCORES')
+  return flat.flatMap((member, place) => {
+    if (place % 2 === 1) return []
+    const [jobId = '', queue = '', event = ''] = member.split(' ')
+    return [{ jobId, queue, event: event === 'approval.decided' ? event : 'approval.requested', at: Number(flat[place + 1]) }]
+  })
+}
+
+/** Ends an entry, unless it was entered anew meanwhile. */
+export async function strikeOutEvent (redis: Redis, { jobId, queue, event, at }: OpenEvent): Promise<void> {
+  const script = "if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end"
+  await redis.eval(script, 1, approvalEventsKey, `${jobId} ${queue} ${event}`, at)
 }

@@ -23,7 +23,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `
 /** Takes a job out of the index. A member is the id, a space and more, behind the tenant where there is one. */
-const leave = `
+export const leavePart = `
 local function leave (key, id, tenant)
   redis.call('ZREMRANGEBYLEX', key, '[' .. id .. ' ', '(' .. id .. '!')
   if tenant ~= '' then redis.call('ZREMRANGEBYLEX', key, '[@' .. tenant .. ' ' .. id .. ' ', '(@' .. tenant .. ' ' .. id .. '!') end
@@ -35,7 +35,7 @@ end
  * decision, reason or nothing, digest that was decided about; channel. Answers what became of it, and the record.
  */
 const decideScript = `
-${read}${leave}
+${read}${leavePart}
 local id, tenant, first, seconds, needed, delay, who, decision, reason, digest, channel = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'cancelled')
 if not job[1] then return {'missing', ''} end
@@ -78,7 +78,7 @@ return {record.state, text}
  * milliseconds until it expires, and the digest.
  */
 const admitScript = `
-${read}${leave}
+${read}${leavePart}
 local id, tenant, first, seconds = unpack(ARGV, 1, 4)
 local record = read(KEYS[1], first, seconds, now)
 if record.state ~= 'held' then return {record.state, 0, record.digest} end
@@ -107,7 +107,7 @@ redis.call('PUBLISH', ARGV[4], 'job')
 return ms
 `
 
-const leaveScript = `${leave}\nleave(KEYS[1], ARGV[1], ARGV[2])`
+const leaveScript = `${leavePart}\nleave(KEYS[1], ARGV[1], ARGV[2])`
 
 /** A job that needs an approval. */
 export interface HeldJob {

@@ -2,7 +2,7 @@ import { asError, limits } from '@toolyard/contract/terms'
 import type { RedisConnection } from 'bullmq'
 import { backendOn, listenOn, openQueue, type JobQueue } from '../backend/backends.ts'
 import { type Redis, newJobId, ownerOf, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, ForgetfulMap, required } from '@toolyard/store'
-import { CallbackOutbox } from './callback-outbox.ts'
+import { CallbackOutbox, enterEvents } from './callback-outbox.ts'
 import { LargeWrites } from './large-writes.ts'
 import { FairOrder, linesOf, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './dependencies.ts'
@@ -177,7 +177,10 @@ export class JobQueues {
       const added = jobs.map(job => ({ idempotencySec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) }))
       const held = added.flatMap(({ isHeld, entries }) => isHeld ? entries : [])
       // Before the jobs: one that isn't there would never be found.
-      if (held.length > 0) await whileAvailable(this.#redis.zadd(heldKey(queue), ...held.flatMap(entry => [0, entry])))
+      if (held.length > 0) {
+        await enterEvents(this.#redis, 'approval.requested', queue, added.filter(({ isHeld }) => isHeld).map(({ id }) => id))
+        await whileAvailable(this.#redis.zadd(heldKey(queue), ...held.flatMap(entry => [0, entry])))
+      }
       const errors = await this.#large.write(
         ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { chars }) => sum + chars, 0),
         async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)

@@ -2,12 +2,13 @@ import type { Settlement } from '@toolyard/contract'
 import { mapInTurns, within } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
 import { type Redis, jobKey, replyChannel, pipelined, fromRedis, listen } from '@toolyard/store'
+import { askedField, decodeQuestion, questionField } from '../record/question.ts'
 import { decodeReply, decodeSettlement, settlementFields } from '../record/settlement.ts'
 
 /*
- * How an API process notices that a job has ended: by a message on its own channel, and by a sweep that reads the records
- * of all awaited jobs, since a message can be lost. A record that is missing says nothing, and the job stays awaited. See
- * docs/decisions/0001-one-reply-channel.md.
+ * How an API process notices that a job has ended, or that its tool asks something: by a message on its own channel, and by a
+ * sweep that reads the records of all awaited jobs, since a message can be lost. A record that is missing says nothing, and the
+ * job stays awaited. See docs/decisions/0001-one-reply-channel.md.
  *
  * States of a batch: expected (before its jobs are added, so that no completion slips through) -> armed (its jobs exist,
  * the sweep may look for them) -> released (answered, timed out or abandoned).
@@ -159,13 +160,13 @@ export class CompletionWaiter {
     const awaited = [...this.#expected].filter(([, { batches }]) => [...batches].some(batch => batch.armed))
     if (awaited.length === 0 || this.#commands.status !== 'ready') return
     const replies = await pipelined(this.#commands, awaited, ([, { queue }]) => queue, (pipeline, [id, { queue }]) => {
-      pipeline.hmget(jobKey(queue, id), ...settlementFields)
+      pipeline.hmget(jobKey(queue, id), ...settlementFields, askedField, questionField)
     })
     await mapInTurns(awaited, ([id], index) => {
       const reply = replies[index]
       if (reply === undefined || reply instanceof Error) return
       const [fields] = fromRedis<[Array<string | null>]>(reply)
-      const settlement = decodeSettlement(fields)
+      const settlement = decodeSettlement(fields) ?? decodeQuestion(fields.at(-2), fields.at(-1))
       if (settlement !== undefined) this.#settle(id, settlement)
     })
   }

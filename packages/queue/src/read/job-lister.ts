@@ -62,7 +62,7 @@ export class JobLister {
    * @throws RedisUnavailableError.
    */
   async count ({ limit: _, cursor: __, order: ___, ...query }: JobListQuery, scope: JobScope = {}): Promise<Omit<JobCounts, 'ok'>> {
-    const states: JobCounts['states'] = { queued: 0, held: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 }
+    const states: JobCounts['states'] = { queued: 0, held: 0, running: 0, input_required: 0, succeeded: 0, failed: 0, cancelled: 0 }
     let total = 0
     for (let cursor: string | undefined; ;) {
       const { jobs, nextCursor } = await this.list({ ...query, limit: chunkSize, ...(cursor === undefined ? {} : { cursor }) }, scope)

@@ -7,6 +7,7 @@ import { approvalField, approvalView, decodeApproval, firstApproval, isHeld } fr
 import { argumentsOf } from '../record/job-arguments.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
+import { askedField, decodeAsked, decodeQuestion, questionField, questionView, type Question } from '../record/question.ts'
 import { readProgress } from '../record/log/job-progress.ts'
 import { decodeSettlement, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
 import { recordFields, summaryOf } from './job-summary.ts'
@@ -27,6 +28,7 @@ export interface HeldCall {
   tenant: string | undefined
   session: string | undefined
   conversation: string | undefined
+  callbackUrl: string | undefined
   queue: string
   id: string
   type: string
@@ -77,8 +79,8 @@ export class JobReader {
    */
   async read (queue: string, jobId: string): Promise<ReadJob | undefined> {
     const { redis, queues } = this.#parts
-    const [type = null, text = null, priority, returnValue = null, ...values] = await whileAvailable(
-      redis.hmget(jobKey(queue, jobId), 'name', 'data', 'priority', 'returnvalue', ...recordFields)
+    const [type = null, text = null, priority, returnValue = null, question = null, ...values] = await whileAvailable(
+      redis.hmget(jobKey(queue, jobId), 'name', 'data', 'priority', 'returnvalue', questionField, ...recordFields)
     )
     // What is written for a job that is gone leaves a record without the fields of one.
     if (type === null || text === null) return undefined
@@ -93,11 +95,13 @@ export class JobReader {
     const record = summary.status === 'succeeded' && returnValue !== null ? storedJson<OutputRecord>(returnValue) : undefined
     const { json, truncation } = record === undefined ? noResult : await this.#result(queue, jobId, record)
     const failure = summary.finished_at === null ? '' : values[recordFields.indexOf('failedReason')] ?? ''
+    const asked = decodeAsked(values[recordFields.indexOf(askedField)])
     const decided = decodeApproval(values[recordFields.indexOf(approvalField)])
     const view = {
       ...summary,
       ...(dependsOn === undefined ? {} : { depends_on: dependsOn.map(dependency => dependency.id) }),
       ...(hold === undefined ? {} : { approval: approvalView(hold, decided ?? firstApproval(hold, Number(values[0]))) }),
+      ...(asked === undefined || question === null || summary.status !== 'input_required' ? {} : { question: questionView(storedJson<Question>(question), asked) }),
       ...(conversation === undefined ? {} : { conversation }),
       ...(session === undefined ? {} : { session }),
       ...(origin === undefined ? {} : { request: origin.request }),
@@ -122,6 +126,18 @@ export class JobReader {
   }
 
   /**
+   * The same; of a job that waits for an answer, what it asks, as a failure.
+   *
+   * @throws RedisUnavailableError
+   */
+  async settlementOrQuestion (queue: string, jobId: string): Promise<Settlement | 'missing' | undefined> {
+    const settlement = await this.settlement(queue, jobId)
+    if (settlement !== undefined) return settlement
+    const [asked, question] = await whileAvailable(this.#parts.redis.hmget(jobKey(queue, jobId), askedField, questionField))
+    return decodeQuestion(asked, question)
+  }
+
+  /**
    * A job that needed an approval; undefined when there is no such job, or it needed none.
    *
    * @throws RedisUnavailableError
@@ -131,7 +147,7 @@ export class JobReader {
     const text = await whileAvailable(this.#parts.redis.hget(jobKey(queue, id), 'data'))
     if (job === undefined || text === null) return undefined
     const { view } = job
-    const { hold, version, tool, keyName, tenant, session, conversation } = storedJson<JobData>(text)
+    const { hold, version, tool, keyName, tenant, session, conversation, callbackUrl } = storedJson<JobData>(text)
     if (hold === undefined || view.approval === undefined) return undefined
     return {
       queue,
@@ -143,6 +159,7 @@ export class JobReader {
       tenant,
       session,
       conversation,
+      callbackUrl,
       hold,
       parentId: view.parent_id,
       arguments: view.input,

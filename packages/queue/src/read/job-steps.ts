@@ -1,6 +1,7 @@
 import type { JobStep } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import { approvalField, isHeld } from '../record/approval.ts'
+import { askedField, decodeAsked } from '../record/question.ts'
 import { isCancelled } from '../record/cancellation.ts'
 import { type Redis, fromRedis, jobKey, pipelined, whileAvailable } from '@toolyard/store'
 
@@ -34,7 +35,7 @@ export async function readSteps (redis: Redis, queue: string, jobId: string): Pr
   const ids = await whileAvailable(redis.hmget(key, ...steps.map(({ name }) => `step:${attempt}:${name}`)))
   const places = steps.map((step, place) => ({ queue: step.queue, id: ids[place] ?? '' }))
   const replies = await pipelined(redis, places, place => place.queue, (pipeline, { queue, id }) => {
-    pipeline.hmget(jobKey(queue, id), 'timestamp', 'processedOn', 'finishedOn', 'failedReason', 'opts', approvalField)
+    pipeline.hmget(jobKey(queue, id), 'timestamp', 'processedOn', 'finishedOn', 'failedReason', 'opts', approvalField, askedField)
     pipeline.hexists(jobKey(queue, id), 'returnvalue')
   })
   return {
@@ -48,9 +49,10 @@ export async function readSteps (redis: Redis, queue: string, jobId: string): Pr
   }
 }
 
-function stateOf ([timestamp, begun, ended, reason, options, approval]: Array<string | null>, hasOutput: boolean): Pick<JobStep, 'status' | 'ran_ms'> {
+function stateOf ([timestamp, begun, ended, reason, options, approval, asked]: Array<string | null>, hasOutput: boolean): Pick<JobStep, 'status' | 'ran_ms'> {
   if (timestamp == null) return { status: 'waiting', ran_ms: null }
   if (ended == null && isHeld(options, approval)) return { status: 'held', ran_ms: null }
+  if (ended == null && decodeAsked(asked)?.state === 'asked') return { status: 'input_required', ran_ms: null }
   if (ended == null) return { status: begun == null ? 'queued' : 'running', ran_ms: null }
   const ranMs = begun == null ? null : Math.max(0, Number(ended) - Number(begun))
   return { status: hasOutput ? 'succeeded' : isCancelled(reason ?? null) ? 'cancelled' : 'failed', ran_ms: ranMs }

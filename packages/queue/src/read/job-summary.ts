@@ -7,19 +7,22 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import { readProgress } from '../record/log/job-progress.ts'
 import { mapInTurns } from '@toolyard/runtime'
 import { approvalField, decodeApproval, isHeld } from '../record/approval.ts'
+import { askedField, decodeAsked } from '../record/question.ts'
 import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record/job-times.ts'
 import { decodeFailure, isFailedUnrun, runsOf } from '../record/settlement.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
 export const recordFields = [
   'timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey', beganField, rerunsField, 'pb', 'opts', 'atm',
-  'progress', 'delay', approvalField
+  'progress', 'delay', approvalField, askedField
 ] as const
 
 interface Record extends JobCourse {
   failure: CallError | undefined
   /** Nobody has approved it yet. */
   isHeld: boolean
+  /** Its tool has asked something that nobody has answered. */
+  isAsking: boolean
   /** Taken from its workers, and not settled yet. */
   isCancelled: boolean
   /** It has made jobs and waits for them. */
@@ -71,21 +74,24 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
 function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Record | undefined {
   const [
     timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null,
-    began = null, reruns = null, worker = null, options = null, ended = null, progress = null, delay = null, approval = null
+    began = null, reruns = null, worker = null, options = null, ended = null, progress = null, delay = null, approval = null, asked = null
   ] = values
   if (timestamp === null) return undefined
   const { approvedAt } = decodeApproval(approval) ?? {}
   const isWaiting = isHeld(options, approval)
+  const question = decodeAsked(asked)
   return {
     timestamp: Number(timestamp),
     delayMs: approvedAt === undefined ? delayOf(options) : approvedAt - Number(timestamp),
     isHeld: isWaiting,
+    isAsking: question?.state === 'asked',
     processedOn: numberOf(processedOn),
     began: numberOf(began),
     finishedOn: numberOf(finishedOn),
     isRerun: reruns !== null,
     endedRuns: Number(ended ?? 0),
-    runs: runsOf(Number(runs ?? 0), failedReason),
+    // Each question ended a run, and the job then counted as not taken.
+    runs: runsOf(Number(runs ?? 0), failedReason) + (question?.number ?? 0),
     // An earlier run that failed leaves its reason behind.
     failure: finishedOn === null || hasOutput || failedReason === null ? undefined : passedOn(decodeFailure(failedReason)),
     isCancelled: finishedOn === null && mark !== null,
@@ -112,6 +118,7 @@ async function stateOf (queues: JobQueues, { queue, id }: IndexedJob, record: Re
   if (record.isCancelled || record.failure?.code === cancelled.code) return 'cancelled'
   if (record.finishedOn !== undefined) return record.failure === undefined ? 'succeeded' : 'failed'
   if (record.isHeld) return 'held'
+  if (record.isAsking) return 'input_required'
   if (record.hasSteps) return 'running'
   if (record.processedOn === undefined) return 'queued'
   // It runs, or waits for its next run. One that has ended since its record was read is shown as it was then.

@@ -31,7 +31,7 @@ const mostBytes = 1_000_000
 
 /** What the record of a job has in a state: an output, no end, or no output. */
 const standings: Readonly<Record<NonNullable<JobFilter['status']>, string>> = {
-  queued: 'open', held: 'open', running: 'open', succeeded: 'completed', failed: 'unsuccessful', cancelled: 'unsuccessful'
+  queued: 'open', held: 'open', input_required: 'open', running: 'open', succeeded: 'completed', failed: 'unsuccessful', cancelled: 'unsuccessful'
 }
 
 /**
@@ -94,7 +94,7 @@ export async function sieve (redis: Redis, queue: string, [command, first, last]
   const { status, type, tool, tag, key, code, worker = '', text, session, request } = filter
   const texts = [type, tool, tag, key].filter(text => text !== undefined).map(text => JSON.stringify(text))
   const [end = '', ...members] = fromRedis<string[]>(await whileAvailable(redis.eval(
-    sieveScript, 1, status === 'held' ? heldKey(queue) : createdKey(queue), queueStem(queue), first, last, examinedAtOnce, mostFound,
+    sieveScript, 1, status === 'held' || status === 'input_required' ? heldKey(queue) : createdKey(queue), queueStem(queue), first, last, examinedAtOnce, mostFound,
     status === undefined ? '' : standings[status], code === undefined ? '' : JSON.stringify(code), worker,
     text === undefined ? '' : soughtText(text), member('session', session), member('request', request), command, ...texts
   )))

@@ -30,7 +30,7 @@ type Times = Pick<JobView, 'started_at' | 'finished_at' | 'waited_ms' | 'ran_ms'
 export function timesOf (course: JobCourse, status: JobState): Times {
   const { timestamp, delayMs, processedOn, began, finishedOn, runs, endedRuns, isRerun } = course
   // One that is parked for its steps counts as not taken; one that waits again has no run.
-  const start = status === 'queued' || status === 'held' ? undefined : began ?? (runs > 0 ? processedOn : undefined)
+  const start = status === 'queued' || status === 'held' || status === 'input_required' ? undefined : began ?? (runs > 0 ? processedOn : undefined)
   const isFirst = runs <= 1 && !isRerun
   const hasNoEnd = finishedOn === undefined || (endedRuns > runs && began === undefined)
   return {

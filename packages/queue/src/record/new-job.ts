@@ -26,4 +26,6 @@ export interface OwnOptions {
   session?: string
   /** It needs an approval. */
   hold?: 1
+  /** Its tool has asked something. */
+  asked?: 1
 }

@@ -6,6 +6,9 @@ import { dropEndedJobs } from '../queues/open-jobs.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import type { SerialGate } from '../queues/serial-gate.ts'
 import type { Retention } from '../record/retention.ts'
+import { JobReader } from '../read/job-reader.ts'
+import { OutputStore } from '../record/output-store.ts'
+import { postApprovalEvents } from './approval-events.ts'
 import { forgetEmptyQueues } from './empty-queues.ts'
 import { removeOldJobs } from './old-jobs.ts'
 import { postForgottenCallbacks } from './open-callbacks.ts'
@@ -19,6 +22,8 @@ export interface UpkeepOptions {
   canceller: JobCanceller
   gate: SerialGate
   retention: Retention
+  /** Who is told of held calls. */
+  approvalUrl?: string | undefined
   onError: (error: Error, queue: string) => void
 }
 
@@ -42,10 +47,13 @@ export class Upkeep {
   constructor (options: UpkeepOptions) {
     this.#options = options
     const callbacks = { cursor: '0' }
+    const outputs = new OutputStore(options.redis, options.retention)
+    const events = { ...options, approvalUrl: options.approvalUrl, jobs: new JobReader({ ...options, outputs }) }
     this.#tasks = [
       { name: 'alarms', everyMs: 1_000, run: this.#each(queue => wakeDueJobs(options, queue)) },
       { name: 'serial', everyMs: 1_000, run: queues => options.gate.review(queues) },
       { name: 'callbacks', everyMs: 2_000, run: () => postForgottenCallbacks(options, callbacks) },
+      { name: 'approvals', everyMs: 1_000, run: async () => { await postApprovalEvents(events) } },
       { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },

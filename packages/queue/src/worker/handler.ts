@@ -2,6 +2,7 @@ import type { CallError, ChangedFiles, JobData, OutputCut, Progress, SandboxStat
 import type { CallbackOptions } from '../callbacks/callback-worker.ts'
 import type { Redis, WantedReplicas } from '@toolyard/store'
 import type { StepWait } from '../change/job-flow.ts'
+import type { Question } from '../record/question.ts'
 import type { LogLine } from '../record/log/job-log-writer.ts'
 import type { Retention } from '../record/retention.ts'
 
@@ -30,6 +31,8 @@ export interface TakenJob {
   signal: AbortSignal
   /** Of a job that was approved: names what was approved. */
   approved?: string
+  /** The JSON of all answers to what its tool has asked, the oldest first; absent for one that has asked nothing. */
+  answers?: readonly string[]
   /** Adds a line to the job's log, where it can be read at once; it must have no secret in it. */
   log: (line: LogLine) => void
   /** Reports how far the job is, any number of times. The text has no secret in it, and is made when it is written. */
@@ -48,6 +51,8 @@ export type HandlerResult =
   | { ok: false, requeue: true }
   /** What would run isn't what was approved: nothing was done, and the job is held again. */
   | { ok: false, held: { digest: string, changed: string } }
+  /** The tool asks something: the job waits for an answer. */
+  | { ok: false, ask: Question }
   /** The job is another worker's by now. */
   | { ok: false, taken: true }
   /**
@@ -77,6 +82,8 @@ export interface WorkerPoolOptions {
   mayTake?: () => boolean
   /** Undefined: the callbacks that jobs owe wait for another process. */
   callbacks?: CallbackOptions | undefined
+  /** Who is told of held calls, beside the `callback_url` of each. */
+  approvalUrl?: string | undefined
   /** How many replicas of Redis must know that a tool begins that may run only once; 0 when absent. */
   replicas?: WantedReplicas
   onError: (error: Error, queue: string) => void

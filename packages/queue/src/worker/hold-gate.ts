@@ -1,10 +1,10 @@
 import type { CallError, JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { idOf, jobKey, type Redis } from '@toolyard/store'
-import { publicPriority } from '../queues/fair-order.ts'
+import { enterEvents } from '../queues/callback-outbox.ts'
 import { admitHeld, holdAgain, type HeldJob } from '../queues/held-jobs.ts'
 import { approvalDenied, approvalExpired, approvalField, decodeApproval } from '../record/approval.ts'
-import { indexEntries } from '../record/job-index.ts'
+import { entriesOf } from './question-gate.ts'
 
 /** Whether a job that needs an approval may run: it may, ends, or is parked for so many milliseconds. */
 export type HoldPass = { kind: 'runs', digest: string } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number }
@@ -32,11 +32,13 @@ export class HoldGate {
   /** What would run isn't what was approved. Answers for how many milliseconds the job is parked. */
   async holdAgain (job: Job<JobData>, changed: { digest: string, changed: string }): Promise<number> {
     const held = this.#heldOf(job)
-    return held === undefined ? 0 : await holdAgain(this.#redis, held, changed, entriesOf(job))
+    if (held === undefined) return 0
+    await enterEvents(this.#redis, 'approval.requested', held.queue, [held.id])
+    return await holdAgain(this.#redis, held, changed, entriesOf(job))
   }
 
-  /** Whether a job may go on that was just parked: somebody may have decided before it was. */
-  async isDecided (id: string): Promise<boolean> {
+  /** Whether a job that was parked may go on. */
+  async isPassed (id: string): Promise<boolean> {
     const record = decodeApproval(await this.#redis.hget(jobKey(this.#queue, id), approvalField))
     return record !== undefined && record.state !== 'held'
   }
@@ -50,9 +52,4 @@ export class HoldGate {
     const { hold, tenant } = job.data
     return hold === undefined ? undefined : { queue: this.#queue, id: idOf(job), tenant, hold }
   }
-}
-
-function entriesOf (job: Job<JobData>): string[] {
-  const { name: type, data, priority, opts: { attempts = 1 } } = job
-  return indexEntries({ id: idOf(job), type, data, priority: publicPriority(priority), maxAttempts: attempts })
 }

@@ -12,7 +12,7 @@ import { JobFlow } from '../change/job-flow.ts'
 import { openWorker } from '../backend/backends.ts'
 import type { SharedPlaces } from '../backend/shared-places.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
-import { HoldGate } from './hold-gate.ts'
+import { PersonGates, type Waits } from './person-gates.ts'
 import { promote } from '../queues/release.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
@@ -50,14 +50,14 @@ export class QueueWorker {
   readonly #running = new Map<string, Run>()
   readonly #notices: JobNotices
   readonly #givenBack: GivenBackJobs
-  readonly #gate: HoldGate
+  readonly #gates: PersonGates
 
   constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
     this.#queue = queue
     this.#options = options
     this.#parts = parts
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
-    this.#gate = new HoldGate(options.redis, queue)
+    this.#gates = new PersonGates(options.redis, queue)
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     const { redis, retention, concurrency, name } = options
     this.#worker = openWorker(
@@ -114,10 +114,10 @@ export class QueueWorker {
       // First: its canceller is gone, so no one else settles it.
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
-      const pass = await this.#gate.enter(job)
-      if (pass?.kind === 'ends') throw new bullmq.UnrecoverableError(encodeFailure(pass.error))
-      if (pass?.kind === 'parks') return await this.#hold(run, pass.ms)
-      run.approved = pass?.digest
+      const pass = await this.#gates.enter(job)
+      if (pass.kind === 'ends') throw new bullmq.UnrecoverableError(encodeFailure(pass.error))
+      if (pass.kind === 'parks') return await this.#hold(run, pass)
+      Object.assign(run, { approved: pass.approved, answers: pass.answers })
       await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       const leave = await this.#parts.places.take(job.data.tenant, id)
       if (leave === undefined) {
@@ -148,7 +148,7 @@ export class QueueWorker {
     const { runs } = this.#worker.backend
     const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !runs.isUnbegun(job)
     // A job that makes jobs is taken again and again.
-    const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined || job.data.hold !== undefined
+    const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined || job.data.hold !== undefined || run.answers !== undefined
     const waitedMs = isRepeated ? undefined : Math.max(0, serverTime(this.#options.redis) - job.timestamp - (job.opts.delay ?? 0))
     const begin = async (): Promise<boolean> => await runs.beginOnce(job, token)
     return await this.#options.handle({ ...takenJobOf(run, this.#queue), lostBefore, begin, waitedMs })
@@ -207,11 +207,11 @@ export class QueueWorker {
     throw new PutOffError()
   }
 
-  /** Parks a job that nobody has approved. */
-  async #hold (run: Run, ms: number): Promise<never> {
+  /** Parks a job that waits for a person. */
+  async #hold (run: Run, { ms, isPassed }: Waits): Promise<never> {
     const id = idOf(run.job)
     await this.#park(run, ms)
-    if (await this.#gate.isDecided(id)) await promote(this.#parts.queues, { queue: this.#queue, id })
+    if (await isPassed(id)) await promote(this.#parts.queues, { queue: this.#queue, id })
     throw new bullmq.DelayedError()
   }
 
@@ -229,7 +229,11 @@ export class QueueWorker {
     }
     if ('later' in result) return await this.#putOff(run, result.nowhere)
     if ('taken' in result) throw new bullmq.WaitingError()
-    if ('held' in result) return await this.#hold(run, await this.#gate.holdAgain(run.job, result.held))
+    if ('held' in result || 'ask' in result) {
+      const waits = await this.#gates.waitsFor(run, result)
+      if (waits === undefined) throw new bullmq.WaitingError()
+      return await this.#hold(run, waits)
+    }
     if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
     const reason = encodeFailure(result.error, result.sandbox)
     throw result.retry === true ? new Error(reason) : new bullmq.UnrecoverableError(reason)

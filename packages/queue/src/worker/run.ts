@@ -22,13 +22,15 @@ export interface Run {
   takenAt: number
   /** Of a job that needed an approval and has it: what was approved. */
   approved?: string | undefined
+  /** Of a job whose tool has asked something: all answers. */
+  answers?: readonly string[] | undefined
   /** What is done for the job has begun. */
   isHandled: boolean
 }
 
 /** The job as its handler sees it, but for what its queue knows. */
 export function takenJobOf (
-  { job, abort: { signal }, log, progress, takenAt, approved }: Run, queue: string
+  { job, abort: { signal }, log, progress, takenAt, approved, answers }: Run, queue: string
 ): Omit<TakenJob, 'lostBefore' | 'begin' | 'waitedMs'> {
   return {
     id: idOf(job),
@@ -40,6 +42,7 @@ export function takenJobOf (
     takenAt,
     signal,
     ...(approved === undefined ? {} : { approved }),
+    ...(answers === undefined ? {} : { answers }),
     log: line => { log.write(line) },
     progress: make => { progress.write(make) }
   }

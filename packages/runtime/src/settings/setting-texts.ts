@@ -110,7 +110,8 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     CALLBACK_ALLOWLIST: 'hosts that may be called back, with their subdomains; `*` for every public host',
     CALLBACK_ALLOW_HTTP: '`http:` beside `https:`',
     CALLBACK_ALLOW_PRIVATE: 'addresses inside too: private, loopback, link-local',
-    CALLBACK_ATTEMPTS: 'how often a callback is sent before it is given up, at most 20; the pauses double from 1 s'
+    CALLBACK_ATTEMPTS: 'how often a callback is sent before it is given up, at most 20; the pauses double from 1 s',
+    APPROVAL_CALLBACK_URL: 'who is told of all [held calls](approvals.md#who-is-told), by signed callbacks; its host must be in the allowlist'
   },
   Traces: {
     OTEL_TRACES_EXPORTER: '`otlp` sends traces to a collector, `none` sends none. Unset: `otlp` where one of the two addresses below is set ([traces.md](traces.md))',

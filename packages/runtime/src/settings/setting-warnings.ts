@@ -17,6 +17,7 @@ const foreign: ReadonlyMap<string, string> = new Map(Object.entries({
 /** Settings that do nothing without another one, and what that one is. */
 const needed: Readonly<Record<string, { setting: string, what: string }>> = {
   CALLBACK_SECRET: { setting: 'CALLBACK_ALLOWLIST', what: 'the hosts that may be called back' },
+  APPROVAL_CALLBACK_URL: { setting: 'CALLBACK_SECRET', what: 'what callbacks are signed with, and CALLBACK_ALLOWLIST to its host' },
   MCP_AUTH_TENANT_CLAIM: { setting: 'MCP_AUTH_ISSUER', what: 'the issuer whose tokens are taken' }
 }
 

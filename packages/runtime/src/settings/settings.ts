@@ -93,6 +93,7 @@ export const variables = {
   CALLBACK_ALLOW_HTTP: flag(false),
   CALLBACK_ALLOW_PRIVATE: flag(false),
   CALLBACK_ATTEMPTS: integer(14, 1, limits.callbackAttempts),
+  APPROVAL_CALLBACK_URL: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
   SANDBOX: choice('auto', ['require', 'auto', 'off'] as const),
   PROGRAMS_STRICT: flag(false),
   PERMISSIONS_ALLOWED: permissionList<Permission | '*'>(['*'], [...permissions, '*']),

@@ -24,8 +24,11 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
     line,
     enter (plan, pinned) {
       const boxed = line(plan, pinned)
-      const status = foundation.statusFiles.take()
-      return { plan: boxed, files: [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])], status }
+      const status = foundation.statusFiles.take(plan.handed?.text)
+      const files = [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])]
+      if (plan.handed === undefined || status.handed === undefined) return { plan: boxed, files, status }
+      const env = { ...boxed.env, [plan.handed.variable]: `/dev/fd/${firstFree + files.length}` }
+      return { plan: { ...boxed, env }, files: [...files, status.handed], status }
     }
   }
 }

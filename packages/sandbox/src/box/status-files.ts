@@ -4,7 +4,8 @@ import type { BoxStatus } from '../process/plan/box.ts'
 
 /** Files for what bubblewrap writes to its `--json-status-fd`, one for each box. */
 export interface StatusFiles {
-  take (): BoxStatus & { path: string }
+  /** @param text what the process in the box is handed, in a file of its own */
+  take (text?: string): BoxStatus & { path: string, handed: string | undefined }
 }
 
 /**
@@ -14,10 +15,13 @@ export interface StatusFiles {
 export function createStatusFiles (directory: string): StatusFiles {
   let count = 0
   return {
-    take () {
+    take (text) {
       const path = join(directory, `status-${count++}`)
+      const handed = text === undefined ? undefined : `${path}-handed`
       writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
-      return { path, read: () => parseStatus(readFileSync(path, 'latin1')), close: () => { rmSync(path, { force: true }) } }
+      if (handed !== undefined) writeFileSync(handed, text ?? '', { flag: 'wx', mode: 0o600 })
+      const close = (): void => { for (const file of [path, handed]) if (file !== undefined) rmSync(file, { force: true }) }
+      return { path, handed, read: () => parseStatus(readFileSync(path, 'latin1')), close }
     }
   }
 }

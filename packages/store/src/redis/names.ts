@@ -169,6 +169,9 @@ export const callbackQueue = '+callbacks'
 /** Jobs that have a callback and may have ended: `<id> <queue>`. */
 export const openCallbacksKey = `${keyPrefix}:callbacks:open`
 
+/** What approvers may have to be told of: `<id> <queue> <event>`, by when it was entered. */
+export const approvalEventsKey = `${keyPrefix}:approval-events`
+
 /** The channel on which all workers hear of cancelled jobs. */
 export const cancelChannel = `${keyPrefix}:cancel`
 

@@ -53,6 +53,7 @@ export interface JobReading {
 export async function settled (
   call: Call, queue: string, jobId: string, settlement: Settlement, { read, hint, readLog }: JobReading
 ): Promise<CallAnswer> {
+  if (!settlement.ok && settlement.error.code === 'INPUT_REQUIRED') return asking(call, jobId, settlement.error, hint)
   if (!settlement.ok) return await withLog(failed(call, settlement.error, jobId), async () => await readLog?.(queue, jobId))
   try {
     return succeeded(call, jobId, await read(queue, jobId, settlement.output), settlement.output)
@@ -85,6 +86,12 @@ export function held (call: Call, jobId: string, reason: string | undefined, hin
   const error = { code: 'HELD', message: `Job ${jobId} waits until somebody approves it${why}` } as const
   const rest = { ok: false, pending: true, job_id: jobId, error } as const
   return answer(call, rest, { ...rest, message: heldText(call.name, error.message, hint) })
+}
+
+/** The tool asks something; the model is told not to make up the answer. */
+function asking (call: Call, jobId: string, error: CallError, hint: string): CallAnswer {
+  const rest = { ok: false, pending: true, job_id: jobId, error } as const
+  return answer(call, rest, { ...rest, message: `Tool '${call.name}' waits for an answer to its question, as job ${jobId}. Its result is not known, so don't claim one${hint}` })
 }
 
 /** What a model is told of a call that waits for a person. */

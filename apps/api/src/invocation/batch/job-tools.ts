@@ -1,9 +1,10 @@
-import { asError, type CallError, type OutputRecord } from '@toolyard/contract'
-import { logStart, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
+import type { CallError, OutputRecord } from '@toolyard/contract'
+import type { JobCanceller, JobReader, JobWatch } from '@toolyard/queue'
 import { jobIdPattern, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 import { failed, held, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
 import type { Call } from './call-plan.ts'
+import { waitForJob } from './job-wait.ts'
 import type { KeptOutputs } from '../../outputs/kept-outputs.ts'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
 import type { ToolQuery } from '../../catalog/search/tool-search.ts'
@@ -89,7 +90,7 @@ export class JobTools {
     call: Call, { jobId, waitMs }: Extract<JobToolCall, { action: 'job_result' }>, queue: string, asker: Asker
   ): Promise<CallAnswer> {
     asker.onFound?.(queue, jobId)
-    const settlement = await this.#wait(queue, jobId, Math.min(waitMs, asker.waitMs), asker.abandoned)
+    const settlement = await waitForJob(this.#parts, { queue, jobId }, Math.min(waitMs, asker.waitMs), asker.abandoned)
     if (settlement === 'missing') return failed(call, unknownJob(jobId))
     if (settlement === undefined && await this.#parts.jobs.isHeld(queue, jobId)) return held(call, jobId, undefined, asker.hint)
     if (settlement === undefined) return pending(call, jobId, `Job ${jobId} still goes on${asker.hint}`)
@@ -114,40 +115,6 @@ export class JobTools {
     const status = result === 'cancelled' ? 'cancelled' : settlement?.ok === true ? 'succeeded' : 'failed'
     const output: OutputRecord = { kind: 'inline', value: { job_id: jobId, status, cancelled: result === 'cancelled' } }
     return succeeded(call, jobId, await read(queue, jobId, output))
-  }
-
-  /** How the job has ended; undefined when it goes on after `waitMs`. */
-  async #wait (queue: string, jobId: string, waitMs: number, abandoned: AbortSignal): ReturnType<JobReader['settlement']> {
-    const { jobs, watch } = this.#parts
-    const first = await jobs.settlement(queue, jobId)
-    if (first !== undefined || waitMs <= 0 || abandoned.aborted) return first
-    return await new Promise((resolve, reject) => {
-      const leave = (): void => {
-        clearTimeout(timer)
-        unwatch()
-        abandoned.removeEventListener('abort', end)
-      }
-      const end = (): void => {
-        leave()
-        resolve(undefined)
-      }
-      const look = (): void => {
-        jobs.settlement(queue, jobId).then(settlement => {
-          // It was there before. A record that isn't there proves nothing: see docs/decisions/0001-one-reply-channel.md.
-          if (settlement === undefined || settlement === 'missing') return
-          leave()
-          resolve(settlement)
-        }, (error: unknown) => {
-          // While Redis is away nothing is known; the watch looks again when it is back.
-          if (error instanceof RedisUnavailableError) return
-          leave()
-          reject(asError(error))
-        })
-      }
-      const timer = setTimeout(end, waitMs)
-      const unwatch = watch.watch({ id: jobId, queue, lastLogId: () => logStart, onChange: change => { if (change === 'job') look() } })
-      abandoned.addEventListener('abort', end)
-    })
   }
 }
 

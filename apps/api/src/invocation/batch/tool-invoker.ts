@@ -1,4 +1,4 @@
-import { storedJson, HttpError, type Batch, type CallError, type OutputCut, type ResultFile } from '@toolyard/contract'
+import { storedJson, HttpError, type Batch, type CallError, type CallResult, type OutputCut, type QuestionView, type ResultFile } from '@toolyard/contract'
 import type { OutputStore } from '@toolyard/queue'
 import { JobsUnknownError, RedisUnavailableError } from '@toolyard/store'
 import type { BatchInvoker, Caller } from './batch-invoker.ts'
@@ -19,7 +19,7 @@ export interface ToolCall {
 /** What became of it. `json` is the whole output in pieces, as far as it was kept; `cut` tells of what wasn't. */
 export type ToolAnswer<Json = readonly Buffer[]> =
   | { kind: 'output', /** Absent for what makes no job and asks for none. */ jobId: string | undefined, json: Json, cut: OutputCut | undefined, /** Of the session, that were made or changed. */ files?: ResultFile[] }
-  | { kind: 'pending', jobId: string, /** It goes on, or waits for a person. */ code: 'TIMEOUT' | 'HELD', /** For a model: what goes on, and how it gets the answer. */ message: string }
+  | { kind: 'pending', jobId: string, /** It goes on, or waits for a person. */ code: 'TIMEOUT' | 'HELD' | 'INPUT_REQUIRED', question?: QuestionView, /** For a model: what goes on, and how it gets the answer. */ message: string }
   | FailedCall
 
 /** A call without an output. */
@@ -73,12 +73,19 @@ export class ToolInvoker {
     const files = result?.files
     if (result?.ok === true && output !== undefined) return { kind: 'output', jobId, ...output, ...(files && { files }) }
     if (jobId !== undefined && result?.pending === true) {
-      return { kind: 'pending', jobId, code: result.error?.code === 'HELD' ? 'HELD' : 'TIMEOUT', message: storedJson<{ message: string }>(message?.content ?? '{}').message }
+      return { kind: 'pending', jobId, ...pendingCode(result.error), message: storedJson<{ message: string }>(message?.content ?? '{}').message }
     }
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers to calls have no other codes.
     const error = result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' }
     return { kind: 'failed', jobId, error, mayHaveRun: mayHaveRun && jobId !== undefined }
   }
+}
+
+function pendingCode (error: CallResult['error']): Pick<Extract<ToolAnswer, { kind: 'pending' }>, 'code' | 'question'> {
+  if (error?.code === 'HELD') return { code: 'HELD' }
+  if (error?.code !== 'INPUT_REQUIRED') return { code: 'TIMEOUT' }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As the worker has told it.
+  return { code: 'INPUT_REQUIRED', question: (error.details as { question: QuestionView }).question }
 }
 
 /** The same with the output as a text, for who reads it. */

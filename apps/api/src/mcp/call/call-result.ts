@@ -6,7 +6,6 @@ import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { excessOf } from '../../plugins/body/json-text.ts'
 import type { ListedTool } from './tool-list.ts'
 import type { WrittenParts } from './written-parts.ts'
-import { workspaceUri } from './workspace-uri.ts'
 
 /** Where a result names its job, and says what went wrong. */
 const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes', files: 'toolyard/files' } as const
@@ -124,4 +123,12 @@ export function blocksOf (value: unknown): Output | undefined {
     Object.keys(rest).length > 0 || !isStructure || content.length === 0 || !content.every(block => isSpecType.ContentBlock(block))
   ) return undefined
   return { content, ...(structuredContent === undefined ? {} : { structuredContent }) }
+}
+
+/** Where the files of the workspace begin; a URI that ends in a slash is a directory. */
+export const workspaceRoot = 'workspace:///'
+
+/** The URI of a file of the workspace. */
+export function workspaceUri (path: string): string {
+  return `${workspaceRoot}${path.split('/').map(encodeURIComponent).join('/')}`
 }

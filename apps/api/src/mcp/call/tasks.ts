@@ -1,5 +1,5 @@
 import { HttpError, isRecord, type CallError } from '@toolyard/contract'
-import type { JobCanceller, JobReader, ReadJob } from '@toolyard/queue'
+import type { Approvals, JobCanceller, JobReader, ReadJob } from '@toolyard/queue'
 import {
   CLIENT_CAPABILITIES_META_KEY, fromJsonSchema, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode,
   type CallToolResult, type Result, type Server, type ServerContext
@@ -10,7 +10,8 @@ import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
 import { callResult, filesIn, type ResultParts } from './call-result.ts'
 import { cuttingOf } from './cutting.ts'
 import type { Exchange } from './exchange.ts'
-import type { ToolLists } from './tool-list.ts'
+import { canAsk, handOn, requestsOf } from './questions.ts'
+import type { ListedTool, ToolLists } from './tool-list.ts'
 
 /*
  * The Tasks extension (SEP-2663). A task is a job: its id is the job's, so every process knows it, and it outlives them. A
@@ -24,6 +25,7 @@ export interface TaskParts {
   retentionSec: number
   images: ReturnedImages
   lists: ToolLists
+  approvals: Approvals
 }
 
 /** The extension's name among the capabilities. */
@@ -34,6 +36,9 @@ const pollIntervalMs = 1_000
 
 const taskId = { type: 'string', maxLength: 200 }
 const taskParams = fromJsonSchema<{ taskId: string }>({ type: 'object', properties: { taskId }, required: ['taskId'] })
+const updateParams = fromJsonSchema<{ taskId: string, inputResponses?: Record<string, unknown> }>({
+  type: 'object', properties: { taskId, inputResponses: { type: 'object' } }, required: ['taskId']
+})
 /** Codes of failures that are the service's: the tool has not answered at all. */
 const faults: ReadonlySet<string> = new Set<CallError['code']>(['WORKER_LOST', 'SANDBOX_FAILED', 'OUTPUT_INVALID', 'INTERNAL'])
 
@@ -42,6 +47,11 @@ export function knowsTasks ({ mcpReq: { envelope } }: ServerContext): boolean {
   const capabilities = isRecord(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
   const extensions = isRecord(capabilities) ? capabilities['extensions'] : undefined
   return isRecord(extensions) && extensions[tasksExtension] !== undefined
+}
+
+function requireTasks (context: ServerContext): void {
+  if (knowsTasks(context)) return
+  throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [tasksExtension]: {} } } })
 }
 
 /**
@@ -58,32 +68,50 @@ export async function createdTask (jobId: string, { principal }: Exchange, { job
 export function serveTasks (
   server: Server, exchange: Exchange, parts: TaskParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
 ): void {
-  const answer = (method: string, make: (id: string) => Promise<Result>): void => {
+  const answer = (method: string, make: (id: string, context: ServerContext) => Promise<Result>): void => {
     server.setRequestHandler(method, { params: taskParams }, (params, context) => guarded(async () => {
-      if (!knowsTasks(context)) {
-        throw new MissingRequiredClientCapabilityError({
-          requiredCapabilities: { extensions: { [tasksExtension]: {} } }
-        })
-      }
-      return await make(params.taskId).catch(unknownTask)
+      requireTasks(context)
+      return await make(params.taskId, context).catch(unknownTask)
     }))
   }
-  answer('tasks/get', async id => {
+  answer('tasks/get', async (id, context) => {
     const job = await findJob(parts.jobs, id, exchange.principal)
-    const { status, session } = job.view
-    const [images = []] = await parts.images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
-    return taskOf(job, parts, { images, written: exchange.written, hasLinks: true, cutting: cuttingOf(exchange, parts.lists) })
+    const { question } = job.view
+    if (question !== undefined && canAsk(context, question)) {
+      return { ...base(job, 'input_required', parts.retentionSec), statusMessage: question.text, inputRequests: requestsOf(question) }
+    }
+    return taskOf(job, parts, await resultParts(job, exchange, parts))
   })
   answer('tasks/cancel', async id => {
     const queue = await queueOfJob(parts.jobs, id, exchange.principal)
     await parts.canceller.cancel(queue, id)
     return {}
   })
-  // Tools ask nothing back, so there is nothing that an update could answer.
-  answer('tasks/update', async id => {
-    await queueOfJob(parts.jobs, id, exchange.principal)
+  server.setRequestHandler('tasks/update', { params: updateParams }, (params, context) => guarded(async () => {
+    requireTasks(context)
+    const job = await findJob(parts.jobs, params.taskId, exchange.principal).catch(unknownTask)
+    const { question } = job.view
+    if (question === undefined) return {}
+    const said = await handOn(job, question, params.inputResponses ?? context.mcpReq.inputResponses, parts.approvals)
+    if (said.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
     return {}
-  })
+  }))
+}
+
+/** What a call has come to whose job is known; also where it goes on. */
+export async function jobResult (
+  job: ReadJob, exchange: Exchange, parts: TaskParts, tool: ListedTool | undefined
+): Promise<CallToolResult> {
+  const { id, status } = job.view
+  const isOver = status === 'succeeded' || status === 'failed' || status === 'cancelled'
+  const answer: ToolAnswer<string> = isOver ? answerOf(job) : { kind: 'pending', jobId: id, code: 'TIMEOUT', message: `The call goes on as job ${id}` }
+  return callResult(answer, tool, await resultParts(job, exchange, parts))
+}
+
+async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: TaskParts): Promise<ResultParts> {
+  const { status, session } = job.view
+  const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
+  return { images: pictures, written: exchange.written, hasLinks: true, cutting: cuttingOf(exchange, lists) }
 }
 
 function base ({ view }: ReadJob, status: string, retentionSec: number): Record<string, unknown> {
@@ -95,6 +123,7 @@ function base ({ view }: ReadJob, status: string, retentionSec: number): Record<
 function taskOf (job: ReadJob, { retentionSec }: TaskParts, made: ResultParts): Result {
   const { status, error } = job.view
   const task = (state: string, rest: object = {}): Result => ({ ...base(job, state, retentionSec), ...rest })
+  if (status === 'input_required') return task('working', { statusMessage: `input_required: ${job.view.question?.text ?? ''}` })
   if (status === 'held') return task('working', { statusMessage: 'held: it runs when somebody has approved it' })
   if (status === 'queued' || status === 'running') return task('working', { statusMessage: status })
   if (status === 'cancelled') return task('cancelled')

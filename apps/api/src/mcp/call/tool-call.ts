@@ -1,7 +1,8 @@
 import { onAbort } from '@toolyard/runtime'
 import { limits } from '@toolyard/contract'
 import {
-  LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type ServerContext
+  LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type InputRequiredResult,
+  type ServerContext
 } from '@modelcontextprotocol/server'
 import { withText, type ToolInvoker } from '../../invocation/batch/tool-invoker.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
@@ -10,9 +11,13 @@ import { callOrigin, placeOfCall } from './call-meta.ts'
 import { callResult, filesIn } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { cuttingOf } from './cutting.ts'
-import { beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.ts'
+import { askedOf, canAsk, handOn, resumedBy } from './questions.ts'
+import { beforeTaskMs, createdTask, jobResult, knowsTasks, type TaskParts } from './tasks.ts'
 import type { OpenCalls } from './open-calls.ts'
-import type { ToolLists } from './tool-list.ts'
+import type { ListedTool, ToolLists } from './tool-list.ts'
+import type { ReadJob } from '@toolyard/queue'
+import { waitForJob } from '../../invocation/batch/job-wait.ts'
+import { findJob } from '../../routes/jobs/found-job.ts'
 
 export interface ToolCallParts extends CallNoticesParts, TaskParts {
   invoker: ToolInvoker
@@ -33,7 +38,7 @@ const waitMs = limits.toolTimeoutSec.max * 1_000
  */
 export async function callTool (
   request: CallToolRequest, context: ServerContext, exchange: Exchange, parts: ToolCallParts
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   const { name, arguments: args = {} } = request.params
   const tool = parts.lists.for(exchange.principal.permissions).byName.get(name)
   if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`)
@@ -42,6 +47,14 @@ export async function callTool (
   const { abandoned, close } = abandonment(context, exchange, parts)
   const notices = noticesOf(context, exchange, parts)
   try {
+    const resumed = resumedBy(context)
+    if (resumed !== undefined) {
+      const job = await findJob(parts.jobs, resumed.jobId, exchange.principal)
+      if (job.view.tool !== name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'requestState is that of another tool')
+      notices?.follow(job.view.queue, job.view.id)
+      const isAnswered = job.view.question !== undefined && job.view.question.number !== resumed.number
+      return await goOn(job, { context, exchange, parts, abandoned, tool, isAnswered })
+    }
     const answer = withText(await parts.invoker.invoke({
       name,
       arguments: exchange.written.argumentsOf(context.mcpReq.id) ?? args,
@@ -59,6 +72,12 @@ export async function callTool (
     }))
     if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
     await notices?.finish()
+    if (answer.kind === 'pending' && answer.question !== undefined && canAsk(context, answer.question)) {
+      // Some bring along at once what they know that the tool will ask.
+      if (context.mcpReq.inputResponses?.[answer.question.name] === undefined) return askedOf(answer.jobId, answer.question)
+      const job = await findJob(parts.jobs, answer.jobId, exchange.principal)
+      return await goOn(job, { context, exchange, parts, abandoned, tool, isAnswered: false })
+    }
     if (answer.kind === 'pending' && becomesTask) return await createdTask(answer.jobId, exchange, parts)
     const [images = []] = await parts.images.read([filesIn(answer)], place.session, exchange.principal)
     const cutting = cuttingOf(exchange, parts.lists)
@@ -67,6 +86,33 @@ export async function callTool (
   } finally {
     close()
   }
+}
+
+interface GoingOn {
+  context: ServerContext
+  exchange: Exchange
+  parts: ToolCallParts
+  abandoned: AbortSignal
+  tool: ListedTool
+  /** The job asks another question by now: what the client brings along was taken before. */
+  isAnswered: boolean
+}
+
+/** Goes on with a call whose tool has asked something. */
+async function goOn (
+  job: ReadJob, { context, exchange, parts, abandoned, tool, isAnswered }: GoingOn
+): Promise<CallToolResult | InputRequiredResult> {
+  const { id, queue, question } = job.view
+  if (question !== undefined && isAnswered) return askedOf(id, question)
+  if (question !== undefined) {
+    const said = await handOn(job, question, context.mcpReq.inputResponses, parts.approvals)
+    if (said.kind === 'again') return askedOf(id, question, said.fault)
+    if (said.kind === 'declined') await parts.canceller.cancel(queue, id)
+  }
+  await waitForJob(parts, { queue, jobId: id }, waitMs, abandoned)
+  const now = await findJob(parts.jobs, id, exchange.principal)
+  if (now.view.question !== undefined) return askedOf(id, now.view.question)
+  return await jobResult(now, exchange, parts, tool)
 }
 
 /** When a call of a client is given up, and what takes it out of the open calls. */

@@ -7,7 +7,7 @@ import { fileContents, outputContents } from './contents.ts'
 import type { OfferedTool } from './offered-tool.ts'
 import { skillScheme, type SkillResources } from './skills.ts'
 import { listWorkspace, mayRead, readWorkspace, workspacePath } from './workspace-files.ts'
-import { workspaceRoot } from '../call/workspace-uri.ts'
+import { workspaceRoot } from '../call/call-result.ts'
 
 /** What a request for resources is answered from. */
 export interface Resources {

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult, type Resource } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolyard/contract/terms'
 import type { Publication } from '../../catalog/tool-catalog.ts'
-import { workspaceRoot, workspaceUri } from '../call/workspace-uri.ts'
+import { workspaceRoot, workspaceUri } from '../call/call-result.ts'
 import { directoryType, fileContents, mostResourceBytes, requireResourceSize, typeOfName } from './contents.ts'
 import type { OfferedTool } from './offered-tool.ts'
 

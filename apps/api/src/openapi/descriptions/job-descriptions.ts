@@ -99,6 +99,15 @@ export const jobDescriptions: Readonly<Record<string, RouteDescription>> = {
     errors: [400, 404, 409, 413, 415],
     answers: { 200: { description: 'The cancelled job.', example: { ok: true, job: examples.cancelledJob } } }
   },
+  'POST /v1/jobs/:id/answer': {
+    id: 'jobs.answer',
+    tag: 'jobs',
+    summary: 'Answer what the tool of a job asks',
+    description: 'The answer is checked against the schema of the question; one that does not fit is a 400 and changes nothing. The tool runs again from its start with it. An answer that comes too late is a conflict.',
+    errors: [400, 404, 409, 413, 415],
+    body: { answer: { seat: 'aisle' }, number: 1 },
+    answers: { 200: { description: 'The job, which goes on.', example: { ok: true, job: examples.job } } }
+  },
   'POST /v1/jobs/:id/promote': {
     id: 'jobs.promote',
     tag: 'jobs',

@@ -1,14 +1,15 @@
 import {
-  checkJobRequest, ErrorBody, HttpError, isRecord, JobCounts, JobList, JobResponse, JobSteps, parseIdempotencyKey, parseJobListQuery,
-  RemovedJob, SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
+  AnswerRequest, checkAnswer, checkJobRequest, ErrorBody, HttpError, isRecord, JobCounts, JobList, JobResponse, JobSteps,
+  parseIdempotencyKey, parseJobListQuery, RemovedJob, SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
-import { CursorError, listJson, promoteJob, type FinishedJobs, type JobCanceller, type JobLister, type JobQueues, type JobReader } from '@toolyard/queue'
+import { CursorError, listJson, promoteJob, type Approvals, type FinishedJobs, type JobCanceller, type JobLister, type JobQueues, type JobReader } from '@toolyard/queue'
 import type { JobScope } from '@toolyard/store'
 import type { FastifyRequest } from 'fastify'
 import { Type } from '@toolyard/contract/type'
 import type { App } from '../../plugins/typed-app.ts'
 import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
+import { Answerer } from '../../invocation/answerer.ts'
 import type { JobSubmitter } from '../../invocation/job-submitter.ts'
 import { principalOf, scopeOf } from '../../access/principal.ts'
 
@@ -19,12 +20,16 @@ export interface JobRoutesOptions {
   canceller: JobCanceller
   finished: FinishedJobs
   queues: JobQueues
+  approvals: Approvals
 }
 
 const params = Type.Object({ id: Type.String() })
 
 /** Submitting, listing, reading, cancelling, promoting and removing jobs. */
-export async function jobRoutes (app: App, { submitter, jobs, lister, canceller, finished, queues }: JobRoutesOptions): Promise<void> {
+export async function jobRoutes (
+  app: App, { submitter, jobs, lister, canceller, finished, queues, approvals }: JobRoutesOptions
+): Promise<void> {
+  const answerer = new Answerer(approvals)
   app.post('/jobs', {
     config: { makesWork: true },
     schema: {
@@ -76,6 +81,21 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller,
     const job = await jobs.read(queue, id)
     if (result === 'missing' || job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
     return await sendJob(reply, job)
+  })
+
+  app.post('/jobs/:id/answer', {
+    schema: { params, body: AnswerRequest, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
+    // The contract's own check gives the texts; only the body needs one.
+    validatorCompiler: ({ httpPart }) => (value: unknown) => {
+      const error = httpPart === 'body' ? checkAnswer(value) : undefined
+      return error === undefined ? { value } : { error }
+    }
+  }, async (request, reply) => {
+    const principal = principalOf(request)
+    const job = await findJob(jobs, request.params.id, principal)
+    await answerer.answer(job.view, request.body)
+    request.log.info({ key: principal.name, job: job.view.id }, 'question of a job is answered')
+    return await sendJob(reply, await jobs.read(job.view.queue, job.view.id) ?? job)
   })
 
   app.post('/jobs/:id/promote', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {

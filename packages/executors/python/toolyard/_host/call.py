@@ -2,8 +2,9 @@
 One call, in a process of its own.
 
     worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}, and perhaps "env", variables of
-            this call, and "files", true: paths and bytes are returned as files; null for arguments: only construct it,
-            and return the signature of its execute, if any byte of it is wanted
+            this call, "answers", JSON of what it has asked before, and "files", true: paths and bytes are returned as
+            files; null for arguments: only construct it, and return the signature of its execute, if any byte of it is
+            wanted
     call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
             {"failed": {"code", "message", "type", "network"}}; network: whether it comes of a network that is not there
             nothing: the tool ended the process itself, and how it ended is the result
@@ -12,6 +13,7 @@ One call, in a process of its own.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from .classes import ClassNotFound, find_class
 from .errors import describe, is_of_network, print_traceback
@@ -79,6 +81,7 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
     tool = _construct(module, request)
     if request["arguments"] is None:
         return _signature(tool) if request["max_bytes"] else b"null"
+    _answer(tool, request.get("answers", []))
     value = _execute(tool, request["arguments"])
     try:
         return to_json(value, request.get("files", False))
@@ -86,6 +89,18 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
         raise Failed("OUTPUT_INVALID", str(error)) from None
     except Exception as error:  # From a method of the value: __fspath__, tolist, a property of a dataclass.
         raise Failed("OUTPUT_INVALID", f"the output cannot be turned into JSON: {describe(error)}", error) from None
+
+
+def _answer(tool: Any, answers: list[str]) -> None:
+    """A class of another project may have no room for them."""
+    with suppress(AttributeError, TypeError):
+        tool.answers = _read(answers) if answers else []
+
+
+def _read(answers: list[str]) -> list[Any]:
+    import json
+
+    return [json.loads(answer) for answer in answers]
 
 
 def _find_class(module: ModuleType, request: dict[str, Any]) -> type:

@@ -22,6 +22,8 @@ export interface CallRequest {
   max_bytes: number
   /** Paths and bytes are returned as files: the call is in a session. */
   files?: true
+  /** Answers to what it has asked before, as JSON: numbers keep their digits. */
+  answers?: readonly string[]
   /** Variables of only this call. */
   env?: Readonly<Record<string, string>>
 }

@@ -69,6 +69,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
         cwd: host.workspaceDir,
         max_bytes: host.maxOutputBytes,
         ...(host.session === undefined ? {} : { files: true as const }),
+        ...(context.answers === undefined ? {} : { answers: context.answers }),
         ...(trace === undefined ? {} : { env: trace.variables })
       }
       const started = performance.now()

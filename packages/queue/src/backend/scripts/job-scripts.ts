@@ -1,5 +1,6 @@
 import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, rerunsField, goOnWhenFull } from '@toolyard/store'
 import { approvalField } from '../../record/approval.ts'
+import { answersField, askedField, questionField } from '../../record/question.ts'
 import { beganField } from '../../record/job-times.ts'
 import { bullmqScript, withoutEvents } from './bullmq-scripts.ts'
 
@@ -124,9 +125,9 @@ return {reply, redis.call('EXISTS', key .. ':dependents')}
 
 /**
  * BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, what a workflow waited for
- * and when it began, who ran the job, and that it was approved.
+ * and when it began, who ran the job, that it was approved, and what it has asked.
  */
-const leftovers = ['stc', 'defa', 'cancelled', 'seen', beganField, 'pb', approvalField]
+const leftovers = ['stc', 'defa', 'cancelled', 'seen', beganField, 'pb', approvalField, askedField, questionField, answersField]
 /** The bulk change by which a job was run again last. */
 const bulkField = 'wish'
 /**

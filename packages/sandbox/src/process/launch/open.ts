@@ -29,7 +29,7 @@ export interface OpenChild extends Child {
 
 /** Starts one. With `link` it has a descriptor 3. Rejects with an error whose `code` says why it can't be started. */
 export async function startOpen (plan: ProcessPlan, stdin: string | undefined, link = false): Promise<OpenChild> {
-  const { input, writing, reading } = await openStreams(stdin)
+  const { input, writing, reading, handed } = await openStreams(stdin, plan.handed?.text)
   const readerOf = (fd = -1): Socket => new Socket({ fd, readable: true, writable: false })
   const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]
   const streams = [stdout, stderr]
@@ -39,9 +39,9 @@ export async function startOpen (plan: ProcessPlan, stdin: string | undefined, l
       cwd: plan.cwd,
       ...(plan.name === undefined ? {} : { argv0: plan.name }),
       // Node adds this variable from its own environment unless it finds it here.
-      env: { NODE_V8_COVERAGE: undefined, ...plan.env },
+      env: { NODE_V8_COVERAGE: undefined, ...plan.env, ...plan.handed && { [plan.handed.variable]: '/dev/fd/3' } },
       detached: true,
-      stdio: [input, ...writing, ...(link ? ['pipe' as const] : [])]
+      stdio: [input, ...writing, ...handed, ...(link ? ['pipe' as const] : [])]
     }).on('error', () => {})
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
     const exited = new Promise<OwnEnding>(resolve => { child.once('exit', (code, signal) => { resolve(childEnding(code, signal)) }) })
@@ -62,12 +62,14 @@ export async function startOpen (plan: ProcessPlan, stdin: string | undefined, l
     release()
     throw error
   } finally {
-    for (const fd of [input, ...writing]) if (fd !== 'pipe') closeSync(fd)
+    for (const fd of [input, ...writing, ...handed]) if (fd !== 'pipe') closeSync(fd)
   }
 }
 
 /** A file and two pipes with names, which are gone at once: what Node makes are sockets, which can't be opened as /dev/stdout. */
-async function openStreams (stdin: string | undefined): Promise<{ input: number | 'pipe', writing: number[], reading: number[] }> {
+async function openStreams (
+  stdin: string | undefined, text: string | undefined
+): Promise<{ input: number | 'pipe', writing: number[], reading: number[], handed: number[] }> {
   const directory = await mkdtemp(join(tmpdir(), 'toolyard-open-'))
   const input = join(directory, 'in')
   const pipes = ['out', 'err'].map(name => join(directory, name))
@@ -78,9 +80,12 @@ async function openStreams (stdin: string | undefined): Promise<{ input: number 
     await promisify(execFile)('mkfifo', pipes, { env: { PATH: '/usr/bin:/bin' } })
     const reading = pipes.map(pipe => opening(pipe, constants.O_RDONLY | constants.O_NONBLOCK))
     const writing = pipes.map(pipe => opening(pipe, constants.O_WRONLY))
-    if (stdin === undefined) return { input: 'pipe', writing, reading }
-    writeFileSync(input, stdin, { flag: 'wx', mode: 0o400 })
-    return { input: opening(input, constants.O_RDONLY), writing, reading }
+    const reader = (path: string, content: string): number => {
+      writeFileSync(path, content, { flag: 'wx', mode: 0o400 })
+      return opening(path, constants.O_RDONLY)
+    }
+    const handed = text === undefined ? [] : [reader(join(directory, 'handed'), text)]
+    return { input: stdin === undefined ? 'pipe' : reader(input, stdin), writing, reading, handed }
   } catch (error) {
     for (const fd of opened) closeSync(fd)
     throw isShortage(error) ? error : Object.assign(new Error('no pipes'), { code: 'CHANNELS' })

@@ -99,7 +99,8 @@ export function limitedPlan (plan: ProcessPlan, limit: readonly string[] | undef
   const [program, ...args] = limit ?? []
   if (program === undefined) return plan
   checkExecutable(plan)
-  return { program, args: [...args, ...namedProgram(plan, undefined), ...plan.args], env: plan.env, cwd: plan.cwd }
+  const { env, cwd, handed } = plan
+  return { program, args: [...args, ...namedProgram(plan, undefined), ...plan.args], env, cwd, ...handed && { handed } }
 }
 
 function checkExecutable (plan: ProcessPlan): void {

@@ -27,6 +27,8 @@ export interface ProcessPlan {
   readable?: readonly string[]
   /** Directories to show in places of their own when it runs in a box; in the open they are not there. */
   mounted?: readonly MountedPlace[]
+  /** A text that it reads from a descriptor of its own; the variable names the path of that. */
+  handed?: { variable: string, text: string }
   /** The program, or the script that it is given, must be what was pinned; else it isn't run. */
   pin?: Pin
 }

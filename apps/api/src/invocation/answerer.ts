@@ -1,0 +1,49 @@
+import { HttpError, isRecord, limits, writeJson, type AnswerRequest, type JobView } from '@toolyard/contract'
+import { createAnswerSchemas, type AnswerSchemas } from '@toolyard/manifests'
+import type { AnswerResult, Approvals } from '@toolyard/queue'
+
+/** Answers what the tools of jobs ask. */
+export class Answerer {
+  readonly #approvals: Approvals
+  readonly #schemas: AnswerSchemas = createAnswerSchemas()
+
+  constructor (approvals: Approvals) {
+    this.#approvals = approvals
+  }
+
+  /**
+   * Checks an answer and lets the job go on; one that doesn't fit changes nothing.
+   *
+   * @param job as it was just read
+   * @throws HttpError `VALIDATION_ERROR` with what doesn't fit; `CONFLICT` when nothing is asked; RedisUnavailableError
+   */
+  async answer (
+    { id, queue, tenant, question, status }: Pick<JobView, 'id' | 'queue' | 'tenant' | 'question' | 'status'>, { answer, number }: AnswerRequest
+  ): Promise<void> {
+    // Of an answer that is sent again, its question is no longer there to be checked against.
+    const given = question === undefined ? answer : await this.#checked(question.schema, answer)
+    if (question === undefined && number === undefined) throw new HttpError('CONFLICT', `The job asks nothing: it is ${status}`)
+    const result = await this.#approvals.answer({ id, queue, tenant }, { answer: writeJson(given), number })
+    if (result === 'missing') throw new HttpError('NOT_FOUND', 'Job not found')
+    const refusal = refusals[result]
+    if (refusal !== undefined) throw new HttpError('CONFLICT', refusal)
+  }
+
+  async #checked (schema: unknown, answer: unknown): Promise<Record<string, unknown>> {
+    if (!isRecord(answer)) throw new HttpError('VALIDATION_ERROR', "'answer' must be an object that fits the schema of the question")
+    if (writeJson(answer).length > limits.answerChars) throw new HttpError('VALIDATION_ERROR', `'answer' must have at most ${limits.answerChars} characters as JSON`)
+    const checked = await this.#schemas.check(isRecord(schema) ? schema : {}, answer)
+    if ('answer' in checked) return checked.answer
+    const [first] = checked.issues
+    throw new HttpError('VALIDATION_ERROR', `'answer' does not fit the question: ${first?.path ?? '/'} ${first?.message ?? ''}`, { issues: checked.issues })
+  }
+}
+
+/** What is said where an answer changes nothing. */
+const refusals: Readonly<Partial<Record<AnswerResult, string>>> = {
+  answered: 'The question was answered before',
+  ended: 'The job has ended',
+  expired: 'The question can no longer be answered: its time is over',
+  other: 'The job asks another question by now: look at it again',
+  unasked: 'The job has asked nothing'
+}

@@ -1,0 +1,67 @@
+import { HttpError, isRecord, type QuestionView } from '@toolyard/contract'
+import type { Approvals, ReadJob } from '@toolyard/queue'
+import {
+  CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, type InputRequests, type InputRequiredResult, type ServerContext
+} from '@modelcontextprotocol/server'
+import { Answerer } from '../../invocation/answerer.ts'
+
+/*
+ * What tools ask, as clients of 2026 are asked: the answer to a call says what is asked, and the client calls again with what a
+ * person has said. What it brings along names the job and the question. It is no secret and needs no seal: a key reaches only
+ * jobs that it may answer over HTTP as well.
+ */
+
+/** Types of fields that a form of the protocol has. */
+const flat: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
+const statePattern = /^([0-9a-f-]{36})\.(\d{1,2})$/
+
+/** Whether the client of a request has forms, and the question fits into one. */
+export function canAsk ({ mcpReq: { envelope } }: ServerContext, { schema }: QuestionView): boolean {
+  const capabilities = isRecord(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
+  const elicitation = isRecord(capabilities) ? capabilities['elicitation'] : undefined
+  const hasForms = isRecord(elicitation) && (elicitation['form'] !== undefined || Object.keys(elicitation).length === 0)
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? Object.values(schema['properties']) : undefined
+  return hasForms && properties?.every(property => isRecord(property) && flat.has(property['type'])) === true
+}
+
+/** What is asked, by the name of the question. */
+export function requestsOf ({ name, text, schema }: QuestionView, fault = ''): InputRequests {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `canAsk` has looked at the schema.
+  return { [name]: { method: 'elicitation/create', params: { mode: 'form', message: `${text}${fault}`, requestedSchema: schema } } } as InputRequests
+}
+
+export function askedOf (jobId: string, question: QuestionView, fault?: string): InputRequiredResult {
+  return { resultType: 'input_required', inputRequests: requestsOf(question, fault), requestState: `${jobId}.${question.number}` }
+}
+
+/**
+ * The job and the question that a call goes on with; undefined for a new call.
+ *
+ * @throws ProtocolError for what this service has not given out
+ */
+export function resumedBy ({ mcpReq }: ServerContext): { jobId: string, number: number } | undefined {
+  const state = mcpReq.requestState()
+  if (state === undefined) return undefined
+  const [, jobId, number] = statePattern.exec(typeof state === 'string' ? state : '') ?? []
+  if (jobId === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'requestState is not one that this service has given out')
+  return { jobId, number: Number(number) }
+}
+
+/** What a client has said: an answer was taken, it is asked again and why, or nobody wants to answer. */
+export type Said = { kind: 'answered' } | { kind: 'again', fault: string } | { kind: 'declined' }
+
+/** Hands on what a client has said to the question that a job asks now. */
+export async function handOn ({ view }: ReadJob, question: QuestionView, responses: unknown, approvals: Approvals): Promise<Said> {
+  const response = isRecord(responses) ? responses[question.name] : undefined
+  if (!isRecord(response) || typeof response['action'] !== 'string') return { kind: 'again', fault: '' }
+  if (response['action'] !== 'accept') return { kind: 'declined' }
+  try {
+    await new Answerer(approvals).answer(view, { answer: response['content'] ?? {}, number: question.number })
+    return { kind: 'answered' }
+  } catch (error) {
+    // Somebody else has answered meanwhile.
+    if (error instanceof HttpError && error.code === 'CONFLICT') return { kind: 'answered' }
+    if (error instanceof HttpError && error.code === 'VALIDATION_ERROR') return { kind: 'again', fault: ` (${error.message})` }
+    throw error
+  }
+}

@@ -1,0 +1,130 @@
+import { limits, writeThrough } from '@toolyard/contract/terms'
+import { fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, replyChannel, serverTime, whileAvailable, type Redis } from '@toolyard/store'
+import { heldKey } from '../record/approval.ts'
+import { answersField, askedField, inputRequired, questionField, type AskedRecord, type Question } from '../record/question.ts'
+import { leavePart } from './held-jobs.ts'
+
+/*
+ * Jobs whose tool waits for an answer. As a job that waits for an approval, such a one is delayed until its time is over, is in
+ * the index `held`, and whoever takes it asks here first.
+ */
+
+const clock = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`
+
+/**
+ * KEYS: job, lock, held. ARGV: token, what it asks, how far that is, channel, that of the API process that waits or nothing, what
+ * it is told; entries of the index. Answers whether the job is still its worker's. Its options say that it has asked: a worker
+ * that takes it reads those with the job.
+ */
+const askScript = `
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+${goOnWhenFull('KEYS[1]')}
+local options = redis.call('HGET', KEYS[1], 'opts')
+if not string.find(options, '"asked":1', 1, true) then options = '{"asked":1,' .. string.sub(options, 2) end
+redis.call('HSET', KEYS[1], 'opts', options, '${questionField}', ARGV[2], '${askedField}', ARGV[3])
+for at = 7, #ARGV do redis.call('ZADD', KEYS[3], 0, ARGV[at]) end
+redis.call('PUBLISH', ARGV[4], 'job')
+if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[6]) end
+return 1
+`
+
+/**
+ * KEYS: job, held, delayed. ARGV: id, tenant or nothing, number of the question or nothing, answer, channel. Answers what became
+ * of it.
+ */
+const answerScript = `
+${clock}${leavePart}
+local id, tenant, number, answer, channel = unpack(ARGV)
+local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'cancelled', '${askedField}', '${answersField}')
+if not job[1] then return 'missing' end
+if job[2] or job[3] then return 'ended' end
+if not job[4] then return 'unasked' end
+local asked, answers = cjson.decode(job[4]), job[5] or ''
+if number ~= '' and tonumber(number) ~= asked.number then return 'other' end
+if asked.state == 'answered' and number ~= '' and string.sub(answers, -#answer - 1) == answer .. '\\n' then return 'done' end
+if asked.state ~= 'asked' then return asked.state end
+if now >= asked.ends then return 'expired' end
+${goOnWhenFull('KEYS[1]')}
+asked.state = 'answered'
+redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked), '${answersField}', answers .. answer .. '\\n', 'delay', 0)
+leave(KEYS[2], id, tenant)
+-- From there BullMQ makes it ready by itself, should the caller die before it does.
+redis.call('ZADD', KEYS[3], 'XX', now * 4096, id)
+redis.call('PUBLISH', channel, 'job')
+return 'taken'
+`
+
+/** KEYS: job, held. ARGV: id, tenant or nothing. Answers the state, the milliseconds that are left, and the answers. */
+const admitScript = `
+${clock}${leavePart}
+local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}')
+if not job[1] then return {'answered', 0, ''} end
+local asked = cjson.decode(job[1])
+if asked.state == 'asked' and now >= asked.ends then
+  ${goOnWhenFull('KEYS[1]')}
+  asked.state = 'expired'
+  redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked))
+  leave(KEYS[2], ARGV[1], ARGV[2])
+end
+return {asked.state, asked.ends - now, job[2] or ''}
+`
+
+/** A job whose tool asks something, or has asked. */
+export interface AskingJob {
+  queue: string
+  id: string
+  tenant: string | undefined
+}
+
+/**
+ * What became of an answer: `taken`, or `done` where the same was said before. `answered`, `ended`, `expired`: it is too late.
+ * `other`: it is for another question. `unasked`: the tool has asked nothing.
+ */
+export type AnswerResult = 'taken' | 'done' | 'answered' | 'ended' | 'expired' | 'other' | 'unasked' | 'missing'
+
+/** Notes an answer, once. @throws RedisUnavailableError */
+export async function noteAnswer (
+  redis: Redis, { queue, id, tenant = '' }: AskingJob, { answer, number }: { /** JSON in one line. */ answer: string, number: number | undefined }
+): Promise<AnswerResult> {
+  const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed')]
+  return fromRedis<AnswerResult>(await whileAvailable(
+    redis.eval(answerScript, keys.length, ...keys, id, tenant, number ?? '', answer, jobChannel(id))
+  ))
+}
+
+/** What is asked, by the worker that holds the job. */
+export interface Asked {
+  token: string
+  question: Question
+  number: number
+  /** The API process that waits for the job. */
+  replyTo: string | undefined
+  /** Of the index. */
+  entries: readonly string[]
+}
+
+/** Notes a question. Answers for how many milliseconds the job is parked; undefined for one that is another worker's by now. */
+export async function noteQuestion (
+  redis: Redis, { queue, id }: AskingJob, { token, question, number, replyTo, entries }: Asked
+): Promise<number | undefined> {
+  const ms = limits.question.answerSec * 1_000
+  const at = serverTime(redis)
+  const asked: AskedRecord = { state: 'asked', number, at, ends: at + ms }
+  const told = `${id}-${writeThrough(inputRequired(question, asked))}`
+  const args = [token, writeThrough(question), JSON.stringify(asked), jobChannel(id), replyTo === undefined ? '' : replyChannel(replyTo), told, ...entries]
+  const keys = [jobKey(queue, id), jobPartKey(queue, id, 'lock'), heldKey(queue)]
+  return await redis.eval(askScript, keys.length, ...keys, ...args) === 1 ? ms : undefined
+}
+
+/** Tells whether a job may run again that a worker has taken and whose tool has asked; with the JSON of all answers. */
+export async function admitAsked (
+  redis: Redis, { queue, id, tenant = '' }: AskingJob
+): Promise<{ state: AskedRecord['state'], leftMs: number, answers: string[] }> {
+  const [state, leftMs, lines] = fromRedis<[AskedRecord['state'], number, string]>(await redis.eval(
+    admitScript, 2, jobKey(queue, id), heldKey(queue), id, tenant
+  ))
+  return { state, leftMs, answers: lines.split('\n').slice(0, -1) }
+}

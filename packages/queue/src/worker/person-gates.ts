@@ -1,0 +1,48 @@
+import type { CallError, JobData } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import type { Redis } from '@toolyard/store'
+import type { HandlerResult } from './handler.ts'
+import { HoldGate } from './hold-gate.ts'
+import { QuestionGate } from './question-gate.ts'
+import type { Run } from './run.ts'
+
+/** A job that waits for a person: for how long at most, and how to know that it may go on. */
+export interface Waits { kind: 'parks', ms: number, isPassed: (id: string) => Promise<boolean> }
+
+/** What becomes of a job that a worker has taken: it runs, ends, or waits for a person. */
+export type Pass = { kind: 'runs' } & Pick<Run, 'approved' | 'answers'> | { kind: 'ends', error: CallError } | Waits
+
+/** The jobs of one queue that wait for people. */
+export class PersonGates {
+  readonly #holds: HoldGate
+  readonly #questions: QuestionGate
+
+  constructor (redis: Redis, queue: string) {
+    this.#holds = new HoldGate(redis, queue)
+    this.#questions = new QuestionGate(redis, queue)
+  }
+
+  /** To be asked before anything of a job runs. */
+  async enter (job: Job<JobData>): Promise<Pass> {
+    const held = await this.#holds.enter(job)
+    if (held?.kind === 'ends') return held
+    if (held?.kind === 'parks') return this.#until(held.ms, this.#holds)
+    const asked = await this.#questions.enter(job)
+    if (asked?.kind === 'ends') return asked
+    if (asked?.kind === 'parks') return this.#until(asked.ms, this.#questions)
+    return { kind: 'runs', approved: held?.digest, answers: asked?.answers }
+  }
+
+  /** What a run waits for that ended so; undefined where the job is another worker's by now. */
+  async waitsFor (
+    { job, token, answers = [] }: Run, result: Extract<HandlerResult, { held: object } | { ask: object }>
+  ): Promise<Waits | undefined> {
+    if ('held' in result) return this.#until(await this.#holds.holdAgain(job, result.held), this.#holds)
+    const ms = await this.#questions.ask(job, token, { question: result.ask, number: answers.length + 1 })
+    return ms === undefined ? undefined : this.#until(ms, this.#questions)
+  }
+
+  #until (ms: number, gate: HoldGate | QuestionGate): Waits {
+    return { kind: 'parks', ms, isPassed: async id => await gate.isPassed(id) }
+  }
+}

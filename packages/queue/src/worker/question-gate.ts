@@ -1,0 +1,49 @@
+import type { CallError, JobData } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import { idOf, jobKey, type Redis } from '@toolyard/store'
+import { admitAsked, noteQuestion, type AskingJob } from '../queues/asked-jobs.ts'
+import { publicPriority } from '../queues/fair-order.ts'
+import { indexEntries } from '../record/job-index.ts'
+import { askedField, decodeAsked, hasAsked, inputExpired, type Question } from '../record/question.ts'
+
+/** Whether a job may run whose tool has asked something: with its answers, not any more, or not yet. */
+export type QuestionPass = { kind: 'runs', answers: readonly string[] } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number }
+
+/** Lets jobs through whose question was answered. */
+export class QuestionGate {
+  readonly #redis: Redis
+  readonly #queue: string
+
+  constructor (redis: Redis, queue: string) {
+    this.#redis = redis
+    this.#queue = queue
+  }
+
+  /** To be asked before a job runs that this worker has taken; undefined for one that has asked nothing. */
+  async enter (job: Job<JobData>): Promise<QuestionPass | undefined> {
+    if (!hasAsked(job)) return undefined
+    const { state, leftMs, answers } = await admitAsked(this.#redis, this.#asking(job))
+    if (state === 'asked') return { kind: 'parks', ms: leftMs }
+    return state === 'expired' ? { kind: 'ends', error: inputExpired } : { kind: 'runs', answers }
+  }
+
+  /** Answers for how many milliseconds the job is parked; undefined for one that is another worker's by now. */
+  async ask (job: Job<JobData>, token: string, asked: { question: Question, number: number }): Promise<number | undefined> {
+    return await noteQuestion(this.#redis, this.#asking(job), { token, ...asked, replyTo: job.data.replyTo, entries: entriesOf(job) })
+  }
+
+  /** Whether a job that was parked may go on. */
+  async isPassed (id: string): Promise<boolean> {
+    return decodeAsked(await this.#redis.hget(jobKey(this.#queue, id), askedField))?.state === 'answered'
+  }
+
+  #asking (job: Job<JobData>): AskingJob {
+    return { queue: this.#queue, id: idOf(job), tenant: job.data.tenant }
+  }
+}
+
+/** What stands in the index of jobs that wait for a person. */
+export function entriesOf (job: Job<JobData>): string[] {
+  const { name: type, data, priority, opts: { attempts = 1 } } = job
+  return indexEntries({ id: idOf(job), type, data, priority: publicPriority(priority), maxAttempts: attempts })
+}

@@ -1,0 +1,113 @@
+import type { InvokeBatchResponse, JobView } from '@toolyard/contract'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys } from '../support/service.ts'
+import { cancel, reach, submit } from './submission.ts'
+
+const otherKey = 'test-other-tenant-key-0123456'
+const answerSchema = '{"type":"object","properties":{"seat":{"type":"string","enum":["aisle","window"]},"row":{"type":"number"}},"required":["seat"]}'
+/** Asks until it has as many answers as its first argument says, then gives out what it read. */
+const program = `#!/bin/sh
+cat > /dev/null
+echo run >&2
+given=$( [ -z "$TOOLYARD_ANSWER" ] || cat "$TOOLYARD_ANSWER" )
+count=$( [ -z "$given" ] && echo 0 || printf '%s\\n' "$given" | wc -l )
+if [ "$count" -lt "$1" ]; then echo '{"$ask":{"text":"Which seat?","schema":${answerSchema}}}'; exit; fi
+printf '{"answers":['; printf '%s\\n' "$given" | paste -sd, | tr -d '\\n'; echo ']}'
+`
+const command = (questions: number): string[] => ['./tools/bin/book', String(questions)]
+const service = await createService(t, {
+  files: {
+    'tools/bin/book': program,
+    'tools/bin/bad': '#!/bin/sh\necho \'{"$ask":{"text":"Which?","schema":{"type":"string"}}}\'\n'
+  },
+  tools: [
+    { name: 'book', command: command(1), asks: true },
+    { name: 'twice', command: command(2), idempotent: true },
+    { name: 'endless', command: command(99), asks: true },
+    { name: 'silent', command: command(1) },
+    { name: 'bad', command: ['./tools/bin/bad'], asks: true }
+  ],
+  env: {
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
+      { name: 'other', key: otherKey, role: 'admin', tenant: 'other' }
+    ])
+  }
+})
+const { client } = service
+
+async function call (name: string, args: object = {}): Promise<InvokeBatchResponse> {
+  return (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name, arguments: args }] } })).body
+}
+
+async function answer (id: string, body: object, key: string = testKeys.admin): Promise<{ status: number, text: string }> {
+  const { status, body: said } = await client.request(`/v1/jobs/${id}/answer`, { body, key })
+  return { status, text: JSON.stringify(said) }
+}
+
+async function ask (type: string): Promise<string> {
+  const { id } = await submit(client, { type: `agentcli.${type}`, input: {} })
+  await reach(client, id, 'input_required')
+  return id
+}
+
+t.test('a tool asks something back: a batch is answered at once, and the tool runs again with the answer', async t => {
+  const { results: [result], tool_messages: [message] } = await call('book')
+  t.match(result, { ok: false, pending: true, error: { code: 'INPUT_REQUIRED', details: { question: { number: 1, text: 'Which seat?' } } } })
+  t.match(JSON.parse(message?.content ?? ''), { message: /waits for an answer.*job_result/s })
+  const id = result?.job_id ?? ''
+  t.match(await reach(client, id, 'input_required'), { attempts: 1, question: { text: 'Which seat?', schema: { required: ['seat'] } } })
+  t.match((await client.request('/v1/jobs?status=input_required')).body, { jobs: [{ id }] })
+  t.match((await client.request('/v1/jobs/counts')).body, { states: { input_required: 1 } })
+  t.match((await call('job_result', { job_id: id })).results, [{ pending: true, error: { code: 'INPUT_REQUIRED' } }])
+  t.match(await answer(id, { answer: { seat: 'roof' } }), { status: 400, text: /does not fit the question: \/seat/ })
+  t.match(await answer(id, { answer: 'aisle' }), { status: 400 })
+  t.match(await answer(id, {}), { status: 400, text: /'answer' is missing/ })
+  t.equal((await answer(id, { answer: { seat: 'aisle', row: 1e21 } })).status, 200)
+  const job = await reach(client, id, 'succeeded')
+  t.match(job, { attempts: 2, result: { answers: [{ seat: 'aisle' }] } })
+  t.notOk(job.question)
+  t.match((await call('job_result', { job_id: id })).results, [{ ok: true, output: { answers: [{ seat: 'aisle' }] } }])
+  t.match(await answer(id, { answer: { seat: 'aisle' } }), { status: 409, text: /it is succeeded/ })
+})
+
+t.test('a tool that asks twice gets both answers; an answer to another question is refused, and the same again changes nothing', async t => {
+  const id = await ask('twice')
+  t.equal((await answer(id, { answer: { seat: 'aisle' }, number: 1 })).status, 200)
+  const { question } = await waitFor('it asks again', async () => {
+    const { body } = await client.request<{ job: JobView }>(`/v1/jobs/${id}`)
+    return body.job.question?.number === 2 ? body.job : undefined
+  })
+  t.equal(question?.number, 2)
+  t.match(await answer(id, { answer: { seat: 'aisle' }, number: 1 }), { status: 409, text: /another question/ })
+  t.equal((await answer(id, { answer: { seat: 'window' }, number: 2 })).status, 200)
+  t.match(await reach(client, id, 'succeeded'), { attempts: 3, result: { answers: [{ seat: 'aisle' }, { seat: 'window' }] } })
+})
+
+t.test('a job that waits for an answer can be cancelled, and is answered by the keys of its tenant alone', async t => {
+  const id = await ask('book')
+  t.equal((await answer(id, { answer: { seat: 'aisle' } }, otherKey)).status, 404)
+  t.equal((await answer(id, { answer: { seat: 'aisle' } }, testKeys.read)).status, 403)
+  await cancel(client, id)
+  t.match(await answer(id, { answer: { seat: 'aisle' } }), { status: 409 })
+  t.match((await client.request('/v1/jobs?status=input_required')).body, { jobs: { length: 0 } })
+})
+
+t.test('two answers at once run the tool once', async t => {
+  const id = await ask('book')
+  const answers = await Promise.all(['aisle', 'window', 'aisle'].map(seat => answer(id, { answer: { seat } })))
+  t.same(answers.map(({ status }) => status).sort(), [200, 409, 409])
+  t.match(await reach(client, id, 'succeeded'), { attempts: 2, result: { answers: { length: 1 } } })
+})
+
+t.test('a tool that may not ask, asks too often or asks nothing that can be answered fails, and says why', async t => {
+  t.match((await call('silent')).results, [{ error: { code: 'QUESTION_INVALID', message: /"asks": true/ } }])
+  t.match((await call('bad')).results, [{ error: { code: 'QUESTION_INVALID', message: /type must be "object"/ } }])
+  const id = await ask('endless')
+  for (let number = 1; number <= 10; number++) {
+    await waitFor(`question ${number}`, async () => (await client.request<{ job: JobView }>(`/v1/jobs/${id}`)).body.job.question?.number === number)
+    t.equal((await answer(id, { answer: { seat: 'aisle' }, number })).status, 200)
+  }
+  t.match(await reach(client, id, 'failed'), { attempts: 11, error: { code: 'QUESTION_INVALID', message: /at most 10/ } })
+})
