@@ -18,7 +18,7 @@ function asyncText (text) {
     .replace(/^from \._patience import Stop\n(from \._sessions import Files, Sessions\n)?/m, (_, /** @type {string | undefined} */ sessions) => (
       `${sessions === undefined ? '' : 'from ._aio_sessions import AsyncFiles, AsyncSessions\n'}from ._threads import each_in_thread, in_thread\n`
     ))
-    .replace('import Iterator\n', 'import AsyncIterator\n')
+    .replace(/import Iterator\b/, 'import AsyncIterator')
     .split(/^(?= {4}def )/m)
   const named = [head, ...methods.map(asyncMethod)].join('')
     .replace(new RegExp(`(class |= |-> |return )(${classes.join('|')})(?=[:(])`, 'g'), '$1Async$2')

@@ -1,4 +1,5 @@
 import { calls } from './rows/calls.ts'
+import { catalogue } from './rows/catalogue.ts'
 import { depth } from './rows/depth.ts'
 import { fairness } from './rows/fairness.ts'
 import type { Stage } from './frame/row.ts'
@@ -27,6 +28,7 @@ export const stages: Record<string, Stage> = {
   warm,
   python,
   tools: manyTools,
+  catalogue,
   sessions,
   start,
   'depth-1m': depth('depth-1m', 1_000_000, true),

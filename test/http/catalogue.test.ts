@@ -20,16 +20,17 @@ const other = [
   { name: 'weather_ar', description: 'يعرض حالة الطقس ودرجة الحرارة في المدينة' },
   { name: 'writer', description: 'Writes a file of the weather', permissions: ['write_files'] }
 ].map(entry => ({ ...entry, command: ['./tools/bin/echo'] }))
-const keys = { limited: 'key-of-limited-0123456789' }
+const keys = { limited: 'key-of-limited-0123456789', weather: 'key-of-weather-0123456789' }
 const { client } = await injectService(t, {
   files: { ...programs, 'other.json': JSON.stringify({ namespace: 'weather', tools: other }) },
-  tools: entries,
+  tools: entries.map(entry => entry.name === 'assign_flight' ? { ...entry, pinned: true, tags: ['aeroplane'] } : entry),
   manifests: ['tools.json', 'other.json'],
   env: {
     CATALOGUE_LIST_MAX: '100',
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'limited', key: keys.limited, role: 'admin', permissions: ['read_repo'] }
+      { name: 'limited', key: keys.limited, role: 'admin', permissions: ['read_repo'] },
+      { name: 'weather', key: keys.weather, role: 'admin', namespaces: ['weather', 'nowhere'] }
     ])
   }
 })
@@ -116,4 +117,74 @@ t.test('a list of more than CATALOGUE_LIST_MAX tools has search_tools and call_t
   t.equal(second.nextCursor, undefined)
   t.same(new Set([...first.tools ?? [], ...second.tools ?? []].map(({ name }) => name)), new Set((await listed('')).names))
   t.match(await rpc({ cursor: 'nothing' }), { error: { message: /No such cursor/ } })
+})
+
+/** The names of a deferred list in a format. */
+async function deferred (format: string, more = ''): Promise<{ names: string[], tools: Array<Record<string, unknown>>, count: number, etag: string | null }> {
+  const { body, headers } = await client.request<{ tools: Array<Record<string, unknown>>, count: number }>(`/v1/agent-tools?defer=1&format=${format}${more}`)
+  const { tools, count } = body
+  return { tools, count, names: tools.map(tool => String(tool['name'] ?? (tool['function'] as { name: string } | undefined)?.name ?? tool['type'])), etag: headers.get('etag') }
+}
+
+t.test('?defer=1 gives Anthropic its own search and defers all tools but those that are pinned', async t => {
+  const { tools, names, count, etag } = await deferred('anthropic', '&pin=output_read')
+  t.same(tools[0], { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' })
+  t.same(tools.filter(({ defer_loading: isDeferred }) => isDeferred !== true).map(({ name }) => name), ['tool_search_tool_bm25', 'output_read', 'assign_flight'])
+  t.notOk(names.includes('call_tool'), 'what the provider does is not offered twice')
+  t.ok(count > 120)
+  t.equal((await client.request('/v1/agent-tools?defer=1&format=anthropic&pin=output_read', { headers: { 'if-none-match': etag ?? '' } })).status, 304)
+})
+
+t.test('?defer=1 gives the Responses API its search, namespaces of deferred functions, and pinned ones as they are', async t => {
+  const { tools } = await deferred('responses')
+  t.same(tools[0], { type: 'tool_search' })
+  const space = tools.find(({ type }) => type === 'namespace')
+  t.match(space, { name: 'weather', description: 'Tools of weather: weather_fi, weather_zh, weather_ar, writer', tools: [{ type: 'function', name: 'weather_fi', strict: false, defer_loading: true }] })
+  t.match(tools.find(({ name }) => name === 'assign_flight'), { type: 'function', defer_loading: undefined })
+  t.match(tools.find(({ name }) => name === 'create_invoice'), { type: 'function', defer_loading: true })
+  const output = [
+    { type: 'tool_search_call', id: 'a', execution: 'server', call_id: null, status: 'completed', arguments: { paths: ['weather'] } },
+    { type: 'tool_search_output', id: 'b', execution: 'server', call_id: null, status: 'completed', tools: [] },
+    { type: 'function_call', id: 'c', call_id: 'd', namespace: 'weather', name: 'weather_fi', arguments: '{"a":1}', status: 'completed' }
+  ]
+  const { body } = await client.request<{ messages: object[] }>('/v1/agent-tools/invoke-batch', { body: { output } })
+  t.match(body.messages, [{ type: 'function_call_output', call_id: 'd', output: '{"a":1}' }])
+})
+
+t.test('?defer=1 gives other APIs the pinned tools and what finds the rest', async t => {
+  for (const format of ['chat', 'bedrock']) {
+    const { tools, count } = await deferred(format, '&pin=output_read')
+    t.equal(tools.length, 4)
+    t.ok(count > 120)
+  }
+  t.same((await deferred('chat')).names, ['search_tools', 'call_tool', 'assign_flight'])
+  t.match((await deferred('gemini')).tools, [{ functionDeclarations: [{ name: 'search_tools' }, { name: 'call_tool' }, { name: 'assign_flight' }] }])
+  t.match(await listed('?defer=1&pin=nothing'), { status: 400, body: { error: { message: /'pin' names 'nothing'/ } } })
+  t.match(await listed('?pin=output_read'), { status: 400, body: { error: { message: /goes with 'defer=1'/ } } })
+  t.match(await listed('?defer=1&search=x'), { status: 400, body: { error: { message: /'defer' is for a whole list/ } } })
+})
+
+t.test('a tool is found by its tags', async t => {
+  t.equal((await namesOf('aeroplane'))[0], 'assign_flight')
+})
+
+t.test('a key that is bound to namespaces sees, finds and calls their tools alone, wherever it comes from', async t => {
+  const made = await client.request<{ key: { key: string, namespaces: string[] } }>('/v1/keys', { body: { name: 'stored', role: 'admin', namespaces: ['weather'] } })
+  t.same(made.body.key.namespaces, ['weather'])
+  for (const key of [keys.weather, made.body.key.key]) {
+    const { names } = await listed('', key)
+    t.same(names.filter(name => !/^(?:job|output)_/.test(name)), ['weather_fi', 'weather_zh', 'weather_ar', 'writer'])
+    t.same(await namesOf('export an invoice', { limit: 50 }, key), [])
+    t.same(await namesOf('invoice', { namespace: 'elsewhere' }, key), [])
+    t.match(await ask('weather_fi', {}, key), { ok: true })
+    const refused = { ok: false, error: { code: 'FORBIDDEN', message: "Tool 'export_invoice' is of no namespace that this API key may use" } }
+    t.match(await ask('export_invoice', {}, key), refused)
+    t.match(await ask('call_tool', { name: 'export_invoice' }, key), refused)
+    t.match(await ask('data.file_read', { path: 'x' }, key), { ok: false, error: { code: 'UNKNOWN_TOOL' } })
+    t.equal((await client.request('/v1/registry/export_invoice', { key })).status, 404)
+    t.equal((await client.request('/v1/keys', { key })).status, 403)
+    t.match((await client.request('/v1/jobs', { key, body: { type: 'agentcli.export_invoice', input: {} } })).body, { error: { code: 'FORBIDDEN' } })
+  }
+  t.match((await client.request('/v1/auth/whoami', { key: keys.weather })).body, { auth: { namespaces: ['weather', 'nowhere'] } })
+  t.match((await client.request('/v1/keys', { body: { name: 'wrong', role: 'read', namespaces: [''] } })).body, { error: { code: 'VALIDATION_ERROR', message: /'namespaces' must be an array/ } })
 })

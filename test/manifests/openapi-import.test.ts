@@ -112,6 +112,7 @@ t.test('arguments of version 3.0 have the places, names and schemas that the doc
       },
       additionalProperties: false
     },
+    tags: ['pets'],
     http: {
       method: 'GET',
       url: 'https://eu.petstore.example/api/v1/pets',

@@ -80,7 +80,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       reportReload(result, logger)
       if (result.kind === 'replaced') catalog.replace(result.registry)
       toolMetrics.reloaded(result)
-      toolMetrics.published(catalog.publication(undefined).count)
+      toolMetrics.published(catalog.publication({}).visible)
     }
   })
   const jobTypeTable = new JobTypeTable({
@@ -88,7 +88,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     subscriber,
     onChange: () => {
       catalog.refresh()
-      toolMetrics.published(catalog.publication(undefined).count)
+      toolMetrics.published(catalog.publication({}).visible)
     }
   })
   const importFaults = new ImportFaultTable({
@@ -96,7 +96,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     subscriber,
     onChange: faults => {
       catalog.replace(tools.setImportFaults(faults))
-      toolMetrics.published(catalog.publication(undefined).count)
+      toolMetrics.published(catalog.publication({}).visible)
     }
   })
   const jobTypes = new JobTypes({
@@ -108,7 +108,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const listing = { contextMode: settings.SKILLS_CONTEXT_MODE, listMax: settings.CATALOGUE_LIST_MAX }
   const catalog = new ToolCatalog(tools.current(), jobTypes, listing)
   reportFindings(tools.current().findings, logger)
-  toolMetrics.published(catalog.publication(undefined).count)
+  toolMetrics.published(catalog.publication({}).visible)
 
   const logs = new JobLogs(commands)
   const redactor = createRedactor({
@@ -124,7 +124,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const parts = { redis: commands, lister, canceller, finished }
   const bulk = new BulkChanges({
     ...parts,
-    mayRun: (tool, permissions) => catalog.mayRun(tool, { permissions }),
+    mayRun: (tool, key) => catalog.mayRun(tool, key),
     onError: (error, id) => { logger.warn({ err: error, bulk: id }, 'a bulk change waits') }
   })
   const [drain, stop, end] = [sharedAbort(), sharedAbort(), sharedAbort()]
@@ -204,8 +204,8 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     app,
     metrics,
     readiness,
-    published: () => catalog.publication(undefined).count,
-    served: () => servedTools(tools.current(), catalog.publication(undefined).count),
+    published: () => catalog.publication({}).count,
+    served: () => servedTools(tools.current(), catalog.publication({}).count),
     reload: () => tools.reload(),
     drain,
     stop,

@@ -67,13 +67,13 @@ export async function runWorker (): Promise<void> {
     onReload: result => {
       reportReload(result, logger)
       metrics.tools.reloaded(result)
-      metrics.tools.published(result.registry.published().length)
+      metrics.tools.published(result.registry.published().map(({ tool }) => tool))
       keepWarm(result.registry)
       void loadCodeOf(result.registry.all().map(({ tool }) => tool)).catch(() => {})
     }
   })
   reportFindings(tools.current().findings, logger)
-  metrics.tools.published(tools.current().published().length)
+  metrics.tools.published(tools.current().published().map(({ tool }) => tool))
   onHangup(() => { void tools.reload() })
   const sandbox = await provideSandbox(settings, tools.current(), logger)
   metrics.sandbox.opened(sandbox.report.missing)
@@ -108,7 +108,11 @@ export async function runWorker (): Promise<void> {
   await loadCodeOf(tools.current().all().map(({ tool }) => tool))
   const jobTypes = new JobTypeTable({ commands: redis, subscriber, onChange: () => { keepWarm(tools.current()) } })
   const importFaults = new ImportFaultTable({
-    commands: redis, subscriber, onChange: faults => { metrics.tools.published(tools.setImportFaults(faults).published().length) }
+    commands: redis,
+    subscriber,
+    onChange: faults => {
+      metrics.tools.published(tools.setImportFaults(faults).published().map(({ tool }) => tool))
+    }
   })
   const imports = new ImportWatch({ tools, executors, table: importFaults, logger })
   const retention = retentionOf(settings)

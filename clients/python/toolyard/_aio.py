@@ -1,7 +1,7 @@
 # Made of _client.py by scripts/python-aio.mjs.
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from . import _work
@@ -144,9 +144,26 @@ class AsyncToolyard:
         self.files = AsyncFiles(self._transport, "/v1/files")
         """Of the shared workspace, for keys without a tenant."""
 
-    async def tools(self, format: Format = "chat", *, strict: bool = False) -> list[Any]:
-        """The tools, as the provider's API takes them; of the type Any, so that they fit its library."""
-        return await in_thread(lambda stop: _work.tools(self._transport, stop, format, strict))
+    async def tools(
+        self,
+        format: Format = "chat",
+        *,
+        strict: bool = False,
+        search: str | None = None,
+        namespace: str | None = None,
+        limit: int | None = None,
+        pinned: Sequence[str] | None = None,
+    ) -> list[Any]:
+        """
+        The tools, as the provider's API takes them; of the type Any, so that they fit its library.
+
+        :param search: only the tools that fit these words, best first; `limit` of them, 5 when absent.
+        :param namespace: only the tools of this namespace.
+        :param pinned: names of the tools that models have from the start: the others are deferred, as the provider does it.
+            An empty list: those alone whose manifest says `pinned`.
+        """
+        chosen: dict[str, object] = {"search": search, "namespace": namespace, "limit": limit}
+        return await in_thread(lambda stop: _work.tools(self._transport, stop, format, strict, chosen, pinned))
 
     async def invoke(
         self,
@@ -157,6 +174,7 @@ class AsyncToolyard:
         timeout: float = 600.0,
         wait: float = 15.0,
         idempotency_key: str | None = None,
+        max_output_chars: int | None = None,
     ) -> list[Any]:
         """
         Runs the calls of a model's message and gives what to append to the conversation: one answer for each call, also
@@ -169,8 +187,9 @@ class AsyncToolyard:
         :param timeout: how long calls are waited for, in seconds; 0 asks once. Then the answer to a call names its job.
         :param wait: how long one request of this wait takes at most: 0.1 to 60 seconds.
         :param idempotency_key: calls with the same key run once within 24 hours, also from another process.
+        :param max_output_chars: from how many characters of JSON on outputs are cut in what the model gets: 1,000 to 200,000.
         """
-        waiting = Waiting(queue, session, timeout, wait, idempotency_key)
+        waiting = Waiting(queue, session, timeout, wait, idempotency_key, max_output_chars)
         return await in_thread(lambda stop: _work.invoke(self._transport, stop, message, waiting))
 
     async def call(

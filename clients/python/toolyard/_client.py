@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import _work
@@ -141,9 +141,26 @@ class Toolyard:
         self.files = Files(self._transport, "/v1/files")
         """Of the shared workspace, for keys without a tenant."""
 
-    def tools(self, format: Format = "chat", *, strict: bool = False) -> list[Any]:
-        """The tools, as the provider's API takes them; of the type Any, so that they fit its library."""
-        return _work.tools(self._transport, Stop(), format, strict)
+    def tools(
+        self,
+        format: Format = "chat",
+        *,
+        strict: bool = False,
+        search: str | None = None,
+        namespace: str | None = None,
+        limit: int | None = None,
+        pinned: Sequence[str] | None = None,
+    ) -> list[Any]:
+        """
+        The tools, as the provider's API takes them; of the type Any, so that they fit its library.
+
+        :param search: only the tools that fit these words, best first; `limit` of them, 5 when absent.
+        :param namespace: only the tools of this namespace.
+        :param pinned: names of the tools that models have from the start: the others are deferred, as the provider does it.
+            An empty list: those alone whose manifest says `pinned`.
+        """
+        chosen: dict[str, object] = {"search": search, "namespace": namespace, "limit": limit}
+        return _work.tools(self._transport, Stop(), format, strict, chosen, pinned)
 
     def invoke(
         self,
@@ -154,6 +171,7 @@ class Toolyard:
         timeout: float = 600.0,
         wait: float = 15.0,
         idempotency_key: str | None = None,
+        max_output_chars: int | None = None,
     ) -> list[Any]:
         """
         Runs the calls of a model's message and gives what to append to the conversation: one answer for each call, also
@@ -166,8 +184,9 @@ class Toolyard:
         :param timeout: how long calls are waited for, in seconds; 0 asks once. Then the answer to a call names its job.
         :param wait: how long one request of this wait takes at most: 0.1 to 60 seconds.
         :param idempotency_key: calls with the same key run once within 24 hours, also from another process.
+        :param max_output_chars: from how many characters of JSON on outputs are cut in what the model gets: 1,000 to 200,000.
         """
-        waiting = Waiting(queue, session, timeout, wait, idempotency_key)
+        waiting = Waiting(queue, session, timeout, wait, idempotency_key, max_output_chars)
         return _work.invoke(self._transport, Stop(), message, waiting)
 
     def call(

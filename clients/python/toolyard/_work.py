@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,15 @@ class Waiting:
     timeout: float
     wait: float
     idempotency_key: str | None
+    max_output_chars: int | None = None
 
 
-def tools(transport: Transport, stop: Stop, form: Format, strict: bool) -> list[Any]:
-    answer = transport.send("GET", "/v1/agent-tools", stop, query={"format": form, "strict": "true" if strict else None})
+def tools(
+    transport: Transport, stop: Stop, form: Format, strict: bool, chosen: dict[str, object], pinned: Sequence[str] | None
+) -> list[Any]:
+    deferred: dict[str, object] = {} if pinned is None else {"defer": "1", "pin": ",".join(pinned) or None}
+    query = {"format": form, "strict": "true" if strict else None, **chosen, **deferred}
+    answer = transport.send("GET", "/v1/agent-tools", stop, query=query)
     return list(answer["tools"])
 
 
@@ -157,6 +162,8 @@ def _send(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiti
         sent["queue"] = waiting.queue
     if waiting.session is not None:
         sent["session"] = waiting.session
+    if waiting.max_output_chars is not None:
+        sent["max_output_chars"] = waiting.max_output_chars
     return transport.send("POST", "/v1/agent-tools/invoke-batch", stop, body=sent, key=key, answer_seconds=wait)
 
 

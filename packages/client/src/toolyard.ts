@@ -19,6 +19,17 @@ import type { CallResult, JobView, Progress } from './http/wire.ts'
 export interface ToolsOptions extends WaitOptions {
   /** The form that strict mode asks for, where a tool's schema allows it. */
   strict?: boolean | undefined
+  /** Only the tools that fit these words, best first. */
+  search?: string | undefined
+  /** Only the tools of this namespace. */
+  namespace?: string | undefined
+  /** With `search`, how many tools at most: 5 when absent. */
+  limit?: number | undefined
+  /**
+   * Names of the tools that models have from the start: the others are deferred, as the provider does it. `[]`: those alone whose
+   * manifest says `pinned`.
+   */
+  pinned?: readonly string[] | undefined
 }
 
 /** How calls are made. */
@@ -31,6 +42,8 @@ export interface InvokeOptions extends WaitOptions {
   timeoutMs?: number | undefined
   /** How long one request of this wait takes at most: 100 to 60000, 15000 when absent. */
   waitMs?: number | undefined
+  /** From how many characters of JSON on outputs are cut in what the model gets: 1,000 to 200,000; 12,000 when absent. */
+  maxOutputChars?: number | undefined
   /** Calls with the same key run once within 24 hours, also when they are made by another process; a new key when absent. */
   idempotencyKey?: string | undefined
 }
@@ -72,8 +85,9 @@ export class Toolyard {
   }
 
   /** The tools, as the provider's API takes them. @throws ToolyardError */
-  async tools<F extends Format = 'chat'> (format?: F, { strict, signal }: ToolsOptions = {}): Promise<Array<ToolOf[F]>> {
-    const query = { format: format ?? 'chat', strict: strict === true ? 'true' : undefined }
+  async tools<F extends Format = 'chat'> (format?: F, { strict, search, namespace, limit, pinned, signal }: ToolsOptions = {}): Promise<Array<ToolOf[F]>> {
+    const deferred = pinned === undefined ? {} : { defer: '1', pin: pinned.length === 0 ? undefined : pinned.join() }
+    const query = { format: format ?? 'chat', strict: strict === true ? 'true' : undefined, search, namespace, limit, ...deferred }
     const answer = await this.#transport.send<{ tools: Array<ToolOf[F]> }>({ method: 'GET', path: '/v1/agent-tools', query, signal }, { tools: list(record(query.format === 'chat' ? { function: record({ name: text }) } : {})) })
     return answer.tools
   }
@@ -157,7 +171,7 @@ export class Toolyard {
 
   /** A batch that is sent again with the same key gets the answers of the same jobs: this is how pending calls are waited for. */
   async #batch (body: object, options: InvokeOptions & { idempotencyKey: string }): Promise<BatchAnswer> {
-    const { queue, session, timeoutMs = 600_000, waitMs = 15_000, idempotencyKey, signal } = options
+    const { queue, session, timeoutMs = 600_000, waitMs = 15_000, maxOutputChars: chars, idempotencyKey, signal } = options
     const end = performance.now() + timeoutMs
     for (;;) {
       const started = performance.now()
@@ -165,7 +179,13 @@ export class Toolyard {
       const answer = await this.#transport.send<BatchAnswer>({
         method: 'POST',
         path: '/v1/agent-tools/invoke-batch',
-        body: { ...body, wait_ms: wait, ...(queue === undefined ? {} : { queue }), ...(session === undefined ? {} : { session }) },
+        body: {
+          ...body,
+          wait_ms: wait,
+          ...(queue === undefined ? {} : { queue }),
+          ...(session === undefined ? {} : { session }),
+          ...(chars === undefined ? {} : { max_output_chars: chars })
+        },
         headers: { 'idempotency-key': idempotencyKey },
         signal,
         answerMs: wait

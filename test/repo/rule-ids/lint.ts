@@ -10,6 +10,8 @@ export const lintRules: Readonly<Record<string, string>> = {
   'http/openapi': 'An entry may name an operation of an OpenAPI document of version 3, as docs/http-entries.md says.',
   'http/request': 'An entry of an HTTP request has the fields of docs/http-entries.md.',
   'http/secret': 'Secrets for an API come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/http-entries.md.',
+  'catalogue/fields': 'The place of tools in a catalogue is told by namespace, tags and pinned: docs/catalogues.md.',
+  'catalogue/tools': 'A service has a bounded number of tools: docs/catalogues.md.',
   'policy/rule': 'Rules on calls are expressions in CEL about args, key, tenant, session, conversation and tool: docs/approvals.md.',
   'mcp/accepted': 'Only those tools of an MCP server are published that were accepted with toolyard accept: docs/mcp-servers.md.',
   'mcp/secret': 'Secrets for an MCP server come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/mcp-servers.md.',

@@ -78,8 +78,8 @@ function principalOfKey ({ key, ...rest }: ApiKey): Principal {
   return { ...rest, proof: digestOf(key) }
 }
 
-function principalOfStored ({ digest: proof, name, role, tenant, queueAllowlist, permissions, sse }: FoundKey): Principal {
-  return { name, role, tenant, queueAllowlist, permissions, sse, proof }
+function principalOfStored ({ digest: proof, name, role, tenant, queueAllowlist, permissions, namespaces, sse }: FoundKey): Principal {
+  return { name, role, tenant, queueAllowlist, permissions, namespaces, sse, proof }
 }
 
 function digestOf (key: string): string {

@@ -1,5 +1,5 @@
 import { defaultTimeoutSec, jobLimits, type JobAccess, type LimitSources, type JobTypeView } from '@toolyard/contract'
-import { isEnabled, permissionRefusal, type Deployment, type Tool } from '@toolyard/manifests'
+import { isEnabled, keyRefusal, type Deployment, type Tool } from '@toolyard/manifests'
 import type { JobTypeTable } from '@toolyard/store'
 
 /** Which defaults stand behind job types. */
@@ -28,9 +28,9 @@ export class JobTypes {
     return jobLimits({ asked, ...this.#sources(tool) })
   }
 
-  /** A tool beyond a key's permissions isn't there for it. */
+  /** A tool beyond a key's permissions or namespaces isn't there for it. */
   maySee (tool: Tool, key: JobAccess): boolean {
-    return key.permissions === undefined || permissionRefusal(tool, key, this.deployment) === undefined
+    return (key.permissions === undefined && key.namespaces === undefined) || keyRefusal(tool, key, this.deployment) === undefined
   }
 
   /** The type as the API shows it. */

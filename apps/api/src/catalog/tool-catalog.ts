@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { permissions, publishableNamePattern, type Permission, type SkillList, type ToolFormat } from '@toolyard/contract'
-import { admitTool, createPause, permissionRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { permissions, publishableNamePattern, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
+import { admitTool, createPause, keyRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { deferredTools, type DeferredList } from './deferred-list.ts'
 import type { JobTypes } from './job-types.ts'
 import { ToolSearch } from './search/tool-search.ts'
 
@@ -16,6 +17,8 @@ export interface Published {
 export interface Publication {
   /** The tools in the shape of a provider's API; with `strict` in the form of strict mode where their schemas allow it. */
   specs: (format: ToolFormat, strict: boolean) => Promise<Published>
+  /** The same, with all but a few tools deferred. */
+  deferred: (list: DeferredList) => Promise<Published>
   tools: readonly Tool[]
   skills: SkillList
   /** The tools themselves, in the order in which they are listed. */
@@ -37,6 +40,12 @@ export interface Publication {
 export function comeBackHint ({ services }: Publication): string {
   return services.has('job_result') ? '; call job_result with this job_id to come back for its answer' : ''
 }
+
+/** What a key may use; undefined: all. */
+export type KeyBounds = Pick<JobAccess, 'permissions' | 'namespaces'>
+
+/** Keys may have many different bounds; what each sees is made anew when it was forgotten. */
+const mostPublications = 64
 
 export interface CatalogOptions {
   contextMode: SkillOptions['contextMode']
@@ -66,11 +75,16 @@ export class ToolCatalog {
     return this.#registry
   }
 
-  /** What is served now to a key with these permissions: tools that hold none beyond them. Undefined permissions are all. */
-  publication (ofKey: readonly Permission[] | undefined): Publication {
-    const key = ofKey === undefined ? '*' : permissions.filter(permission => ofKey.includes(permission)).join()
-    const publication = this.#publications.get(key) ?? publish(this.#registry, this.#visibleTools(ofKey), this.#options)
-    this.#publications.set(key, publication)
+  /** What is served now to a key with these bounds: tools that hold no permissions beyond them, of its namespaces. */
+  publication (key: KeyBounds): Publication {
+    const { permissions: held, namespaces } = key
+    const allowed = permissions.filter(each => held === undefined || held.includes(each))
+    const bounds = JSON.stringify([allowed, namespaces === undefined ? null : [...namespaces].sort()])
+    const publication = this.#publications.get(bounds) ?? publish(this.#registry, this.#visibleTools(key), this.#options)
+    // The one that was asked for last is the last to go.
+    this.#publications.delete(bounds)
+    this.#publications.set(bounds, publication)
+    for (const oldest of this.#publications.keys()) if (this.#publications.size > mostPublications) this.#publications.delete(oldest)
     return publication
   }
 
@@ -80,9 +94,9 @@ export class ToolCatalog {
   }
 
   /** Whether a key may have the tool of a job run again; one that is gone needs nothing. */
-  mayRun (name: string, { permissions: ofKey }: { permissions: readonly Permission[] | undefined }): boolean {
+  mayRun (name: string, key: KeyBounds): boolean {
     const registered = this.#registry.get(name)
-    return registered === undefined || permissionRefusal(registered.tool, { permissions: ofKey }, this.#jobTypes.deployment) === undefined
+    return registered === undefined || keyRefusal(registered.tool, key, this.#jobTypes.deployment) === undefined
   }
 
   /** Puts another registry in place at once; requests that run keep theirs. */
@@ -103,8 +117,8 @@ export class ToolCatalog {
   }
 
   /** A switch may enable what its manifest disabled, so the registry's own list isn't enough. */
-  #visibleTools (ofKey: readonly Permission[] | undefined): Tool[] {
-    const key = { permissions: ofKey }
+  #visibleTools ({ permissions: held, namespaces }: KeyBounds): Tool[] {
+    const key = { permissions: held, namespaces }
     return this.#registry.all().filter(registered => (
       publishableName.test(registered.tool.name) && 'registered' in admitTool({ registered, key, isDirect: true }, this.#jobTypes.deployment)
     )).map(({ tool }) => tool)
@@ -133,6 +147,11 @@ function publish (registry: Registry, all: readonly Tool[], { contextMode, listM
       bodies.set(key, known)
       return await known
     },
+    deferred: async list => {
+      // Who sees few tools has no need of finders in a whole list; here they are what finds the rest.
+      const texts = await deferredTools(callable, list)
+      return bodyOf(texts, list.format, callable.length)
+    },
     skills: {
       ok: true,
       skills: skills.map(({ name, description, tools }) => ({ name, description, tools: tools.map(tool => tool.name) })),
@@ -155,8 +174,12 @@ export async function published (tools: readonly Tool[], specOf: (tool: Tool) =>
     await pause()
     specs.push(JSON.stringify(specOf(tool)))
   }
+  return bodyOf(specs, format, tools.length)
+}
+
+function bodyOf (specs: readonly string[], format: ToolFormat, count: number): Published {
   // Gemini takes all functions in one tool.
   const list = format === 'gemini' && specs.length > 0 ? `{"functionDeclarations":[${specs.join()}]}` : specs.join()
-  const body = `{"ok":true,"tools":[${list}],"count":${tools.length}}`
+  const body = `{"ok":true,"tools":[${list}],"count":${count}}`
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
 }

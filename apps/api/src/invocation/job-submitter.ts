@@ -113,9 +113,9 @@ export class JobSubmitter {
     return admitted.hold === undefined ? job : await heldJob(job, admitted.hold, admitted.registered, this.#deps.keyPartOf(principal))
   }
 
-  async #unknownType (type: string, { permissions }: Principal): Promise<HttpError> {
+  async #unknownType (type: string, principal: Principal): Promise<HttpError> {
     const isType = type.includes('.')
-    const { visible } = this.#deps.catalog.publication(permissions)
+    const { visible } = this.#deps.catalog.publication(principal)
     const known = visible.map(({ name, jobType }) => ({ jobType, called: isType ? withoutKind(jobType) : name }))
     const names = await new NearTools(() => known.map(({ called }) => called)).find(withoutKind(type))
     const near = known.filter(({ called }) => names.includes(called)).map(({ jobType }) => jobType)

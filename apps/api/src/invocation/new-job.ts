@@ -55,8 +55,8 @@ export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): New
 }
 
 /** What a key may use. The jobs that a workflow makes are made without the key, and may do no more than it. */
-export function accessOf ({ queueAllowlist, permissions }: Principal): JobAccess {
-  return { queues: queueAllowlist, permissions }
+export function accessOf ({ queueAllowlist, permissions, namespaces }: Principal): JobAccess {
+  return { queues: queueAllowlist, permissions, ...namespaces !== undefined && { namespaces } }
 }
 
 /**

@@ -38,10 +38,10 @@ export function onCatalogChange (catalog: ToolCatalog, lists: ToolLists, tell: (
 }
 
 function snapshotOf (catalog: ToolCatalog, lists: ToolLists): Snapshot {
-  const publication = catalog.publication(undefined)
+  const publication = catalog.publication({})
   const skills = catalog.registry.skills()
   return {
-    tools: JSON.stringify(lists.for(undefined).tools),
+    tools: JSON.stringify(lists.for({}).tools),
     prompts: JSON.stringify(listPrompts(skills, publication)),
     resources: new Map([
       ...skills.map(({ name, frontMatter, text }) => [`skill://${name}/SKILL.md`, JSON.stringify([frontMatter, text])] as const),

@@ -113,11 +113,11 @@ export class Protocol {
     const product = new ListedServer({
       capabilities: era === 'modern' ? { ...capabilities, extensions: { ...skillsExtension, [tasksExtension]: {} } } : capabilities,
       cacheHints: { ...offerCacheHints, 'tools/list': cached, 'server/discover': cached }
-    }, name => parts.lists.for(exchange.principal.permissions).byName.get(name)?.inputSchema)
+    }, name => parts.lists.for(exchange.principal).byName.get(name)?.inputSchema)
     const { server } = product
     server.setRequestHandler('tools/list', ({ params }) => guarded(exchange, async () => {
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK's type of a tool has more than it sends.
-      return parts.lists.page(exchange.principal.permissions, params?.cursor) as never
+      return parts.lists.page(exchange.principal, params?.cursor) as never
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {

@@ -43,15 +43,20 @@ export async function agentToolRoutes (
   const readLog: ReadLog = async (queue, jobId) => (await logs.tail(queue, jobId, logLines)).map(({ message }) => message)
   const lists = Type.Union([ToolList, ResponsesToolList, AnthropicToolList, GeminiToolList, BedrockToolList])
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: lists, '4xx': ErrorBody } } }, async (request, reply) => {
-    const { format = 'chat', strict, search, namespace, limit = limits.toolSearch.results.default } = request.query
+    const { format = 'chat', strict, search, namespace, defer, pin, limit = limits.toolSearch.results.default } = request.query
     if (limit !== limits.toolSearch.results.default && search === undefined) throw new HttpError('VALIDATION_ERROR', "'limit' goes with 'search': a list is whole")
-    const publication = catalog.publication(principalOf(request).permissions)
+    const publication = catalog.publication(principalOf(request))
     const isStrict = strict === 'true'
-    const { body, etag } = search === undefined && namespace === undefined
-      ? await publication.specs(format, isStrict)
-      : await published(
-        await chosen(publication, { search, namespace, limit: Number(limit) }), tool => providerTool(tool, format, isStrict), format
-      )
+    const isDeferred = defer === '1' || defer === 'true'
+    if (isDeferred && (search !== undefined || namespace !== undefined)) throw new HttpError('VALIDATION_ERROR', "'defer' is for a whole list: it goes with neither 'search' nor 'namespace'")
+    if (pin !== undefined && !isDeferred) throw new HttpError('VALIDATION_ERROR', "'pin' goes with 'defer=1'")
+    const { body, etag } = isDeferred
+      ? await publication.deferred({ format, strict: isStrict, pins: pinsOf(pin, publication) })
+      : search === undefined && namespace === undefined
+        ? await publication.specs(format, isStrict)
+        : await published(
+          await chosen(publication, { search, namespace, limit: Number(limit) }), tool => providerTool(tool, format, isStrict), format
+        )
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     const isKnown = namesTag(request.headers['if-none-match'], etag)
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The publication has made the text that the schema describes.
@@ -60,7 +65,7 @@ export async function agentToolRoutes (
     return await reply.header('content-type', 'application/json; charset=utf-8').serializer(asIs).send(text)
   })
 
-  app.get('/skills', { schema: { response: { 200: SkillList, '4xx': ErrorBody } } }, async request => catalog.publication(principalOf(request).permissions).skills)
+  app.get('/skills', { schema: { response: { 200: SkillList, '4xx': ErrorBody } } }, async request => catalog.publication(principalOf(request)).skills)
 
   app.post('/agent-tools/invoke-batch', {
     config: { makesWork: true },
@@ -81,7 +86,7 @@ export async function agentToolRoutes (
     const { batch: read, message } = await readBatch(request.body)
     const batch = { ...read, maxOutputChars: read.maxOutputChars ?? queryChars(request.query.max_output_chars) }
     const format = request.query.format ?? message?.format
-    const hint = comeBackHint(catalog.publication(caller.principal.permissions))
+    const hint = comeBackHint(catalog.publication(caller.principal))
     const told = async (answer: InvokeBatchResponse): Promise<InvokeBatchResponse> => {
       const outputs = format !== undefined && imageFormats.includes(format) ? answer.results.map(({ output }) => output) : []
       return withMessages(answer, format, message, { hint, images: await images.read(outputs, batch.session, caller.principal) })
@@ -97,6 +102,14 @@ export async function agentToolRoutes (
       await told(await invoker.invoke(batch, { ...caller, listener })))
     return reply
   })
+}
+
+/** @throws HttpError for a name that the list doesn't have: a model would miss the tool. */
+function pinsOf (pin: string | undefined, { names }: Publication): Set<string> {
+  const pins = new Set((pin ?? '').split(',').map(name => name.trim()).filter(name => name !== ''))
+  const known = new Set(names)
+  for (const name of pins) if (!known.has(name)) throw new HttpError('VALIDATION_ERROR', `'pin' names '${name}', which is no tool that this key may call`)
+  return pins
 }
 
 async function chosen (

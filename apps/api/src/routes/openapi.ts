@@ -28,7 +28,7 @@ export async function openApiRoutes (app: App, { catalog, routes, authDisabled, 
       void reply.header('www-authenticate', 'Bearer')
       throw new HttpError('UNAUTHORIZED', unauthorizedText(undefined))
     }
-    const tools = principal === null ? noTools : catalog.publication(principal.permissions).tools
+    const tools = principal === null ? noTools : catalog.publication(principal).tools
     const { body, etag } = await (await open()).write({ tools, toolsOnly, server: serverOf(request, basePath) })
     void reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'x-api-key, authorization' })
     if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).send()

@@ -58,8 +58,8 @@ interface Reporting {
   json: boolean
 }
 
-async function report ({ entries, leftOut, notes, settings }: OpenapiImport, { out, json }: Reporting): Promise<void> {
-  const manifest = { tools: entries }
+async function report ({ title, entries, leftOut, notes, settings }: OpenapiImport, { out, json }: Reporting): Promise<void> {
+  const manifest = { ...title !== '' && { namespace: title }, tools: entries }
   const text = `${JSON.stringify(manifest, null, 2)}\n`
   if (out !== undefined && entries.length > 0) await writeNew(out, text)
   if (json) {

@@ -22,19 +22,24 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
   arguments: ['<paths...>'],
   options: [
     ['--strict', 'warnings are errors'],
+    ['--provider <name>', 'what the API of openai, anthropic or gemini would refuse, and what is sent to it instead'],
     ['--no-import', 'leave Python modules alone'],
     ['--import', 'import them even where there is no whole sandbox: with your files and your network'],
     ['--json', 'print {ok, findings, files} as JSON']
   ],
   run: async ({ options, args, words }) => {
     if (words.includes('--import') && words.includes('--no-import')) throw misuse('--import or --no-import, not both.')
-    const { validateManifests } = await import('@toolyard/manifests')
+    const { lintProviders, validateManifests } = await import('@toolyard/manifests')
+    const asked = options['provider']
+    const provider = lintProviders.find(each => each === asked)
+    if (asked !== undefined && provider === undefined) throw misuse(`--provider must be ${lintProviders.join(', ')}, not '${typeof asked === 'string' ? asked : ''}'`)
     const { readSettings, toolSourcesOf } = await import('@toolyard/runtime')
     const settings = readSettings(process.env)
     const { skills, policyFile, lock } = toolSourcesOf(settings, process.env)
     const { missingForSkills } = await import('../needs/missing.ts')
     const validation = await validateManifests(args, {
       strict: options['strict'] === true,
+      provider,
       skills,
       policyFile,
       lock,

@@ -29,11 +29,12 @@ only what tells it again. It needs an admin key without a tenant.`,
     ['--tenant <tenant>', 'who it belongs to; without one it sees everything'],
     ['--queues <names>', 'the only queues that it may use, with commas between'],
     ['--permissions <names>', 'the only permissions that its tools may hold: read_repo, write_files, network'],
+    ['--namespaces <names>', 'the only namespaces whose tools it may use, with commas between'],
     ['--expires-in <time>', 'such as 30d, 12h or 90m; never without it'],
     jsonOption
   ],
   run: asking(async (target, { args: [name = ''], options }) => {
-    const [tenant, queues, permissions, expiresIn] = ['tenant', 'queues', 'permissions', 'expiresIn'].map(each => textOption(options, each))
+    const [tenant, queues, permissions, namespaces, expiresIn] = ['tenant', 'queues', 'permissions', 'namespaces', 'expiresIn'].map(each => textOption(options, each))
     const role = textOption(options, 'role') ?? 'admin'
     const body = {
       name,
@@ -41,6 +42,7 @@ only what tells it again. It needs an admin key without a tenant.`,
       ...tenant !== undefined && { tenant },
       ...queues !== undefined && { queue_allowlist: queues.split(',') },
       ...permissions !== undefined && { permissions: permissions.split(',').filter(each => each !== '') },
+      ...namespaces !== undefined && { namespaces: namespaces.split(',') },
       ...expiresIn !== undefined && { expires_in_sec: seconds(expiresIn) }
     }
     const answer = await ask(target, 'POST', '/v1/keys', body)

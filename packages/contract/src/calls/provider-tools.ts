@@ -13,7 +13,8 @@ export const ResponsesTool = Type.Object({
   name: Type.String(),
   description: Type.String(),
   parameters: AnySchema,
-  strict: Type.Boolean()
+  strict: Type.Boolean(),
+  defer_loading: Type.Optional(Type.Literal(true, { description: 'With ?defer, for tools that are not pinned.' }))
 })
 export type ResponsesTool = Static<typeof ResponsesTool>
 
@@ -22,16 +23,29 @@ export const AnthropicTool = Type.Object({
   name: Type.String(),
   description: Type.String(),
   input_schema: AnySchema,
-  strict: Type.Optional(Type.Literal(true, { description: 'With ?strict=true, for tools whose schema allows it.' }))
+  strict: Type.Optional(Type.Literal(true, { description: 'With ?strict=true, for tools whose schema allows it.' })),
+  defer_loading: Type.Optional(Type.Literal(true, { description: 'With ?defer, for tools that are not pinned.' }))
 })
 export type AnthropicTool = Static<typeof AnthropicTool>
 
+/** What the Responses API has beside functions where tools are deferred: its search, and namespaces of deferred functions. */
+export const ResponsesToolSearch = Type.Object({ type: Type.Literal('tool_search') })
+export const ResponsesNamespace = Type.Object({
+  type: Type.Literal('namespace'), name: Type.String(), description: Type.String(), tools: Type.Array(ResponsesTool)
+})
+/** Anthropic's own search of deferred tools. */
+export const AnthropicToolSearch = Type.Object({ type: Type.Literal('tool_search_tool_bm25_20251119'), name: Type.Literal('tool_search_tool_bm25') })
+
 /** `GET /v1/agent-tools?format=responses`. */
-export const ResponsesToolList = Type.Object({ ok: Type.Literal(true), tools: Type.Array(ResponsesTool), count: Type.Integer() })
+export const ResponsesToolList = Type.Object({
+  ok: Type.Literal(true), tools: Type.Array(Type.Union([ResponsesTool, ResponsesNamespace, ResponsesToolSearch])), count: Type.Integer()
+})
 export type ResponsesToolList = Static<typeof ResponsesToolList>
 
 /** `GET /v1/agent-tools?format=anthropic`. */
-export const AnthropicToolList = Type.Object({ ok: Type.Literal(true), tools: Type.Array(AnthropicTool), count: Type.Integer() })
+export const AnthropicToolList = Type.Object({
+  ok: Type.Literal(true), tools: Type.Array(Type.Union([AnthropicTool, AnthropicToolSearch])), count: Type.Integer()
+})
 export type AnthropicToolList = Static<typeof AnthropicToolList>
 
 /** A tool as Gemini's API takes it, within `functionDeclarations`. */

@@ -112,6 +112,8 @@ export interface JobDependency {
 export interface JobAccess {
   queues?: readonly string[] | undefined
   permissions?: readonly Permission[] | undefined
+  /** Of whose tools; undefined: of all. */
+  namespaces?: readonly string[] | undefined
 }
 
 /** The output of a call that succeeded, as it travels: inline when small, else a pointer to where it is stored once. */

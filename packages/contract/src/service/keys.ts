@@ -13,6 +13,9 @@ const Role = Type.Enum([...roles], { description: 'read looks, approver also dec
 const Tenant = Type.String({ pattern: tenantNamePattern, description: 'Who the key belongs to; without one it is the operator\'s.' })
 const Queues = Type.Array(QueueName, { description: 'The only queues that the key may use.' })
 const Permissions = Type.Array(Type.Enum([...permissions]), { description: 'The only permissions that tools may hold which the key uses.' })
+const Namespaces = Type.Array(Type.String({ minLength: 1, maxLength: limits.namespaceChars }), {
+  maxItems: limits.keyNamespaces, description: 'The only namespaces whose tools the key may use; it sees no others.'
+})
 const Sse = Type.Boolean({ description: 'Whether the key may open event streams; true when absent.' })
 const ExpiresIn = Type.Integer({
   minimum: limits.keyExpirySec.min, maximum: limits.keyExpirySec.max, description: 'Seconds until the key is worth nothing; never when absent.'
@@ -25,6 +28,7 @@ export const NewKeyRequest = Type.Object({
   tenant: Type.Optional(Tenant),
   queue_allowlist: Type.Optional(Queues),
   permissions: Type.Optional(Permissions),
+  namespaces: Type.Optional(Namespaces),
   sse: Type.Optional(Sse),
   expires_in_sec: Type.Optional(ExpiresIn)
 }, { additionalProperties: false })
@@ -39,6 +43,7 @@ export const KeyView = Type.Object({
   tenant: Type.Union([Type.String(), Type.Null()]),
   queue_allowlist: Type.Union([Type.Array(Type.String()), Type.Null()]),
   permissions: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  namespaces: Type.Union([Type.Array(Type.String()), Type.Null()]),
   sse: Type.Boolean(),
   source: Type.Enum(['settings', 'redis'], { description: 'Keys of the settings are there as long as the settings name them.' }),
   created_at: Time,
@@ -65,6 +70,7 @@ const fields = [
   ['tenant', false, Compile(Tenant), `'tenant' must match ${tenantNamePattern}`],
   ['queue_allowlist', false, Compile(Queues), `'queue_allowlist' must be an array of names that match ${queueNamePattern}`],
   ['permissions', false, Compile(Permissions), `'permissions' must be an array of ${permissions.join(', ')}`],
+  ['namespaces', false, Compile(Namespaces), `'namespaces' must be an array of at most ${limits.keyNamespaces} names of 1 to ${limits.namespaceChars} characters`],
   ['sse', false, Compile(Sse), "'sse' must be a boolean"],
   ['expires_in_sec', false, Compile(ExpiresIn), `'expires_in_sec' must be integer ${limits.keyExpirySec.min}..${limits.keyExpirySec.max}`]
 ] as const

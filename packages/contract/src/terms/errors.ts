@@ -30,7 +30,7 @@ export const callErrors = {
   UNKNOWN_TOOL: { status: 404, retryable: false, meaning: 'No tool of this name is in the registry.' },
   JOB_TYPE_DISABLED: { status: 403, retryable: false, meaning: 'The tool exists, but its job type or policy is switched off.' },
   INVALID_ARGUMENTS: { status: 400, retryable: false, meaning: 'The arguments do not fit the schema of the tool; details lists the paths.' },
-  FORBIDDEN: { status: 403, retryable: false, meaning: 'The queue or the permissions of the tool are not allowed for this key.' },
+  FORBIDDEN: { status: 403, retryable: false, meaning: 'The queue, the namespace or the permissions of the tool are not allowed for this key.' },
   TIMEOUT: { status: 202, retryable: true, meaning: 'wait_ms ended first; the job goes on and can be followed by its job_id.' },
   TOOL_FAILED: { status: 422, retryable: true, meaning: 'The tool ran and reported failure; the message is its own.' },
   TOOL_TIMEOUT: { status: 422, retryable: false, meaning: 'The tool ran longer than its execution timeout and was killed.' },

@@ -86,6 +86,10 @@ export const limits = {
   toolSearch: { queryChars: 1_000, results: { min: 1, max: 50, default: 5 } },
   /** UTF-16 units of the name of a namespace. */
   namespaceChars: 200,
+  /** UTF-16 units of the names that a request pins. */
+  pinnedChars: 4_000,
+  /** Namespaces that a key may be bound to. */
+  keyNamespaces: 100,
   /** Lines that one request of a job's log gets. */
   logTail: { min: 1, max: 2_000, default: 200 }
 } as const

@@ -9,7 +9,7 @@ import type { JsonSchema } from '../tool/tool.ts'
 import { HttpEntry } from './http/definition.ts'
 import { McpEntry } from './mcp/definition.ts'
 import { SkillEntry } from './skill/definition.ts'
-import { Namespace } from '../layer/namespace.ts'
+import { catalogueFields, Namespace } from '../layer/catalogue-fields.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
 
@@ -37,6 +37,7 @@ export const AgentcliTool = Type.Object({
   warm: Type.Optional(Warm),
   sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the program, as sha256sum prints it: another program is not run.' })),
   ...policyFields,
+  ...catalogueFields,
   publishAs: Type.Optional(Type.Union([Type.Literal('prompt'), PublishedResource], { description: 'What clients of MCP see instead of a tool: a prompt, or a resource.' })),
   enabled: flag('Whether it is served.', true),
   disabled: flag('The same, the other way round.', false),

@@ -14,7 +14,7 @@ import { wrongFields } from '../layer/kind-fields.ts'
 import { policyFields, rulesOf } from '../schema/policy/definition.ts'
 import { AgentcliTool, Warm } from './definition.ts'
 import { entryKind } from './entry-kinds.ts'
-import { folded } from './folded.ts'
+import { folded } from '../document/folded.ts'
 
 /** One entry of `tools` after its types were checked: absent and null fields have their empty value, as in Go. */
 export interface AgentcliEntry {

@@ -6,7 +6,7 @@ import { placeOf } from '../document/place.ts'
 import { permissionAliases, unknownFields } from '../document/unknown-fields.ts'
 import { AgentcliManifest, AgentcliTool } from './definition.ts'
 import { entryKind } from './entry-kinds.ts'
-import { folded } from './folded.ts'
+import { folded } from '../document/folded.ts'
 
 /** Names that people write for fields of this format. */
 const aliases = {

@@ -2,9 +2,8 @@ import { constants } from 'node:fs'
 import { access, open, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
 import { crlfText, firstLineBytes, markedText, noFirstLineText, readFirstLine } from '@toolyard/contract/terms'
-import type { DocumentPath } from '../finding/finding.ts'
 import type { Finding } from '../finding/finding.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { CommandRun, Tool } from '../tool/tool.ts'
 import { goQuote } from '../finding/go-quote.ts'
 import { installedProgram } from '../program/installed.ts'
 import { isOtherThanPinned } from '../program/pin.ts'
@@ -23,12 +22,21 @@ export async function programFindings (tools: readonly Tool[], where: { director
   const written = join(directory, 'tools', 'bin') + sep
   const real = join(await realpath(directory).catch(() => directory), 'tools', 'bin') + sep
   const places: Places = { written, real, searchPath }
-  const findings: Finding[] = []
   const trust = createTrustCheck()
-  for (let start = 0; start < tools.length; start += batchSize) {
-    findings.push(...(await Promise.all(tools.slice(start, start + batchSize).map(tool => programFinding(tool, places, trust)))).flat())
+  const commands = tools.flatMap(({ name, source, run }) => run.kind === 'command' ? [{ name, source, run }] : [])
+  // A thousand tools often share one program.
+  const programs = new Map(commands.map(({ run }) => [`${run.sha256} ${run.program}`, run]))
+  const keys = [...programs.keys()]
+  const faults = new Map<string, ProgramFault[]>()
+  for (let start = 0; start < keys.length; start += batchSize) {
+    await Promise.all(keys.slice(start, start + batchSize).map(async key => {
+      const run = programs.get(key)
+      if (run !== undefined) faults.set(key, await programFaults(run, places, trust))
+    }))
   }
-  return findings
+  return commands.flatMap(({ name, source, run }) => (faults.get(`${run.sha256} ${run.program}`) ?? []).map(({ about, ...fault }): Finding => ({
+    severity: 'warning', file: source.file, index: source.index, tool: name, path: ['tools', source.index, 'command'], ...fault, message: `${about(goQuote(name))} (program ${goQuote(run.program)})`
+  })))
 }
 
 /** Where programs lie. */
@@ -40,36 +48,33 @@ interface Places {
   searchPath: string
 }
 
-async function programFinding (tool: Tool, { written, real: bin, searchPath }: Places, trust: TrustCheck): Promise<Finding[]> {
-  if (tool.run.kind !== 'command') return []
-  const { program } = tool.run
-  const path: DocumentPath = ['tools', tool.source.index, 'command']
-  const warning = (rule: string, message: string, fix: string): Finding =>
-    ({ severity: 'warning', file: tool.source.file, rule, index: tool.source.index, tool: tool.name, path, message, fix })
-  const place = `(program ${goQuote(program)})`
+/** What is wrong with a program, whatever tool runs it. */
+type ProgramFault = Pick<Finding, 'rule' | 'untrusted' | 'nonconforming'> & { fix: string, about: (tool: string) => string }
+
+async function programFaults (
+  { program, sha256 }: CommandRun, { written, real: bin, searchPath }: Places, trust: TrustCheck
+): Promise<ProgramFault[]> {
   try {
     const found = await stat(program)
-    if (!found.isFile()) return [missing(warning('AC12', unavailable(tool.name, 'not a file', place), 'Name a program.'))]
+    if (!found.isFile()) return [unavailable('not a file', 'Name a program.')]
     await access(program, constants.X_OK)
-    const findings: Finding[] = []
+    const faults: ProgramFault[] = []
     const fault = await firstLineFault(program, searchPath)
-    if (fault !== undefined) findings.push(missing(warning('AC12', unavailable(tool.name, fault.text, place), fault.fix)))
+    if (fault !== undefined) faults.push(unavailable(fault.text, fault.fix))
     const real = await realpath(program)
     if (program.startsWith(written) && !real.startsWith(bin)) {
-      findings.push(warning('A11', `program of tool ${goQuote(tool.name)} is a symbolic link out of tools/bin, to ${goQuote(real)}, which is what runs ${place}`, 'Put the program itself below tools/bin, or name the one that is meant by its absolute path.'))
+      faults.push({ rule: 'A11', about: tool => `program of tool ${tool} is a symbolic link out of tools/bin, to ${goQuote(real)}, which is what runs`, fix: 'Put the program itself below tools/bin, or name the one that is meant by its absolute path.' })
     }
     const open = await trust(program)
     if (open !== undefined) {
-      const finding = warning('A11', `program of tool ${goQuote(tool.name)} may be replaced by others than its owner, who may write to ${goQuote(open)} ${place}`, `Run chmod go-w on ${open}.`)
-      findings.push({ ...finding, untrusted: true })
+      faults.push({ rule: 'A11', untrusted: true, about: tool => `program of tool ${tool} may be replaced by others than its owner, who may write to ${goQuote(open)}`, fix: `Run chmod go-w on ${open}.` })
     }
-    if (tool.run.sha256 !== undefined && await isOtherThanPinned(program, tool.run.sha256)) {
-      const finding = warning('fault 48', `program of tool ${goQuote(tool.name)} is not the one that sha256 pins, and is not run ${place}`, 'Look at what changed it; when it was you, write what sha256sum prints.')
-      findings.push({ ...finding, nonconforming: true })
+    if (sha256 !== undefined && await isOtherThanPinned(program, sha256)) {
+      faults.push({ rule: 'fault 48', nonconforming: true, about: tool => `program of tool ${tool} is not the one that sha256 pins, and is not run`, fix: 'Look at what changed it; when it was you, write what sha256sum prints.' })
     }
-    return findings
+    return faults
   } catch (error) {
-    return [missing(warning('AC12', unavailable(tool.name, reason(error), place), 'Build or install the program, or make it executable.'))]
+    return [unavailable(reason(error), 'Build or install the program, or make it executable.')]
   }
 }
 
@@ -98,12 +103,8 @@ async function headOf (program: string): Promise<Buffer> {
 }
 
 /** A warning while the service runs, since a worker may have the program; an error to a validation. */
-function missing (finding: Finding): Finding {
-  return { ...finding, nonconforming: true }
-}
-
-function unavailable (name: string, why: string, place: string): string {
-  return `configured tool ${goQuote(name)} is unavailable: ${why} ${place}`
+function unavailable (why: string, fix: string): ProgramFault {
+  return { rule: 'AC12', nonconforming: true, about: tool => `configured tool ${tool} is unavailable: ${why}`, fix }
 }
 
 function reason (error: unknown): string {

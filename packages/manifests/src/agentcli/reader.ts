@@ -1,5 +1,4 @@
 import { dirname } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { isSecretVariable, limits } from '@toolyard/contract/terms'
 import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
@@ -48,8 +47,10 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
   const servers: McpServer[] = []
   const skillSettings: SkillSettings[] = []
   const readKind = kindReader({ file, schemas })
+  const pause = createPause()
   for (const [index, entry] of decoded.entries.entries()) {
     if (entry === undefined) {
+      await pause()
       const reading = await readKind(decoded.raw.entries[index], index)
       findings.add(reading?.findings ?? [])
       served.push(...reading?.entries ?? [])
@@ -66,7 +67,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
     if (read?.kind === 'tool' && published.publishAs !== undefined) read.tool.publishAs = published.publishAs
     if (read !== undefined && unusable.length === 0) served.push(read)
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
-    if (entry.schema !== undefined || index % 100 === 0) await setImmediate()
+    await pause()
   }
   const tools = served.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
   findings.add(await programFindings(tools, { directory: dirname(file), searchPath }))

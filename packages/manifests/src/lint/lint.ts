@@ -17,10 +17,16 @@ const advice = {
   depth: 5,
   properties: 50,
   /** UTF-16 units of a schema's JSON: about 2,000 tokens, which every turn pays for. */
-  schemaChars: 8_000
+  schemaChars: 8_000,
+  /** UTF-16 units that are shown of a schema. */
+  sentChars: 2_000
 } as const
 
 const formats: readonly ToolFormat[] = ['chat', 'responses', 'anthropic', 'gemini', 'bedrock']
+/** Providers that a validation can be for. */
+export const lintProviders = ['openai', 'anthropic', 'gemini'] as const
+export type ProviderName = (typeof lintProviders)[number]
+const formatsOf: Readonly<Record<ProviderName, readonly ToolFormat[]>> = { openai: ['chat', 'responses'], anthropic: ['anthropic'], gemini: ['gemini'] }
 
 /** What a rule says of a tool: its message without the place in front, and what to do. */
 type Advice = [rule: string, message: string, fix: string]
@@ -30,14 +36,15 @@ type Advice = [rule: string, message: string, fix: string]
  * are `lint/count`, `lint/name`, `lint/description`, `lint/depth`, `lint/size`, `lint/strict` and `lint/provider`.
  * Built-in tools are not looked at, but counted.
  */
-export function lintForModels (registry: Registry): Finding[] {
+export function lintForModels (registry: Registry, provider?: ProviderName): Finding[] {
+  const about = provider === undefined ? formats : formatsOf[provider]
   const published = registry.published().map(({ tool }) => tool)
   const tools = published.filter(({ source }) => source.format !== 'builtin')
   const twins = twinsOf(published)
   return [
     ...countFindings(published),
     ...tools.flatMap(tool => [
-      ...nameAdvice(tool, twins), ...descriptionAdvice(tool), ...schemaAdvice(tool), ...providerAdvice(tool)
+      ...nameAdvice(tool, twins), ...descriptionAdvice(tool), ...schemaAdvice(tool), ...providerAdvice(tool, about, provider !== undefined)
     ].map(advice => finding(tool, advice)))
   ]
 }
@@ -93,8 +100,8 @@ function schemaAdvice ({ parameters }: Tool): Advice[] {
   return found.filter(each => each !== false)
 }
 
-/** What is changed in a schema before it is sent, and for whom. */
-function providerAdvice ({ parameters }: Tool): Advice[] {
+/** What is changed in a schema before it is sent, and for whom; where one provider is asked about, also what is sent. */
+function providerAdvice ({ parameters }: Tool, formats: readonly ToolFormat[], isOne: boolean): Advice[] {
   const forWhom = new Map<string, ToolFormat[]>()
   for (const format of formats) {
     for (const change of providerSchema(parameters, format).changes) forWhom.set(change, [...forWhom.get(change) ?? [], format])
@@ -102,8 +109,14 @@ function providerAdvice ({ parameters }: Tool): Advice[] {
   return [...forWhom].map(([change, formats]) => ([
     'lint/provider',
     `is sent to models with another schema, since their APIs refuse this one: ${change} (${formats.join(', ')})`,
-    'Nothing: calls are checked against the schema as it is written. Or write it so yourself.'
+    isOne && formats[0] !== undefined
+      ? `Sent instead: ${shortened(JSON.stringify(providerSchema(parameters, formats[0]).schema), advice.sentChars)}`
+      : 'Nothing: calls are checked against the schema as it is written. Or write it so yourself.'
   ]))
+}
+
+function shortened (text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}...`
 }
 
 function finding ({ name, source: { file, index } }: Tool, [rule, message, fix]: Advice): Finding {

@@ -2,7 +2,7 @@ import { locate } from '../document/yaml.ts'
 import type { DocumentPath, Finding } from '../finding/finding.ts'
 import { importFinding, type ImportFault } from '../registry/import-faults.ts'
 import { readManifestText } from '../document/manifest-file.ts'
-import { lintForModels } from './lint.ts'
+import { lintForModels, type ProviderName } from './lint.ts'
 import { loadRegistry, type Registry } from '../registry/registry.ts'
 import type { Skill, SkillSettings } from '../layer/skill.ts'
 import type { LockPolicy } from '../layer/lock/locked-manifests.ts'
@@ -14,6 +14,8 @@ import type { Tool } from '../tool/tool.ts'
 export interface ValidationOptions {
   /** Warnings are errors; notes are not. Default false. */
   strict?: boolean
+  /** Whose API schemas are judged for; default: all that there are forms for. */
+  provider?: ProviderName | undefined
   /** What the operator decided about skills. */
   skills?: Partial<SkillOptions>
   /** Path of the file with rules on all calls. */
@@ -51,7 +53,7 @@ export interface Validation {
  * Stricter than loading: what a format requires, but a service can do without, is an error.
  */
 export async function validateManifests (
-  paths: readonly string[], { strict = false, skills = {}, policyFile, lock, tryImports, lacking }: ValidationOptions = {}
+  paths: readonly string[], { strict = false, provider, skills = {}, policyFile, lock, tryImports, lacking }: ValidationOptions = {}
 ): Promise<Validation> {
   const registry = await loadRegistry({ manifests: paths, skills, policyFile, everyFault: true, ...lock !== undefined && { lock } })
   // Those of all layers: what a later one replaces is broken all the same.
@@ -64,7 +66,7 @@ export async function validateManifests (
   const known = new Set(faults.map(placeOfEntry))
   const read = registry.findings.filter(finding => !isClassFault(finding) || !known.has(placeOfEntry(finding)))
   const lacks = await lacking?.(registry.skills(), registry.skillSettings()) ?? []
-  const found = [...read, ...lacks, ...lintForModels(registry), ...faults, ...unfit].map(finding => judged(finding, strict))
+  const found = [...read, ...lacks, ...lintForModels(registry, provider), ...faults, ...unfit].map(finding => judged(finding, strict))
   const findings = await located(found, registry)
   return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }
 }

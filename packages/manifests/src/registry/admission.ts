@@ -45,6 +45,7 @@ const refusals = {
   service: ({ name }: Tool) => ({ code: 'INVALID_ARGUMENTS', message: `Tool '${name}' is answered at once and can't be a job: call it` }),
   unavailable: ({ name, unavailable }: Tool) => ({ code: 'TOOL_UNAVAILABLE', message: `Tool '${name}' can't run: ${unavailable}` }),
   queue: (queue: string, allowed: readonly string[]) => ({ code: 'FORBIDDEN', message: `Queue '${queue}' is not allowed for this API key.`, details: { allowed_queues: [...allowed] } }),
+  namespace: ({ name }: Tool) => ({ code: 'FORBIDDEN', message: `Tool '${name}' is of no namespace that this API key may use` }),
   permissions: ({ name }: Tool, beyond: Permission[]) => ({ code: 'FORBIDDEN', message: `Tool '${name}' needs permissions that are not allowed: ${beyond.join(', ')}`, details: { permissions: beyond } }),
   arguments: (tool: Tool, args: Record<string, unknown>, issues: Issue[]) => ({ code: 'INVALID_ARGUMENTS', message: summary(tool, args, issues), details: { issues } })
 } satisfies Record<string, (...about: never[]) => Refusal>
@@ -91,7 +92,7 @@ export function admitTool (call: AskedCall, deployment: Deployment): { registere
   if (!isEnabled(tool, deployment)) return { error: refusals.disabled(tool) }
   if (tool.unavailable !== undefined) return { error: refusals.unavailable(tool) }
   if (tool.run.kind === 'service' && call.isDirect !== true) return { error: refusals.service(tool) }
-  const error = (queue === undefined ? undefined : queueRefusal(key, queue)) ?? permissionRefusal(tool, key, deployment)
+  const error = (queue === undefined ? undefined : queueRefusal(key, queue)) ?? keyRefusal(tool, key, deployment)
   return error === undefined ? { registered } : { error }
 }
 
@@ -105,8 +106,15 @@ export function queueRefusal ({ queues }: JobAccess, queue: string): Refusal | u
   return queues === undefined || queues.includes(queue) ? undefined : refusals.queue(queue, queues)
 }
 
+/** Says that a key may not use a tool; undefined when it may. What the service answers by itself is of no namespace. */
+export function keyRefusal (tool: Tool, key: JobAccess, deployment: Pick<Deployment, 'permissions'>): Refusal | undefined {
+  const { namespaces } = key
+  const isForeign = namespaces !== undefined && tool.run.kind !== 'service' && (tool.namespace === undefined || !namespaces.includes(tool.namespace))
+  return isForeign ? refusals.namespace(tool) : permissionRefusal(tool, key, deployment)
+}
+
 /** Says that a tool holds permissions which the deployment or the key does not allow; undefined when it holds none. */
-export function permissionRefusal (tool: Tool, key: JobAccess, { permissions }: Deployment): Refusal | undefined {
+export function permissionRefusal (tool: Tool, key: JobAccess, { permissions }: Pick<Deployment, 'permissions'>): Refusal | undefined {
   const beyond = permissionsBeyond(tool.permissions, permissions, key.permissions)
   return beyond.length === 0 ? undefined : refusals.permissions(tool, beyond)
 }

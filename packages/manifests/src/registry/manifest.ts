@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { folded } from '../agentcli/folded.ts'
+import { folded } from '../document/folded.ts'
 import { readAgentcli } from '../agentcli/reader.ts'
 import { duplicateKeys } from '../document/duplicate-keys.ts'
-import { withNamespace } from '../layer/namespace.ts'
+import { withCatalogueFields } from '../layer/catalogue-fields.ts'
 import type { YamlMemory } from '../document/yaml-memory.ts'
 import { ManifestFault, wholeFinding } from '../finding/finding.ts'
 import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
@@ -14,6 +14,7 @@ import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles
 import type { Schemas } from '../schema/schemas.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
 import { readSkillOf, readSkills } from '../skill/reader.ts'
+import { refuseLong, refuseTooMany } from './tool-bound.ts'
 import { readToolManifest } from '../tool-manifest/reader.ts'
 
 /** Readers of formats that are one file. */
@@ -44,7 +45,7 @@ export async function readManifests (named: readonly string[], lock: LockPolicy 
     const layer = await readManifest(manifest.path, tools)
     layers.push({ ...layer, findings: [...manifest.findings, ...layer.findings], files: [...layer.files ?? [], ...manifest.files] })
   }
-  return layers
+  return refuseTooMany(layers)
 }
 
 async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {
@@ -72,9 +73,10 @@ async function readLayer (file: string, directory: string | undefined, { schemas
   const parsed = await parse(file, await readManifestText(file), yaml)
   // A list of tools beside a SKILL.md is of a newer form of skills.
   if (Array.isArray(parsed.value) && (await recognizeDirectory(dirname(file)))?.format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
+  refuseLong(parsed.value)
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
   if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
-  return withNamespace(await readers[format]({ file, schemas, everyFault, searchPath: skills.path, ...parsed }), parsed.value, file)
+  return withCatalogueFields(await readers[format]({ file, schemas, everyFault, searchPath: skills.path, ...parsed }), parsed.value, file)
 }
 
 /** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */

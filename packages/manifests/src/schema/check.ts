@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../document/depth.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { PatternRefused } from './pattern/pattern.ts'
@@ -95,6 +96,7 @@ function pythonFix (source: string): string | undefined {
 }
 
 function metaFaults (schema: JsonSchema, meta: AnyAjv): SchemaFault[] {
+  if (isPlainlyValid(schema)) return []
   const { $schema: _, ...plain } = schema
   if (meta.validateSchema(plain) === true) return []
   // Each alternative that a value doesn't fit has an error of its own; the first says what is meant most often.
@@ -125,4 +127,46 @@ function compileFaults (schema: JsonSchema, { compileSchema }: CheckTools): Sche
 function shown (value: unknown): string {
   const text = JSON.stringify(value)
   return text.length > manifestLimits.issueTextChars ? `${text.slice(0, manifestLimits.issueTextChars)}…` : text
+}
+
+const types: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'])
+/** Names that are compared with one another. */
+const mostNames = 100
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isFlag = (value: unknown): boolean => typeof value === 'boolean'
+const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+const isNames = (value: unknown): value is unknown[] => (
+  Array.isArray(value) && value.length <= mostNames && value.every(isText) && new Set(value).size === value.length
+)
+const isSchema = (value: unknown): boolean => typeof value === 'boolean' || (isRecord(value) && isPlainlyValid(value))
+
+/** Keywords that nearly all schemas of tools are made of, and what each draft takes as their values. */
+const keywords = new Map<string, (value: unknown) => boolean>([
+  ['type', value => types.has(value)],
+  ['title', isText],
+  ['description', isText],
+  ['default', () => true],
+  ['format', isText],
+  ['enum', value => isNames(value) && value.length > 0],
+  ['minimum', isNumber],
+  ['maximum', isNumber],
+  ['minLength', isCount],
+  ['maxLength', isCount],
+  ['minItems', isCount],
+  ['maxItems', isCount],
+  ['uniqueItems', isFlag],
+  ['required', isNames],
+  ['items', isSchema],
+  ['additionalProperties', isSchema],
+  ['properties', value => isRecord(value) && Object.values(value).every(isSchema)]
+])
+
+/**
+ * Whether a schema is so plain that every draft takes it: to ask a meta-schema takes 0.1 ms, which ten thousand tools feel. What isn't
+ * known here is asked about.
+ */
+function isPlainlyValid (schema: Record<string, unknown>): boolean {
+  return Object.keys(schema).every(keyword => keywords.get(keyword)?.(schema[keyword]) === true)
 }

@@ -5,7 +5,7 @@ import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { isPlainPattern } from './pattern/plain.ts'
 import { dataKeywords, mapKeywords } from './keywords.ts'
-import { losesDigits, lostNumbers } from './survey.ts'
+import { losesDigits, lostNumbers, surveySchema } from './survey.ts'
 
 /** A schema whose defaults all fit, and where those stand that were left out. */
 export interface FittingDefaults {
@@ -29,7 +29,9 @@ const most = 20
 /** What is said of a schema of arguments with defaults that don't fit, or bounds that are read as others. */
 export function defaultFaults (schema: unknown): Array<{ message: string, fix: string }> {
   if (!isRecord(schema) || isDeeperThan(manifestLimits.depth, schema)) return []
-  const defaults = fittingDefaults(schema).unfit.slice(0, most).map(place => ({
+  // Most schemas have none, and to look for them takes less than to judge them.
+  const unfit = surveySchema(schema).defaults ? fittingDefaults(schema).unfit : []
+  const defaults = unfit.slice(0, most).map(place => ({
     message: `the default of ${JSON.stringify(shortened(place.join('.')))} does not fit it: it is not filled in`,
     fix: 'Correct the default, or remove it. A number with more digits than a double holds is written as a text.'
   }))

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { writeThrough } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../document/depth.ts'
 import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import type { SchemaFault } from './check.ts'
-import { createSchemaCompiler, type SchemaMemory } from './compiler.ts'
+import { createSchemaCompiler, type SchemaCompiler, type SchemaMemory } from './compiler.ts'
 import type { Issue } from './issues.ts'
 import { canBacktrack } from './pattern/pattern.ts'
 import { SchemaThreads } from './schema-threads.ts'
@@ -37,6 +38,8 @@ export interface Validators {
 export interface SchemasMemory extends SchemaMemory {
   /** Faults of large schemas by their JSON. */
   readonly checks: ReadonlyMap<string, Promise<SchemaFault[]>>
+  /** Digests of small schemas without a fault. */
+  readonly good: ReadonlySet<string>
   readonly threads: SchemaThreads
 }
 
@@ -46,32 +49,46 @@ export interface SchemasMemory extends SchemaMemory {
  * @param known what that of the load before has learned; what isn't asked for again is forgotten with it.
  */
 export function createSchemas (known?: SchemasMemory): Schemas {
-  const compiler = createSchemaCompiler(known)
+  const { patterns, validators, metaSchema } = known ?? {}
+  const isKnown = patterns !== undefined && validators !== undefined && metaSchema !== undefined
+  const compiler = createSchemaCompiler(isKnown ? { patterns, validators, metaSchema } : undefined)
   const threads = known?.threads ?? new SchemaThreads()
   const checks = new Map<string, Promise<SchemaFault[]>>()
+  const good = new Set<string>()
   return {
-    memory: { ...compiler.memory, checks, threads },
+    memory: { ...compiler.memory, checks, good, threads },
     check: async schema => {
-      if (!isLarge(schema)) return [...lostValues(schema), ...compiler.check(schema)]
+      if (isDeeperThan(manifestLimits.depth, schema)) return compiler.check(schema)
+      if (!isLarge(schema)) {
+        const digest = createHash('sha256').update(writeThrough(schema)).digest('base64')
+        const faults = known?.good.has(digest) === true ? [] : [...lostValues(schema), ...compiler.check(schema)]
+        if (faults.length === 0) good.add(digest)
+        return faults
+      }
       const json = writeThrough(schema)
       const check = checks.get(json) ?? known?.checks.get(json) ?? threads.check(json)
       checks.set(json, check)
       return [...lostValues(schema), ...await check]
     },
-    validators: schema => {
-      let task: { json: string, backtracks: boolean } | undefined
-      const inThread = async (args: Record<string, unknown>) => {
-        task ??= { json: writeThrough(schema), backtracks: [...surveySchema(schema).patterns].some(canBacktrack) }
-        return await threads.validate(task.json, args, task.backtracks) ?? tooComplex
-      }
-      if (isLarge(schema)) return { validate: args => compiler.validator(schema)(args), check: inThread }
-      const validate = compiler.validator(schema)
-      return {
-        validate,
-        check: async args => {
-          const quick = validate(args, manifestLimits.quickSteps)
-          return quick === tooComplex ? await inThread(args) : quick
-        }
+    validators: validatorsWith(compiler, threads)
+  }
+}
+
+/** They live as long as their tools do, and hold nothing of what a load knew. */
+function validatorsWith (compiler: SchemaCompiler, threads: SchemaThreads): Schemas['validators'] {
+  return schema => {
+    let task: { json: string, backtracks: boolean } | undefined
+    const inThread = async (args: Record<string, unknown>) => {
+      task ??= { json: writeThrough(schema), backtracks: [...surveySchema(schema).patterns].some(canBacktrack) }
+      return await threads.validate(task.json, args, task.backtracks) ?? tooComplex
+    }
+    if (isLarge(schema)) return { validate: args => compiler.validator(schema)(args), check: inThread }
+    const validate = compiler.validator(schema)
+    return {
+      validate,
+      check: async args => {
+        const quick = validate(args, manifestLimits.quickSteps)
+        return quick === tooComplex ? await inThread(args) : quick
       }
     }
   }

@@ -1,4 +1,4 @@
-import { isRecord, lostText } from '@toolyard/contract/terms'
+import { holdsWritten, isRecord, lostText } from '@toolyard/contract/terms'
 import { manifestLimits } from '../tool/limits.ts'
 import { withoutNeedlessEscapes } from './pattern/escapes.ts'
 import { isPlainPattern } from './pattern/plain.ts'
@@ -117,7 +117,8 @@ const most = 20
 /** All of them but those of defaults, which are not filled in. The schema must not be nested without bound. */
 export function lostNumbers (schema: unknown): LostNumber[] {
   const found: LostNumber[] = []
-  if (isRecord(schema)) walkNumbers(schema, [], found)
+  // Few texts have such numbers at all.
+  if (isRecord(schema) && holdsWritten(schema)) walkNumbers(schema, [], found)
   return found
 }
 

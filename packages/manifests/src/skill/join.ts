@@ -37,7 +37,7 @@ export function joinSkills (layers: readonly Layer[], options: SkillOptions): Jo
       return {
         entries: [...layer.entries, ...own.filter(skill => stays.has(skill)).flatMap(skill => [
           ...first === skill ? readers.map(toolEntry) : [],
-          ...skill.tools.map(toolEntry)
+          ...skill.tools.map(tool => toolEntry({ ...tool, namespace: skill.name }))
         ])],
         leftOut: replacedOnes.flatMap(skill =>
           skill.tools.map(({ name, source }) => ({ name, source, because: replacement(skill, last.get(skill.name)) }))),

@@ -4,7 +4,7 @@ import { Type } from '@toolyard/contract/type'
 import { SnakeLimits } from '../program/limit-fields.ts'
 import { policyFields } from '../schema/policy/definition.ts'
 import { digestPattern } from '../program/pin.ts'
-import { Namespace } from '../layer/namespace.ts'
+import { catalogueFields, Namespace } from '../layer/catalogue-fields.ts'
 
 export const parameterTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const
 
@@ -64,6 +64,7 @@ export const ToolDescriptor = Type.Object({
   strict_outputs: flag('Whether a result that does not fit outputs is an error, not a warning.', false),
   sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the file of the module, as sha256sum prints it: another one is not run.' })),
   ...policyFields,
+  ...catalogueFields,
   python_root: optionalText('Directory that modules are imported from, relative to the manifest; else the nearest directory above it that has the module.')
 })
 export type ToolDescriptor = Static<typeof ToolDescriptor>

@@ -16,6 +16,11 @@ export const manifestLimits = {
   yamlMs: 20_000,
   /** Values, and UTF-16 units of texts, that a YAML file may hold once its aliases are followed. */
   yamlExpansion: 4_194_304,
+  /** Tools of all manifests together: 50 MB or so in each process. */
+  tools: 50_000,
+  /** Words that an entry may be found by, and UTF-16 units of one. */
+  tags: 50,
+  tagChars: 100,
   /** Findings that are listed of one manifest. */
   findings: 1_000,
   /** Times that aliases of a YAML text may be followed; more is a bomb. */

@@ -142,6 +142,8 @@ export interface Tool {
   description: string
   /** What it belongs to: the MCP server that it comes from, or what its manifest says. */
   namespace?: string
+  /** Words that it is found by. */ tags?: readonly string[]
+  /** Models have it from the start where others are deferred. */ pinned?: true
   /** JSON Schema of the arguments; `{type: "object", properties: {}}` when the manifest has none. */
   parameters: JsonSchema
   /** The switchable record behind the tool, such as `data.file_read` or `agentcli.get_time`. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { BulkAction, JobListQuery, JobSummary, Permission } from '@toolyard/contract'
+import type { BulkAction, JobAccess, JobListQuery, JobSummary, Permission } from '@toolyard/contract'
 import type { JobLister } from '../read/job-lister.ts'
 import { newJobId, type JobScope, type Redis, required, serverTime } from '@toolyard/store'
 import { BulkRecords, type Bulk } from './bulk-record.ts'
@@ -17,8 +17,8 @@ export interface BulkChangesParts {
   lister: JobLister
   canceller: JobCanceller
   finished: FinishedJobs
-  /** Whether a key with these permissions could have this tool run. */
-  mayRun: (tool: string, permissions: readonly Permission[] | undefined) => boolean
+  /** Whether a key with these bounds could have this tool run. */
+  mayRun: (tool: string, key: Pick<JobAccess, 'permissions' | 'namespaces'>) => boolean
   onError: (error: unknown, id: string) => void
 }
 
@@ -30,6 +30,7 @@ export interface BulkRequest {
   scope: JobScope
   keyName: string
   permissions?: readonly Permission[] | undefined
+  namespaces?: readonly string[] | undefined
 }
 
 const pageSize = 100
@@ -133,11 +134,11 @@ export class BulkChanges {
     return await this.#records.advance(id, this.#holder, done)
   }
 
-  async #change ({ id: bulkId, action, keyName, permissions }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
+  async #change ({ id: bulkId, action, keyName, permissions, namespaces }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
     const isOpen = status === 'queued' || status === 'held' || status === 'input_required' || status === 'running'
     if (action === 'cancel') return isOpen && await this.#parts.canceller.cancel(queue, id) === 'cancelled'
     if (status !== 'failed') return false
-    return await this.#parts.finished.rerun(queue, id, { bulkId, keyName, mayRun: tool => this.#parts.mayRun(tool, permissions) }) === 'queued'
+    return await this.#parts.finished.rerun(queue, id, { bulkId, keyName, mayRun: tool => this.#parts.mayRun(tool, { permissions, namespaces }) }) === 'queued'
   }
 }
 

@@ -13,6 +13,7 @@ export interface BulkOrder {
   scope: JobScope
   keyName: string
   permissions?: readonly Permission[] | undefined
+  namespaces?: readonly string[] | undefined
   total: number | null
   createdAt: number
 }

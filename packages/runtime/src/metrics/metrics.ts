@@ -30,8 +30,8 @@ export async function mergeMetrics (of: readonly object[][]): Promise<string> {
 
 /** What a process tells of its tools: alerts can be made on a reload that was refused. */
 export interface ToolMetrics {
-  /** So many tools are published now. */
-  published: (count: number) => void
+  /** These tools are published now. */
+  published: (tools: ReadonlyArray<{ namespace?: string }>) => void
   /** A reload ended: `replaced` or `unchanged`, and something of it is not served because of faults. */
   reloaded: (result: { kind: string, errors: readonly unknown[] }) => void
 }
@@ -40,10 +40,16 @@ export interface ToolMetrics {
 export function createToolMetrics (registry: Registry): ToolMetrics {
   const registers = [registry]
   const tools = new Gauge({ name: 'toolyard_registry_tools', help: 'Tools that are published.', registers })
+  const spaces = new Gauge({ name: 'toolyard_namespace_tools', help: 'Published tools of a namespace.', labelNames: ['namespace'], registers })
   const refused = new Gauge({ name: 'toolyard_registry_reload_refused', help: '1 while the newest manifests have faults and the tools that these are about are served as they were.', registers })
   const reloads = new Counter({ name: 'toolyard_registry_reloads_total', help: 'Reloads of the manifests, by result.', labelNames: ['result'], registers })
   return {
-    published: count => { tools.set(count) },
+    published: all => {
+      tools.set(all.length)
+      spaces.reset()
+      const label = boundedLabel()
+      for (const { namespace } of all) if (namespace !== undefined) spaces.inc({ namespace: label(namespace) })
+    },
     reloaded: ({ kind: result, errors }) => {
       reloads.inc({ result })
       refused.set(errors.length > 0 ? 1 : 0)

@@ -1,4 +1,4 @@
-import { isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, permissions, roles, tenantNamePattern, type Permission, type Role } from '@toolyard/contract/terms'
+import { isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, limits, permissions, roles, tenantNamePattern, type Permission, type Role } from '@toolyard/contract/terms'
 
 /** An API key as configured. The name appears in logs and job data, the key never does. */
 export interface ApiKey {
@@ -11,16 +11,18 @@ export interface ApiKey {
   queueAllowlist: readonly string[] | undefined
   /** Permissions that a tool may hold which the key lists or calls; undefined means all of them. */
   permissions: readonly Permission[] | undefined
+  /** Namespaces whose tools the key may list or call; undefined means all of them. */
+  namespaces?: readonly string[] | undefined
   /** Whether the key may open event streams. */
   sse: boolean
 }
 
 /** What clients send alike in an HTTP header. */
 export const sendableKey = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
-const known = new Set(['name', 'key', 'role', 'tenant', 'sse', 'queue_allowlist', 'permissions'])
+const known = new Set(['name', 'key', 'role', 'tenant', 'sse', 'queue_allowlist', 'permissions', 'namespaces'])
 
 /**
- * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, tenant?, queue_allowlist?, permissions?, sse?}`.
+ * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, tenant?, queue_allowlist?, permissions?, namespaces?, sse?}`.
  * A key without a role is refused: the original made it an admin.
  *
  * @throws Error that names the entry and what is wrong with it.
@@ -41,7 +43,7 @@ export function parseApiKeys (json: string): ApiKey[] {
 function parseApiKey (entry: unknown, index: number): ApiKey {
   const at = `api.auth.keys[${index}]`
   if (!isRecord(entry)) throw new Error(`${at} must be an object`)
-  const { name, key, role, tenant, sse, queue_allowlist: queues, permissions: allowed } = entry
+  const { name, key, role, tenant, sse, queue_allowlist: queues, permissions: allowed, namespaces } = entry
   const unknown = Object.keys(entry).find(field => !known.has(field))
   if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
@@ -58,7 +60,8 @@ function parseApiKey (entry: unknown, index: number): ApiKey {
     tenant: tenant ?? undefined,
     sse: sse ?? true,
     queueAllowlist: parseQueues(queues, at),
-    permissions: parsePermissions(allowed, at)
+    permissions: parsePermissions(allowed, at),
+    namespaces: parseNamespaces(namespaces, at)
   }
 }
 
@@ -77,6 +80,14 @@ function parsePermissions (value: unknown, at: string): Permission[] | undefined
   const found = Array.isArray(value) ? value.map(item => permissions.find(permission => permission === item)) : [undefined]
   if (found.includes(undefined)) throw new Error(`${at}.permissions must be an array of ${permissions.join(', ')}`)
   return found.filter(permission => permission !== undefined)
+}
+
+function parseNamespaces (value: unknown, at: string): string[] | undefined {
+  if (value === undefined || value === null) return undefined
+  const { keyNamespaces, namespaceChars } = limits
+  const isName = (name: unknown): name is string => typeof name === 'string' && name !== '' && name.length <= namespaceChars
+  if (Array.isArray(value) && value.length <= keyNamespaces && value.every(isName)) return value
+  throw new Error(`${at}.namespaces must be an array of at most ${keyNamespaces} names of 1 to ${namespaceChars} characters`)
 }
 
 function refuseDuplicates (keys: ApiKey[]): void {

@@ -6,7 +6,7 @@ import { WordIndex, type WeighedWords } from './word-index.ts'
 /** Words of a query that count: more say nothing new, and each takes its time. */
 const mostWords = 24
 /** What a word weighs, by where it stands. */
-const weights = { name: 3, namespace: 1.5, description: 1, parameters: 0.4 }
+const weights = { name: 3, namespace: 1.5, tags: 1.5, description: 1, parameters: 0.4 }
 
 /** What is looked for among the tools that a key sees. */
 export interface ToolQuery {
@@ -44,13 +44,14 @@ async function indexOf (tools: readonly Tool[]): Promise<WordIndex> {
   return await WordIndex.of(texts, pause)
 }
 
-function wordsOf ({ name, namespace = '', description, parameters: { properties } }: Tool): WeighedWords {
+function wordsOf ({ name, namespace = '', tags = [], description, parameters: { properties } }: Tool): WeighedWords {
   const words = new Map<string, number>()
   const note = (text: string, weight: number): void => {
     for (const word of searchWords(text)) words.set(word, (words.get(word) ?? 0) + weight)
   }
   note(name, weights.name)
   note(namespace, weights.namespace)
+  note(tags.join(' '), weights.tags)
   note(description, weights.description)
   if (isRecord(properties)) note(Object.keys(properties).join(' '), weights.parameters)
   return words

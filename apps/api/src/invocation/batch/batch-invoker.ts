@@ -89,7 +89,7 @@ export class BatchInvoker {
       newId: () => admission.newId(),
       replyTo,
       callbackUrl: batch.callbackUrl,
-      nearTools: new NearTools(() => catalog.publication(principal.permissions).names)
+      nearTools: new NearTools(() => catalog.publication(principal).names)
     }
     const traces = new CallTraces(this.#deps.tracer, caller.origin)
     const at = performance.now()
@@ -185,7 +185,7 @@ export class BatchInvoker {
     { session, maxOutputChars }: Batch, { principal, abandoned, readOutput, readLog, onFound }: Caller
   ): Omit<Asker, 'waitMs'> {
     const { catalog, outputs } = this.#deps
-    const publication = catalog.publication(principal.permissions)
+    const publication = catalog.publication(principal)
     return {
       principal,
       session,

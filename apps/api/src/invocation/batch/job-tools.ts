@@ -70,7 +70,7 @@ export class JobTools {
 
   /** The tools that the key may call and that fit the words; as many as an answer has room for, and one in any case. */
   async #search (call: Call, query: ToolQuery, { principal, room, read }: Asker): Promise<CallAnswer> {
-    const found = await this.#parts.catalog.publication(principal.permissions).search.find(query)
+    const found = await this.#parts.catalog.publication(principal).search.find(query)
     const texts: string[] = []
     for (const tool of found) {
       const text = JSON.stringify(foundTool(tool))

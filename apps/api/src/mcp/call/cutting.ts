@@ -6,6 +6,6 @@ import type { ToolLists } from './tool-list.ts'
 /** Where the address says so, outputs are cut as those of batches are. */
 export function cuttingOf ({ place: { maxOutputChars: chars }, principal }: Exchange, lists: ToolLists): ResultParts['cutting'] {
   if (chars === undefined) return undefined
-  const publication = lists.publication(principal.permissions)
+  const publication = lists.publication(principal)
   return { chars, notice: ({ preview, ...cut }) => cutNotice({ ...cut, from: offsetBehind(preview) }, publication) }
 }

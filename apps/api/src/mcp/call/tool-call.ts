@@ -40,7 +40,7 @@ export async function callTool (
   request: CallToolRequest, context: ServerContext, exchange: Exchange, parts: ToolCallParts
 ): Promise<CallToolResult | InputRequiredResult> {
   const { name, arguments: args = {} } = request.params
-  const tool = parts.lists.for(exchange.principal.permissions).byName.get(name)
+  const tool = parts.lists.for(exchange.principal).byName.get(name)
   if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`)
   const place = placeOfCall(context, exchange.place)
   const becomesTask = knowsTasks(context) && parts.lists.takesLong(name)

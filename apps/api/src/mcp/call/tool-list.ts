@@ -1,7 +1,7 @@
 import { HttpError, type Permission, type PermissionPolicy } from '@toolyard/contract'
 import { makesJobs, outputSchemaOf, type JsonSchema, type Tool } from '@toolyard/manifests'
 import type { JobTypeDefaults, JobTypes } from '../../catalog/job-types.ts'
-import type { Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
+import type { KeyBounds, Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
 
 /** A tool as MCP lists it. */
 export interface ListedTool {
@@ -40,9 +40,9 @@ export class ToolLists {
     this.#jobTypes = jobTypes
   }
 
-  /** What is published to a key with these permissions; undefined permissions are all. */
-  for (permissions: readonly Permission[] | undefined): ToolList {
-    return this.#of(this.#catalog.publication(permissions))
+  /** What is published to a key with these bounds. */
+  for (key: KeyBounds): ToolList {
+    return this.#of(this.#catalog.publication(key))
   }
 
   /**
@@ -50,8 +50,8 @@ export class ToolLists {
    *
    * @throws HttpError `VALIDATION_ERROR` for one that is no longer there.
    */
-  page (permissions: readonly Permission[] | undefined, cursor: string | undefined): { tools: ListedTool[], nextCursor?: string } {
-    const { tools } = this.for(permissions)
+  page (key: KeyBounds, cursor: string | undefined): { tools: ListedTool[], nextCursor?: string } {
+    const { tools } = this.for(key)
     const before = cursor === undefined ? -1 : tools.findIndex(({ name }) => name === cursor)
     if (cursor !== undefined && before === -1) throw new HttpError('VALIDATION_ERROR', 'No such cursor: the list has changed, begin anew')
     const page = tools.slice(before + 1, before + 1 + this.#catalog.listMax)
@@ -59,9 +59,9 @@ export class ToolLists {
     return { tools: page, ...last !== undefined && before + 1 + page.length < tools.length && { nextCursor: last.name } }
   }
 
-  /** What is published to a key with these permissions, whatever protocol it is listed in. */
-  publication (permissions: readonly Permission[] | undefined): Publication {
-    return this.#catalog.publication(permissions)
+  /** What is published to a key with these bounds, whatever protocol it is listed in. */
+  publication (key: KeyBounds): Publication {
+    return this.#catalog.publication(key)
   }
 
   /** Whether a call of a tool may run so long that its client had better not wait for it. */

@@ -37,7 +37,7 @@ const uriParams = fromJsonSchema<{ uri: string, cursor?: string }>(
 export function serveOffers (
   server: Server, exchange: Exchange, parts: OfferParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
 ): void {
-  const publication = parts.catalog.publication(exchange.principal.permissions)
+  const publication = parts.catalog.publication(exchange.principal)
   const skills = parts.catalog.registry.skills()
   const book = parts.skills
   const of = (context: ServerContext): Resources => {

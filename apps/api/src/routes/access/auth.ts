@@ -5,7 +5,7 @@ import { principalOf } from '../../access/principal.ts'
 /** Who the key of a request is. */
 export async function authRoutes (app: App): Promise<void> {
   app.get('/auth/whoami', { schema: { response: { 200: WhoAmI, '4xx': ErrorBody } } }, async request => {
-    const { name, role, sse, queueAllowlist, tenant } = principalOf(request)
+    const { name, role, sse, queueAllowlist, namespaces, tenant } = principalOf(request)
     return {
       ok: true as const,
       auth: {
@@ -15,6 +15,7 @@ export async function authRoutes (app: App): Promise<void> {
         can_write: role === 'admin',
         can_approve: role !== 'read',
         queue_allowlist: queueAllowlist === undefined ? null : [...queueAllowlist],
+        ...(namespaces === undefined ? {} : { namespaces: [...namespaces] }),
         ...(tenant === undefined ? {} : { tenant })
       }
     }

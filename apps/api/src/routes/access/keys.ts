@@ -29,9 +29,11 @@ export async function keyRoutes (app: App, { keys, stored }: KeyRoutesOptions): 
     }
   }, async (request, reply) => {
     requireUnbound(principalOf(request))
-    const { name, role, tenant, queue_allowlist: queueAllowlist, permissions, sse = true, expires_in_sec: expiresIn } = request.body
+    const {
+      name, role, tenant, queue_allowlist: queueAllowlist, permissions, namespaces, sse = true, expires_in_sec: expiresIn
+    } = request.body
     if (keys.settled.some(key => key.name === name)) throw taken(name)
-    const made = await stored.add({ name, role, tenant, queueAllowlist, permissions, sse }, expiresIn)
+    const made = await stored.add({ name, role, tenant, queueAllowlist, permissions, namespaces, sse }, expiresIn)
     if (made === 'taken') throw taken(name)
     if (made === 'full') throw new HttpError('CONFLICT', `There are ${maxStoredKeys} keys already: revoke some`)
     request.log.info({ key: principalOf(request).name, made: name }, 'keys: made')
@@ -58,8 +60,8 @@ export async function keyRoutes (app: App, { keys, stored }: KeyRoutesOptions): 
 function requireUnbound (principal: Principal): void {
   if (principal === nobody) throw new HttpError('FORBIDDEN', 'Without authentication there are no keys: unset API_AUTH_DISABLED.')
   requireOperator(principal)
-  if (principal.queueAllowlist !== undefined || principal.permissions !== undefined) {
-    throw new HttpError('FORBIDDEN', 'This API key is bound to queues or permissions; the keys are for those that are not.')
+  if (principal.queueAllowlist !== undefined || principal.permissions !== undefined || principal.namespaces !== undefined) {
+    throw new HttpError('FORBIDDEN', 'This API key is bound to queues, permissions or namespaces; the keys are for those that are not.')
   }
 }
 
@@ -68,7 +70,7 @@ function taken (name: string): HttpError {
 }
 
 function view (
-  { name, role, tenant, queueAllowlist, permissions, sse, createdAt, expiresAt, lastUsedAt }: Omit<ListedKey, 'createdAt' | 'expiresAt' | 'lastUsedAt'> & Partial<ListedKey>,
+  { name, role, tenant, queueAllowlist, permissions, namespaces, sse, createdAt, expiresAt, lastUsedAt }: Omit<ListedKey, 'createdAt' | 'expiresAt' | 'lastUsedAt'> & Partial<ListedKey>,
   source: KeyView['source']
 ): KeyView {
   return {
@@ -77,6 +79,7 @@ function view (
     tenant: tenant ?? null,
     queue_allowlist: queueAllowlist === undefined ? null : [...queueAllowlist],
     permissions: permissions === undefined ? null : [...permissions],
+    namespaces: namespaces === undefined ? null : [...namespaces],
     sse,
     source,
     created_at: isoOrNull(createdAt),

@@ -1,5 +1,5 @@
 import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, JobTypeResponse } from '@toolyard/contract'
-import { permissionRefusal } from '@toolyard/manifests'
+import { keyRefusal } from '@toolyard/manifests'
 import type { JobTypeOverride, JobTypeTable } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
 import type { App } from '../../plugins/typed-app.ts'
@@ -41,7 +41,8 @@ export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: Job
     const principal = principalOf(request)
     requireOperator(principal)
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues; a job type is switched for all of them.')
-    const refusal = principal.permissions === undefined ? undefined : permissionRefusal(registered.tool, principal, jobTypes.deployment)
+    const isUnbound = principal.permissions === undefined && principal.namespaces === undefined
+    const refusal = isUnbound ? undefined : keyRefusal(registered.tool, principal, jobTypes.deployment)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     if (request.body.warm !== undefined && registered.tool.run.kind !== 'command') {
       throw new HttpError('VALIDATION_ERROR', "'warm' is for commands: only these get their arguments after their start")

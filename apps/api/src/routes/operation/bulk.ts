@@ -26,7 +26,13 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
     const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     const begun = await bulk.begin({
-      action, filter, query, scope: scopeOf(principal), keyName: principal.name, permissions: principal.permissions
+      action,
+      filter,
+      query,
+      scope: scopeOf(principal),
+      keyName: principal.name,
+      permissions: principal.permissions,
+      namespaces: principal.namespaces
     })
     if (begun === undefined) throw new HttpError('RATE_LIMITED', 'Too many bulk changes run: wait for one to end, or stop one')
     request.log.info({ key: principal.name, bulk: begun.id, action }, 'a bulk change is begun')

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { limits } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
+import { catalogueFields } from '../../layer/catalogue-fields.ts'
 import { policyFields } from '../../schema/policy/definition.ts'
 import { Limits } from '../../program/limit-fields.ts'
 import { httpMethods, queryStyles, type JsonSchema } from '../../tool/tool.ts'
@@ -70,6 +71,7 @@ export const HttpEntry = Type.Object({
   permissions: Type.Optional(Type.Array(Type.String(), { description: 'A request needs network alone, and has it.' })),
   limits: Type.Optional(Limits),
   ...policyFields,
+  ...catalogueFields,
   enabled: flag('Whether it is served.', true),
   disabled: flag('The same, the other way round.', false),
   override: flag('Whether it may replace a built-in tool.', false),

@@ -1,6 +1,5 @@
 import { rulesOf } from '../../schema/policy/definition.ts'
 import { policyRemarks } from '../../schema/policy/read-policy.ts'
-import { Check } from 'typebox/schema'
 import { isRecord, limits } from '@toolyard/contract/terms'
 import { unknownFields } from '../../document/unknown-fields.ts'
 import type { DocumentPath } from '../../finding/finding.ts'
@@ -46,7 +45,7 @@ export async function readHttpEntry (written: Record<string, unknown>, { file, i
     .map((fault): Remark => ({ severity: 'warning', ...fault, ...own }))
   const faults = wrongFields(HttpEntry, entry, { path, rule: 'http/request', page: 'docs/http-entries.md' })
   if (described.fault !== undefined) faults.push(openapiFault(described, path))
-  if (faults.length > 0 || !isEntry(entry) || 'openapi' in entry.http) {
+  if (!isEntry(entry, faults) || 'openapi' in entry.http) {
     return { entries: [], findings: [...ignored, ...faults.map(about)], files }
   }
   if (names.has(name)) faults.push(fault([...path, 'name'], 'another entry of this manifest has this name', 'Rename one of the two.'))
@@ -124,8 +123,9 @@ function openapiNote (says: string, path: DocumentPath): Remark {
   return { severity: 'warning', rule: 'http/openapi', path: [...path, 'http'], message: `http.operation: ${says}`, fix }
 }
 
-function isEntry (entry: Record<string, unknown>): entry is HttpEntry & Record<string, unknown> {
-  return Check(HttpEntry, entry)
+/** `wrongFields` has looked at it. */
+function isEntry (entry: Record<string, unknown>, faults: readonly Remark[]): entry is HttpEntry & Record<string, unknown> {
+  return faults.length === 0
 }
 
 function fault (path: DocumentPath, message: string, fix: string): Remark {

@@ -1,5 +1,6 @@
-import { isSecretVariable, nearName } from '@toolyard/contract/terms'
+import { isSecretVariable, limits, nearName } from '@toolyard/contract/terms'
 import { defaultFaults } from '../../schema/defaults.ts'
+import { manifestLimits } from '../../tool/limits.ts'
 import { createSchemas } from '../../schema/schemas.ts'
 import { OpenapiFault, readOpenapi } from './document.ts'
 import { freeName, safeName, variablePart } from './names.ts'
@@ -20,11 +21,14 @@ export interface ImportedEntry {
   name: string
   description: string
   schema: Record<string, unknown>
+  tags?: readonly string[]
   http: RequestDraft
 }
 
 /** What a document gave. */
 export interface OpenapiImport {
+  /** Its title, for the namespace of its tools. */
+  title: string
   entries: ImportedEntry[]
   /** Operations that are no tools, and why. */
   leftOut: Array<{ operation: string, because: string }>
@@ -48,7 +52,8 @@ export async function importOpenapi (text: string, { only, tags, server, prefix 
   })
   refuseUnknown(only, named)
   const schemas = createSchemas()
-  const result: OpenapiImport & { settings: Map<string, string> } = { entries: [], leftOut: [], notes: [], settings: new Map() }
+  const title = document.title.trim().slice(0, limits.namespaceChars)
+  const result: OpenapiImport & { settings: Map<string, string> } = { title, entries: [], leftOut: [], notes: [], settings: new Map() }
   const settingOf = settingNames(prefix === '' ? document.title : prefix)
   for (const { place, name } of named) {
     if (only !== undefined && !namesOf(place, name).some(each => only.includes(each))) continue
@@ -63,7 +68,8 @@ export async function importOpenapi (text: string, { only, tags, server, prefix 
         if (fault !== undefined) throw new OpenapiFault(`has a schema that ${fault.message}`)
         notes.push('its patterns are left out: one of them can\'t be checked in bounded time')
       }
-      result.entries.push({ name, description, schema, http })
+      const words = tagsOf(place).filter(tag => tag !== '' && tag.length <= manifestLimits.tagChars).slice(0, manifestLimits.tags)
+      result.entries.push({ name, description, schema, ...words.length > 0 && { tags: words }, http })
       for (const says of [...notes, ...defaultFaults(schema).map(({ message }) => message)]) result.notes.push({ tool: name, says })
       for (const [setting, says] of settings) result.settings.set(setting, says)
     } catch (error) {

@@ -13,7 +13,7 @@ const fix = 'Correct the expression; docs/approvals.md says what it can be about
 
 /** What is wrong with the rules of an entry, for a tool with these parameters. */
 export async function policyRemarks (rules: readonly PolicyRule[], parameters: JsonSchema, path: DocumentPath): Promise<Remark[]> {
-  return await remarks(rules, argumentTypes(parameters), [...path, 'policy'])
+  return rules.length === 0 ? [] : await remarks(rules, argumentTypes(parameters), [...path, 'policy'])
 }
 
 /** What the policy file says; without rules where it can't be used, which is a finding. */

@@ -7,6 +7,8 @@ import type { Skill, SkillSettings } from '../../layer/skill.ts'
 import type { SkillOptions } from '../tools/options.ts'
 import { allowedPrograms } from './allowed-tools.ts'
 
+/** What the tools of all skills together belong to; those of one skill belong to that. */
+export const skillsNamespace = 'skills'
 /** Characters that the list of skills may take in the description of a tool: providers refuse longer ones. */
 const listChars = 700
 const off = 'programs of skills do not run here: the operator switches them on with SKILLS_ALLOW_SCRIPTS=1'
@@ -95,8 +97,8 @@ function filesRun (action: SkillFilesRun['action'], skills: readonly Skill[], to
   }
 }
 
-function toolOf (name: string, skills: readonly Skill[]): Pick<Tool, 'name' | 'jobType' | 'enabled' | 'idempotent' | 'source'> {
-  return { name, jobType: jobTypeOf('skill', name), enabled: true, idempotent: true, source: { format: 'skill', file: skills[0]?.file ?? '', index: 0 } }
+function toolOf (name: string, skills: readonly Skill[]): Pick<Tool, 'name' | 'namespace' | 'jobType' | 'enabled' | 'idempotent' | 'source'> {
+  return { name, namespace: skillsNamespace, jobType: jobTypeOf('skill', name), enabled: true, idempotent: true, source: { format: 'skill', file: skills[0]?.file ?? '', index: 0 } }
 }
 
 function objectOf (properties: Record<string, unknown>, required: string[]): Tool['parameters'] {

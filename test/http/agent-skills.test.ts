@@ -1,0 +1,101 @@
+import type { CallResult } from '@toolyard/contract'
+import t from 'tap'
+import { meta } from '../mcp/clients.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+/*
+ * A tree of skills of the shape that people publish, made here: 83 files and 5.5 MB in one of them, nested scripts, a helper
+ * that is imported by its place, and references by absolute paths.
+ */
+
+const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const skill = (name: string, body: string): string => `---\nname: ${name}\ndescription: Fills, reads and checks ${name}: use it for every one of them\nlicense: See LICENSE.txt\n---\n${body}`
+/** What runs imports a neighbour by its place in the skill, and notes what it got in the working directory. */
+const script = `#!/usr/bin/env python3
+import os, sys
+root = os.environ['SKILL_DIR']
+sys.path.insert(0, os.path.join(root, 'scripts', 'office'))
+import helpers
+note = os.path.join(os.getcwd(), 'note.txt')
+had = open(note).read() if os.path.exists(note) else 'nothing'
+with open(note, 'a') as file:
+    file.write(sys.stdin.read())
+print(helpers.count('/skills/forms/schemas'), had)
+`
+const schemas = Object.fromEntries(Array.from({ length: 78 }, (_, at) => [`schemas/part-${Math.floor(at / 10)}/s${at}.xsd`, `<!-- ${at} -->${'x'.repeat(70_500)}`]))
+const forms: Record<string, string> = {
+  'SKILL.md': skill('forms', '# Forms\n\nRead `/skills/forms/references/forms.md`, then run `python3 scripts/office/run.py`.\n'),
+  'LICENSE.txt': 'All rights reserved.\n',
+  'references/forms.md': '# How forms are filled\n',
+  'scripts/office/run.py': script,
+  'scripts/office/helpers.py': 'import os\ndef count(place):\n    return sum(len(names) for _, _, names in os.walk(place))\n',
+  ...schemas
+}
+const others = ['letters', 'sheets'].map(name => [`collection/office/${name}/SKILL.md`, skill(name, `# ${name}\n`)] as const)
+const { client } = await injectService(t, {
+  files: {
+    'layer.json': JSON.stringify({ tools: [{ skill: 'forms', permissions: ['read_repo', 'write_files'] }] }),
+    'collection/README.md': 'A collection\n',
+    ...Object.fromEntries(others),
+    ...Object.fromEntries(Object.entries(forms).map(([path, text]) => [`collection/documents/forms/${path}`, text]))
+  },
+  tools: [],
+  manifests: ['collection', 'layer.json'],
+  env: {
+    SKILLS_ALLOW_SCRIPTS: '1',
+    SKILL_PROGRAMS: 'python3',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' },
+      ...Object.entries(keys).map(([tenant, key]) => ({ name: tenant, key, role: 'admin', tenant }))
+    ])
+  }
+})
+
+async function call (
+  name: string, args: object, { key = testKeys.admin, session }: { key?: string, session?: string } = {}
+): Promise<CallResult> {
+  const { results: [result] } = await client.batch([{ call_id: 'c', name, arguments: args }], session === undefined ? {} : { session }, key)
+  if (result === undefined) throw new Error('no result')
+  return result
+}
+
+t.test('a skill of 83 files and 5.5 MB reaches a model in three tiers', async t => {
+  t.equal(Object.keys(forms).length, 83)
+  t.ok(Object.values(forms).join('').length > 5_500_000)
+  const listed = (await client.request<{ skills: Array<{ name: string }>, prompt: string }>('/v1/skills')).body
+  t.match(listed.skills.map(({ name }) => name).sort(), ['forms', 'letters', 'sheets'])
+  t.match(await call('search_tools', { query: 'fill and check forms' }), { output: { tools: [{ name: 'activate_skill', namespace: 'skills', description: /- forms: Fills, reads and checks forms/ }] } })
+  for (const format of ['chat', 'responses', 'anthropic', 'gemini', 'bedrock']) t.match((await client.request(`/v1/agent-tools?format=${format}`)).text, /- forms: Fills, reads and checks forms/)
+  const active = await call('activate_skill', { name: 'forms' })
+  t.match(active, { ok: true, output: /^# Forms\n/ })
+  t.match(active.output, /references\/forms\.md \(\d+ bytes\)/)
+  t.match(active.output, /skill_run, such as/)
+  for (const path of ['references/forms.md', '/skills/forms/references/forms.md']) t.match(await call('read_skill', { skill_name: 'forms', path }), { output: '# How forms are filled\n' })
+  t.match(await call('read_skill', { skill_name: 'forms', path: '../../../layer.json' }), { ok: false, error: { code: 'TOOL_FAILED' } })
+})
+
+t.test('its scripts run in sessions of two tenants, and neither sees what the other wrote', async t => {
+  for (const key of Object.values(keys)) {
+    const { body } = await client.request<{ session: { id: string } }>('/v1/sessions', { key, body: {} })
+    const run = async (stdin: string): Promise<CallResult> => await call('skill_run', { skill: 'forms', argv: ['scripts/office/run.py'], stdin }, { key, session: body.session.id })
+    t.match(await run(`of ${key}`), { ok: true, output: '78 nothing\n' })
+    t.match(await run(''), { ok: true, output: `78 of ${key}\n` })
+  }
+})
+
+t.test('MCP clients activate, read and run it alike', async t => {
+  let id = 0
+  const ask = async (name: string, args: object): Promise<string> => {
+    const { text } = await client.request('/mcp', {
+      body: { jsonrpc: '2.0', id: ++id, method: 'tools/call', params: { name, arguments: args, _meta: meta } },
+      headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name }
+    })
+    const last = text.split('\n').filter(line => line.includes('"jsonrpc"')).at(-1) ?? ''
+    const { result } = JSON.parse(last.slice(last.indexOf('{'))) as { result?: { content: Array<{ text: string }> } }
+    return result?.content[0]?.text ?? text
+  }
+  t.match(await ask('activate_skill', { name: 'forms' }), /# Forms/)
+  t.match(await ask('read_skill', { skill_name: 'forms', path: 'references/forms.md' }), /# How forms are filled/)
+  t.match(await ask('skill_run', { skill: 'forms', argv: ['python3', 'scripts/office/run.py'], stdin: 'x' }), /78 nothing/)
+})
