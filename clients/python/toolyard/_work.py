@@ -35,7 +35,7 @@ def tools(
     transport: Transport, stop: Stop, form: Format, strict: bool, chosen: dict[str, object], pinned: Sequence[str] | None
 ) -> list[Any]:
     deferred: dict[str, object] = {} if pinned is None else {"defer": "1", "pin": ",".join(pinned) or None}
-    query = {"format": form, "strict": "true" if strict else None, **chosen, **deferred}
+    query: dict[str, object] = {"format": form, "strict": "true" if strict else None, **chosen, **deferred}
     answer = transport.send("GET", "/v1/agent-tools", stop, query=query)
     return list(answer["tools"])
 
