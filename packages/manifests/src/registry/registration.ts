@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createPause } from '../document/pause.ts'
-import type { Schemas, Validators } from '../schema/schemas.ts'
+import type { Schemas } from '../schema/schemas.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
 import { loadCel, type Cel } from '../schema/policy/expression.ts'
 import { compilePolicy, type Policy } from '../schema/policy/policy.ts'
@@ -51,15 +51,7 @@ export class Registration {
     const known = this.#registered.get(tool)
     if (known !== undefined) return known
     const rest = { version: toolVersion(tool), entry: this.digest(tool), policy: this.#policyOf(tool) }
-    // Most tools of a large catalogue are never called: what checks their arguments is made for the first call.
-    let made: Validators | undefined
-    const validators = (): Validators => {
-      made ??= this.#schemas.validators(tool.parameters)
-      return made
-    }
-    const registered: RegisteredTool = {
-      tool, ...rest, validate: args => validators().validate(args), check: async args => await validators().check(args)
-    }
+    const registered = { tool, ...rest, ...this.#schemas.validators(tool.parameters) }
     this.#registered.set(tool, registered)
     return registered
   }
