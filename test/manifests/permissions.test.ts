@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { loadRegistry } from '@toolyard/manifests'
+import type { PermissionPolicy } from '@toolyard/contract/terms'
+import { loadRegistry, permissionRefusal } from '@toolyard/manifests'
 import { entry, errors, load, loadTexts } from './fixture.ts'
 import { project } from './project.ts'
 
@@ -9,6 +10,25 @@ t.test('P18 an agentcli tool may declare permissions; without them the list is u
   t.strictSame(registry.all().map(({ tool }) => tool.permissions), [['network'], [], undefined])
   t.match(registry.findings, [{ severity: 'warning', rule: 'P18', index: 0, tool: 'a', message: 'tool[0] "a": "fly" is no known permission and is ignored' }])
   for (const permissions of ['network', [1], {}]) t.match(errors(await load(t, entry({ permissions }))), [{ rule: 'AC10', message: /^parse manifest: tools\[0\]\.permissions/ }])
+})
+
+t.test('network names hosts in one spelling, true is the permission, and what is neither takes away its entry alone', async t => {
+  const registry = await load(t, entry({ name: 'a', permissions: [], network: ['B.test.', 'a.test:8080'] }), entry({ name: 'b', permissions: ['read_repo'], network: true }), entry({ name: 'c', network: [] }))
+  t.strictSame(registry.all().map(({ tool }) => [tool.permissions, tool.network]), [[[], ['a.test:8080', 'b.test']], [['read_repo', 'network'], undefined], [undefined, []]])
+  const faulty = { 'is no host': ['https://a.test'], 'reaches every host': ['a.test'], 'must be a list of hosts': 'a.test' }
+  for (const [says, network] of Object.entries(faulty)) {
+    const other = await load(t, entry({ name: 'a', permissions: ['network'].slice(says === 'is no host' ? 1 : 0, says === 'reaches every host' ? 1 : 0), network }), entry({ name: 'b' }))
+    t.strictSame(other.all().map(({ tool }) => tool.name), ['b'])
+    t.match(errors(other), [{ rule: 'egress/list', index: 0, tool: 'a', message: new RegExp(says) }])
+  }
+})
+
+t.test('EGRESS_ALLOWED bounds lists, and refuses tools that reach every host; a list needs the permission of the deployment', async t => {
+  const registry = await load(t, entry({ name: 'listed', permissions: [], network: ['a.test'] }), entry({ name: 'other', permissions: [], network: ['b.test'] }), entry({ name: 'all', permissions: ['network'] }))
+  const refused = (permissions: PermissionPolicy): Array<string | undefined> =>
+    registry.all().map(({ tool }) => permissionRefusal(tool, {}, { jobTypes: { get: () => ({}) }, permissions })?.message)
+  t.match(refused({ allowed: ['network'], defaults: [], egress: ['a.test'] }), [undefined, /reaches hosts that are not allowed: b\.test/, /not allowed: \*/])
+  t.match(refused({ allowed: [], defaults: [], egress: ['*'] }), [/needs permissions that are not allowed: network/, /network/, /network/])
 })
 
 t.test('P18 X21 a tool of a skill may declare permissions, and an unknown one rejects the file', async t => {

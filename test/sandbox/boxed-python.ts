@@ -1,4 +1,4 @@
-import { createExecutors, openSandbox, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
+import { createExecutors, openSandbox, type ExecutorOptions, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
 import type { Permission, PythonRun, Tool } from '@toolyard/manifests'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 
 export interface PythonCall extends Partial<RunContext>, Partial<Omit<PythonRun, 'kind'>> {
   permissions?: readonly Permission[]
+  network?: readonly string[]
   limits?: NonNullable<Tool['limits']>
   arguments?: Record<string, unknown>
 }
@@ -17,6 +18,7 @@ export interface BoxedPlaces {
   workspace?: string
   /** Files and directories of the service; default none. */
   hidden?: readonly string[]
+  http?: ExecutorOptions['http'] | undefined
   /** Changes what the executors get of the sandbox. */
   change?: (sandbox: Sandbox) => Partial<Sandbox>
 }
@@ -42,7 +44,7 @@ const prelude = 'import os, signal, subprocess, sys, time\nfrom toolyard import 
 
 /** Sets up real directories, a whole sandbox and executors; the test's end removes them. */
 export async function boxedPython (
-  t: Test, { workspace: workspaceName = 'workspace', hidden = [], change = () => ({}) }: BoxedPlaces = {}
+  t: Test, { workspace: workspaceName = 'workspace', hidden = [], http, change = () => ({}) }: BoxedPlaces = {}
 ): Promise<BoxedPython> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const [root, workspace] = [join(base, 'root'), join(base, workspaceName)]
@@ -51,7 +53,12 @@ export async function boxedPython (
   const levels: string[] = []
   const audit = { record: (entry: { call?: { sandbox: string } }) => { levels.push(entry.call?.sandbox ?? '') }, flush: async () => { await Promise.resolve() } }
   const executors = createExecutors({
-    workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, sandbox: { ...sandbox, ...change(sandbox) }
+    workspaceDir: workspace,
+    env: process.env,
+    maxOutputBytes: 1_048_576,
+    audit,
+    ...http && { http },
+    sandbox: { ...sandbox, ...change(sandbox) }
   })
   t.teardown(async () => {
     await executors.close()
@@ -60,7 +67,7 @@ export async function boxedPython (
   })
   const logged: string[] = []
 
-  async function call ({ permissions = ['read_repo'], limits, arguments: given = {}, jobId = 'job-1', timeoutMs = 60_000, signal = new AbortController().signal, log = line => { logged.push(line) }, session, ...run }: PythonCall = {}): Promise<Outcome> {
+  async function call ({ permissions = ['read_repo'], network, limits, arguments: given = {}, jobId = 'job-1', timeoutMs = 60_000, signal = new AbortController().signal, log = line => { logged.push(line) }, session, ...run }: PythonCall = {}): Promise<Outcome> {
     const tool: Tool = {
       name: 'boxed',
       description: '',
@@ -69,6 +76,7 @@ export async function boxedPython (
       enabled: true,
       idempotent: false,
       permissions,
+      ...(network === undefined ? {} : { network }),
       ...(limits === undefined ? {} : { limits }),
       source: { format: 'tool-manifest', file: join(base, 'manifest.json'), index: 0 },
       run: { kind: 'python', root, module: 'tool', config: {}, strictOutputs: false, ...run }

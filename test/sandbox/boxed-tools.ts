@@ -12,6 +12,7 @@ export interface BoxedTool {
   args?: string[] | undefined
   envPassthrough?: string[] | undefined
   permissions?: readonly Permission[] | undefined
+  network?: readonly string[] | undefined
   limits?: NonNullable<Tool['limits']> | undefined
   warm?: number | 'auto' | undefined
   sha256?: string | undefined
@@ -60,7 +61,7 @@ export async function withoutBox (): Promise<string | false> {
  * Relative paths of `hidden` start at `base`.
  */
 export async function boxedTools (
-  t: Test, options: Partial<SandboxOptions> & Pick<ExecutorOptions, 'warm' | 'logger'> = {}
+  t: Test, options: Partial<SandboxOptions> & Pick<ExecutorOptions, 'warm' | 'logger' | 'http' | 'onConnection'> & Partial<Pick<ExecutorOptions, 'audit'>> = {}
 ): Promise<BoxedTools> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const workspace = join(base, 'workspace')
@@ -73,7 +74,9 @@ export async function boxedTools (
     workspaceDir: workspace,
     env: options.env ?? process.env,
     maxOutputBytes: 1_048_576,
-    audit,
+    audit: options.audit ?? audit,
+    ...options.http && { http: options.http },
+    ...options.onConnection && { onConnection: options.onConnection },
     sandbox,
     warm: options.warm ?? { maxBytes: 2 ** 30, maxIdleMs: 60_000 },
     logger: {
@@ -90,7 +93,7 @@ export async function boxedTools (
   })
   const logged: string[] = []
 
-  function toolOf ({ program, args = [], envPassthrough = [], permissions = ['read_repo'], limits, sha256, warm }: BoxedTool): Tool {
+  function toolOf ({ program, args = [], envPassthrough = [], permissions = ['read_repo'], network, limits, sha256, warm }: BoxedTool): Tool {
     return {
       name: 'boxed',
       description: '',
@@ -99,6 +102,7 @@ export async function boxedTools (
       enabled: true,
       idempotent: false,
       permissions,
+      ...(network === undefined ? {} : { network }),
       ...(limits === undefined ? {} : { limits }),
       ...(warm === undefined ? {} : { warm }),
       source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 },
@@ -107,10 +111,11 @@ export async function boxedTools (
   }
 
   async function run (boxed: BoxedRun): Promise<Outcome> {
-    const { program, args, envPassthrough, permissions, limits, sha256, warm = everyWarm ? 1 : undefined, ...call } = boxed
+    const { program, args, envPassthrough, permissions, network, limits, sha256, warm = everyWarm ? 1 : undefined, ...call } = boxed
     const { arguments: given = {}, startable = true, ...context } = call
-    const tool = toolOf({ program, args, envPassthrough, permissions, limits, sha256, warm })
-    if (everyWarm && startable && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
+    const tool = toolOf({ program, args, envPassthrough, permissions, network, limits, sha256, warm })
+    const mayWait = startable && network === undefined
+    if (everyWarm && mayWait && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })
   }
 

@@ -9,6 +9,7 @@ export interface WorkerMetrics {
   /** Counts the places from now on. */
   places: (places: () => { used: number, total: number }) => void
   callbacks: { sent: (result: string) => void }
+  egress: { connected: (decision: string) => void }
   sandbox: SandboxMetrics
   /** All of it in Prometheus' text form. */
   text: () => Promise<string>
@@ -22,6 +23,7 @@ const silent: WorkerMetrics = {
   jobs: { taken: () => {}, ended: () => {} },
   places: () => {},
   callbacks: { sent: () => {} },
+  egress: { connected: () => {} },
   sandbox: { opened: () => {} },
   text: async () => '',
   contentType: 'text/plain',
@@ -35,7 +37,7 @@ const silent: WorkerMetrics = {
  */
 export async function openWorkerMetrics (settings: Settings, redis: Redis, env: NodeJS.ProcessEnv): Promise<WorkerMetrics> {
   if (settings.METRICS_PORT === undefined && env['TOOLYARD_COUNT'] !== '1') return silent
-  const { createCallbackMetrics, createJobMetrics, createMetrics, createPlaceMetrics, createQueueMetrics, createSandboxMetrics, createToolMetrics } = await import('@toolyard/runtime/metrics')
+  const { createCallbackMetrics, createEgressMetrics, createJobMetrics, createMetrics, createPlaceMetrics, createQueueMetrics, createSandboxMetrics, createToolMetrics } = await import('@toolyard/runtime/metrics')
   const metrics = createMetrics()
   // The queues are the same for all: API processes count them, so that a large fleet doesn't.
   createQueueMetrics(metrics, { queues: async () => await Promise.resolve([]), ping: () => redis.ping() })
@@ -48,6 +50,7 @@ export async function openWorkerMetrics (settings: Settings, redis: Redis, env: 
     jobs,
     places: places => { createPlaceMetrics(metrics, places) },
     callbacks,
+    egress: createEgressMetrics(metrics),
     sandbox,
     text: () => metrics.metrics(),
     contentType: metrics.contentType,

@@ -95,6 +95,7 @@ export async function runWorker (): Promise<void> {
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
     ...settings.WARM_MAX_MB > 0 && { warm: { maxBytes: settings.WARM_MAX_MB * mebibyte, maxIdleMs: settings.WARM_MAX_IDLE_SEC * 1_000 } },
     http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },
+    onConnection: metrics.egress.connected,
     builtins: { ...builtins, workflows: { readYaml }, locks: new EntryLocks(redis) },
     audit: openAudit({
       dir: settings.AUDIT_DIR,

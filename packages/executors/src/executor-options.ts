@@ -4,6 +4,7 @@ import type { McpServer, Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
 import type { BuiltinOptions } from './builtin/builtins.ts'
 import type { WarmLimits } from './command/warm-commands.ts'
+import type { EgressDecision } from './egress/calls.ts'
 import type { HttpPolicy } from './http/run-http.ts'
 import type { Tried } from './python/try/try-module.ts'
 import type { CompileSchema } from './result/declared-output.ts'
@@ -27,6 +28,8 @@ export interface ExecutorOptions {
   /** Shuts in the processes of tools; without it they run in the open. */
   sandbox?: Sandbox
   logger?: ExecutorLogger
+  /** Hears of each connection of tools that name their hosts. */
+  onConnection?: (decision: EgressDecision) => void
   /** Bounds of processes that wait ready for tools that ask for it; without it none does. */
   warm?: WarmLimits
   /** Compiles the schemas of declared outputs; absent, outputs aren't checked. */

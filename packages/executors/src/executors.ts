@@ -4,13 +4,15 @@ import type { Audit } from './audit/audit.ts'
 import { auditOfCall } from './audit/audited-call.ts'
 import { createBuiltins } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
+import { createNetworks } from './egress/networks.ts'
+import { withEgress } from './egress/with-egress.ts'
 import { toolEnvironment } from './run/environment.ts'
 import { withFileArguments } from './run/file-arguments.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
 import { createWarmCommands } from './command/warm-commands.ts'
 import { failure, type Outcome, type RunContext } from './run/outcome.ts'
 import type { ExecutorOptions, Executors } from './executor-options.ts'
-import { closeStrayDescriptors, findOnPath, createLauncher, createPins, openLimits, shortageOf, startDeadline, startError, startOpen } from '@toolyard/sandbox'
+import { closeStrayDescriptors, findOnPath, createLauncher, createPins, openLimits, type BoxNetwork } from '@toolyard/sandbox'
 import type { McpServers } from './mcp/servers.ts'
 import { scopeOf, serverTool } from './mcp/server-tool.ts'
 import { createHosts } from './python/host/hosts.ts'
@@ -24,13 +26,12 @@ import { withHint } from './result/hint.ts'
 import { interruptionError } from './run/interruption.ts'
 import { createThreads } from './run/create-threads.ts'
 import { readSkill } from './skill/read-skill.ts'
+import { tryStart } from './try-start.ts'
 import { runSkill } from './skill/run-skill.ts'
 import { ofSkill, runSkillProgram } from './skill-program/run-skill-program.ts'
 
 /** A message of an MCP server may be so many times as long as its output: servers send an output twice, once as a text in JSON. */
 const messageShare = 4
-/** A try to start a process may take so long, in milliseconds, and needs so much room for its input. */
-const [tryMs, tryBytes] = [5_000, 1 << 20]
 
 /**
  * Makes the executors of one worker. Between runs they keep open: the start helper, the hosts of Python tools, commands
@@ -65,6 +66,15 @@ export function createExecutors (options: ExecutorOptions): Executors {
     groupMembers: options.sandbox?.groups?.members ?? [],
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
+  const networks = sandbox?.networks === undefined
+    ? undefined
+    : createNetworks({
+      means: sandbox.networks,
+      policy: options.http ?? { privateHosts: [] },
+      members: sandbox.groups?.members ?? [],
+      onConnection: options.onConnection,
+      onClosed: key => { hosts.endNetwork(key) }
+    })
   const compileSchema: CompileSchema = options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true }))
   const python = { ...host, hosts, checkOutput: createOutputCheck(compileSchema) }
   const checkResult = createDeclaredCheck(compileSchema)
@@ -82,14 +92,20 @@ export function createExecutors (options: ExecutorOptions): Executors {
   async function runTool (given: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     const tool = ofSkill(given, args)
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
-    const box = options.sandbox?.boxOf(tool, context.session)
-    const filesDir = context.session?.dir ?? options.workspaceDir
     const audit = auditOfCall(options.audit, args, {
       key: context.keyName ?? '',
       ...(context.tenant === undefined ? {} : { tenant: context.tenant }),
       permissions: options.sandbox?.permissionsOf(tool) ?? tool.permissions ?? [],
       sandbox: options.sandbox?.levelOf(tool) ?? 'none'
     })
+    return await withEgress(tool, context, { networks, audit }, async network => await runIn(tool, args, context, { audit, network }))
+  }
+
+  async function runIn (
+    tool: Tool, args: Record<string, unknown>, context: RunContext, { audit, network }: { audit: Audit, network: BoxNetwork | undefined }
+  ): Promise<Outcome> {
+    const box = options.sandbox?.boxOf(tool, context.session, network)
+    const filesDir = context.session?.dir ?? options.workspaceDir
     const maxOutputBytes = Math.min(options.maxOutputBytes, tool.limits?.outputBytes ?? options.maxOutputBytes)
     const group = tool.limits === undefined || tool.run.kind === 'mcp' || (box === undefined && tool.run.kind !== 'python')
       ? undefined
@@ -115,7 +131,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     try {
       const files = await withFileArguments(tool.parameters, args, context, options)
       if ('error' in files) return { ok: false, error: files.error }
-      const ran = await runKind(tool, files.args, context, { toolHost, audit, maxOutputBytes })
+      const ran = await runKind(tool, files.args, context, { toolHost, audit, maxOutputBytes, network })
       const returned = await withReturnedFiles(ran, context, { knownAs: options.workspaceDir, mayRead: maySeeFiles(tool) })
       return withHint(returned, tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
     } finally {
@@ -126,13 +142,14 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   async function runKind (
     tool: Tool, args: Record<string, unknown>, context: RunContext,
-    { toolHost, audit, maxOutputBytes }: { toolHost: CommandHost & { filesDir: string }, audit: Audit, maxOutputBytes: number }
+    { toolHost, audit, maxOutputBytes, network }:
+    { toolHost: CommandHost & { filesDir: string }, audit: Audit, maxOutputBytes: number, network: BoxNetwork | undefined }
   ): Promise<Outcome> {
     switch (tool.run.kind) {
       case 'command':
         return await runCommand(tool.name, tool.run, args, context, toolHost)
       case 'python': {
-        const hostBox = options.sandbox?.hostBoxOf(tool)
+        const hostBox = options.sandbox?.hostBoxOf(tool, network)
         return await pinFailure(tool.name, tool.run, context, toolHost) ?? await runPython(tool, tool.run, args, context, {
           ...python,
           workspaceDir: hostBox === undefined ? toolHost.filesDir : options.workspaceDir,
@@ -140,6 +157,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
           audit,
           maxOutputBytes,
           box: hostBox,
+          variables: network?.variables,
           limit: toolHost.limit,
           group: toolHost.group
         })
@@ -212,25 +230,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     },
     // If it fails, the first start tries again.
     prepare: async () => { if (place !== undefined) await host.launcher.prepare().catch(() => {}) },
-    async tryStart () {
-      const program = findOnPath('true', options.env['PATH'])
-      if (program === undefined) return undefined
-      const deadline = startDeadline(tryMs, new AbortController().signal)
-      const plan = { program, args: [], env: {}, cwd: '/' }
-      const stdin = ' '.repeat(tryBytes)
-      try {
-        const { interrupted } = deadline
-        const child = await (place === undefined ? startOpen(plan, stdin) : host.launcher.launch({ plan, stdin, files: [], interrupted }))
-        await child.exited
-        child.release()
-        return undefined
-      } catch (error) {
-        const fault = await startError(plan, error)
-        return shortageOf(fault) ?? fault.message
-      } finally {
-        deadline.clear()
-      }
-    },
+    tryStart: async () => await tryStart(options.env['PATH'], place === undefined ? undefined : host.launcher),
     keepWarm (tools) { warm?.keep(tools) },
     waiting: name => warm?.waiting(name) ?? 0,
     endSession (id) { mcpServers?.endSession(id) },
@@ -238,6 +238,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       await warm?.close()
       await Promise.allSettled(running)
       await mcpServers?.close()
+      await networks?.close()
       await hosts.close()
       await threads.close()
       await host.pins.close()

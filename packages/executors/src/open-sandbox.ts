@@ -3,13 +3,14 @@ import type { Tool } from '@toolyard/manifests'
 import { dirname, join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
 import {
+  type BoxNetwork, findOnPath, networkPlaceOf,
   type ProcessGroups, createBox, findHierarchy, openToolGroups, type GroupLimits, findBubblewrap, findFamily, noFamily, type Family,
   closeFoundation, makeFoundation, placeOf, type BoxFoundation, withoutNetwork, type Grant, createHostBox, type HostBox, defaultLimits,
   isWithin, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, type LayerFinding, type SandboxReport
 } from '@toolyard/sandbox'
 import { probeSearch } from './builtin/search/probe.ts'
 import { probePython } from './python/try/probe.ts'
-import { SandboxError, type Sandbox, type SandboxOptions } from './run/sandbox.ts'
+import { SandboxError, type NetworkMeans, type Sandbox, type SandboxOptions } from './run/sandbox.ts'
 
 /**
  * Opens the sandbox and proves each of its layers with a canary that must fail.
@@ -31,18 +32,24 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
     close()
     throw new SandboxError(`SANDBOX=require, but these layers do not hold: ${report.missing.join(', ')}. ${report.advice}`)
   }
-  const permissionsOf = (tool: Tool): readonly Permission[] => tool.permissions ?? options.defaultPermissions
-  const grantOf = (tool: Tool): Grant =>
-    ({ permissions: permissionsOf(tool), readable: readableOf(tool), limits: { ...defaultLimits, ...tool.limits } })
+  const permissionsOf = (tool: Tool): readonly Permission[] =>
+    (tool.permissions ?? options.defaultPermissions).filter(permission => permission !== 'network' || tool.network === undefined)
+  const grantOf = (tool: Tool, network?: BoxNetwork): Grant => ({
+    permissions: permissionsOf(tool),
+    readable: readableOf(tool),
+    limits: { ...defaultLimits, ...tool.limits },
+    ...network && { network }
+  })
   const hostBox = ({ run }: Tool, grant: Grant): HostBox | undefined => foundation === undefined || !pythonBoxed || run.kind !== 'python' ? undefined : createHostBox(foundation, grant)
   return {
     report,
     groups,
-    boxOf (tool, session) {
+    networks: foundation === undefined ? undefined : networkMeans(foundation, options.env['PATH']),
+    boxOf (tool, session, network) {
       if (foundation === undefined || !isBoxed(tool) || tool.run.kind === 'python') return undefined
-      return createBox(foundation, grantOf(tool), session?.dir)
+      return createBox(foundation, grantOf(tool, network), session?.dir)
     },
-    hostBoxOf: tool => hostBox(tool, grantOf(tool)),
+    hostBoxOf: (tool, network) => hostBox(tool, grantOf(tool, network)),
     tryBoxOf: tool => hostBox(tool, withoutNetwork(grantOf(tool))),
     permissionsOf,
     place: foundation === undefined ? undefined : placeOf(foundation),
@@ -70,6 +77,15 @@ function openGroups (limits: GroupLimits): Bounds {
     return { groups: openToolGroups(hierarchy, limits, service), finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
   } catch (error) {
     return { finding: { layer: boundLayer, holds: false, detail: asError(error).message } }
+  }
+}
+
+function networkMeans (foundation: BoxFoundation, path: string | undefined): NetworkMeans {
+  const nsenter = findOnPath('nsenter', path) ?? 'nsenter'
+  return {
+    placeOf: network => networkPlaceOf(foundation, path, network),
+    enter: owner => [nsenter, '--preserve-credentials', '--user', '--net', '--target', String(owner), '--'],
+    directory: foundation.directory
   }
 }
 

@@ -8,6 +8,7 @@ export const lintRules: Readonly<Record<string, string>> = {
   'lint/size': 'A schema is sent to the model with each turn: a large one costs tokens each time.',
   'lint/strict': 'The strict mode of models takes only a part of JSON Schema: this schema has no such form.',
   'http/openapi': 'An entry may name an operation of an OpenAPI document of version 3, as docs/http-entries.md says.',
+  'egress/list': 'A list of hosts has names and addresses as in docs/egress.md, and no permission network beside it.',
   'http/request': 'An entry of an HTTP request has the fields of docs/http-entries.md.',
   'http/secret': 'Secrets for an API come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/http-entries.md.',
   'catalogue/fields': 'The place of tools in a catalogue is told by namespace, tags and pinned: docs/catalogues.md.',

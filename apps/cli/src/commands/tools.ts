@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import type { Permission } from '@toolyard/contract/terms'
 import type { LayerStep, Registry, Tool } from '@toolyard/manifests'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError } from '../terminal/exit-status.ts'
@@ -30,7 +29,7 @@ would publish to a key with all permissions that PERMISSIONS_ALLOWED has, and kn
 }
 
 async function fromManifests (manifests: readonly string[], name: unknown, asData: boolean): Promise<number> {
-  const { loadRegistry, toolSpec } = await import('@toolyard/manifests')
+  const { heldPermissions, hostsBeyond, loadRegistry, toolSpec } = await import('@toolyard/manifests')
   const { loadEnvFile, permissionPolicyOf, readSettings, sampleManifests, toolSourcesOf } = await import('@toolyard/runtime')
   const { permissionsBeyond } = await import('@toolyard/contract/terms')
   loadEnvFile()
@@ -39,7 +38,9 @@ async function fromManifests (manifests: readonly string[], name: unknown, asDat
   const registry = await loadRegistry(manifests.length === 0 ? sources : { ...sources, manifests })
   refuseUnserved(manifests, registry)
   const policy = permissionPolicyOf(settings)
-  const beyond = ({ permissions }: Tool): Permission[] => permissionsBeyond(permissions, policy)
+  const beyond = (tool: Tool): string[] => [
+    ...told('PERMISSIONS_ALLOWED', permissionsBeyond(heldPermissions(tool, policy), policy)), ...told('EGRESS_ALLOWED', hostsBeyond(tool, policy))
+  ]
   if (typeof name === 'string') return explain(name, registry, beyond)
   const usable = registry.published().map(({ tool }) => tool).filter(tool => beyond(tool).length === 0)
   const found = usable.filter(({ run }) => run.kind !== 'service' || (run.action !== 'search_tools' && run.action !== 'call_tool'))
@@ -79,7 +80,7 @@ function warnOfErrors (registry: Registry): void {
   if (note !== undefined) complain(`toolyard tools: ${note}`)
 }
 
-function explain (name: string, registry: Registry, beyond: (tool: Tool) => Permission[]): number {
+function explain (name: string, registry: Registry, beyond: (tool: Tool) => string[]): number {
   const explanation = registry.explain(name)
   warnOfErrors(registry)
   if (explanation === undefined) {
@@ -96,9 +97,13 @@ function explain (name: string, registry: Registry, beyond: (tool: Tool) => Perm
   return 0
 }
 
-function stateOf (tool: Tool, published: boolean, beyond: readonly Permission[]): string {
+function told (setting: string, lacking: readonly string[]): string[] {
+  return lacking.length === 0 ? [] : [`${setting} does not have ${lacking.join(', ')}`]
+}
+
+function stateOf (tool: Tool, published: boolean, beyond: readonly string[]): string {
   if (!published) return tool.enabled ? 'is not published' : 'is disabled'
-  return beyond.length === 0 ? 'is published' : `is not published: PERMISSIONS_ALLOWED does not have ${beyond.join(', ')}`
+  return beyond.length === 0 ? 'is published' : `is not published: ${beyond.join(', and ')}`
 }
 
 function describeStep ({ layer, file, index, did, because }: LayerStep): string {

@@ -11,6 +11,8 @@ export interface PermissionPolicy {
   allowed: readonly Permission[]
   /** What a tool holds whose manifest says nothing of permissions. */
   defaults: readonly Permission[]
+  /** The hosts that tools may reach at all; absent: those that they name. */
+  egress?: readonly string[]
 }
 
 /**

@@ -25,6 +25,8 @@ export interface AuditEntry {
   envKeys: string[]
   /** Why the process could not be started. */
   error?: string
+  /** A connection of a tool that names its hosts. */
+  egress?: { host: string, port: number, decision: 'allowed' | 'denied', sentBytes: number, receivedBytes: number }
   /** What is known of the call beside its process. */
   call?: AuditedCall
 }

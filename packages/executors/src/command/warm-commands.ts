@@ -55,12 +55,12 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
   })
   return {
     keep (tools) {
-      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.warm !== undefined && tool.warm !== 0 && host.sandbox.boxOf(tool) !== undefined)
+      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.network === undefined && tool.warm !== undefined && tool.warm !== 0 && host.sandbox.boxOf(tool) !== undefined)
       pool.keep(new Map(warm.map(tool => [tool.name, { tool: warmTool(tool, host), digest: JSON.stringify(tool) }])))
     },
     began: name => pool.began(name),
     ready (tool, { box, context, onGroup }) {
-      const isOwn = context.session !== undefined || context.answers !== undefined
+      const isOwn = context.session !== undefined || context.answers !== undefined || tool.network !== undefined
       const depends = isOwn || Object.keys(context.trace?.variables ?? {}).length > 0
       if (box === undefined || depends) return undefined
       return async (plan, stdin) => {

@@ -3,7 +3,7 @@ import type { RunContext } from '../run/outcome.ts'
 
 /** A server as a tool: all of its tools are shut in alike, and it may have none yet. */
 export function serverTool (server: McpServer): Tool {
-  const { name, permissions, limits, source } = server
+  const { name, permissions, network, limits, source } = server
   return {
     name,
     description: '',
@@ -12,6 +12,7 @@ export function serverTool (server: McpServer): Tool {
     enabled: true,
     idempotent: false,
     ...(permissions === undefined ? {} : { permissions }),
+    ...(network === undefined ? {} : { network }),
     ...(limits === undefined ? {} : { limits }),
     source,
     run: { kind: 'mcp', server, remote: '', digest: '' }

@@ -98,7 +98,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
 
   function slotOf (server: McpServer, { scope = '', sessionId }: ServerPlace): Slot {
     const id = slotId(server, scope)
-    const stamp = JSON.stringify([server.connection, server.permissions, server.limits])
+    const stamp = JSON.stringify([server.connection, server.permissions, server.network, server.limits])
     const known = slots.get(id)
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.

@@ -29,10 +29,11 @@ export function withHint (outcome: Outcome, tool: Tool, held: readonly Permissio
   return hint === undefined ? outcome : { ...outcome, error: { ...outcome.error, details: { ...details, hint } } }
 }
 
-function hintOf (message: string, { run }: Tool, held: readonly Permission[] | undefined): string | undefined {
+function hintOf (message: string, { run, network }: Tool, held: readonly Permission[] | undefined): string | undefined {
   if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
   if (run.kind === 'skill-run') return skillHint(message, held)
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
+  if (network !== undefined && noNetwork.test(message)) return 'The tool reaches the hosts of its "network" alone, through a proxy that HTTPS_PROXY names (docs/egress.md).'
   if (held?.includes('network') === false && noNetwork.test(message)) return 'The tool has no network: "network" in its "permissions" gives it one.'
   const variable = missingVariable.map(pattern => pattern.exec(message)?.[1]).find(name => name !== undefined)
   if (variable === undefined || always.includes(variable) || isSecretVariable(variable)) return undefined

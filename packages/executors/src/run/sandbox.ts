@@ -1,6 +1,6 @@
 import type { Permission, SandboxState } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
-import type { Box, ProcessGroups, HelperPlace, GroupLimits, FoundationOptions, HostBox, SandboxReport } from '@toolyard/sandbox'
+import type { Box, BoxNetwork, ProcessGroups, HelperPlace, GroupLimits, FoundationOptions, HostBox, SandboxReport } from '@toolyard/sandbox'
 import type { SessionPlace } from './outcome.ts'
 
 /** What `SANDBOX` may say: refuse to start without the whole box, take what there is, or use none. */
@@ -16,17 +16,29 @@ export interface SandboxOptions extends FoundationOptions {
   groupLimits?: GroupLimits
 }
 
+/** How the sandbox makes networks. */
+export interface NetworkMeans {
+  /** Where a helper runs that has a network of its own; undefined where that can't be had. */
+  placeOf (network: NonNullable<HelperPlace['network']>): HelperPlace | undefined
+  /** A command line that runs what follows it in the network of a process. */
+  enter (owner: number): readonly string[]
+  /** A private directory. */
+  directory: string
+}
+
 /** The sandbox of one worker. */
 export interface Sandbox {
   report: SandboxReport
   /** Bound the processes of tools together; undefined without boxes, or control groups that this process may write to. */
   groups: ProcessGroups | undefined
   /** The box for a tool's processes, with the directory of a session for the workspace; undefined when tools run in the open. */
-  boxOf (tool: Tool, session?: SessionPlace): Box | undefined
+  boxOf (tool: Tool, session?: SessionPlace, network?: BoxNetwork): Box | undefined
   /** The box for the host of a Python tool; undefined when it runs in the open. */
-  hostBoxOf (tool: Tool): HostBox | undefined
+  hostBoxOf (tool: Tool, network?: BoxNetwork): HostBox | undefined
   /** The same for a trial import of its module and class: without network, whatever the tool's permissions. */
   tryBoxOf (tool: Tool): HostBox | undefined
+  /** How networks for tools that name their hosts are made; undefined without boxes. */
+  networks: NetworkMeans | undefined
   permissionsOf (tool: Tool): readonly Permission[]
   /** Where the helper runs that starts boxes: a command line in front of it, and where it keeps their channels; undefined without boxes. */
   place: HelperPlace | undefined

@@ -18,10 +18,11 @@ export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
   if (tool.run.kind !== 'skill-run') return tool
   const skill = skillOf(tool.run, args)
   if (skill === undefined) return tool
-  const { permissions: _, limits: __, ...rest } = tool
+  const { permissions: _, limits: __, network: ___, ...rest } = tool
   return {
     ...rest,
     ...skill.permissions !== undefined && { permissions: skill.permissions },
+    ...skill.network !== undefined && { network: skill.network },
     ...skill.limits !== undefined && { limits: skill.limits },
     source: { ...tool.source, file: join(skill.directory, 'SKILL.md') }
   }

@@ -4,6 +4,7 @@ import { ManifestFault } from '../finding/finding.ts'
 import { goQuote } from '../finding/go-quote.ts'
 import { jobTypeOf } from '../tool/job-type.ts'
 import type { LayerEntry } from '../layer/layer.ts'
+import { readNetwork, type NetworkReading } from '../program/network.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { digestPattern } from '../program/pin.ts'
 import { isSchemaObject } from '../schema/check.ts'
@@ -52,7 +53,7 @@ export function readEntry (
         ...entry.asks && { asks: true },
         ...entry.limits !== undefined && { limits: entry.limits },
         ...entry.warm !== undefined && entry.warm !== 0 && { warm: entry.warm },
-        ...entry.permissions !== undefined && { permissions: sortPermissions(entry.permissions).permissions },
+        ...networkOf(entry, index).held,
         ...entry.policy.length > 0 && { policy: entry.policy },
         source: { format: 'agentcli', file, index },
         run
@@ -61,6 +62,11 @@ export function readEntry (
     },
     faults
   }
+}
+
+/** What it may do, and which hosts it may reach. */
+export function networkOf ({ network, permissions }: AgentcliEntry, index: number): NetworkReading {
+  return readNetwork(network, permissions === undefined ? undefined : sortPermissions(permissions).permissions, ['tools', index])
 }
 
 /** Puts the place in front of a fault's text. */

@@ -28,6 +28,8 @@ export interface AgentcliEntry {
   envPassthrough: string[]
   /** Toolyard's own fields. */
   permissions: string[] | undefined
+  /** Any JSON; undefined when absent. */
+  network: unknown
   limits: ToolLimits | undefined
   warm: number | 'auto' | undefined
   sha256: string | undefined
@@ -105,6 +107,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     timeoutSec,
     envPassthrough: at('envPassthrough') ?? [],
     permissions: at('permissions'),
+    network: fields.get('network'),
     limits: attempt(() => decodeLimits(fields, path, faults), faults),
     warm: attempt(() => decodeWarm(fields, path), faults),
     sha256: at('sha256'),

@@ -16,7 +16,7 @@ import type { Schemas } from '../schema/schemas.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
 import { decodeManifest, type AgentcliEntry } from './entry.ts'
 import { kindReader } from './entry-kinds.ts'
-import { located, readEntry } from './entry-tool.ts'
+import { located, networkOf, readEntry } from './entry-tool.ts'
 import { ignoredFields } from './ignored-fields.ts'
 import { programFindings } from './program-check.ts'
 import { readPublishAs } from './publish-as.ts'
@@ -61,7 +61,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
     }
     const read = entries.get(index)
     const published = read?.kind === 'tool' ? readPublishAs(entry.publishAs, read.tool) : { faults: [] }
-    const unusable = read?.kind === 'switch' ? [] : [...await schemaFaults(entry, index, schemas), ...await ruleFaults(entry, read, index), ...published.faults]
+    const unusable = read?.kind === 'switch' ? [] : [...await schemaFaults(entry, index, schemas), ...await ruleFaults(entry, read, index), ...networkFaults(entry, index), ...published.faults]
     findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...defaultFindings(entry, index), ...unusable])
     if (read?.kind === 'tool') findings.add(secretFindings(read.tool))
     if (read?.kind === 'tool' && published.publishAs !== undefined) read.tool.publishAs = published.publishAs
@@ -112,6 +112,12 @@ async function ruleFaults ({ name, policy }: AgentcliEntry, read: LayerEntry | u
   if (read?.kind !== 'tool') return []
   const faults = await policyRemarks(policy, read.tool.parameters, ['tools', index])
   return faults.map(fault => ({ ...fault, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${fault.message}` }))
+}
+
+/** Why an entry is left out, alone: its list of hosts can't be used, and without it the tool would be another. */
+function networkFaults (entry: AgentcliEntry, index: number): Remark[] {
+  const { name } = entry
+  return networkOf(entry, index).faults.map(fault => ({ ...fault, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${fault.message}` }))
 }
 
 /** What Go reads without a word, though it may not be what was meant. */

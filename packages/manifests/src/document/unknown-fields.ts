@@ -23,8 +23,9 @@ export interface UnknownFieldsPlace {
 export const permissionAliases = {
   sandbox: 'permissions (the sandbox itself is the setting SANDBOX)',
   sandboxed: 'permissions (the sandbox itself is the setting SANDBOX)',
-  network: '"permissions": ["network"]',
-  allow_network: '"permissions": ["network"]',
+  allow_network: '"network": [HOSTS], or "permissions": ["network"] for all of them',
+  allowed_hosts: '"network": [HOSTS]',
+  egress: '"network": [HOSTS]',
   read_only: '"permissions": ["read_repo"]',
   writable: '"permissions": ["write_files"]',
   allow_write: '"permissions": ["write_files"]',

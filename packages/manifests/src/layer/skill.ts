@@ -25,6 +25,7 @@ export interface SkillSettings {
   skill: string
   enabled?: boolean
   permissions?: readonly Permission[]
+  network?: readonly string[]
   limits?: ToolLimits
   timeoutSec?: number
   /** Absolute path of a virtual environment, whose programs come first. */

@@ -5,6 +5,7 @@ import type { PolicyInput } from '../schema/policy/expression.ts'
 import { judge, type HoldTerms, type Policy, type Verdict } from '../schema/policy/policy.ts'
 import type { Tool } from '../tool/tool.ts'
 import { checkArguments, summary } from './arguments-check.ts'
+import { hostsBeyond } from './egress-bound.ts'
 import type { Registry } from './registry.ts'
 import type { RegisteredTool } from './registration.ts'
 
@@ -47,6 +48,7 @@ const refusals = {
   queue: (queue: string, allowed: readonly string[]) => ({ code: 'FORBIDDEN', message: `Queue '${queue}' is not allowed for this API key.`, details: { allowed_queues: [...allowed] } }),
   namespace: ({ name }: Tool) => ({ code: 'FORBIDDEN', message: `Tool '${name}' is of no namespace that this API key may use` }),
   permissions: ({ name }: Tool, beyond: Permission[]) => ({ code: 'FORBIDDEN', message: `Tool '${name}' needs permissions that are not allowed: ${beyond.join(', ')}`, details: { permissions: beyond } }),
+  hosts: ({ name }: Tool, beyond: string[]) => ({ code: 'FORBIDDEN', message: `Tool '${name}' reaches hosts that are not allowed: ${beyond.join(', ')}`, details: { hosts: beyond } }),
   arguments: (tool: Tool, args: Record<string, unknown>, issues: Issue[]) => ({ code: 'INVALID_ARGUMENTS', message: summary(tool, args, issues), details: { issues } })
 } satisfies Record<string, (...about: never[]) => Refusal>
 
@@ -64,8 +66,9 @@ export async function admitCall (
   if (!checked.ok) return { error: refusals.arguments(registered.tool, args, checked.issues) }
   const { queue, skill } = checked.arguments
   const { run } = registered.tool
-  const own = run.kind === 'skill-run' && typeof skill === 'string' ? run.skills[skill]?.permissions : undefined
-  const refusal = own === undefined ? undefined : permissionRefusal({ ...registered.tool, permissions: own }, call.key, deployment)
+  const own = run.kind === 'skill-run' && typeof skill === 'string' ? run.skills[skill] : undefined
+  const isSaid = own?.permissions !== undefined || own?.network !== undefined
+  const refusal = !isSaid ? undefined : permissionRefusal({ ...registered.tool, ...own }, call.key, deployment)
   if (refusal !== undefined) return { error: refusal }
   const error = makesJobs(registered.tool) && typeof queue === 'string' ? queueRefusal(call.key, queue) : undefined
   if (error !== undefined) return { error }
@@ -113,10 +116,20 @@ export function keyRefusal (tool: Tool, key: JobAccess, deployment: Pick<Deploym
   return isForeign ? refusals.namespace(tool) : permissionRefusal(tool, key, deployment)
 }
 
-/** Says that a tool holds permissions which the deployment or the key does not allow; undefined when it holds none. */
+/** Says that a tool holds permissions, or reaches hosts, which the deployment or the key does not allow; undefined when it doesn't. */
 export function permissionRefusal (tool: Tool, key: JobAccess, { permissions }: Pick<Deployment, 'permissions'>): Refusal | undefined {
-  const beyond = permissionsBeyond(tool.permissions, permissions, key.permissions)
-  return beyond.length === 0 ? undefined : refusals.permissions(tool, beyond)
+  const beyond = permissionsBeyond(heldPermissions(tool, permissions), permissions, key.permissions)
+  if (beyond.length > 0) return refusals.permissions(tool, beyond)
+  const hosts = hostsBeyond(tool, permissions)
+  return hosts.length === 0 ? undefined : refusals.hosts(tool, hosts)
+}
+
+/** Who names hosts needs what the permission `network` is: an operator or a key that allows none of it allows no list either. */
+export function heldPermissions ({ permissions, network }: Tool, { defaults }: PermissionPolicy): readonly Permission[] {
+  const own = permissions ?? defaults
+  if (network === undefined) return own
+  const others = own.filter(permission => permission !== 'network')
+  return network.length === 0 ? others : [...others, 'network']
 }
 
 /** Whether a tool makes jobs of its own, in queues that its arguments may name. */

@@ -94,6 +94,7 @@ export interface RunnableSkill {
   /** What `allowed-tools` of the skill leaves of programs; absent: all. */
   ceiling?: readonly string[]
   permissions?: readonly Permission[]
+  network?: readonly string[]
   limits?: ToolLimits
   timeoutSec?: number
   /** Absolute path of a virtual environment. */

@@ -74,6 +74,7 @@ export interface McpServer {
   filter: readonly string[]
   /** What all of its tools hold: the server is one process. */
   permissions?: readonly Permission[]
+  /** The hosts that it may reach, as with a tool. */ network?: readonly string[]
   limits?: ToolLimits
   source: ToolSource
   /** Absolute path of the file that holds the accepted tools. */
@@ -159,6 +160,8 @@ export interface Tool {
   serial?: boolean
   /** What it may do; absent when its manifest doesn't say: TOOL_DEFAULT_PERMISSIONS holds then. */
   permissions?: readonly Permission[]
+  /** The hosts that its processes may reach, as `egressText` writes them; absent: what `permissions` say. */
+  network?: readonly string[]
   limits?: ToolLimits
   /** Processes of a command that wait ready in each worker; absent: none. */
   warm?: number | 'auto'

@@ -78,6 +78,13 @@ export function createCallbackMetrics (registry: Registry): { sent: (result: str
   return { sent: result => { sent.inc({ result }) } }
 }
 
+/** Adds the counter of connections that tools with a list of hosts have asked for: `allowed` or `denied`. */
+export function createEgressMetrics (registry: Registry): { connected: (decision: string) => void } {
+  const connections = new Counter({ name: 'toolyard_egress_connections_total', help: 'Connections of tools that name their hosts, by decision.', labelNames: ['decision'], registers: [registry] })
+  for (const decision of ['allowed', 'denied']) connections.inc({ decision }, 0)
+  return { connected: decision => { connections.inc({ decision }) } }
+}
+
 /** What a worker tells of its sandbox. */
 export interface SandboxMetrics {
   /** The sandbox was opened, without these layers. */

@@ -51,6 +51,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     TOOL_TIMEOUT_SEC: 'execution timeout of tools that set none, in seconds',
     TOOL_DEFAULT_PERMISSIONS: 'permissions of tools whose manifest names none; `none` for none',
     CATALOGUE_LIST_MAX: 'tools beside which a list has `search_tools` and `call_tool`, and that one page of a list of MCP has ([catalogues.md](catalogues.md))',
+    EGRESS_ALLOWED: 'bounds the hosts of all tools: those of `network` lists, of HTTP tools and of MCP servers, as in `network` of a manifest. Any list but `*` also refuses tools whose permission `network` opens every host',
     PERMISSIONS_ALLOWED: "permissions that tools may hold here: `read_repo`, `write_files`, `network`; `none` for none. A tool that needs more isn't listed",
     SANDBOX: '`require`: no start without the whole sandbox; `auto`: as much of it as the machine has; `off`: none ([security.md](security.md))',
     PROGRAMS_STRICT: "tools don't run whose programs others than the owner may replace; also `--strict` of `toolyard start`, `api` and `worker`",

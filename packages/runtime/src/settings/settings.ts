@@ -2,6 +2,7 @@ import { asError, isQueueName, limits, permissions, queueNamePattern, type Permi
 import { isIP } from 'node:net'
 import { parseTenantLimits } from './tenant-limits.ts'
 import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
+import { egressText, readEgressRule } from '../outgoing/egress-rules.ts'
 import { isLoopback, listedHost } from '../outgoing/hosts.ts'
 import { settingFiles, settingText } from './setting-file.ts'
 import { choice, flag, hosts, integer, items, list, number, optional, orWord, pairs, path, text, type Variable } from './variable.ts'
@@ -97,6 +98,7 @@ export const variables = {
   SANDBOX: choice('auto', ['require', 'auto', 'off'] as const),
   PROGRAMS_STRICT: flag(false),
   PERMISSIONS_ALLOWED: permissionList<Permission | '*'>(['*'], [...permissions, '*']),
+  EGRESS_ALLOWED: { fallback: ['*'], ...items('*, or a comma-separated list of hosts such as api.example.com, *.example.com:443, 10.0.0.5:5432', egressEntry) },
   TOOL_DEFAULT_PERMISSIONS: permissionList<Permission>(['read_repo'], permissions),
   AUDIT_DIR: path('.toolyard/audit'),
   REDACT: text(''),
@@ -174,6 +176,11 @@ function readValue (name: string, variable: Variable<unknown>, value: string, pr
     problems.push(message.startsWith(name) ? message : `${name}: ${message}`)
     return undefined
   }
+}
+
+function egressEntry (item: string): string | undefined {
+  const rule = readEgressRule(item)
+  return rule === undefined ? undefined : egressText(rule)
 }
 
 function webUrl (value: string): string | undefined {

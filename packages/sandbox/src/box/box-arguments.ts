@@ -4,7 +4,7 @@ import type { MountedPlace } from '../process/plan/plan.ts'
 import { mountedArguments } from '../view/mounted.ts'
 import { isWithin } from '../view/path.ts'
 import { showPlace } from '../view/shown.ts'
-import { networkPlaces, type SystemPlaces } from '../view/system-mounts.ts'
+import { certificatePlaces, networkPlaces, type SystemPlaces } from '../view/system-mounts.ts'
 
 /** What one box is built from; all paths are absolute. */
 export interface BoxSpec {
@@ -13,7 +13,8 @@ export interface BoxSpec {
   system: SystemPlaces
   /** The directory that becomes /etc. */
   etc: string
-  network: boolean
+  /** `machine`: what the machine reaches. A file: the network of what starts the box, where it becomes /etc/hosts. */
+  network: 'machine' | 'none' | { hostsFile: string }
   /** Where an empty directory takes the place of HOME; undefined: nowhere. */
   home: string | undefined
   /** Directories and files to show read-only. */
@@ -55,7 +56,7 @@ export function boxArguments (spec: BoxSpec): string[] {
   const capabilities = nesting === undefined ? [] : [...nestingCapabilities, ...spec.sessions === undefined ? [] : visitingCapabilities]
   return [
     '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',
-    ...(spec.network ? [] : ['--unshare-net']),
+    ...(spec.network === 'none' ? ['--unshare-net'] : []),
     ...(bubblewrap.disableUserns && nesting === undefined ? ['--disable-userns'] : []),
     '--cap-drop', 'ALL', ...capabilities.flatMap(name => ['--cap-add', name]),
     '--die-with-parent', '--hostname', 'toolyard',
@@ -64,7 +65,7 @@ export function boxArguments (spec: BoxSpec): string[] {
     ...spec.system.links,
     ...show(spec.system.directories),
     '--ro-bind', spec.etc, '/etc',
-    ...(spec.network ? show(networkPlaces()) : []),
+    ...networkMounts(spec.network, show),
     // Without capabilities, the root user still owns the kernel's switches there, such as core_pattern.
     '--proc', '/proc', ...(nesting === undefined ? ['--remount-ro', '/proc'] : []),
     '--dev', '/dev', ...temporary('/dev/shm'), '--remount-ro', '/dev',
@@ -80,6 +81,11 @@ export function boxArguments (spec: BoxSpec): string[] {
     '--remount-ro', '/',
     '--chdir', spec.cwd
   ]
+}
+
+function networkMounts (network: BoxSpec['network'], show: (places: readonly string[]) => string[]): string[] {
+  if (network === 'none') return []
+  return network === 'machine' ? show(networkPlaces()) : [...show(certificatePlaces()), '--ro-bind', network.hostsFile, '/etc/hosts']
 }
 
 /** The private /tmp may be what holds it. */

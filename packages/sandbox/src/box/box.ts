@@ -19,16 +19,19 @@ const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 
 /** A box for the processes of one tool; the directory of a session takes the place of the workspace. */
 export function createBox (foundation: BoxFoundation, grant: Grant, session?: string): Box {
-  const line = (plan: ProcessPlan, pinned?: string): ProcessPlan => boxedPlan(plan, foundation, { ...grant, pinned, session })
+  const { network } = grant
+  const line = (plan: ProcessPlan, pinned?: string): ProcessPlan =>
+    boxedPlan({ ...plan, env: { ...plan.env, ...network?.variables } }, foundation, { ...grant, pinned, session })
   return {
     line,
     enter (plan, pinned) {
       const boxed = line(plan, pinned)
       const status = foundation.statusFiles.take(plan.handed?.text)
       const files = [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])]
-      if (plan.handed === undefined || status.handed === undefined) return { plan: boxed, files, status }
+      const own = { status, ...(network === undefined ? {} : { launcher: network.launcher }) }
+      if (plan.handed === undefined || status.handed === undefined) return { plan: boxed, files, ...own }
       const env = { ...boxed.env, [plan.handed.variable]: `/dev/fd/${firstFree + files.length}` }
-      return { plan: { ...boxed, env }, files: [...files, status.handed], status }
+      return { plan: { ...boxed, env }, files: [...files, status.handed], ...own }
     }
   }
 }
@@ -62,7 +65,7 @@ export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Gr
     bubblewrap,
     system: foundation.system,
     etc: foundation.etc,
-    network: grant.permissions.includes('network'),
+    network: grant.network ?? (grant.permissions.includes('network') ? 'machine' : 'none'),
     home: homeOf(plan, workspaceDir),
     readable: readableOf(plan, foundation, { grant, hidden }),
     mounted: mountedIn(plan, hidden),

@@ -98,6 +98,21 @@ export function placeOf ({ family, channels }: BoxFoundation): HelperPlace {
   return { prefix: family, ...(channels === undefined ? {} : { channels }) }
 }
 
+/** Where a helper runs that has a network namespace of its own; undefined where that can't be had. */
+export function networkPlaceOf ({ bubblewrap, family, channels }: BoxFoundation, path: string | undefined, network: NonNullable<HelperPlace['network']>): HelperPlace | undefined {
+  const [sh, unshare] = ['sh', 'unshare'].map(name => findOnPath(name, path))
+  if (sh === undefined || unshare === undefined) return undefined
+  const prefix = [
+    ...family,
+    // It brings the loopback up. The capability is for the next line alone: the second user namespace takes it away again.
+    bubblewrap.path, '--unshare-user', '--unshare-net', '--cap-add', 'CAP_NET_ADMIN', '--die-with-parent', '--dev-bind', '/', '/', '--',
+    // The shell stays, as the process by which others find the namespace that owns the network.
+    sh, '-c', 'echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start; "$@"; exit', sh,
+    unshare, '--user', '--map-current-user', '--'
+  ]
+  return { prefix, network, ...(channels === undefined ? {} : { channels }) }
+}
+
 /** Removes what `makeFoundation` made; no box is built on it any more. */
 export function closeFoundation ({ directory, channels }: BoxFoundation): void {
   if (channels !== undefined) closeSync(channels.view)

@@ -1,4 +1,5 @@
 import type { Permission } from '@toolyard/contract'
+import type { Launcher } from '../process/launch/child.ts'
 import type { ProcessLimits } from './limits.ts'
 
 /** What one tool's processes may reach and use. */
@@ -7,6 +8,22 @@ export interface Grant {
   /** Directories and files that they may read, beside the system and their own program; absolute paths. */
   readable: readonly string[]
   limits: ProcessLimits
+  /** The network that the box shares; absent: the machine's with the permission `network`, else none. */
+  network?: BoxNetwork
+}
+
+/** A network namespace with nothing but a loopback, on which the worker listens. */
+export interface BoxNetwork {
+  /** Boxes with different keys must not share a host of Python tools. */
+  key: string
+  /** Starts boxes in it. */
+  launcher: Launcher
+  /** A command line that runs what follows it in there. */
+  enter: readonly string[]
+  /** The file that becomes /etc/hosts. */
+  hostsFile: string
+  /** What processes get of it in their environment. */
+  variables: Readonly<Record<string, string>>
 }
 
 /** The same for code outside a call: it needs no network, and no caller sees what it does. */

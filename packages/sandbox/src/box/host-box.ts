@@ -32,6 +32,8 @@ export interface NestPlan {
 export interface HostBox {
   /** Tools with different keys must not share a host. */
   key: string
+  /** The key of the network that it is in; undefined: the machine's, or none. */
+  network: string | undefined
   /** How a call sees the session that it is in. */
   sessionAccess: 'none' | 'read' | 'write'
   limits: ProcessLimits
@@ -58,16 +60,18 @@ export interface HostPlan extends ProcessPlan {
 /** A box for hosts of the tools that have this grant. */
 export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox {
   return {
-    key: [...grant.permissions].sort().join(),
+    key: [...[...grant.permissions].sort(), ...(grant.network === undefined ? [] : [grant.network.key])].join(),
+    network: grant.network?.key,
     sessionAccess: accessOf(grant),
     limits: grant.limits,
     enter (plan) {
       const spec = hostSpec(plan, foundation, grant)
       const status = foundation.statusFiles.take()
       const { env, args: setting } = outsideEnvironment(plan.env)
+      const enter = grant.network?.enter ?? []
       const args = [...boxArguments(spec), ...setting, '--', ...cleanCommand(plan, foundation), plan.program, ...plan.args]
       return {
-        plan: { ...insideFamily(foundation, [foundation.bubblewrap.path, ...args]), env, cwd: '/' },
+        plan: { ...insideFamily(foundation, enter, [foundation.bubblewrap.path, ...args]), env, cwd: '/' },
         files: [status.path],
         status,
         depth: foundation.family.length === 0 ? 2 : 4,
@@ -91,8 +95,10 @@ function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string
   }
 }
 
-function insideFamily ({ family }: BoxFoundation, command: readonly string[]): { program: string, args: string[] } {
-  const [program = '', ...args] = [...family, ...command]
+function insideFamily (
+  { family }: BoxFoundation, enter: readonly string[], command: readonly string[]
+): { program: string, args: string[] } {
+  const [program = '', ...args] = [...enter, ...family, ...command]
   return { program, args }
 }
 
@@ -131,7 +137,7 @@ function nestPlan ({ home, readable, workspace, network, sessions }: BoxSpec): N
     callFilter: sandboxFilter(process.arch)?.toString('base64') ?? null,
     home: home ?? null,
     places: outermost([...readable, workspace.place]).filter(place => fresh.some(directory => isWithin(place, directory))),
-    network,
+    network: network !== 'none',
     sessions: sessions?.place ?? null,
     workspace: workspace.place
   }

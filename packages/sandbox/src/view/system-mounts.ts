@@ -5,7 +5,8 @@ import { kindOf } from './path.ts'
 export const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'] as const
 
 /** With the `network` permission: where names are resolved and certificates are checked. They may change while a worker runs. */
-const networkFiles = ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs', '/etc/pki/tls/certs', '/etc/pki/ca-trust'] as const
+const certificates = ['/etc/ssl/certs', '/etc/pki/tls/certs', '/etc/pki/ca-trust'] as const
+const networkFiles = ['/etc/resolv.conf', '/etc/hosts', ...certificates] as const
 
 /** What every box shows of the system. */
 export interface SystemPlaces {
@@ -20,6 +21,11 @@ export function systemPlaces (): SystemPlaces {
     links: systemDirectories.flatMap(path => kindOf(path) === 'link' ? ['--symlink', readlinkSync(path), path] : []),
     directories: systemDirectories.filter(path => kindOf(path) === 'directory')
   }
+}
+
+/** What a process needs to check who answers, where names are the worker's to resolve. */
+export function certificatePlaces (): string[] {
+  return certificates.filter(path => kindOf(path) !== 'none')
 }
 
 /** What a process with network needs of /etc, on top of the box's own. */

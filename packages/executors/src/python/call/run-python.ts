@@ -24,6 +24,8 @@ export interface PythonHost {
   onSurvivors: (pids: number[]) => void
   /** Shuts in the tool's host; without it the tool runs in the open. */
   box?: HostBox | undefined
+  /** Of the network that the call is in: what its process gets in its environment. */
+  variables?: Readonly<Record<string, string>> | undefined
   /** In the open: a command line that runs what follows it under the tool's own limits. */
   limit?: readonly string[] | undefined
   /** The session that the call is in. */
@@ -70,7 +72,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
         max_bytes: host.maxOutputBytes,
         ...(host.session === undefined ? {} : { files: true as const }),
         ...(context.answers === undefined ? {} : { answers: context.answers }),
-        ...(trace === undefined ? {} : { env: trace.variables })
+        ...(trace === undefined && host.variables === undefined ? {} : { env: { ...trace?.variables, ...host.variables } })
       }
       const started = performance.now()
       trace?.stage?.('sandbox', begun, started)

@@ -22,6 +22,8 @@ export interface Hosts {
   get (root: string, box: HostBox): Promise<{ host: Host, python: string } | { error: CallError }>
   /** In the open, each call has a process of its own. `limit` as in `startPlain`. */
   startPlain (run: PythonRun, limit?: readonly string[]): Promise<{ process: CallProcess, python: string } | { error: CallError }>
+  /** Ends the hosts in a network, which no call uses any more. */
+  endNetwork (key: string): void
   /** Ends all hosts; no call may be running. */
   close (): Promise<void>
 }
@@ -35,7 +37,7 @@ export function createHosts (options: HostsOptions): Hosts {
   let python: Promise<FoundInterpreter | CallError> | undefined
 
   function open (key: string, root: string, box: HostBox): Place {
-    const place = { started: start(root, box).catch(unstarted), stamp: box.stamp(root) }
+    const place = { started: start(root, box).catch(unstarted), stamp: box.stamp(root), network: box.network }
     byPlace.set(key, place)
     void place.started.then(async started => {
       if ('host' in started) await started.host.closed
@@ -81,6 +83,13 @@ export function createHosts (options: HostsOptions): Hosts {
       const process = await startPlain(run, basis, limit)
       return 'code' in process ? { error: process } : { process, python: basis.program }
     },
+    endNetwork (key) {
+      for (const [id, place] of byPlace) {
+        if (place.network !== key) continue
+        byPlace.delete(id)
+        void place.started.then(async started => { if ('host' in started) await started.host.close() })
+      }
+    },
     async close () {
       await Promise.all([...byPlace.values()].map(({ started }) => started))
       await Promise.all([...living].map(host => host.close()))
@@ -92,6 +101,7 @@ interface Place {
   started: Promise<Started>
   /** Of its box, from before that was built. */
   stamp: string
+  network: string | undefined
 }
 
 async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter | CallError> {

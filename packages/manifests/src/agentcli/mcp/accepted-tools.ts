@@ -85,6 +85,7 @@ function toolOf (
     jobType: jobTypeOf('mcp', name),
     ...timeoutSec !== undefined && { timeoutSec: Math.min(timeoutSec, limits.toolTimeoutSec.max) },
     ...server.permissions !== undefined && { permissions: server.permissions },
+    ...server.network !== undefined && { network: server.network },
     ...server.limits !== undefined && { limits: server.limits },
     source: server.source,
     namespace: server.name,

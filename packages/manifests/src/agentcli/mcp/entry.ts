@@ -8,6 +8,7 @@ import type { Remark } from '../../finding/finding-list.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import type { KindPlace, KindReading } from '../../layer/entry-kind.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
+import { readNetwork } from '../../program/network.ts'
 import { sortPermissions } from '../../tool/permissions.ts'
 import type { JsonSchema, McpServer } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
@@ -82,13 +83,16 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
   }
 
   const { permissions, unknown } = permissionsOf(entry, read.connection.kind)
+  // A URL is the one host of a server that is no process.
+  const network = readNetwork(read.connection.kind === 'http' ? undefined : entry.network, permissions, path)
+  if (network.faults.length > 0) return { entries: [], findings: [...ignored, ...network.faults.map(about)] }
   const isOff = entry.disabled === true || entry.enabled === false
   const server: McpServer = {
     name,
     connection: read.connection,
     prefix: entry.prefix ?? `${name}_`,
     filter: entry.tools ?? [],
-    ...permissions !== undefined && { permissions },
+    ...network.held,
     ...entry.limits !== undefined && { limits: limitsOf(entry.limits) },
     source: { format: 'agentcli', file, index },
     lock: lockFile(file),

@@ -7,6 +7,7 @@ import { goQuote } from '../../finding/go-quote.ts'
 import type { KindPlace, KindReading } from '../../layer/entry-kind.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
+import { readNetwork } from '../../program/network.ts'
 import { sortPermissions } from '../../tool/permissions.ts'
 import { SkillEntry } from './definition.ts'
 
@@ -27,6 +28,8 @@ export async function readSkillEntry (written: Record<string, unknown>, { file, 
   names.add(name)
   if (faults.length > 0 || !isEntry(entry)) return await Promise.resolve({ entries: [], findings: faults.map(about) })
   const { permissions, unknown } = sortPermissions(entry.permissions ?? [])
+  const network = readNetwork(entry.network, entry.permissions === undefined ? undefined : permissions, path)
+  if (network.faults.length > 0) return { entries: [], findings: network.faults.map(about) }
   const secret = entry.envPassthrough?.filter(isSecretVariable) ?? []
   return {
     entries: [],
@@ -34,7 +37,7 @@ export async function readSkillEntry (written: Record<string, unknown>, { file, 
       skill: name,
       source: { format: 'agentcli', file, index },
       ...entry.enabled !== undefined && { enabled: entry.enabled },
-      ...entry.permissions !== undefined && { permissions },
+      ...network.held,
       ...entry.limits !== undefined && { limits: limitsOf(entry.limits) },
       ...entry.timeoutSec !== undefined && { timeoutSec: entry.timeoutSec },
       ...entry.python !== undefined && { python: entry.python },

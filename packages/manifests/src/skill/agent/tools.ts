@@ -66,7 +66,7 @@ function runTool (skills: readonly Skill[], settings: ReadonlyMap<string, SkillS
 }
 
 function runnableSkill ({ file, frontMatter }: Skill, settings: SkillSettings | undefined, { programs }: SkillOptions): RunnableSkill {
-  const { permissions, limits, timeoutSec, python, programs: own = [], envPassthrough = [], overlay = false } = settings ?? {}
+  const { permissions, network, limits, timeoutSec, python, programs: own = [], envPassthrough = [], overlay = false } = settings ?? {}
   const ceiling = allowedPrograms(frontMatter['allowed-tools'])
   return {
     directory: dirname(file),
@@ -75,6 +75,7 @@ function runnableSkill ({ file, frontMatter }: Skill, settings: SkillSettings | 
     overlay,
     ...ceiling !== undefined && { ceiling },
     ...permissions !== undefined && { permissions },
+    ...network !== undefined && { network },
     ...limits !== undefined && { limits },
     ...timeoutSec !== undefined && { timeoutSec },
     ...python !== undefined && { python }

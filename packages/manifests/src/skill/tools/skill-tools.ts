@@ -3,6 +3,7 @@ import { ManifestFault, wholeFinding, type Finding } from '../../finding/finding
 import { goQuote } from '../../finding/go-quote.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
+import { readNetwork, type NetworkReading } from '../../program/network.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { skillArg } from './arg-mapping.ts'
@@ -76,7 +77,7 @@ function strayExecutions ({ contents: { tools = [], execution = [] }, file }: Sk
 
 /** Why a tool isn't served. */
 async function toolFaults (
-  { parameters }: ToolDeclaration, executions: readonly PlacedExecution[], { contents: { allowlist = {} }, schemas }: SkillToolsSource
+  declaration: ToolDeclaration, executions: readonly PlacedExecution[], { contents: { allowlist = {} }, schemas }: SkillToolsSource
 ): Promise<ManifestFault[]> {
   const [first, second] = executions
   const faults: ManifestFault[] = []
@@ -86,7 +87,12 @@ async function toolFaults (
     const fault = checkPair(allowlist, binary, subcommand, { binary: 'S12', subcommand: 'S13' })
     if (fault !== undefined) faults.push(new ManifestFault(fault.rule, fault.message, { ...fault.place, path: ['execution', at, fault.rule === 'S12' ? 'binary' : 'subcommand'] }))
   }
-  return [...faults, ...(await schemas.check(parameters ?? {})).map(({ message, fix }) => new ManifestFault('S8', `parameters ${message}`, { fix }))]
+  faults.push(...networkOf(declaration).faults.map(({ message, fix }) => new ManifestFault('egress/list', message, { ...fix !== undefined && { fix } })))
+  return [...faults, ...(await schemas.check(declaration.parameters ?? {})).map(({ message, fix }) => new ManifestFault('S8', `parameters ${message}`, { fix }))]
+}
+
+function networkOf ({ network, permissions }: ToolDeclaration): NetworkReading {
+  return readNetwork(network, permissions ?? undefined, [])
 }
 
 function skillTool (
@@ -101,7 +107,7 @@ function skillTool (
     jobType: jobTypeOf('skill', declaration.name),
     enabled: true,
     idempotent: false,
-    ...declaration.permissions != null && { permissions: declaration.permissions },
+    ...networkOf(declaration).held,
     ...declaration.timeoutSec != null && { timeoutSec: declaration.timeoutSec },
     ...declaration.limits != null && { limits: limitsOf(declaration.limits) },
     source: { format: 'skill', file, index },

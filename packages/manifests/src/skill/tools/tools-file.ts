@@ -4,6 +4,7 @@ import { Type } from '@toolyard/contract/type'
 import { StrictLimits } from '../../program/limit-fields.ts'
 import { digestPattern } from '../../program/pin.ts'
 import type { JsonSchema } from '../../tool/tool.ts'
+import { networkField } from '../../program/network.ts'
 import { nullable } from './shape.ts'
 
 /** Unknown fields may be protections of a newer format, so they are refused. */
@@ -18,6 +19,7 @@ export const ToolDeclaration = Type.Object({
   description: nullable(Type.String({ description: 'Short description for the model.' })),
   parameters: nullable(Type.Unsafe<JsonSchema>(Type.Object({}, { description: 'JSON Schema of the arguments.' }))),
   permissions: nullable(Type.Array(Type.Enum([...knownPermissions]), { description: 'What the sandbox lets it do.' })),
+  network: networkField,
   timeoutSec: nullable(Type.Number({ exclusiveMinimum: 0, maximum: limits.toolTimeoutSec.max, description: 'Seconds, fractions too.' })),
   limits: nullable(StrictLimits)
 }, strict)

@@ -178,7 +178,8 @@ export function retentionOf (settings: Settings): { ageSec: number, count: numbe
 export function permissionPolicyOf (settings: Settings): PermissionPolicy {
   return {
     allowed: permissions.filter(permission => settings.PERMISSIONS_ALLOWED.some(allowed => allowed === '*' || allowed === permission)),
-    defaults: settings.TOOL_DEFAULT_PERMISSIONS
+    defaults: settings.TOOL_DEFAULT_PERMISSIONS,
+    egress: settings.EGRESS_ALLOWED
   }
 }
 

@@ -53,3 +53,7 @@ export interface Launcher {
   /** To be called when no process runs any more. */
   close (): Promise<void>
 }
+
+export function isLauncher (value: object): value is Launcher {
+  return 'launch' in value && typeof value.launch === 'function'
+}

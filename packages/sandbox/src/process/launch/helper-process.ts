@@ -2,12 +2,13 @@ import { errorCode, storedJson } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { Socket } from 'node:net'
+import { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { helperLost } from '../plan/start-error.ts'
 import { childEnding, type ChildEnding } from './child.ts'
-import type { HelperMessage, JoinMessage, LetGoMessage, MakePipesMessage, StartMessage } from './messages.ts'
+import type { HelperMessage, JoinMessage, LetGoMessage, ListenMessage, MakePipesMessage, StartMessage } from './messages.ts'
 import { createPatience } from './patience.ts'
 
 const program = fileURLToPath(new URL('helper.js', import.meta.url))
@@ -34,6 +35,14 @@ export interface HelperPlace {
   prefix: readonly string[]
   /** A private directory for what stdin, stdout and stderr lead to, and the same behind a read-only mount; absent: one in the open. */
   channels?: { directory: string, view: number }
+  /** The helper is in a network namespace of its own, on whose loopback the worker serves what it starts. */
+  network?: {
+    at: ListenMessage['at']
+    /** Gets the listeners by their places in `at`, as far as they can be had, and a process in the namespace that owns the network. */
+    onListening: (servers: ReadonlyArray<Server | undefined>, owner: number) => void
+    /** The helper is gone, and with it what it has started. */
+    onLost: () => void
+  }
 }
 
 /** A running helper. */
@@ -46,6 +55,8 @@ export interface HelperProcess {
   makePipes (paths: string[]): Promise<void>
   /** Puts it into control groups, and with it all that it starts from now on. */
   join (members: readonly string[]): Promise<void>
+  /** Takes its listeners from it, once. */
+  listen (at: ListenMessage['at']): Promise<{ servers: ReadonlyArray<Server | undefined>, owner: number }>
   /** Whether it is still there. */
   isAlive (): boolean
   close (): Promise<void>
@@ -57,9 +68,12 @@ interface Waiting {
 }
 
 /** Starts the helper. Its only variable is PATH. The helper has the limits of its place, and what it starts inherits them. */
-export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
+export function startHelper ({ prefix, channels, network }: HelperPlace): HelperProcess {
   const [command = process.execPath, ...args] = [...prefix, process.execPath, ...nodeOptions, program, ...(channels === undefined ? [] : ['boxed'])]
-  const child = spawnHelper(command, args, channels === undefined ? [] : [channels.view])
+  const child = spawnHelper(command, args, channels === undefined ? [] : [channels.view], network !== undefined)
+  const servers = new Map<number, Server>()
+  child.on('message', (message: { index: number }, handle) => { if (handle instanceof Server) servers.set(message.index, handle) })
+  child.channel?.unref()
   let unspawned: string | undefined
   child.once('error', error => { if (child.pid === undefined) unspawned = errorCode(error) })
   // Without descriptors left, Node makes no streams, whatever its types say.
@@ -71,6 +85,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   const gone = new Promise<void>(resolve => { child.once('close', () => { resolve() }).once('error', () => { resolve() }) })
   void gone.then(() => {
     alive = false
+    network?.onLost()
     for (const { answered, ended } of waiting.values()) {
       answered(undefined)
       ended(lost)
@@ -93,7 +108,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
     letGo()
   })
 
-  async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'>, whenLost: 'HELPER_LOST' | 'HELPER_DIED' = 'HELPER_LOST'): Promise<{ id: number, answer: HelperMessage, exited: Promise<ChildEnding> }> {
+  async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'> | Omit<ListenMessage, 'id'>, whenLost: 'HELPER_LOST' | 'HELPER_DIED' = 'HELPER_LOST'): Promise<{ id: number, answer: HelperMessage, exited: Promise<ChildEnding> }> {
     if (!alive) throw Object.assign(new Error('the helper is lost'), { code: unspawned ?? 'HELPER_LOST' })
     const id = count++
     let ended: Waiting['ended'] = () => {}
@@ -118,6 +133,15 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
     },
     async makePipes (paths) { await ask({ kind: 'make-pipes', paths }) },
     async join (members) { await ask({ kind: 'join', members }) },
+    async listen (at) {
+      const { answer } = await ask({ kind: 'listen', at })
+      if (answer.kind !== 'listening') throw new Error('The helper answered a question for listeners with something else')
+      // Handles come over a channel of their own, and may be behind the answer.
+      const expected = at.length - answer.unheard.length
+      const until = performance.now() + closeMs
+      while (servers.size < expected && performance.now() < until) await turn(1)
+      return { servers: at.map((_, index) => servers.get(index)), owner: answer.owner }
+    },
     isAlive: () => alive,
     async close () {
       closing = true
@@ -131,7 +155,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
 
 type Helper = ChildProcessByStdio<Writable, Readable, null>
 
-function spawnHelper (command: string, args: readonly string[], view: readonly number[]): Helper {
+function spawnHelper (command: string, args: readonly string[], view: readonly number[], passesHandles: boolean): Helper {
   const proc = openSync('/proc', 'r')
   try {
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- What `stdio` below makes; the types don't tell.
@@ -140,7 +164,7 @@ function spawnHelper (command: string, args: readonly string[], view: readonly n
       env: { NODE_V8_COVERAGE: undefined, PATH: process.env['PATH'] },
       // What a terminal sends to the worker is not for those that stand between the two.
       detached: true,
-      stdio: ['pipe', 'pipe', 'ignore', ...view, proc]
+      stdio: ['pipe', 'pipe', 'ignore', ...view, proc, ...(passesHandles ? ['ipc' as const] : [])]
     }) as Helper
   } finally {
     closeSync(proc)

@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, openSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
+import { createServer } from 'node:net'
 import { childrenOf, namespacePids } from '../table/process-table.ts'
-import type { HelperMessage, HelperRequest, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
+import type { HelperMessage, HelperRequest, JoinMessage, ListenMessage, MakePipesMessage, StartMessage } from './messages.ts'
 
 /*
  * A small process that starts processes for a worker, whose own memory may have grown: a fork copies the page tables of
@@ -39,6 +40,7 @@ function take (message: HelperRequest): void {
       case 'start': start(message); break
       case 'make-pipes': makePipes(message); break
       case 'join': join(message); break
+      case 'listen': void listen(message); break
       case 'let-go': letGo(message.id)
     }
   } catch (error) {
@@ -67,6 +69,28 @@ function join ({ id, members }: JoinMessage): void {
   enter(members)
   ownGroups = members
   say({ kind: 'done', id })
+}
+
+/** A listener belongs to the network namespace that it was made in, whoever accepts from it. */
+async function listen ({ id, at }: ListenMessage): Promise<void> {
+  const heard = await Promise.all(at.map(async (place, index) => await new Promise<boolean>(resolve => {
+    const server = createServer()
+    server.once('error', () => { resolve(false) })
+    server.listen(place, () => {
+      process.send?.({ index }, server, {}, () => {
+        server.close()
+        resolve(true)
+      })
+    })
+  })))
+  const unheard = at.flatMap((_, index) => heard[index] === true ? [] : [index])
+  say({ kind: 'listening', id, unheard, owner: parentPid() })
+}
+
+/** By the worker's numbers. */
+function parentPid (): number {
+  const stat = readFileSync(`${workersProc}/${ownPid}/stat`, 'latin1')
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }
 
 /** Not `errorCode` of the contract: this process loads as little as it can. */

@@ -29,6 +29,7 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
     helper = startHelper(place)
     // It takes its messages in order: whatever it starts is in there.
     if (members.length > 0) joined = joinedOrClosed(helper, members)
+    if (place.network !== undefined) joined = Promise.all([joined, heardOrClosed(helper, place.network)]).then(() => {})
     return helper
   }
   const open = (): NonNullable<typeof channels> => {
@@ -83,6 +84,13 @@ function joinedOrClosed (helper: HelperProcess, members: readonly string[]): Pro
   const joined = helper.join(members)
   joined.catch(() => { void helper.close() })
   return joined
+}
+
+/** What it starts finds the listeners there. */
+function heardOrClosed (helper: HelperProcess, { at, onListening }: NonNullable<HelperPlace['network']>): Promise<void> {
+  const heard = helper.listen(at).then(({ servers, owner }) => { onListening(servers, owner) })
+  heard.catch(() => { void helper.close() })
+  return heard
 }
 
 /** Rejects as soon as the start is given up. */

@@ -38,7 +38,14 @@ export interface MakePipesMessage {
   paths: readonly string[]
 }
 
-export type HelperRequest = StartMessage | JoinMessage | LetGoMessage | MakePipesMessage
+/** Places of this network namespace to listen on. The listeners go over the channel of handles, each with its place in the list. */
+export interface ListenMessage {
+  kind: 'listen'
+  id: number
+  at: ReadonlyArray<{ host: string, port: number }>
+}
+
+export type HelperRequest = StartMessage | JoinMessage | ListenMessage | LetGoMessage | MakePipesMessage
 
 /**
  * What the helper says, a line each: a process runs (`refused`: why it couldn't be bounded, so it is to be ended), one ended,
@@ -49,3 +56,5 @@ export type HelperMessage =
   | { kind: 'ended', id: number, code: number | null, signal: NodeJS.Signals | null }
   | { kind: 'failed', id: number, error: string }
   | { kind: 'done', id: number }
+  /** `unheard`: places that nothing listens on. `owner`: a process that is in the user namespace which owns the network. */
+  | { kind: 'listening', id: number, unheard: number[], owner: number }

@@ -3,7 +3,7 @@ import type { CallError } from '@toolyard/contract'
 import type { Box, BoxEntry, BoxStatus } from '../plan/box.ts'
 import { killDescendants, startOpen } from './open.ts'
 import type { CallGroup } from '../table/groups.ts'
-import type { Child, Launcher, LaunchRequest } from './child.ts'
+import { isLauncher, type Child, type Launcher, type LaunchRequest } from './child.ts'
 import { namedProgram } from '../plan/own-name.ts'
 import type { Pinned, Pins } from '../plan/pins.ts'
 import type { ProcessPlan } from '../plan/plan.ts'
@@ -76,12 +76,19 @@ async function startBoxed (
     checkProgram(plan)
     checkExecutable(plan)
     entry = enterBox(box, plan, pinned?.copy)
-    const child = await launcher.launch({ plan: entry.plan, stdin, files: entry.files, hold, group, interrupted })
+    const child = await launcherOf(entry, launcher).launch({ plan: entry.plan, stdin, files: entry.files, hold, group, interrupted })
     return { started: true, child, box: entry.status }
   } catch (error) {
     entry?.status.close()
     return { started: false, error: error instanceof BoxFault ? await boxError(plan, error.cause) : await startError(plan, error) }
   }
+}
+
+/** A box in a network of its own is never started anywhere else: it would have that place's network. */
+function launcherOf ({ launcher: own }: BoxEntry, launcher: Launcher): Launcher {
+  if (own === undefined) return launcher
+  if (!isLauncher(own)) throw new Error('A box names what is no launcher')
+  return own
 }
 
 class BoxFault extends Error {}

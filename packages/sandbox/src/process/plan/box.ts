@@ -19,6 +19,8 @@ export interface BoxEntry {
   /** Paths of files that the command gets as 3, 4 and so on, opened for reading and writing. */
   files: readonly string[]
   status: BoxStatus
+  /** The launcher that must start it, because the network that the box shares is there; absent: any. */
+  launcher?: object
 }
 
 /** What the box tells of itself, readable at any time until it is closed, which is done once. */

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { Audit } from '../audit/audit.ts'
+import { targetText, type Target } from './target.ts'
+
+/** A call that runs in a network. */
+export interface EgressCall {
+  tool: string
+  job: string
+  /** Takes a line of the job's log. */
+  log: (line: string) => void
+  audit: Audit
+}
+
+/** Who is in a network now, and what their connections came to. */
+export interface CallBook {
+  /** Adds a call, which its processes name by the token; `leave` gives what it was denied. */
+  enter (call: EgressCall): { token: string, leave: () => string[] }
+  /** Whose token it is. Where it is nobody's, the one call that runs, if there is only one. */
+  find (token: string | undefined): EgressCall | undefined
+  denied (target: Target, by: EgressCall | undefined, line: string): void
+  opened (target: Target, by: EgressCall | undefined, socket: Socket): void
+  running (): number
+}
+
+/** How a connection came out. */
+export type EgressDecision = 'allowed' | 'denied'
+
+/** Denials of one call that are told. */
+const most = 20
+
+/** Keeps the calls of one network. `count` hears of each connection. */
+export function createCallBook (count: (decision: EgressDecision) => void): CallBook {
+  const calls = new Map<string, EgressCall>()
+  const lines = new Map<EgressCall, Set<string>>()
+
+  /** A connection that names no call may be anyone's of those that run: they have the same tenant and the same list. */
+  const callsOf = (by: EgressCall | undefined): EgressCall[] => by === undefined ? [...calls.values()] : [by]
+
+  function record (
+    target: Target, by: EgressCall | undefined, decision: EgressDecision, seen: { ms: number, sent: number, received: number }
+  ): void {
+    count(decision)
+    const [call] = callsOf(by)
+    call?.audit.record({
+      at: new Date(),
+      tool: call.tool,
+      job: call.job,
+      argv: ['egress', targetText(target)],
+      cwd: '',
+      exit: decision === 'allowed' ? 0 : -1,
+      ms: Math.round(seen.ms),
+      stdoutBytes: seen.received,
+      stderrBytes: 0,
+      truncated: false,
+      envKeys: [],
+      egress: { ...target, decision, sentBytes: seen.sent, receivedBytes: seen.received }
+    })
+  }
+
+  return {
+    enter (call) {
+      const token = randomBytes(16).toString('hex')
+      calls.set(token, call)
+      lines.set(call, new Set())
+      return {
+        token,
+        leave () {
+          const told = [...lines.get(call) ?? []]
+          calls.delete(token)
+          lines.delete(call)
+          return told
+        }
+      }
+    },
+    find (token) {
+      const named = token === undefined ? undefined : calls.get(token)
+      const [only, second] = calls.values()
+      return named ?? (second === undefined ? only : undefined)
+    },
+    denied (target, by, line) {
+      for (const call of callsOf(by)) {
+        const told = lines.get(call)
+        if (told === undefined || told.has(line) || told.size >= most) continue
+        told.add(line)
+        call.log(line)
+      }
+      record(target, by, 'denied', { ms: 0, sent: 0, received: 0 })
+    },
+    opened (target, by, socket) {
+      const begun = performance.now()
+      socket.once('close', () => {
+        record(target, by, 'allowed', { ms: performance.now() - begun, sent: socket.bytesWritten, received: socket.bytesRead })
+      })
+    },
+    running: () => calls.size
+  }
+}

@@ -1,0 +1,95 @@
+import { lookup as systemLookup, type LookupAddress } from 'node:dns'
+import { connect, isIP, type Socket } from 'node:net'
+import { errorCode } from '@toolyard/contract/terms'
+import { createPublicCheck, egressRuleFor, isListedHost, type EgressRule, type Lookup } from '@toolyard/runtime/outgoing'
+import type { CallBook, EgressCall } from './calls.ts'
+import { targetText, type Target } from './target.ts'
+
+/** A connection that is not made; the message is for the program and its log. */
+export class EgressRefusal extends Error {
+  override readonly name = 'EgressRefusal'
+  readonly status: 403 | 502
+
+  constructor (status: 403 | 502, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export interface GateOptions {
+  rules: readonly EgressRule[]
+  /** Names whose addresses may be private. */
+  privateHosts: readonly string[]
+  lookup?: Lookup | undefined
+  calls: CallBook
+}
+
+/** Decides which connections of one network are made, and makes them. */
+export interface Gate {
+  /** The entry that lets a connection through. @throws EgressRefusal where there is none. */
+  admit (target: Target, by: EgressCall | undefined): EgressRule
+  /** Connects to an admitted host, at the addresses that it has now. @throws EgressRefusal. */
+  open (target: Target, by: EgressCall | undefined): Promise<Socket>
+  /** Refuses what an admitted connection turned out to be. */
+  refuse (target: Target, by: EgressCall | undefined, why: string): EgressRefusal
+}
+
+const connectMs = 10_000
+
+/** Makes the gate of one network. */
+export function createGate ({ rules, privateHosts, lookup = systemLookup, calls }: GateOptions): Gate {
+  const isPublic = createPublicCheck()
+
+  function refuse (target: Target, by: EgressCall | undefined, why: string): EgressRefusal {
+    const line = `egress: denied ${targetText(target)}${why}`
+    calls.denied(target, by, line)
+    return new EgressRefusal(403, line)
+  }
+
+  /** An address that is listed is meant, wherever it is. */
+  async function addressesOf (target: Target, by: EgressCall | undefined): Promise<LookupAddress[]> {
+    const { host } = target
+    if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }]
+    const addresses = await new Promise<LookupAddress[]>((resolve, reject) => {
+      lookup(host, { all: true }, (error, found) => { if (error === null) resolve(found); else reject(error) })
+    }).catch((error: unknown) => { throw new EgressRefusal(502, `egress: ${host} was not found (${errorCode(error) ?? 'unknown'})`) })
+    if (!isListedHost(privateHosts, host) && !addresses.every(({ address }) => isPublic(address))) {
+      throw refuse(target, by, ': its address is not public; HTTP_PRIVATE_HOSTS of the workers names hosts that may be inside')
+    }
+    return addresses
+  }
+
+  return {
+    admit (target, by) {
+      const rule = egressRuleFor(rules, target.host, target.port)
+      if (rule === undefined) throw refuse(target, by, ', add it to "network"')
+      return rule
+    },
+    async open (target, by) {
+      const addresses = await addressesOf(target, by)
+      const socket = connect({
+        host: target.host,
+        port: target.port,
+        allowHalfOpen: true,
+        autoSelectFamily: true,
+        noDelay: true,
+        // These addresses were checked: no other is connected to.
+        lookup: (_host, options, callback) => {
+          const [first] = addresses
+          if (options.all === true || first === undefined) callback(null, addresses)
+          else callback(null, first.address, first.family)
+        }
+      })
+      calls.opened(target, by, socket)
+      return await new Promise((resolve, reject) => {
+        const timer = setTimeout(() => { socket.destroy(Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })) }, connectMs)
+        socket.once('error', error => { reject(new EgressRefusal(502, `egress: ${targetText(target)} can't be reached (${errorCode(error) ?? 'unknown'})`)) })
+        socket.once('connect', () => { resolve(socket) })
+        socket.once('close', () => { clearTimeout(timer) })
+        socket.once('connect', () => { clearTimeout(timer) })
+        socket.on('error', () => {})
+      })
+    },
+    refuse
+  }
+}

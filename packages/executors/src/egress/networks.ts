@@ -1,0 +1,211 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server, Socket } from 'node:net'
+import { join } from 'node:path'
+import { asError } from '@toolyard/contract/terms'
+import { readEgressRule, webPorts, type EgressRule } from '@toolyard/runtime/outgoing'
+import { createLauncher, type BoxNetwork, type Launcher } from '@toolyard/sandbox'
+import type { HttpPolicy } from '../http/run-http.ts'
+import type { NetworkMeans } from '../run/sandbox.ts'
+import { createCallBook, type CallBook, type EgressCall, type EgressDecision } from './calls.ts'
+import { createGate, EgressRefusal } from './gate.ts'
+import { createHttpProxy } from './http-proxy.ts'
+import { serveSocks } from './socks.ts'
+import type { Target } from './target.ts'
+import { carryTunnel } from './tunnel.ts'
+
+export interface NetworksOptions {
+  means: NetworkMeans
+  policy: HttpPolicy
+  /** Files of the control groups that processes in networks belong to. */
+  members: readonly string[]
+  /** Hears of each connection. */
+  onConnection?: ((decision: EgressDecision) => void) | undefined
+  /** A network ends: what is left in it must, too. */
+  onClosed: (key: string) => void
+}
+
+/** A call that is in a network. */
+export interface EnteredNetwork {
+  network: BoxNetwork
+  /** To be called once, when no process of the call is left; gives what it was denied. */
+  leave: () => string[]
+}
+
+/** The networks of a worker: one for each tenant and list of hosts, made at first use. */
+export interface EgressNetworks {
+  /** @throws Error when it can't be made. */
+  enter (place: { tenant: string | undefined, hosts: readonly string[] }, call: EgressCall): Promise<EnteredNetwork>
+  close (): Promise<void>
+}
+
+const proxies = [{ host: '127.0.0.1', port: 3128 }, { host: '127.0.0.1', port: 1080 }] as const
+/** Connections of one listener at a time; further ones are cut off. */
+const mostConnections = 256
+/** How long a network is kept for the next call, in milliseconds. */
+const idleMs = 300_000
+/** With more networks, one that nobody uses is ended. */
+const mostNetworks = 16
+
+interface Network {
+  launcher: Launcher
+  calls: CallBook
+  ready: Promise<BoxNetwork>
+  idle: NodeJS.Timeout | undefined
+  close: () => Promise<void>
+}
+
+export function createNetworks (options: NetworksOptions): EgressNetworks {
+  const networks = new Map<string, Network>()
+  let count = 0
+
+  function open (id: string, hosts: readonly string[]): Network {
+    const key = `network ${count++}`
+    const network = openNetwork(hosts, { key, ...options }, () => { forget(id, network) })
+    networks.set(id, network)
+    makeRoom()
+    return network
+  }
+
+  /** Who is in it goes on; the next call gets another one. */
+  function forget (id: string, network: Network): void {
+    if (networks.get(id) !== network) return
+    networks.delete(id)
+    if (network.calls.running() === 0) void network.close()
+  }
+
+  /** The map is in the order of use. */
+  function makeRoom (): void {
+    const unused = [...networks].filter(([, { calls }]) => calls.running() === 0)
+    for (const [id, network] of unused.slice(0, Math.max(0, networks.size - mostNetworks))) forget(id, network)
+  }
+
+  return {
+    async enter ({ tenant, hosts }, call) {
+      const id = JSON.stringify([tenant ?? null, hosts])
+      const network = networks.get(id) ?? open(id, hosts)
+      networks.delete(id)
+      networks.set(id, network)
+      clearTimeout(network.idle)
+      const { token, leave } = network.calls.enter(call)
+      const left = (): string[] => {
+        const denied = leave()
+        if (network.calls.running() > 0) return denied
+        if (networks.get(id) !== network) void network.close()
+        else network.idle = setTimeout(() => { forget(id, network) }, idleMs).unref()
+        return denied
+      }
+      try {
+        const made = await network.ready
+        return { network: { ...made, variables: { ...made.variables, ...proxyVariables(token) } }, leave: left }
+      } catch (error) {
+        networks.delete(id)
+        left()
+        throw error
+      }
+    },
+    async close () {
+      const all = [...networks.values()]
+      networks.clear()
+      for (const { idle } of all) clearTimeout(idle)
+      await Promise.all(all.map(network => network.close()))
+    }
+  }
+}
+
+function openNetwork (
+  hosts: readonly string[], { key, means, policy, members, onConnection, onClosed }: NetworksOptions & { key: string }, onLost: () => void
+): Network {
+  const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
+  const calls = createCallBook(onConnection ?? (() => {}))
+  const gate = createGate({ rules, privateHosts: policy.privateHosts, lookup: policy.lookup, calls })
+  const http = createHttpProxy(gate, calls)
+  const names = namesOf(rules)
+  const directory = mkdtempSync(join(means.directory, 'network-'))
+  const hostsFile = join(directory, 'hosts')
+  writeFileSync(hostsFile, ['127.0.0.1 localhost', '::1 localhost', ...names.map(({ host, address }) => `${address} ${host}`), ''].join('\n'), { mode: 0o644 })
+  const direct = names.flatMap(({ host, address, ports }) => ports.map(port => ({ at: { host: address, port }, target: { host, port } })))
+  let listening: { servers: ReadonlyArray<Server | undefined>, owner: number } | undefined
+  const place = means.placeOf({
+    at: [...proxies, ...direct.map(({ at }) => at)],
+    onListening (servers, owner) {
+      listening = { servers, owner }
+      for (const [index, server] of servers.entries()) {
+        const at = index - proxies.length
+        if (server !== undefined) serve(server, client => { serveListener(client, at, direct[at]?.target, { gate, calls, http }) })
+      }
+    },
+    onLost () {
+      for (const server of listening?.servers ?? []) server?.close()
+      onLost()
+    }
+  })
+  if (place === undefined) throw new Error('there is no sh or unshare (util-linux) on the PATH to make a network with')
+  const launcher = createLauncher(place, members)
+  const ready = launcher.prepare().then((): BoxNetwork => {
+    if (listening === undefined || proxies.some((_, index) => listening?.servers[index] === undefined)) throw new Error('nothing can listen in the network of the tool')
+    return { key, launcher, enter: means.enter(listening.owner), hostsFile, variables: {} }
+  })
+  ready.catch(() => {})
+  return {
+    launcher,
+    calls,
+    ready,
+    idle: undefined,
+    async close () {
+      onClosed(key)
+      for (const server of listening?.servers ?? []) server?.close()
+      http.close()
+      await launcher.close()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Programs that know no proxy find listed names by themselves, at loopback addresses of their own. */
+function namesOf (rules: readonly EgressRule[]): Array<{ host: string, address: string, ports: number[] }> {
+  const hosts = [...new Set(rules.map(({ host }) => host))].filter(host => /^[^*:]*[a-z][^*:]*$/i.test(host) && host !== 'localhost')
+  return hosts.map((host, index) => ({
+    host,
+    address: `127.0.1.${index + 1}`,
+    ports: [...new Set(rules.filter(rule => rule.host === host).flatMap(({ port }) => port === undefined ? webPorts : [port]))]
+  }))
+}
+
+function serve (server: Server, take: (client: Socket) => void): void {
+  server.maxConnections = mostConnections
+  // A program may end its half and go on reading.
+  Object.assign(server, { allowHalfOpen: true })
+  server.on('connection', take).unref()
+}
+
+type Served = Parameters<typeof serveSocks>[1]
+
+function serveListener (client: Socket, index: number, target: Target | undefined, served: Served): void {
+  client.on('error', () => {})
+  if (target !== undefined) serveDirect(client, target, served).catch(() => { client.destroy() })
+  else if (index === -1) serveSocks(client, served).catch(() => { client.destroy() })
+  else served.http.serve(client)
+}
+
+async function serveDirect (client: Socket, target: Target, { gate, calls, http }: Served): Promise<void> {
+  const by = calls.find(undefined)
+  const rule = gate.admit(target, by)
+  const upstream = await gate.open(target, by)
+  const tunnel = { client, head: Buffer.alloc(0), target, rule, by }
+  await carryTunnel(tunnel, upstream, gate, inside => { http.serveTunnel(inside, { target, by }) })
+}
+
+/** In both cases of letters: curl reads `http_proxy` in lower case alone, others the upper. */
+function proxyVariables (token: string): Record<string, string> {
+  const http = `http://call:${token}@127.0.0.1:${proxies[0].port}`
+  const socks = `socks5h://call:${token}@127.0.0.1:${proxies[1].port}`
+  // ALL_PROXY is the HTTP proxy too: clients without SOCKS fail on an address that they can't use.
+  const variables = { HTTP_PROXY: http, HTTPS_PROXY: http, ALL_PROXY: http, NO_PROXY: 'localhost,127.0.0.1,::1' }
+  const lower = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]))
+  return { ...variables, ...lower, NODE_USE_ENV_PROXY: '1', TOOLYARD_SOCKS_PROXY: socks }
+}
+
+/** What is said of a network that can't be made. */
+export function networkFault (error: unknown): string {
+  return error instanceof EgressRefusal ? error.message : `the network of the tool could not be made: ${asError(error).message}`
+}

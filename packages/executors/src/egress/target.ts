@@ -1,0 +1,12 @@
+import { isIP } from 'node:net'
+
+/** Where a connection is to lead: a host as `canonicalHost` has it. */
+export interface Target {
+  host: string
+  port: number
+}
+
+/** How a host and a port are written. */
+export function targetText ({ host, port }: Target): string {
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+}

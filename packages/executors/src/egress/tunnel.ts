@@ -1,0 +1,86 @@
+import { isIP, type Socket } from 'node:net'
+import { canonicalHost, type EgressRule } from '@toolyard/runtime/outgoing'
+import type { EgressCall } from './calls.ts'
+import type { Gate } from './gate.ts'
+import type { Target } from './target.ts'
+import { readGreeting, type Greeting } from './greeting.ts'
+
+/** A connection of a program to an admitted host, from end to end. */
+export interface Tunnel {
+  client: Socket
+  /** What came with the request for it. */
+  head: Buffer
+  target: Target
+  rule: EgressRule
+  by: EgressCall | undefined
+}
+
+/** How long a program may take to say what it speaks, where only TLS and HTTP are let through. */
+const greetingMs = 15_000
+
+/**
+ * Carries a tunnel to its end. What the program says first must fit the host: TLS that names another host, or none, is cut off,
+ * and plain HTTP is handed to `serveHttp`, which checks each request. Other protocols pass where the list names their port.
+ */
+export async function carryTunnel (
+  { client, head, target, rule, by }: Tunnel, upstream: Socket, gate: Gate, serveHttp: (client: Socket) => void
+): Promise<void> {
+  const isPort = rule.port !== undefined
+  client.once('close', () => { upstream.destroy() })
+  upstream.once('close', () => { if (!client.destroyed) client.destroySoon() })
+  client.on('error', () => {})
+  // Some servers speak first.
+  if (isPort) upstream.pipe(client)
+  const { greeting, bytes } = await greetingOf(client, head, isPort ? undefined : greetingMs)
+  if (client.destroyed) return
+  const why = faultOf(greeting, target, isPort)
+  if (why !== undefined) {
+    gate.refuse(target, by, why)
+    client.destroy()
+    return
+  }
+  if (greeting?.kind === 'http') {
+    upstream.unpipe(client)
+    upstream.removeAllListeners('close')
+    upstream.destroy()
+    if (bytes.length > 0) client.unshift(bytes)
+    serveHttp(client)
+    return
+  }
+  if (bytes.length > 0) upstream.write(bytes)
+  if (!isPort) upstream.pipe(client)
+  client.pipe(upstream)
+}
+
+function faultOf (greeting: Greeting | undefined, { host }: Target, isPort: boolean): string | undefined {
+  if (greeting?.kind === 'tls') {
+    if (greeting.name === undefined) return isIP(host) !== 0 ? undefined : ': the TLS greeting names no host'
+    return canonicalHost(greeting.name) === host ? undefined : `: the TLS greeting names another host, ${JSON.stringify(greeting.name.slice(0, 80))}`
+  }
+  return greeting?.kind === 'http' || isPort ? undefined : ': it is neither TLS nor HTTP; name its port in "network"'
+}
+
+/** Undefined where the program ended, or said too little in time. */
+async function greetingOf (
+  client: Socket, head: Buffer, ms: number | undefined
+): Promise<{ greeting: Greeting | undefined, bytes: Buffer }> {
+  let bytes = head
+  let greeting = readGreeting(bytes)
+  if (greeting.kind !== 'more') return { greeting, bytes }
+  const timer = ms === undefined ? undefined : setTimeout(() => { client.destroy() }, ms)
+  await new Promise<void>(resolve => {
+    const done = (): void => {
+      client.off('data', take).off('end', done).off('close', done)
+      client.pause()
+      resolve()
+    }
+    const take = (chunk: Buffer): void => {
+      bytes = Buffer.concat([bytes, chunk])
+      greeting = readGreeting(bytes)
+      if (greeting.kind !== 'more') done()
+    }
+    client.on('data', take).once('end', done).once('close', done)
+  })
+  clearTimeout(timer)
+  return { greeting: greeting.kind === 'more' ? undefined : greeting, bytes }
+}

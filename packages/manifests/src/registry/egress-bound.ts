@@ -1,0 +1,26 @@
+import type { PermissionPolicy } from '@toolyard/contract/terms'
+import { egressBeyond, egressText } from '@toolyard/runtime/outgoing'
+import type { Tool } from '../tool/tool.ts'
+
+/** The hosts that a tool reaches beyond those that the deployment allows; `*` for one whose permission opens all of them. */
+export function hostsBeyond (tool: Tool, { egress = ['*'], defaults }: PermissionPolicy): string[] {
+  return egressBeyond(reachOf(tool, tool.permissions ?? defaults), egress)
+}
+
+/** Built-in tools have allowlists of their own. */
+function reachOf ({ run, network }: Tool, permissions: readonly string[]): readonly string[] {
+  if (run.kind === 'builtin' || run.kind === 'service' || run.kind === 'read-skill') return []
+  if (run.kind === 'http') return [hostOf(run.origin)]
+  if (run.kind === 'mcp' && run.server.connection.kind === 'http') {
+    const { url } = run.server.connection
+    // One that holds a secret has its host in front of it.
+    const text = typeof url === 'string' ? url : url.prefix ?? ''
+    return URL.canParse(text) ? [hostOf(text)] : ['*']
+  }
+  return network ?? (permissions.includes('network') ? ['*'] : [])
+}
+
+function hostOf (url: string): string {
+  const { hostname, port } = new URL(url)
+  return egressText({ host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? undefined : Number(port) })
+}

@@ -1,0 +1,99 @@
+import { connect as connectTls } from 'node:tls'
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { createHttpProxy, EgressRefusal, readGreeting, type Gate } from '@toolyard/executors'
+import { readEgressRule } from '@toolyard/runtime/outgoing'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+
+/** What a TLS client says first. */
+async function helloFor (servername: string): Promise<Buffer> {
+  const server = createServer()
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  const taken = new Promise<Buffer>(resolve => {
+    server.once('connection', socket => { socket.once('data', bytes => { resolve(bytes); socket.destroy() }).on('error', () => {}) })
+  })
+  const client = connectTls({ port: portOf(server), host: '127.0.0.1', ...servername !== '' && { servername } }).on('error', () => {})
+  const bytes = await taken
+  client.destroy()
+  server.close()
+  return bytes
+}
+
+function portOf (server: { address: () => unknown }): number {
+  return (server.address() as AddressInfo).port
+}
+
+void t.test('the host of a TLS greeting is read, however it comes in pieces and records', async t => {
+  const hello = await helloFor('api.test')
+  t.same(readGreeting(hello), { kind: 'tls', name: 'api.test' })
+  t.same(readGreeting(await helloFor('')), { kind: 'tls', name: undefined })
+  const message = hello.subarray(5)
+  const sizesOf = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 8 })
+  fc.assert(fc.property(sizesOf, fc.nat(hello.length - 1), (sizes, cut) => {
+    const records: Buffer[] = []
+    let at = 0
+    for (let index = 0; at < message.length; index++) {
+      const part = message.subarray(at, at + (sizes[index % sizes.length] ?? 1))
+      records.push(Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part)
+      at += part.length
+    }
+    const split = readGreeting(Buffer.concat(records))
+    if (split.kind !== 'tls' || split.name !== 'api.test') throw new Error('a split greeting was misread')
+    if (readGreeting(hello.subarray(0, cut)).kind !== 'more') throw new Error(`the first ${cut} bytes were taken for a whole`)
+  }))
+})
+
+t.test('no bytes make the reader fail, and what is wrong is never taken for TLS with a name', t => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), bytes => { readGreeting(Buffer.from(bytes)) }))
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
+    readGreeting(Buffer.concat([Buffer.from([22, 3, 1, 0, bytes.length, 1, 0, 0, Math.max(0, bytes.length - 4)]), Buffer.from(bytes)]))
+  }))
+  t.equal(readGreeting(Buffer.from('GET / HTTP/1.1')).kind, 'http')
+  t.equal(readGreeting(Buffer.from('\r\nPOST /')).kind, 'http')
+  t.equal(readGreeting(Buffer.from('GE')).kind, 'more')
+  t.equal(readGreeting(Buffer.from('SSH-2.0-x')).kind, 'other')
+  t.equal(readGreeting(Buffer.alloc(0)).kind, 'more')
+  t.end()
+})
+
+/** A proxy in this process whose connections all lead to one server; gives what that received. */
+async function proxy (t: Test): Promise<{ port: number, received: () => Buffer, refused: string[] }> {
+  const seen: Buffer[] = []
+  const refused: string[] = []
+  const sockets = new Set<Socket>()
+  const behind = createServer(socket => { sockets.add(socket.on('data', bytes => { seen.push(bytes) }).on('error', () => {})) })
+  await new Promise<void>(resolve => { behind.listen(0, '127.0.0.1', resolve) })
+  const rule = readEgressRule('api.test')
+  const gate: Gate = {
+    admit: () => rule ?? { host: '', port: 1 },
+    open: async () => await new Promise(resolve => { const socket = connect(portOf(behind), '127.0.0.1', () => { resolve(socket) }) }),
+    refuse: (_target, _by, why) => { refused.push(why); return new EgressRefusal(403, why) }
+  }
+  const http = createHttpProxy(gate, { enter: () => ({ token: '', leave: () => [] }), find: () => undefined, denied: () => {}, opened: () => {}, running: () => 0 })
+  const front = createServer({ allowHalfOpen: true }, socket => { sockets.add(socket); http.serve(socket) })
+  await new Promise<void>(resolve => { front.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { for (const socket of sockets) socket.destroy(); front.close(); behind.close(); http.close() })
+  return { port: portOf(front), received: () => Buffer.concat(seen), refused }
+}
+
+/** Sends bytes behind a CONNECT, and waits until the proxy ends it or the server has got something. */
+async function through (place: { port: number, received: () => Buffer }, bytes: Buffer): Promise<void> {
+  const socket = connect(place.port, '127.0.0.1').on('error', () => {})
+  socket.write('CONNECT api.test:443 HTTP/1.1\r\nHost: api.test:443\r\n\r\n')
+  socket.once('data', () => { socket.write(bytes) }).resume()
+  while (!socket.destroyed && place.received().length === 0) await new Promise(resolve => { setTimeout(resolve, 5) })
+  socket.destroy()
+}
+
+void t.test('a greeting that names the host of CONNECT passes, another or none is cut off', async t => {
+  const own = await proxy(t)
+  const hello = await helloFor('api.test')
+  await through(own, hello)
+  t.same(own.received(), hello)
+  for (const [bytes, why] of [[await helloFor('other.test'), /names another host, "other\.test"/], [await helloFor(''), /names no host/], [Buffer.from('SSH-2.0-x\r\n'), /neither TLS nor HTTP/]] as const) {
+    const place = await proxy(t)
+    await through(place, bytes)
+    t.equal(place.received().length, 0)
+    t.match(place.refused, [why])
+  }
+})
