@@ -43,7 +43,7 @@ export function sidebarOf (root) {
       'docs/traces.md': 'Traces',
       'CHANGELOG.md': 'Changes'
     }),
-    group('Security', { 'docs/security.md': 'What is protected', 'docs/egress.md': 'Networks by name', 'SECURITY.md': 'Reporting' }),
+    group('Security', { 'docs/security.md': 'What is protected', 'docs/egress.md': 'Networks by name', 'docs/secrets.md': 'Secrets of tools', 'SECURITY.md': 'Reporting' }),
     group('Performance', { 'docs/performance.md': 'Method and numbers' }),
     group('Reference', {
       'docs/reference/settings.md': 'Settings',

@@ -2,7 +2,7 @@ import { limits } from '@toolyard/contract'
 import type {
   Approvals, CompletionWaiter, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, IdempotencyStore, OutputStore
 } from '@toolyard/queue'
-import type { DashboardLogins, JobTypeTable, McpSessions, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/store'
+import type { DashboardLogins, JobTypeTable, McpSessions, RateLimit, Sessions, StoredKeys, StoredSecrets, StreamTickets } from '@toolyard/store'
 import { dropUnread, takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -81,11 +81,11 @@ export interface ApiDeps extends OperationDeps {
   idempotency: IdempotencyStore
   mcpSessions: McpSessions
   storedKeys: StoredKeys
+  secrets: StoredSecrets | undefined
   sessions: Sessions
   metrics: CallMetrics
   jobTypes: JobTypes
-  /** The job types that were switched, of which `jobTypes` makes its answers. */
-  jobTypeTable: JobTypeTable
+  /** The job types that were switched, of which `jobTypes` makes its answers. */ jobTypeTable: JobTypeTable
   /** Makes spans of requests and calls; undefined without traces. */
   tracer?: Tracer | undefined
   /** Aborted when the process has been told to stop: it serves for a while yet, and keeps no connection open. */
@@ -241,7 +241,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { ticketIssuer })
     await v1.register(operationRoutes, deps)
-    await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
+    await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys, secrets: deps.secrets })
     await v1.register(fileRoutes, { ...options.files, ending: deps.ending })
     await v1.register(sessionRoutes, { sessions: deps.sessions, settings: options.sessions, maxBytes: options.maxSessionBytes })
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })

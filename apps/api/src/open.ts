@@ -6,12 +6,12 @@ import {
 } from '@toolyard/queue'
 import {
   connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, listWorkers, McpSessions, RateLimit, RedisGuard,
-  RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets, whileAvailable
+  openSecrets, RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets, whileAvailable
 } from '@toolyard/store'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, noManifests, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf,
-  serviceFilesOf, sessionSettingsOf, sharedAbort, tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck,
-  type ServedTools, type Settings
+  sealKeysOf, serviceFilesOf, sessionSettingsOf, sharedAbort, tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger,
+  type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { openTracer } from '@toolyard/runtime/traces'
@@ -164,6 +164,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     idempotency: new IdempotencyStore(commands),
     mcpSessions: new McpSessions(commands, subscriber),
     storedKeys,
+    secrets: openSecrets(commands, sealKeysOf(settings)),
     sessions,
     statistics: new CallStatistics(commands),
     queueDesk: { count: async () => await countQueues(commands, directory), pause: queues.pause.bind(queues) },

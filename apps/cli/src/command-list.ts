@@ -19,11 +19,12 @@ import { policy } from './commands/policy.ts'
 import { jobs } from './remote/jobs.ts'
 import { mcp } from './remote/mcp.ts'
 import { open } from './remote/open.ts'
+import { secrets } from './remote/secrets.ts'
 import { sessions } from './remote/sessions.ts'
 import type { Command } from './terminal/command.ts'
 
 /** The commands of `toolyard`, in the order of its help. */
 export const commands: readonly Command[] = [
   init, start, call, batch, tools, jobs, approvals, policy, sessions, files, mcp, open, validate, add, update, rollback, remove,
-  accept, importCommand, explain, doctor, keys, api, worker, completion
+  accept, importCommand, explain, doctor, keys, secrets, api, worker, completion
 ]

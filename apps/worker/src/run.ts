@@ -3,13 +3,14 @@ import { createExecutors, loadCodeOf, openAudit } from '@toolyard/executors'
 import { createAnswerSchemas, createSchemas, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import {
-  CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, keyPart, StoredKeys, JobTypeTable, RedisGuard, reportRedis,
+  CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, keyPart,
+  openSecrets, StoredKeys, JobTypeTable, RedisGuard, reportRedis,
   SessionLeases,
   ToolInventories, WorkerHeartbeat
 } from '@toolyard/store'
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, noManifests, onHangup, openLogOutput, ownerLimitsOf,
-  permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, sessionSettingsOf,
+  permissionPolicyOf, sealKeysOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, sessionSettingsOf,
   settingWarnings, stopOnSignal, tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type ReadinessCheck
 } from '@toolyard/runtime'
 import { openTracer } from '@toolyard/runtime/traces'
@@ -82,7 +83,8 @@ export async function runWorker (): Promise<void> {
   const secrets = [
     ...apiKeysOf(settings).map(key => key.key), ...settings.CALLBACK_SECRET === undefined ? [] : [settings.CALLBACK_SECRET],
     ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey],
-    ...traceSecretsOf(settings)
+    ...traceSecretsOf(settings),
+    ...[settings.SECRETS_KEY, settings.SECRETS_KEY_PREVIOUS].filter(key => key !== undefined)
   ]
   const executors = createExecutors({
     sandbox,
@@ -96,6 +98,7 @@ export async function runWorker (): Promise<void> {
     ...settings.WARM_MAX_MB > 0 && { warm: { maxBytes: settings.WARM_MAX_MB * mebibyte, maxIdleMs: settings.WARM_MAX_IDLE_SEC * 1_000 } },
     http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },
     onConnection: metrics.egress.connected,
+    secrets: openSecrets(redis, sealKeysOf(settings)),
     builtins: { ...builtins, workflows: { readYaml }, locks: new EntryLocks(redis) },
     audit: openAudit({
       dir: settings.AUDIT_DIR,

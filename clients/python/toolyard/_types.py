@@ -33,6 +33,7 @@ CallErrorCode = Literal[
     "INPUT_REQUIRED",
     "INPUT_EXPIRED",
     "QUESTION_INVALID",
+    "SECRET_MISSING",
     "SANDBOX_FAILED",
     "QUEUE_FULL",
     "INTERNAL",

@@ -10,6 +10,7 @@ import type { Tried } from './python/try/try-module.ts'
 import type { CompileSchema } from './result/declared-output.ts'
 import type { Outcome, RunContext } from './run/outcome.ts'
 import type { Sandbox } from './run/sandbox.ts'
+import type { SecretSource } from './with-secrets.ts'
 
 export interface ExecutorOptions {
   /** Root of the built-in file tools, working directory of tools. */
@@ -28,6 +29,8 @@ export interface ExecutorOptions {
   /** Shuts in the processes of tools; without it they run in the open. */
   sandbox?: Sandbox
   logger?: ExecutorLogger
+  /** Opens stored secrets; absent, no tool can use one. */
+  secrets?: SecretSource | undefined
   /** Hears of each connection of tools that name their hosts. */
   onConnection?: (decision: EgressDecision) => void
   /** Bounds of processes that wait ready for tools that ask for it; without it none does. */

@@ -23,6 +23,7 @@ import { pinFailure } from './python/call/pin-failure.ts'
 import { runPython } from './python/call/run-python.ts'
 import { tryModule } from './python/try/try-module.ts'
 import { withHint } from './result/hint.ts'
+import { withSecrets } from './with-secrets.ts'
 import { interruptionError } from './run/interruption.ts'
 import { createThreads } from './run/create-threads.ts'
 import { readSkill } from './skill/read-skill.ts'
@@ -206,7 +207,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   return {
     async run (tool, args, context) {
-      const run = runTool(tool, args, context)
+      const run = withSecrets(tool, context, options.secrets, async known => await runTool(tool, args, known))
       running.add(run)
       return await run.finally(() => { running.delete(run) })
     },

@@ -15,7 +15,7 @@ export { createRedactor, type Redact, type RedactionOptions } from './log/redact
 export { findRedisTarget, redisTargetOf, type RedisTarget } from './settings/derived/redis-target.ts'
 export type { HostPort } from './settings/variable.ts'
 export {
-  apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tokensOf, toolSourcesOf,
+  apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, sealKeysOf, retentionOf, sessionSettingsOf, tokensOf, toolSourcesOf,
   type BuiltinSettings, type LimitOf, type SessionSettings, type TokenSettings, type ToolSources
 } from './settings/derived/resolved.ts'
 export type { CountedQueue, RedisReadings } from './metrics/queue-metrics.ts'

@@ -41,3 +41,5 @@ export { goneError, SessionLeases, type SessionStay } from './tables/session-lea
 export { maxSessions, Sessions, type NewSession, type Session } from './tables/sessions.ts'
 export { inventoryOf, ToolInventories, type ToolInventory } from './tables/tool-inventory.ts'
 export { listWorkers, WorkerHeartbeat, type SeenWorker } from './tables/worker-records.ts'
+export { maxStoredSecrets, openSecrets, StoredSecrets, type ListedSecret, type SecretScope } from './access/stored-secrets.ts'
+export { seal, unseal, type SealKeys } from './access/secret-seal.ts'

@@ -21,5 +21,6 @@ export const lintRules: Readonly<Record<string, string>> = {
   'skill/settings': 'An entry about a skill has the fields of docs/skills.md, and names a skill that there is.',
   'skill/missing': 'The programs and packages that the scripts of a skill need are on this machine.',
   'lock/differs': 'What was added is what toolyard.lock.json has of it: docs/adding.md.',
+  'secrets/use': 'A stored secret is used by a variable of its own, as docs/secrets.md has it.',
   'mcp/server': 'An entry of an MCP server has the fields of docs/mcp-servers.md.'
 }

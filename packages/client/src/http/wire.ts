@@ -15,7 +15,7 @@ export type CallErrorCode =
   | 'TOOL_UNAVAILABLE' | 'NOT_ALLOWED' | 'OUTPUT_INVALID' | 'JOB_CANCELLED' | 'WORKER_LOST' | 'DEPENDENCY_BLOCKED'
   | 'QUOTA_EXCEEDED' | 'SESSION_GONE'
   | 'SANDBOX_FAILED' | 'QUEUE_FULL' | 'INTERNAL' | 'POLICY_DENIED' | 'HELD' | 'APPROVAL_DENIED' | 'APPROVAL_EXPIRED'
-  | 'INPUT_REQUIRED' | 'INPUT_EXPIRED' | 'QUESTION_INVALID'
+  | 'INPUT_REQUIRED' | 'INPUT_EXPIRED' | 'QUESTION_INVALID' | 'SECRET_MISSING'
 
 /** An error of one call. */
 export interface CallErrorBody { code: string, message: string, details?: unknown }

@@ -55,7 +55,7 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
   })
   return {
     keep (tools) {
-      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.network === undefined && tool.warm !== undefined && tool.warm !== 0 && host.sandbox.boxOf(tool) !== undefined)
+      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.network === undefined && tool.secrets === undefined && tool.warm !== undefined && tool.warm !== 0 && host.sandbox.boxOf(tool) !== undefined)
       pool.keep(new Map(warm.map(tool => [tool.name, { tool: warmTool(tool, host), digest: JSON.stringify(tool) }])))
     },
     began: name => pool.began(name),

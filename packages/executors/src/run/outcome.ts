@@ -59,6 +59,8 @@ export interface RunContext {
   answers?: readonly string[] | undefined
   /** Present for a run that belongs to a trace. */
   trace?: RunTrace
+  /** Values of stored secrets that the tool uses, by name. */
+  secrets?: ReadonlyMap<string, string>
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void
   /** Gets how far the tool is, as often as the tool reports it. */

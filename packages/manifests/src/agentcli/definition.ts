@@ -8,6 +8,7 @@ import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { HttpEntry } from './http/definition.ts'
 import { McpEntry } from './mcp/definition.ts'
+import { secretsField } from '../program/secrets.ts'
 import { networkField } from '../program/network.ts'
 import { SkillEntry } from './skill/definition.ts'
 import { catalogueFields, Namespace } from '../layer/catalogue-fields.ts'
@@ -35,6 +36,7 @@ export const AgentcliTool = Type.Object({
   envPassthrough: Type.Optional(Type.Array(Type.String(), { description: 'Environment variables that pass to the tool.' })),
   permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets it do.' })),
   network: networkField,
+  secrets: secretsField,
   limits: Type.Optional(Limits),
   warm: Type.Optional(Warm),
   sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the program, as sha256sum prints it: another program is not run.' })),

@@ -4,6 +4,7 @@ import { ManifestFault } from '../finding/finding.ts'
 import { goQuote } from '../finding/go-quote.ts'
 import { jobTypeOf } from '../tool/job-type.ts'
 import type { LayerEntry } from '../layer/layer.ts'
+import { readSecrets } from '../program/secrets.ts'
 import { readNetwork, type NetworkReading } from '../program/network.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { digestPattern } from '../program/pin.ts'
@@ -54,6 +55,7 @@ export function readEntry (
         ...entry.limits !== undefined && { limits: entry.limits },
         ...entry.warm !== undefined && entry.warm !== 0 && { warm: entry.warm },
         ...networkOf(entry, index).held,
+        ...readSecrets(entry.secrets, []).held,
         ...entry.policy.length > 0 && { policy: entry.policy },
         source: { format: 'agentcli', file, index },
         run

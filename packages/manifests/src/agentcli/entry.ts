@@ -30,6 +30,8 @@ export interface AgentcliEntry {
   permissions: string[] | undefined
   /** Any JSON; undefined when absent. */
   network: unknown
+  /** Any JSON; undefined when absent. */
+  secrets: unknown
   limits: ToolLimits | undefined
   warm: number | 'auto' | undefined
   sha256: string | undefined
@@ -108,6 +110,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     envPassthrough: at('envPassthrough') ?? [],
     permissions: at('permissions'),
     network: fields.get('network'),
+    secrets: fields.get('secrets'),
     limits: attempt(() => decodeLimits(fields, path, faults), faults),
     warm: attempt(() => decodeWarm(fields, path), faults),
     sha256: at('sha256'),

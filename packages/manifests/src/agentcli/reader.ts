@@ -8,6 +8,7 @@ import { goQuote } from '../finding/go-quote.ts'
 import type { Layer, LayerEntry, ManifestText } from '../layer/layer.ts'
 import type { SkillSettings } from '../layer/skill.ts'
 import { manifestLimits } from '../tool/limits.ts'
+import { readSecrets } from '../program/secrets.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { isSchemaObject } from '../schema/check.ts'
 import { defaultFaults } from '../schema/defaults.ts'
@@ -114,10 +115,11 @@ async function ruleFaults ({ name, policy }: AgentcliEntry, read: LayerEntry | u
   return faults.map(fault => ({ ...fault, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${fault.message}` }))
 }
 
-/** Why an entry is left out, alone: its list of hosts can't be used, and without it the tool would be another. */
+/** Why an entry is left out, alone: its hosts or its secrets can't be used, and without them the tool would be another. */
 function networkFaults (entry: AgentcliEntry, index: number): Remark[] {
   const { name } = entry
-  return networkOf(entry, index).faults.map(fault => ({ ...fault, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${fault.message}` }))
+  const faults = [...networkOf(entry, index).faults, ...readSecrets(entry.secrets, ['tools', index]).faults]
+  return faults.map(fault => ({ ...fault, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${fault.message}` }))
 }
 
 /** What Go reads without a word, though it may not be what was meant. */

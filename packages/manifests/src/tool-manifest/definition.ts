@@ -5,6 +5,7 @@ import { SnakeLimits } from '../program/limit-fields.ts'
 import { policyFields } from '../schema/policy/definition.ts'
 import { digestPattern } from '../program/pin.ts'
 import { catalogueFields, Namespace } from '../layer/catalogue-fields.ts'
+import { secretsField } from '../program/secrets.ts'
 import { networkField } from '../program/network.ts'
 
 export const parameterTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const
@@ -53,6 +54,7 @@ export const ToolDescriptor = Type.Object({
   class_name: optionalText('Class in the module; else its first own subclass of Tool.'),
   permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets it do; without them what TOOL_DEFAULT_PERMISSIONS says.' })),
   network: networkField,
+  secrets: secretsField,
   inputs: Type.Optional(mapOf(InputField, 'Name: schema of a parameter.')),
   outputs: Type.Optional(mapOf(OutputField, 'Name: schema of what is returned by that name.')),
   runtime: Type.Optional(Runtime),

@@ -3,6 +3,7 @@ import { placeOf } from '../document/place.ts'
 import type { DocumentPath } from '../finding/finding.ts'
 import { jobTypeOf } from '../tool/job-type.ts'
 import type { LayerEntry } from '../layer/layer.ts'
+import { readSecrets } from '../program/secrets.ts'
 import { readNetwork, type NetworkReading } from '../program/network.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { rulesOf } from '../schema/policy/definition.ts'
@@ -78,6 +79,7 @@ function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool 
     serial: runtime.concurrency === 'serial',
     // Without them those of TOOL_DEFAULT_PERMISSIONS; an empty list is none.
     ...networkOf(descriptor).held,
+    ...readSecrets(descriptor.secrets, []).held,
     ...runtime.limits !== undefined && { limits: limitsOfSnake(runtime.limits) },
     ...rules.length > 0 && { policy: rules },
     ...typeof notes === 'string' && { notes },
@@ -118,7 +120,7 @@ async function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPat
     const what = place.length === 1 ? 'does not fit the parameter' : `has a default of ${JSON.stringify(place.join('.'))} that does not fit it`
     found.push(remark('warning', 'X17', where, `${what}: it is not filled in`, 'Correct the default, or remove it.'))
   }
-  found.push(...networkOf(descriptor, path).faults)
+  found.push(...networkOf(descriptor, path).faults, ...readSecrets(descriptor.secrets, path).faults)
   for (const name of sortPermissions(permissions).unknown) {
     found.push(remark('warning', 'P18', at('permissions'), `has ${JSON.stringify(name.slice(0, 80))}, which is no known permission and is ignored`, 'Use read_repo, write_files or network.'))
   }

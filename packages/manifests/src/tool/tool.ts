@@ -100,12 +100,13 @@ export const httpMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OP
 /** How a list or an object is written into a query: `a=1&a=2`, `a=1,2`, `a=1%202`, `a=1|2`, `a[b]=1`, or as JSON. */
 export const queryStyles = ['repeat', 'comma', 'space', 'pipe', 'deepObject', 'json'] as const
 
-/** A field of a query: an argument, or a secret by the name of an environment variable of the worker. */
-export type HttpQueryField = { name: string, argument: string, style: typeof queryStyles[number] } | { name: string, setting: string }
+/** A field of a query: an argument, or a secret by the name of an environment variable of the worker, or of a stored one. */
+export type HttpQueryField = { name: string, argument: string, style: typeof queryStyles[number] } |
+  { name: string, setting: string, stored?: true }
 
 /** A header: texts and arguments, or a secret by the name of an environment variable of the worker. */
 export type HttpHeader = { name: string, parts: ReadonlyArray<string | { argument: string }> } |
-  { name: string, setting: string, prefix: string, base64: boolean }
+  { name: string, setting: string, prefix: string, base64: boolean, stored?: true }
 
 /** What a request carries: the arguments that nothing else takes, or the value of one argument. With `none` those go to the query. */
 export interface HttpBody {
@@ -163,6 +164,7 @@ export interface Tool {
   /** The hosts that its processes may reach, as `egressText` writes them; absent: what `permissions` say. */
   network?: readonly string[]
   limits?: ToolLimits
+  /** Stored secrets that its processes get, by the names of variables. */ secrets?: Readonly<Record<string, { secret: string, as: 'env' }>>
   /** Processes of a command that wait ready in each worker; absent: none. */
   warm?: number | 'auto'
   /** Rules on its calls. */ policy?: readonly PolicyRule[]

@@ -107,6 +107,8 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     MAX_STREAMS: 'event streams that one API process holds open',
     SSE_HEARTBEAT_SEC: 'time between the heartbeats of an event stream, in seconds; a reader that is stuck for as long is dropped',
     SSE_TOKEN_TTL_SEC: 'how long a stream ticket is valid, in seconds',
+    SECRETS_KEY: 'seals stored secrets ([secrets.md](secrets.md)): the same for the API and the workers. Without it none can be stored',
+    SECRETS_KEY_PREVIOUS: 'opens what was sealed with it before the key was changed, until `toolyard secrets rotate`',
     CALLBACK_SECRET: 'signs callbacks; without it, or without the allowlist, there are none ([callbacks.md](callbacks.md))',
     CALLBACK_ALLOWLIST: 'hosts that may be called back, with their subdomains; `*` for every public host',
     CALLBACK_ALLOW_HTTP: '`http:` beside `https:`',

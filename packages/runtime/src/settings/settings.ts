@@ -9,6 +9,11 @@ import { choice, flag, hosts, integer, items, list, number, optional, orWord, pa
 
 const hostNames = items('a comma-separated list of host names such as example.com, without scheme, port and path, or *', listedHost)
 
+const sealKey = {
+  allowed: '32 bytes as 64 hexadecimal digits, as openssl rand -hex 32 prints them',
+  read: (value: string) => /^[0-9a-f]{64}$/i.test(value) ? value : undefined
+}
+
 /** Every variable that Toolyard reads. `setting-texts.ts` says what each one is. */
 export const variables = {
   HOST: text('127.0.0.1'),
@@ -89,6 +94,8 @@ export const variables = {
   TRUST_PROXY: { fallback: [], allowed: 'a comma-separated list of loopback, linklocal, uniquelocal, addresses and ranges such as 10.0.0.0/8', read: proxies },
   SHUTDOWN_DELAY_SEC: number(1, 0, 300),
   SHUTDOWN_GRACE_SEC: number(25, 0, 3_600),
+  SECRETS_KEY: optional(sealKey),
+  SECRETS_KEY_PREVIOUS: optional(sealKey),
   CALLBACK_SECRET: optional({ allowed: 'a text of at least 16 characters', read: value => value.length >= 16 ? value : undefined }),
   CALLBACK_ALLOWLIST: { fallback: [], ...hostNames },
   CALLBACK_ALLOW_HTTP: flag(false),

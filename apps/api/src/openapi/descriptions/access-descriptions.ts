@@ -1,7 +1,9 @@
 import { examples } from './examples.ts'
 import type { RouteDescription } from './route-description.ts'
 
-/** What the document says of the routes for keys, by method and path. */
+const secret = { name: 'github', scope: 'tenant', tenant: 'acme', key: null, stored_at: '2026-11-27T09:00:00.000Z', last_used_at: null }
+
+/** What the document says of the routes for keys and secrets, by method and path. */
 export const accessDescriptions: Readonly<Record<string, RouteDescription>> = {
   'GET /v1/auth/whoami': {
     id: 'access.whoami',
@@ -48,6 +50,39 @@ export const accessDescriptions: Readonly<Record<string, RouteDescription>> = {
     errors: [400, 409, 413, 415],
     body: { name: 'acme-app', role: 'admin', tenant: 'acme', expires_in_sec: 86_400 },
     answers: { 201: { description: 'The key, shown once.', example: { ok: true, key: { ...examples.key, key: 'ty_...' } } } }
+  },
+  'GET /v1/secrets': {
+    id: 'secrets.list',
+    tag: 'access',
+    summary: 'List the secrets that tools use',
+    description: 'The operator sees his own and those of tenants, a tenant its own; each key also what was stored for it. Never values.',
+    errors: [409],
+    answers: { 200: { description: 'Names, whose they are, and when they were used.', example: { ok: true, secrets: [secret], count: 1 } } }
+  },
+  'PUT /v1/secrets/:name': {
+    id: 'secrets.put',
+    tag: 'access',
+    summary: 'Store a secret that tools use',
+    description: 'The value is sealed with SECRETS_KEY and never read back. A secret of the same name and scope is replaced.',
+    errors: [400, 409, 413, 415],
+    body: { value: 'ghp_...', scope: 'tenant', tenant: 'acme' },
+    answers: { 200: { description: 'Calls use it from now on.', example: { ok: true, name: 'github' } } }
+  },
+  'DELETE /v1/secrets/:name': {
+    id: 'secrets.remove',
+    tag: 'access',
+    summary: 'Remove a secret',
+    description: 'No call uses it from now on; calls that have it go on.',
+    errors: [400, 404, 409],
+    answers: { 200: { description: 'It is gone.', example: { ok: true, name: 'github' } } }
+  },
+  'POST /v1/secrets/rotate': {
+    id: 'secrets.rotate',
+    tag: 'access',
+    summary: 'Seal all secrets with the current key',
+    description: 'For keys without a tenant: seals with SECRETS_KEY what SECRETS_KEY_PREVIOUS has sealed.',
+    errors: [409],
+    answers: { 200: { description: 'How many were sealed anew, and how many no key opens.', example: { ok: true, sealed: 3, lost: 0 } } }
   },
   'DELETE /v1/keys/:name': {
     id: 'keys.revoke',

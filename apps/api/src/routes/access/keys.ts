@@ -3,17 +3,21 @@ import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
 import type { KeyRing } from '../../access/key-ring.ts'
 import { nobody, principalOf, requireOperator, type Principal } from '../../access/principal.ts'
+import { secretRoutes, type SecretRoutesOptions } from './secrets.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 export interface KeyRoutesOptions {
   keys: KeyRing
   stored: StoredKeys
+  secrets: SecretRoutesOptions['secrets']
 }
 
 const noKey = 'There is no such key in Redis'
 
 /** API keys that are made and revoked while the service runs, by operators who may do everything themselves. */
-export async function keyRoutes (app: App, { keys, stored }: KeyRoutesOptions): Promise<void> {
+export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesOptions): Promise<void> {
+  await app.register(secretRoutes, { secrets })
+
   app.get('/keys', { config: { role: 'admin' }, schema: { response: { 200: KeyList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     requireUnbound(principalOf(request))
     const all = [...keys.settled.map(key => view(key, 'settings')), ...(await stored.list()).map(key => view(key, 'redis'))]

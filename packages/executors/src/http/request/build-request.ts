@@ -23,18 +23,27 @@ const standard = { 'user-agent': 'Toolyard/0.1', accept: 'application/json, text
 /** A tab, and what is neither a control character nor beyond Latin-1. */
 const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
 
+/** What a request needs beside its arguments. */
+interface Beside {
+  trace?: TraceFields
+  /** Values of stored secrets, by name. */
+  secrets?: ReadonlyMap<string, string> | undefined
+}
+
 /**
  * Makes the request of one call: each argument goes where the manifest says, and nowhere else.
  *
  * @throws RequestFault for an argument that can't be sent, or a secret that this worker doesn't have.
  */
-export function buildRequest (run: HttpRun, given: Arguments, env: NodeJS.ProcessEnv, trace: TraceFields = {}): BuiltRequest {
+export function buildRequest (
+  run: HttpRun, given: Arguments, env: NodeJS.ProcessEnv, { trace = {}, secrets = new Map() }: Beside = {}
+): BuiltRequest {
   const args = withNumbers(given)
-  const settings = new SettingValues(env)
+  const settings = new SettingValues(env, secrets)
   const path = expandPath(run.path, args)
   const rest = Object.entries(args).filter(([name, value]) => value !== undefined && !namedArguments(run).has(name))
   const query = run.query.flatMap(field => {
-    if ('setting' in field) return [`${encodeURIComponent(field.name)}=${encoded(settings.read(field.setting), field.setting)}`]
+    if ('setting' in field) return [`${encodeURIComponent(field.name)}=${encoded(settings.read(field.setting, field.stored), field.setting)}`]
     const value = argumentOf(args, field.argument)
     return value === undefined ? [] : queryParts(value, field)
   })
@@ -74,9 +83,9 @@ function headersOf (run: HttpRun, args: Arguments, settings: SettingValues): { a
   return { all, secrets }
 }
 
-function secretHeader ({ setting, prefix, base64 }: Extract<HttpHeader, { setting: string }>, settings: SettingValues): string {
-  const value = settings.read(setting)
-  if (!base64 && !headerText.test(value)) throw new RequestFault('TOOL_UNAVAILABLE', `the environment variable ${setting} of this worker holds what no header can carry, such as a line break`)
+function secretHeader ({ setting, stored, prefix, base64 }: Extract<HttpHeader, { setting: string }>, settings: SettingValues): string {
+  const value = settings.read(setting, stored)
+  if (!base64 && !headerText.test(value)) throw new RequestFault('TOOL_UNAVAILABLE', `${stored === true ? `the secret ${setting}` : `the environment variable ${setting} of this worker`} holds what no header can carry, such as a line break`)
   return `${prefix}${base64 ? Buffer.from(value).toString('base64') : value}`
 }
 

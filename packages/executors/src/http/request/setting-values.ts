@@ -5,15 +5,18 @@ import { RequestFault } from './request-fault.ts'
 /** Reads settings for one request, and remembers what must not come back from it. */
 export class SettingValues {
   readonly #env: NodeJS.ProcessEnv
+  readonly #stored: ReadonlyMap<string, string>
   readonly #values = new Set<string>()
 
-  constructor (env: NodeJS.ProcessEnv) {
+  /** @param stored values of stored secrets, by name. */
+  constructor (env: NodeJS.ProcessEnv, stored: ReadonlyMap<string, string>) {
     this.#env = env
+    this.#stored = stored
   }
 
-  /** The value of an environment variable of the worker. @throws RequestFault when it has none; no secret of the service is one. */
-  read (name: string): string {
-    const value = isSecretVariable(name) ? undefined : this.#env[name]
+  /** The value of a stored secret, or of an environment variable of the worker. @throws RequestFault when there is none. */
+  read (name: string, isStored = false): string {
+    const value = isStored ? this.#stored.get(name) : isSecretVariable(name) ? undefined : this.#env[name]
     if (value === undefined || value === '') throw new RequestFault('TOOL_UNAVAILABLE', `the request needs the environment variable ${name}, which this worker doesn't have`)
     this.#values.add(value)
     return value

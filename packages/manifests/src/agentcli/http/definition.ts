@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { limits } from '@toolyard/contract/terms'
+import { limits, secretNamePattern } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import { catalogueFields } from '../../layer/catalogue-fields.ts'
 import { policyFields } from '../../schema/policy/definition.ts'
@@ -15,6 +15,14 @@ const SecretValue = Type.Object({
   base64: Type.Optional(Type.Boolean({ description: 'The value, such as user:password, is sent as base64.' }))
 }, { additionalProperties: false })
 
+const storedName = Type.String({ pattern: secretNamePattern, description: 'Name of a stored secret (toolyard secrets set NAME).' })
+/** A value that was stored for the key, the tenant or the operator. */
+const StoredValue = Type.Object({
+  secret: storedName,
+  prefix: Type.Optional(Type.String({ description: 'Stands in front of its value, such as "Bearer ".' })),
+  base64: Type.Optional(Type.Boolean({ description: 'The value, such as user:password, is sent as base64.' }))
+}, { additionalProperties: false })
+
 const QueryItem = Type.Union([
   Type.String({ minLength: 1, description: 'An argument that is sent under its own name.' }),
   Type.Object({
@@ -25,7 +33,8 @@ const QueryItem = Type.Union([
   Type.Object({
     setting: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', description: 'Name of an environment variable of the workers.' }),
     name: Type.String({ minLength: 1 })
-  }, { additionalProperties: false })
+  }, { additionalProperties: false }),
+  Type.Object({ secret: storedName, name: Type.String({ minLength: 1 }) }, { additionalProperties: false })
 ])
 
 const Body = Type.Union([
@@ -41,9 +50,9 @@ export const DescribedRequest = Type.Object({
   method: Type.Enum([...httpMethods]),
   url: Type.String({ minLength: 1, description: 'https:// or http:// URL; {name} in its path stands for an argument.' }),
   query: Type.Optional(Type.Array(QueryItem, { maxItems: 200, description: 'Arguments that go to the query.' })),
-  headers: Type.Optional(Type.Unsafe<Record<string, string | Static<typeof SecretValue>>>({
+  headers: Type.Optional(Type.Unsafe<Record<string, string | Static<typeof SecretValue> | Static<typeof StoredValue>>>({
     type: 'object',
-    additionalProperties: { anyOf: [{ type: 'string', description: 'Text, in which {name} stands for an argument.' }, SecretValue] }
+    additionalProperties: { anyOf: [{ type: 'string', description: 'Text, in which {name} stands for an argument.' }, SecretValue, StoredValue] }
   })),
   body: Type.Optional(Body)
 }, { additionalProperties: false, description: 'One HTTP request.' })

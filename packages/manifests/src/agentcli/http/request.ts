@@ -14,7 +14,7 @@ const ownHeaders = new Set([
 ])
 /** A tab, and what is neither a control character nor beyond Latin-1. */
 const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
-const setting = 'Put the value into an environment variable of the workers, and write {"setting": "NAME"}, with "prefix": "Bearer " where it needs one.'
+const setting = 'Put the value into an environment variable of the workers, and write {"setting": "NAME"}, or store it (toolyard secrets set NAME) and write {"secret": "NAME"}, with "prefix": "Bearer " where it needs one.'
 
 /** A request after reading; without `run` where an error is among the findings. */
 export interface RequestReading {
@@ -62,6 +62,7 @@ function readQuery (items: NonNullable<DescribedRequest['query']>, { secret }: N
   return items.map((item, at) => {
     if (typeof item === 'string') return { name: item, argument: item, style: 'repeat' }
     if ('argument' in item) return { name: item.name ?? item.argument, argument: item.argument, style: item.style ?? 'repeat' }
+    if ('secret' in item) return { name: item.name, setting: item.secret, stored: true }
     if (isSecretVariable(item.setting)) secret(['query', at], `http.query[${at}] takes ${item.setting}, which is a secret of the service`, 'Give the API a secret of its own under another name.')
     return { name: item.name, setting: item.setting }
   })
@@ -73,9 +74,10 @@ function readHeader (name: string, value: NonNullable<DescribedRequest['headers'
   if (!headerName.test(name)) fault(field, `${says} has a name that can't be sent`, 'Correct the name.')
   if (ownHeaders.has(name.toLowerCase())) fault(field, `${says} is a header that the connection sets`, 'Remove it.')
   if (typeof value !== 'string') {
-    if (isSecretVariable(value.setting)) secret(field, `${says} takes ${value.setting}, which is a secret of the service`, 'Give the API a secret of its own under another name.')
+    if ('setting' in value && isSecretVariable(value.setting)) secret(field, `${says} takes ${value.setting}, which is a secret of the service`, 'Give the API a secret of its own under another name.')
     if (!headerText.test(value.prefix ?? '')) fault([...field, 'prefix'], `${says}.prefix holds what no header can carry`, 'Write one line of Latin-1.')
-    return { name, setting: value.setting, prefix: value.prefix ?? '', base64: value.base64 === true }
+    const from = 'secret' in value ? { setting: value.secret, stored: true as const } : { setting: value.setting }
+    return { name, ...from, prefix: value.prefix ?? '', base64: value.base64 === true }
   }
   const parts = readTextTemplate(value)
   const fixed = parts.filter(part => typeof part === 'string').join('')

@@ -174,6 +174,14 @@ export function retentionOf (settings: Settings): { ageSec: number, count: numbe
   return { ageSec: settings.JOB_RETENTION_SEC, count: settings.JOB_RETENTION_COUNT }
 }
 
+/** What stored secrets are sealed with; undefined without a key. */
+export function sealKeysOf (
+  { SECRETS_KEY: current, SECRETS_KEY_PREVIOUS: previous }: Settings
+): { current: Buffer, previous: Buffer | undefined } | undefined {
+  if (current === undefined) return undefined
+  return { current: Buffer.from(current, 'hex'), previous: previous === undefined ? undefined : Buffer.from(previous, 'hex') }
+}
+
 /** What this deployment says about permissions, with the `*` of `PERMISSIONS_ALLOWED` spelled out. */
 export function permissionPolicyOf (settings: Settings): PermissionPolicy {
   return {

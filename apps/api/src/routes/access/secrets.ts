@@ -1,0 +1,84 @@
+import { ErrorBody, HttpError, SecretAnswer, SecretList, SecretName, SecretPlace, SecretRequest, SecretRotation, type SecretView } from '@toolyard/contract'
+import { maxStoredSecrets, type ListedSecret, type SecretScope, type StoredSecrets } from '@toolyard/store'
+import { Type } from '@toolyard/contract/type'
+import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
+import type { App } from '../../plugins/typed-app.ts'
+
+export interface SecretRoutesOptions {
+  /** Undefined without SECRETS_KEY. */
+  secrets: StoredSecrets | undefined
+}
+
+const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
+const params = Type.Object({ name: SecretName })
+
+/** Secrets that tools use: stored sealed, listed by name, never read back. */
+export async function secretRoutes (app: App, options: SecretRoutesOptions): Promise<void> {
+  const stored = (): StoredSecrets => {
+    if (options.secrets === undefined) throw new HttpError('CONFLICT', 'No secrets can be stored without SECRETS_KEY, which seals them: openssl rand -hex 32 makes one, for the API and the workers')
+    return options.secrets
+  }
+
+  app.get('/secrets', { config: { role: 'admin' }, schema: { response: { 200: SecretList, ...errors } } }, async request => {
+    const principal = principalOf(request)
+    const all = (await stored().list()).filter(({ scope }) => isVisible(scope, principal)).map(view)
+    return { ok: true as const, secrets: all, count: all.length }
+  })
+
+  app.put('/secrets/:name', { schema: { params, body: SecretRequest, response: { 200: SecretAnswer, ...errors } } }, async request => {
+    const { name } = request.params
+    const { value, ...place } = request.body
+    const scope = scopeOf(place, principalOf(request))
+    if (!await stored().put(name, scope, value)) throw new HttpError('CONFLICT', `There are ${maxStoredSecrets} secrets already: remove some`)
+    request.log.info({ key: principalOf(request).name, secret: name, scope: scope.kind }, 'secrets: stored')
+    return { ok: true as const, name }
+  })
+
+  app.delete('/secrets/:name', { schema: { params, querystring: SecretPlace, response: { 200: SecretAnswer, ...errors } } }, async request => {
+    const { name } = request.params
+    const scope = scopeOf(request.query, principalOf(request))
+    if (!await stored().remove(name, scope)) throw new HttpError('NOT_FOUND', 'There is no such secret')
+    request.log.info({ key: principalOf(request).name, secret: name, scope: scope.kind }, 'secrets: removed')
+    return { ok: true as const, name }
+  })
+
+  app.post('/secrets/rotate', { schema: { response: { 200: SecretRotation, ...errors } } }, async request => {
+    requireOperator(principalOf(request))
+    return { ok: true as const, ...await stored().rotate() }
+  })
+}
+
+/** A key of a tenant stores for its tenant or itself. */
+function scopeOf ({ scope, tenant }: SecretPlace, principal: Principal): SecretScope {
+  const kind = scope ?? (tenant === undefined && principal.tenant === undefined ? 'operator' : 'tenant')
+  if (kind === 'key') {
+    if (tenant !== undefined) throw new HttpError('VALIDATION_ERROR', 'tenant has no meaning beside the scope key')
+    return { kind, key: principal.name }
+  }
+  if (kind === 'operator') {
+    requireOperator(principal)
+    if (tenant !== undefined) throw new HttpError('VALIDATION_ERROR', 'tenant has no meaning beside the scope operator')
+    return { kind }
+  }
+  if (tenant !== undefined && tenant !== principal.tenant) requireOperator(principal)
+  const whose = tenant ?? principal.tenant
+  if (whose === undefined) throw new HttpError('VALIDATION_ERROR', 'tenant is missing: whose secret is it?')
+  return { kind, tenant: whose }
+}
+
+/** The operator sees all but those of other keys. */
+function isVisible (scope: SecretScope, { name, tenant }: Principal): boolean {
+  if (scope.kind === 'key') return scope.key === name
+  return tenant === undefined || (scope.kind === 'tenant' && scope.tenant === tenant)
+}
+
+function view ({ name, scope, storedAt, lastUsedAt }: ListedSecret): SecretView {
+  return {
+    name,
+    scope: scope.kind,
+    tenant: scope.kind === 'tenant' ? scope.tenant : null,
+    key: scope.kind === 'key' ? scope.key : null,
+    stored_at: new Date(storedAt).toISOString(),
+    last_used_at: lastUsedAt === undefined ? null : new Date(lastUsedAt).toISOString()
+  }
+}

@@ -1,0 +1,78 @@
+import { Buffer } from 'node:buffer'
+import { mapTexts } from '@toolyard/contract/terms'
+import type { Tool } from '@toolyard/manifests'
+import { hiddenText } from './result/output-task.ts'
+import { secretForms } from './result/secret-forms.ts'
+import { failure, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
+
+/** Where the values of stored secrets come from. */
+export interface SecretSource {
+  /** The values for a call, by name; without those that nobody has stored for it. */
+  open (names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }): Promise<ReadonlyMap<string, string>>
+}
+
+/** What a call uses of stored secrets. */
+interface CallSecrets {
+  values: ReadonlyMap<string, string>
+  /** Variables of its processes. */
+  variables: Readonly<Record<string, string>>
+}
+
+/** Runs a call with the secrets that its tool uses, and hides those that its processes get in all that they say. */
+export async function withSecrets (
+  tool: Tool, context: RunContext, source: SecretSource | undefined, run: (context: RunContext) => Promise<Outcome>
+): Promise<Outcome> {
+  const secrets = await openSecrets(tool, context, source)
+  if ('ok' in secrets) return secrets
+  if (secrets.values.size === 0) return await run(context)
+  const { context: masked, hide } = hideSecrets(secrets, context)
+  const variables = { ...context.trace?.variables, ...secrets.variables }
+  // What a trace adds to the environment of a call, secrets do too: no process that others may use has either.
+  return hide(await run({ ...masked, secrets: secrets.values, trace: { ...context.trace, variables } }))
+}
+
+/** Opens the secrets that a tool names, for the key and the tenant of a call; a failure where one is missing. */
+async function openSecrets (tool: Tool, { keyName, tenant }: RunContext, source: SecretSource | undefined): Promise<CallSecrets | Failure> {
+  const inEnvironment = Object.entries(tool.secrets ?? {})
+  const names = [...new Set([...inEnvironment.map(([, { secret }]) => secret), ...storedIn(tool)])]
+  if (names.length === 0) return { values: new Map(), variables: {} }
+  if (source === undefined) return failure('SECRET_MISSING', `the tool uses the secret ${names[0]}, and this worker has no SECRETS_KEY to open it with`)
+  const values = await source.open(names, { keyName, tenant })
+  const missing = names.find(name => !values.has(name))
+  if (missing !== undefined) {
+    return failure('SECRET_MISSING', `nobody has stored the secret ${missing} for this call: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
+  }
+  const variables = Object.fromEntries(inEnvironment.map(([variable, { secret }]) => [variable, values.get(secret) ?? '']))
+  return { values, variables }
+}
+
+function storedIn ({ run }: Tool): string[] {
+  return run.kind !== 'http' ? [] : [...run.query, ...run.headers].flatMap(field => 'setting' in field && field.stored === true ? [field.setting] : [])
+}
+
+/** Hides the values in all that processes of a call say, by all forms that they are written in. */
+function hideSecrets (
+  { variables }: CallSecrets, context: RunContext
+): { context: RunContext, hide: (outcome: Outcome) => Outcome } {
+  const forms = secretForms(Object.values(variables), [])
+  if (forms.length === 0) return { context, hide: outcome => outcome }
+  const pattern = new RegExp(forms.map(form => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
+  const mask = (text: string): string => text.replace(pattern, hiddenText)
+  return {
+    context: {
+      ...context,
+      log: line => { context.log(mask(line)) },
+      progress: latest => { context.progress?.({ ...latest, text: latest.text === null ? null : mask(latest.text) }) }
+    },
+    hide (outcome) {
+      if (!outcome.ok) {
+        const { code, message, details } = outcome.error
+        const shown = details === undefined ? {} : { details: mapTexts(details, mask) }
+        return { ...outcome, error: { code, message: mask(message), ...shown } }
+      }
+      return outcome.json === undefined
+        ? { ...outcome, output: mapTexts(outcome.output, mask) }
+        : { ...outcome, json: Buffer.from(mask(outcome.json.toString())) }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import type { Redis } from '../redis/connection.ts'
+import { secretsKey } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { isSealedNow, seal, sealedAt, unseal, type SealKeys } from './secret-seal.ts'
+
+/*
+ * Secrets that tools use. Redis has each of them sealed, under whose it is and its name; nothing else of the service keeps a
+ * value. They are read for each call that uses one, so that one that was removed isn't used any more.
+ */
+
+/** Whose a secret is: the operator's, a tenant's, or that of one API key. */
+export type SecretScope = { kind: 'operator' } | { kind: 'tenant', tenant: string } | { kind: 'key', key: string }
+
+/** A secret as lists have it. Times are milliseconds since 1970. */
+export interface ListedSecret {
+  name: string
+  scope: SecretScope
+  storedAt: number
+  lastUsedAt: number | undefined
+}
+
+/** Secrets that there may be. */
+export const maxStoredSecrets = 1_000
+const between = '\n'
+
+/** The secrets in Redis; undefined where there is no key to seal them with. */
+export function openSecrets (redis: Redis, keys: SealKeys | undefined): StoredSecrets | undefined {
+  return keys === undefined ? undefined : new StoredSecrets(redis, keys)
+}
+
+/** The secrets in Redis. */
+export class StoredSecrets {
+  readonly #redis: Redis
+  readonly #keys: SealKeys
+
+  constructor (redis: Redis, keys: SealKeys) {
+    this.#redis = redis
+    this.#keys = keys
+  }
+
+  /** Stores a value, in place of one of the same name; false when there are too many. @throws RedisUnavailableError */
+  async put (name: string, scope: SecretScope, value: string): Promise<boolean> {
+    const place = placeOf(name, scope)
+    const [known, count] = await whileAvailable(Promise.all([this.#redis.hexists(sealedKey, place), this.#redis.hlen(sealedKey)]))
+    if (known === 0 && count >= maxStoredSecrets) return false
+    await whileAvailable(this.#redis.hset(sealedKey, place, seal(value, place, this.#keys)))
+    return true
+  }
+
+  /** Whether there was one. @throws RedisUnavailableError */
+  async remove (name: string, scope: SecretScope): Promise<boolean> {
+    const place = placeOf(name, scope)
+    const [removed] = await whileAvailable(Promise.all([this.#redis.hdel(sealedKey, place), this.#redis.hdel(usedKey, place)]))
+    return removed === 1
+  }
+
+  /** All of them, by name. @throws RedisUnavailableError */
+  async list (): Promise<ListedSecret[]> {
+    const [sealed, used] = await whileAvailable(Promise.all([this.#redis.hgetall(sealedKey), this.#redis.hgetall(usedKey)]))
+    return Object.entries(sealed).flatMap(([place, record]) => {
+      const read = readPlace(place)
+      const at = used[place]
+      return read === undefined ? [] : [{ ...read, storedAt: sealedAt(record), lastUsedAt: at === undefined ? undefined : Number(at) }]
+    }).sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+  }
+
+  /**
+   * The values of secrets for one call, by name: that of its key, else of its tenant, else the operator's. What nobody has,
+   * or no key of the service opens, is missing.
+   *
+   * @throws RedisUnavailableError
+   */
+  async open (
+    names: readonly string[], { keyName, tenant }: { keyName: string | undefined, tenant: string | undefined }
+  ): Promise<Map<string, string>> {
+    const scopes: SecretScope[] = [
+      ...keyName === undefined ? [] : [{ kind: 'key', key: keyName } as const],
+      ...tenant === undefined ? [] : [{ kind: 'tenant', tenant } as const],
+      { kind: 'operator' }
+    ]
+    const places = names.flatMap(name => scopes.map(scope => ({ name, place: placeOf(name, scope) })))
+    if (places.length === 0) return new Map()
+    const records = await whileAvailable(this.#redis.hmget(sealedKey, ...places.map(({ place }) => place)))
+    const values = new Map<string, string>()
+    const used: string[] = []
+    for (const [index, { name, place }] of places.entries()) {
+      const record = records[index]
+      if (record === null || record === undefined || values.has(name)) continue
+      const value = unseal(record, place, this.#keys)
+      if (value === undefined) continue
+      values.set(name, value)
+      used.push(place, String(Date.now()))
+    }
+    // Only lists show it.
+    if (used.length > 0) void this.#redis.hset(usedKey, ...used).catch(() => {})
+    return values
+  }
+
+  /** Seals with the current key what another one has sealed. `lost`: what no key opens. @throws RedisUnavailableError */
+  async rotate (): Promise<{ sealed: number, lost: number }> {
+    const all = await whileAvailable(this.#redis.hgetall(sealedKey))
+    let [sealed, lost] = [0, 0]
+    for (const [place, record] of Object.entries(all)) {
+      if (isSealedNow(record, this.#keys)) continue
+      const value = unseal(record, place, this.#keys)
+      if (value === undefined) {
+        lost += 1
+        continue
+      }
+      // One that was changed meanwhile stays as it is.
+      sealed += Number(await whileAvailable(this.#redis.eval(replaceScript, 1, sealedKey, place, record, seal(value, place, this.#keys))))
+    }
+    return { sealed, lost }
+  }
+}
+
+const sealedKey = secretsKey('sealed')
+const usedKey = secretsKey('used')
+/** KEYS: secrets. ARGV: place, record, new record. */
+const replaceScript = "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1"
+
+function placeOf (name: string, scope: SecretScope): string {
+  return [scope.kind, scope.kind === 'tenant' ? scope.tenant : scope.kind === 'key' ? scope.key : '', name].join(between)
+}
+
+function readPlace (place: string): { name: string, scope: SecretScope } | undefined {
+  const [kind, whose = '', name = ''] = place.split(between)
+  if (kind === 'operator') return { name, scope: { kind } }
+  if (kind === 'tenant') return { name, scope: { kind, tenant: whose } }
+  return kind === 'key' ? { name, scope: { kind, key: whose } } : undefined
+}

@@ -1,0 +1,104 @@
+import { createServer } from 'node:http'
+import { readFile, readdir, stat } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { connectTo } from '../support/connection.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const values = { acme: 'token-of-acme-8f3a91', other: 'token-of-other-77bc02', operator: 'token-of-operator-1d' }
+const seen: string[] = []
+const api = createServer((request, response) => {
+  seen.push(String(request.headers.authorization))
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ you: request.headers.authorization }))
+})
+await new Promise<void>(resolve => { api.listen(0, '127.0.0.1', resolve) })
+t.teardown(() => { api.close() })
+const { port } = api.address() as AddressInfo
+const service = await injectService(t, {
+  files: { 'tools/bin/tell': '#!/bin/sh\nread -r _\necho "to stderr $GITHUB_TOKEN" >&2\nprintf %s "$GITHUB_TOKEN" | wc -c >&2\necho "{\\"token\\": \\"$GITHUB_TOKEN\\"}"\n' },
+  tools: [
+    { name: 'who', http: { method: 'GET', url: `http://127.0.0.1:${port}/user`, headers: { Authorization: { secret: 'github', prefix: 'Bearer ' } } } },
+    { name: 'tell', command: ['./tools/bin/tell'], permissions: [], secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } }
+  ],
+  env: {
+    HTTP_PRIVATE_HOSTS: '127.0.0.1',
+    SECRETS_KEY: 'ab'.repeat(32),
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'operator', key: testKeys.admin, role: 'admin' },
+      { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
+      { name: 'other-1', key: keys.other, role: 'admin', tenant: 'other' },
+      { name: 'reader', key: testKeys.read, role: 'read' }
+    ])
+  }
+})
+const { client, dir, redis } = service
+
+async function call (name: string, key: string): Promise<unknown> {
+  const { results } = await client.batch([{ call_id: '1', name }], { wait_ms: 20_000 }, key)
+  return results[0]
+}
+
+t.test('without a secret the call says which, and how it is stored', async t => {
+  for (const name of ['who', 'tell']) {
+    t.match(await call(name, keys.acme), { ok: false, error: { code: 'SECRET_MISSING', message: /the secret github for this call: toolyard secrets set github/ } })
+  }
+  t.same(seen, [])
+})
+
+t.test('two tenants call the same tools with their own tokens, which nobody else sees and no answer shows', async t => {
+  await client.request('/v1/secrets/github', { method: 'PUT', body: { value: values.operator } })
+  for (const who of ['acme', 'other'] as const) {
+    t.match(await client.request('/v1/secrets/github', { method: 'PUT', key: keys[who], body: { value: values[who] } }), { status: 200, body: { ok: true, name: 'github' } })
+  }
+  t.match(await call('who', keys.acme), { ok: true, output: { you: '***REDACTED***' } })
+  await call('who', keys.other)
+  await call('who', testKeys.admin)
+  t.same(seen, [`Bearer ${values.acme}`, `Bearer ${values.other}`, `Bearer ${values.operator}`])
+  t.match(await call('tell', keys.acme), { ok: true, output: { token: '***REDACTED***' } })
+})
+
+t.test('lists have names, and a tenant sees its own; who only looks, and whose tenant it isn\'t, may not store', async t => {
+  const list = async (key: string): Promise<unknown[]> => ((await client.request<{ secrets: unknown[] }>('/v1/secrets', { key })).body.secrets)
+  t.match(await list(keys.acme), [{ name: 'github', scope: 'tenant', tenant: 'acme', last_used_at: /T/ }])
+  t.equal((await list(testKeys.admin)).length, 3)
+  t.match(await client.request('/v1/secrets', { key: testKeys.read }), { status: 403 })
+  t.match(await client.request('/v1/secrets/x', { method: 'PUT', key: keys.acme, body: { value: 'v', scope: 'operator' } }), { status: 403 })
+  t.match(await client.request('/v1/secrets/x', { method: 'PUT', key: keys.acme, body: { value: 'v', tenant: 'other' } }), { status: 403 })
+  t.match(await client.request('/v1/secrets/a%20b', { method: 'PUT', body: { value: 'v' } }), { status: 400 })
+  t.match(await client.request('/v1/secrets/rotate', { method: 'POST', key: keys.acme }), { status: 403 })
+  t.match(await client.request('/v1/secrets/rotate', { method: 'POST' }), { status: 200, body: { ok: true, sealed: 0, lost: 0 } })
+})
+
+t.test('no value is in Redis, nor in a file of the service', async t => {
+  const connection = await connectTo(t, redis)
+  const found: string[] = []
+  const look = (place: string, bytes: Buffer | string): void => {
+    if (Object.values(values).some(value => bytes.includes(value))) found.push(place)
+  }
+  const { length } = await connection.keys('*')
+  for (const key of await connection.keys('*')) look(key, await connection.dumpBuffer(key) ?? '')
+  const walk = async (at: string): Promise<void> => {
+    for (const name of await readdir(at)) {
+      const path = join(at, name)
+      const info = await stat(path).catch(() => undefined)
+      if (info?.isDirectory() === true) await walk(path)
+      else if (info?.isFile() === true) look(path, await readFile(path))
+    }
+  }
+  await walk(dir)
+  t.ok(length > 3)
+  t.same(found, [])
+})
+
+t.test('a removed secret is not used by the next call', async t => {
+  t.match(await client.request('/v1/secrets/github', { method: 'DELETE', key: keys.acme }), { status: 200 })
+  t.match(await client.request('/v1/secrets/github', { method: 'DELETE', key: keys.acme }), { status: 404 })
+  seen.length = 0
+  await call('who', keys.acme)
+  t.same(seen, [`Bearer ${values.operator}`])
+  await client.request('/v1/secrets/github', { method: 'DELETE' })
+  t.match(await call('who', keys.acme), { ok: false, error: { code: 'SECRET_MISSING' } })
+})
