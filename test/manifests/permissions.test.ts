@@ -26,7 +26,7 @@ t.test('network names hosts in one spelling, true is the permission, and what is
 t.test('EGRESS_ALLOWED bounds lists, and refuses tools that reach every host; a list needs the permission of the deployment', async t => {
   const registry = await load(t, entry({ name: 'listed', permissions: [], network: ['a.test'] }), entry({ name: 'other', permissions: [], network: ['b.test'] }), entry({ name: 'all', permissions: ['network'] }))
   const refused = (permissions: PermissionPolicy): Array<string | undefined> =>
-    registry.all().map(({ tool }) => permissionRefusal(tool, {}, { jobTypes: { get: () => ({}) }, permissions })?.message)
+    registry.all().map(({ tool }) => permissionRefusal(tool, {}, { permissions })?.message)
   t.match(refused({ allowed: ['network'], defaults: [], egress: ['a.test'] }), [undefined, /reaches hosts that are not allowed: b\.test/, /not allowed: \*/])
   t.match(refused({ allowed: [], defaults: [], egress: ['*'] }), [/needs permissions that are not allowed: network/, /network/, /network/])
 })
