@@ -1,5 +1,5 @@
 import type { Redis } from '../redis/connection.ts'
-import { secretsKey } from '../redis/names.ts'
+import { keyPrefix } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { isSealedNow, seal, sealedAt, unseal, type SealKeys } from './secret-seal.ts'
 
@@ -114,8 +114,8 @@ export class StoredSecrets {
   }
 }
 
-const sealedKey = secretsKey('sealed')
-const usedKey = secretsKey('used')
+/** The sealed values, and when each was used. */
+const [sealedKey, usedKey] = [`${keyPrefix}:{secrets}:sealed`, `${keyPrefix}:{secrets}:used`]
 /** KEYS: secrets. ARGV: place, record, new record. */
 const replaceScript = "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1"
 

@@ -220,9 +220,6 @@ export function streamTicketKey (digest: string): string {
   return `${keyPrefix}:ticket:${digest}`
 }
 
-/** Secrets of tools: the `sealed` values, and when they were `used`. */
-export const secretsKey = (what: string): string => `${keyPrefix}:{secrets}:${what}`
-
 /** The API keys in Redis: their `names`, and the stem of the records by digest. All of it is in one slot of a Redis Cluster. */
 export function storedKeysKey (what: string): string {
   return `${keyPrefix}:{keys}:${what}`
