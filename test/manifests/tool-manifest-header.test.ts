@@ -114,10 +114,10 @@ t.test('PC6 every fault of every manifest is found', async t => {
   t.strictSame(names(registry), [])
 })
 
-t.test('PC6 a million faults are counted, not listed', async t => {
-  const registry = await loadProject(t, { 'a.json': `{"schema_version":"1.0","metadata":{"name":"a","description":"b"},"tools":[${'0,'.repeat(200_000)}0]}` })
+t.test('PC6 many faults are counted, not listed', async t => {
+  const registry = await loadProject(t, { 'a.json': `{"schema_version":"1.0","metadata":{"name":"a","description":"b"},"tools":[${'0,'.repeat(40_000)}0]}` })
   t.equal(registry.findings.length, 1_001)
-  t.match(registry.findings.at(-1), { message: '199001 more findings are not listed' })
+  t.match(registry.findings.at(-1), { message: '39001 more findings are not listed' })
 })
 
 t.test('X21 unknown fields are ignored, with a warning that names the likely field', async t => {

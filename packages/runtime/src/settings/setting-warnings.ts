@@ -25,6 +25,9 @@ const prefix = 'TOOLYARD_'
 /** Variables with our prefix that are no settings of the service: those of the clients, of installing, of parts among themselves. */
 const ours = ['URL', 'API_KEY', 'NO_INSTALL', 'COUNT', 'SETTINGS_TOLD'].map(name => prefix + name)
 
+/** Variables that other programs are often given, and that are near a setting. */
+const ofOthers: ReadonlySet<string> = new Set(['SECRET_KEY'])
+
 /** In the environment of a part whose parent has told the warnings. */
 export const settingsTold = { TOOLYARD_SETTINGS_TOLD: '1' }
 
@@ -61,7 +64,7 @@ function isSet (env: NodeJS.ProcessEnv, name: string): boolean {
 }
 
 function warningOf (name: string, value: string): string | undefined {
-  if (value.trim() === '' || name.length > longestName || isSettingName(name)) return undefined
+  if (value.trim() === '' || name.length > longestName || isSettingName(name) || ofOthers.has(name)) return undefined
   const own = foreign.get(name)
   if (own !== undefined) return `${name} is the setting of another system and has no effect here: the one of Toolyard is ${own}`
   if (!name.startsWith(prefix)) return suggestion(name, nearest(name))
