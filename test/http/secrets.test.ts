@@ -102,3 +102,16 @@ t.test('a removed secret is not used by the next call', async t => {
   await client.request('/v1/secrets/github', { method: 'DELETE' })
   t.match(await call('who', keys.acme), { ok: false, error: { code: 'SECRET_MISSING' } })
 })
+
+t.test('the secrets of a key go with it: a later key of the same name has none', async t => {
+  const make = async (): Promise<string> => {
+    const { body } = await client.request<{ key: { key: string } }>('/v1/keys', { body: { name: 'short-lived', role: 'admin', tenant: 'third' } })
+    return body.key.key
+  }
+  const first = await make()
+  t.equal((await client.request('/v1/secrets/github', { method: 'PUT', key: first, body: { value: 'token-of-the-first-key', scope: 'key' } })).status, 200)
+  await client.request('/v1/secrets/github', { method: 'DELETE' })
+  t.match(await call('tell', first), { ok: true })
+  t.equal((await client.request('/v1/keys/short-lived', { method: 'DELETE' })).status, 200)
+  t.match(await call('tell', await make()), { ok: false, error: { code: 'SECRET_MISSING' } })
+})

@@ -54,6 +54,13 @@ export class StoredSecrets {
     return removed === 1
   }
 
+  /** Removes what an owner has. @throws RedisUnavailableError */
+  async removeAllOf (scope: SecretScope): Promise<void> {
+    const places = (await whileAvailable(this.#redis.hkeys(sealedKey))).filter(place => place.startsWith(placeOf('', scope)))
+    if (places.length === 0) return
+    await whileAvailable(Promise.all([this.#redis.hdel(sealedKey, ...places), this.#redis.hdel(usedKey, ...places)]))
+  }
+
   /** All of them, by name. @throws RedisUnavailableError */
   async list (): Promise<ListedSecret[]> {
     const [sealed, used] = await whileAvailable(Promise.all([this.#redis.hgetall(sealedKey), this.#redis.hgetall(usedKey)]))

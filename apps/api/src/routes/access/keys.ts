@@ -50,8 +50,11 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
   }, async request => {
     requireUnbound(principalOf(request))
     const { name } = request.params
+    const isSettled = keys.settled.some(key => key.name === name)
+    // A later key of this name must not get them.
+    if (!isSettled) await secrets?.removeAllOf({ kind: 'key', key: name })
     const isRevoked = await stored.revoke(name)
-    if (!isRevoked && keys.settled.some(key => key.name === name)) {
+    if (!isRevoked && isSettled) {
       throw new HttpError('CONFLICT', `The key '${name}' is of the settings: take it out of API_KEYS_JSON, or API_KEY, and start again`)
     }
     if (!isRevoked) throw new HttpError('NOT_FOUND', noKey)
