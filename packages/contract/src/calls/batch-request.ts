@@ -1,7 +1,7 @@
 import { Compile } from 'typebox/schema'
 import {
-  BatchCall, CallArguments, CallId, CallName, Conversation, conversationText, InvokeBatchQuery, InvokeBatchRequest, MaxOutputChars, Mode, OnDisconnect,
-  QueueName, SessionId, sessionText, WaitMs, type Batch
+  BatchCall, CallArguments, CallId, CallName, Conversation, conversationText, InvokeBatchQuery, InvokeBatchRequest, MaxOutputChars, Mode,
+  OnDisconnect, QueueName, SessionId, sessionText, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from '../terms/errors.ts'

@@ -51,7 +51,7 @@ export const callErrors = {
   INPUT_REQUIRED: { status: 202, retryable: true, meaning: 'The tool asks something back; it goes on when the question in details is answered.' },
   INPUT_EXPIRED: { status: 422, retryable: false, meaning: 'Nobody answered the question of the tool in time.' },
   QUESTION_INVALID: { status: 422, retryable: false, meaning: 'The tool asked something back that it may not ask, or not in this way.' },
-  SECRET_MISSING: { status: 503, retryable: false, meaning: 'Nobody has stored a secret that the tool uses, for this key, its tenant or the operator; the tool did not run.' },
+  SECRET_MISSING: { status: 422, retryable: false, meaning: 'Nobody has stored a secret that the tool uses, for this key, its tenant or the operator; the tool did not run.' },
   INTERNAL: { status: 422, retryable: true, meaning: 'A fault of the service while it handled this call.' }
 } as const
 
