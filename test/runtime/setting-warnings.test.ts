@@ -17,7 +17,9 @@ t.test('a variable that is nearly the name of a setting is a warning that names 
     METRIC_PORT: 'METRICS_PORT',
     API_KEYS: 'API_KEY',
     API_KEYS_JSON_FILES: 'API_KEYS_JSON_FILE',
-    TOOL_TIMEOUT_SECS: 'TOOL_TIMEOUT_SEC'
+    TOOL_TIMEOUT_SECS: 'TOOL_TIMEOUT_SEC',
+    TOOL_TIMEOUT: 'TOOL_TIMEOUT_SEC',
+    MAX_OUTPUT: 'MAX_OUTPUT_BYTES'
   }
   for (const [name, setting] of Object.entries(near)) t.strictSame(settingWarnings({ [name]: 'a-secret' }), [`${name} ${none}. Is ${setting} meant?`])
 })

@@ -79,7 +79,12 @@ function suggestion (name: string, near: string | undefined): string | undefined
   return near === undefined ? undefined : `${name} has no effect: Toolyard has no setting of this name. Is ${near} meant?`
 }
 
+/** Of settings with a unit the number is told, but not the unit. */
+const units = ['_SEC', '_MS', '_BYTES', '_MB', '_COUNT']
+
 function nearest (word: string): string | undefined {
+  const withUnit = units.map(unit => word + unit).find(name => Object.hasOwn(variables, name))
+  if (withUnit !== undefined) return withUnit
   const near = Object.keys(variables).flatMap(name => [name, `${name}_FILE`]).map(name => ({ name, away: apart(word, name) }))
   return near.filter(({ away }) => away < Infinity).sort((left, right) => left.away - right.away)[0]?.name
 }
