@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const directory = join(import.meta.dirname, '../clients/python/toolyard')
-const classes = ['Files', 'Jobs', 'Sessions', 'Toolyard']
+const classes = ['Approvals', 'Files', 'Jobs', 'Sessions', 'Toolyard']
 /** @param {string} source */
 const note = source => `# Made of ${source} by scripts/python-aio.mjs.\n`
 

@@ -13,6 +13,8 @@ const same: Record<string, true> = {
   LogEntry: true satisfies Same<client.LogEntry, contract.LogEntry>,
   JobState: true satisfies Same<client.JobState, contract.JobState>,
   NewJob: true satisfies Same<client.NewJob, contract.SubmitJobRequest>,
+  ApprovalItem: true satisfies Same<client.ApprovalItem, contract.ApprovalItem>,
+  ApprovalDetail: true satisfies Same<client.ApprovalDetail, contract.ApprovalDetail>,
   SessionView: true satisfies Same<client.SessionView, contract.SessionView>,
   FileList: true satisfies Same<client.FileList, contract.FileList>,
   CallResult: true satisfies Same<client.CallResult, contract.CallResult>,

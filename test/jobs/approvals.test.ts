@@ -2,6 +2,7 @@ import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse, JobView } from 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { Toolyard } from '@toolyard/client'
 import { callbackEnv, startReceiver, type Received } from '../callbacks/receiver.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
@@ -181,6 +182,19 @@ t.test('two approvals at once run the call once', async t => {
   await reach(client, held.job_id, 'succeeded')
   const { results: [paid] } = await call('data_file_read', { path: 'paid' })
   t.equal(JSON.stringify(paid?.output).split('4321').length - 1, 1)
+})
+
+t.test('the client lists, shows, approves and denies held calls', async t => {
+  const { approvals } = new Toolyard({ url: service.api.address, apiKey: keys.approver })
+  const [held, other] = [await hold('always', { amount: 11 }), await hold('always', { amount: 12 })]
+  const { approvals: listed } = await approvals.list({ tool: 'always' })
+  t.same(listed.map(({ job_id: id }) => id).sort(), [held.job_id, other.job_id].sort())
+  const shown = await approvals.get(held.job_id)
+  t.same(shown.arguments, { amount: 11 })
+  await t.rejects(approvals.approve(held.job_id, { digest: other.approval.digest }), { code: 'CONFLICT' })
+  t.match(await approvals.approve(held.job_id, { digest: shown.approval.digest }), { approval: { state: 'approved' } })
+  t.match(await approvals.deny(other.job_id, { digest: other.approval.digest, reason: 'Ask first.' }), { approval: { state: 'denied', decisions: [{ reason: 'Ask first.' }] } })
+  await reach(client, held.job_id, 'succeeded')
 })
 
 t.test('held calls are listed, counted as held, not promoted, and removed from the list when they are cancelled', async t => {

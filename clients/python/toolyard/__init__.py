@@ -1,12 +1,16 @@
 """Client of Toolyard: from a model's message to its tools' answers in one call."""
 
-from ._aio import AsyncJobs, AsyncToolyard
+from ._aio import AsyncApprovals, AsyncJobs, AsyncToolyard
 from ._aio_sessions import AsyncFiles, AsyncSessions
-from ._client import Jobs, Toolyard
+from ._client import Approvals, Jobs, Toolyard
 from ._errors import ToolError, ToolyardError
 from ._file_types import FileEntry, FileList, PutFile, SessionList, SessionView, Unpacked
 from ._sessions import Files, Sessions
 from ._types import (
+    ApprovalDetail,
+    ApprovalItem,
+    ApprovalList,
+    ApprovalView,
     CallErrorBody,
     CallErrorCode,
     CallResult,
@@ -27,6 +31,12 @@ from ._types import (
 )
 
 __all__ = [
+    "ApprovalDetail",
+    "ApprovalItem",
+    "ApprovalList",
+    "ApprovalView",
+    "Approvals",
+    "AsyncApprovals",
     "AsyncFiles",
     "AsyncJobs",
     "AsyncSessions",

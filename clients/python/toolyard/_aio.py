@@ -8,7 +8,7 @@ from . import _work
 from ._aio_sessions import AsyncFiles, AsyncSessions
 from ._threads import each_in_thread, in_thread
 from ._transport import Transport
-from ._types import Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
+from ._types import ApprovalDetail, ApprovalList, Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
 from ._work import Waiting
 
 
@@ -126,6 +126,41 @@ class AsyncJobs:
 _Entries = list[LogEntry]
 
 
+class AsyncApprovals:
+    """
+    Calls that wait for a person, for keys with the role `approver` or `admin` that didn't submit them. All methods raise a
+    ToolyardError.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(
+        self,
+        *,
+        tool: str | None = None,
+        key: str | None = None,
+        tenant: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ApprovalList:
+        """A page of held calls, newest first; `cursor` is `next_cursor` of the page before, with the same query."""
+        query = {"tool": tool, "key": key, "tenant": tenant, "limit": limit, "cursor": cursor}
+        return await in_thread(lambda stop: _work.list_approvals(self._transport, stop, dict(query)))
+
+    async def get(self, job_id: str) -> ApprovalDetail:
+        """What a held call would run, with the digest that a decision comes with."""
+        return await in_thread(lambda stop: _work.approval(self._transport, stop, job_id))
+
+    async def approve(self, job_id: str, *, digest: str, reason: str | None = None) -> ApprovalDetail:
+        """Lets a held call run; a ToolyardError `CONFLICT` when it is another call by now, or was decided about."""
+        return await in_thread(lambda stop: _work.decide(self._transport, stop, job_id, "approve", digest, reason))
+
+    async def deny(self, job_id: str, *, digest: str, reason: str | None = None) -> ApprovalDetail:
+        """Ends a held call without running it: the reason is for the model. A ToolyardError `CONFLICT` as for `approve`."""
+        return await in_thread(lambda stop: _work.decide(self._transport, stop, job_id, "deny", digest, reason))
+
+
 class AsyncToolyard:
     """
     As `Toolyard`, for asyncio. A task that is cancelled ends its request; the calls that it made go on.
@@ -140,6 +175,7 @@ class AsyncToolyard:
     def __init__(self, url: str | None = None, api_key: str | None = None, *, retry_seconds: float = 30.0) -> None:
         self._transport = Transport(url, api_key, retry_seconds)
         self.jobs = AsyncJobs(self._transport)
+        self.approvals = AsyncApprovals(self._transport)
         self.sessions = AsyncSessions(self._transport)
         self.files = AsyncFiles(self._transport, "/v1/files")
         """Of the shared workspace, for keys without a tenant."""

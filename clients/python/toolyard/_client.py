@@ -7,7 +7,7 @@ from . import _work
 from ._patience import Stop
 from ._sessions import Files, Sessions
 from ._transport import Transport
-from ._types import Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
+from ._types import ApprovalDetail, ApprovalList, Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
 from ._work import Waiting
 
 
@@ -125,6 +125,41 @@ class Jobs:
 _Entries = list[LogEntry]
 
 
+class Approvals:
+    """
+    Calls that wait for a person, for keys with the role `approver` or `admin` that didn't submit them. All methods raise a
+    ToolyardError.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        tool: str | None = None,
+        key: str | None = None,
+        tenant: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ApprovalList:
+        """A page of held calls, newest first; `cursor` is `next_cursor` of the page before, with the same query."""
+        query = {"tool": tool, "key": key, "tenant": tenant, "limit": limit, "cursor": cursor}
+        return _work.list_approvals(self._transport, Stop(), dict(query))
+
+    def get(self, job_id: str) -> ApprovalDetail:
+        """What a held call would run, with the digest that a decision comes with."""
+        return _work.approval(self._transport, Stop(), job_id)
+
+    def approve(self, job_id: str, *, digest: str, reason: str | None = None) -> ApprovalDetail:
+        """Lets a held call run; a ToolyardError `CONFLICT` when it is another call by now, or was decided about."""
+        return _work.decide(self._transport, Stop(), job_id, "approve", digest, reason)
+
+    def deny(self, job_id: str, *, digest: str, reason: str | None = None) -> ApprovalDetail:
+        """Ends a held call without running it: the reason is for the model. A ToolyardError `CONFLICT` as for `approve`."""
+        return _work.decide(self._transport, Stop(), job_id, "deny", digest, reason)
+
+
 class Toolyard:
     """
     A client of Toolyard. It keeps no connection and needs no closing, and threads can share it.
@@ -137,6 +172,7 @@ class Toolyard:
     def __init__(self, url: str | None = None, api_key: str | None = None, *, retry_seconds: float = 30.0) -> None:
         self._transport = Transport(url, api_key, retry_seconds)
         self.jobs = Jobs(self._transport)
+        self.approvals = Approvals(self._transport)
         self.sessions = Sessions(self._transport)
         self.files = Files(self._transport, "/v1/files")
         """Of the shared workspace, for keys without a tenant."""

@@ -166,6 +166,55 @@ class ApprovalView(TypedDict):
     decisions: list[Decision]
 
 
+class _OfWorkflow(TypedDict, total=False):
+    parent_id: str
+
+
+class _HeldCall(_OfWorkflow):
+    job_id: str
+    tool: str
+    type: str
+    queue: str
+    key: str | None
+    tenant: str | None
+    session: str | None
+    conversation: str | None
+    submitted_at: str
+    status: str
+    approval: ApprovalView
+
+
+class ApprovalItem(_HeldCall):
+    """A held call in a list."""
+
+    arguments_preview: str
+
+
+class ApprovalList(TypedDict):
+    """A page of held calls."""
+
+    ok: Literal[True]
+    approvals: list[ApprovalItem]
+    count: int
+    next_cursor: str | None
+
+
+class ApprovedBefore(TypedDict):
+    """The call of a tool that was approved before."""
+
+    job_id: str
+    arguments: Any
+
+
+class ApprovalDetail(_HeldCall):
+    """A held call, whole: its arguments as they will be handed over, with defaults."""
+
+    arguments: Any
+    version: str | None
+    program_sha256: str | None
+    previous: ApprovedBefore | None
+
+
 class QuestionView(TypedDict):
     """What a tool asks whoever called it; `schema` is that of the answer."""
 

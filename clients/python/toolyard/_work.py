@@ -13,7 +13,20 @@ from ._messages import batches_of, join_answers
 from ._path import path_segment
 from ._patience import Stop
 from ._transport import Transport
-from ._types import CallResult, EndEvent, Format, JobEvent, JobList, JobView, LogEntry, LogEvent, ProgressEvent, StateEvent
+from ._types import (
+    ApprovalDetail,
+    ApprovalList,
+    CallResult,
+    EndEvent,
+    Format,
+    JobEvent,
+    JobList,
+    JobView,
+    LogEntry,
+    LogEvent,
+    ProgressEvent,
+    StateEvent,
+)
 
 _PAUSE = 0.2
 """Seconds between two requests when the first was answered before its time, as when the service stops."""
@@ -105,6 +118,22 @@ def answer(transport: Transport, stop: Stop, job_id: str, given: dict[str, Any],
     body: dict[str, Any] = {"answer": given} if number is None else {"answer": given, "number": number}
     job: JobView = transport.send("POST", job_path(job_id, "/answer"), stop, body=body)["job"]
     return job
+
+
+def list_approvals(transport: Transport, stop: Stop, query: dict[str, object]) -> ApprovalList:
+    answer: ApprovalList = transport.send("GET", "/v1/approvals", stop, query=query)
+    return answer
+
+
+def approval(transport: Transport, stop: Stop, job_id: str) -> ApprovalDetail:
+    answer: ApprovalDetail = transport.send("GET", f"/v1/approvals/{path_segment(job_id)}", stop)["approval"]
+    return answer
+
+
+def decide(transport: Transport, stop: Stop, job_id: str, decision: str, digest: str, reason: str | None) -> ApprovalDetail:
+    body = {"decision": decision, "digest": digest} if reason is None else {"decision": decision, "digest": digest, "reason": reason}
+    answer: ApprovalDetail = transport.send("POST", f"/v1/approvals/{path_segment(job_id)}", stop, body=body)["approval"]
+    return answer
 
 
 def promote(transport: Transport, stop: Stop, job_id: str) -> JobView:

@@ -1,5 +1,6 @@
 import { ToolError, type ErrorCode } from './http/errors.ts'
 import { follow, type FollowOptions, type JobEvent } from './follow.ts'
+import { Approvals } from './approvals.ts'
 import { Jobs, type WaitOptions } from './jobs.ts'
 import { Files } from './files.ts'
 import { newKey } from './key.ts'
@@ -71,6 +72,8 @@ const pauseMs = 200
 export class Toolyard {
   /** Submitting, reading, listing and cancelling jobs. */
   readonly jobs: Jobs
+  /** Calls that wait for a person. */
+  readonly approvals: Approvals
   /** Making, listing and removing sessions, and their files. */
   readonly sessions: Sessions
   /** Files of the shared workspace, for keys without a tenant. */
@@ -80,6 +83,7 @@ export class Toolyard {
   constructor (options: ToolyardOptions = {}) {
     this.#transport = new Transport(options)
     this.jobs = new Jobs(this.#transport)
+    this.approvals = new Approvals(this.#transport)
     this.sessions = new Sessions(this.#transport)
     this.files = new Files(this.#transport, '/v1/files')
   }

@@ -113,6 +113,7 @@ export const examples = {
     role: 'admin',
     tenant: 'acme',
     queue_allowlist: null,
+    namespaces: null,
     permissions: null,
     sse: true,
     source: 'redis',

@@ -64,7 +64,7 @@ export const jobDescriptions: Readonly<Record<string, RouteDescription>> = {
     errors: [400],
     query: Type.Object(jobFilter),
     answers: {
-      200: { description: 'The counts.', example: { ok: true, total: 12, states: { queued: 1, held: 0, running: 1, succeeded: 8, failed: 2, cancelled: 0 }, complete: true } }
+      200: { description: 'The counts.', example: { ok: true, total: 12, states: { queued: 1, held: 0, running: 1, input_required: 0, succeeded: 8, failed: 2, cancelled: 0 }, complete: true } }
     }
   },
   'GET /v1/jobs/:id': {
