@@ -20,6 +20,6 @@ export const notRun: ReadonlyArray<readonly [page: string, begins: string, reaso
   ['docs/operations.md', 'docker ', 'it needs Docker'],
   ['docs/operations.md', 'promtool ', 'it is for a clone with promtool; test/deploy/observe.test.ts runs it where it is installed'],
   ['docs/performance.md', 'npm run bench', 'it takes minutes, and a machine that does nothing else'],
-  ['docs/secrets.md', 'toolyard secrets set', 'its files with tokens are the reader\'s, and the service of this test has no SECRETS_KEY; test/http/secrets.test.ts does the same over HTTP'],
+  ['docs/secrets.md', 'npx toolyard secrets set', 'its files with tokens are the reader\'s, and the service of this test has no SECRETS_KEY; test/http/secrets.test.ts does the same over HTTP'],
   ['docs/callbacks.md', 'import { createHmac', 'test/callbacks/receiver.ts checks each callback of the tests with it']
 ]

@@ -32,7 +32,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     env: { TOOLYARD_TEST_WARM: '1' }
   },
   /** What is published, packed and installed, and what readers of the pages do. */
-  package: { ...usual, paths: ['package', 'pages'], timeoutSec: 300, compiled: true },
+  package: { ...usual, paths: ['package', 'pages'], timeoutSec: 450, compiled: true },
   /** Pages, in a browser or as it would read them. */
   browser: { ...usual, paths: ['dashboard', 'browser'], timeoutSec: 450 },
   /** The API and workers as processes of their own; the command line and the client in short. */
