@@ -5,7 +5,7 @@ import t from 'tap'
 import { runToolyard, toolyardProgram } from './toolyard.ts'
 
 t.test('completion offers commands, subcommands, options and rules that begin with the last word', async t => {
-  for (const [words, found] of [[['va'], ['validate']], [['jobs', ''], ['cancel', 'list', 'logs', 'promote', 'remove', 'retry', 'show', 'submit']], [['start', '--'], ['--help', '--strict']], [['explain', 'A31'], ['A31']], [['validate', 'x'], []]] as const) {
+  for (const [words, found] of [[['va'], ['validate']], [['jobs', ''], ['answer', 'cancel', 'list', 'logs', 'promote', 'remove', 'retry', 'show', 'submit']], [['start', '--'], ['--help', '--strict']], [['explain', 'A31'], ['A31']], [['validate', 'x'], []]] as const) {
     const { stdout, status } = await runToolyard(['complete', '--', ...words])
     t.equal(status, 0)
     t.strictSame(stdout.split('\n').filter(word => word !== ''), found, words.join(' '))
