@@ -52,7 +52,7 @@ t.test('promise 10: no arguments hold up the event loop, whatever the schema tha
   const ofSchemas = ([root, one, two]: readonly object[]): JsonSchema => (
     { properties: { list: root, a: one }, additionalProperties: two, $defs: { one, two } }
   )
-  await holdsUpNothing(t, fc.tuple(schemas, schemas, schemas, args), 40, async ([root, one, two, value]) => {
+  await holdsUpNothing(t, fc.tuple(schemas, schemas, schemas, args), 20, async ([root, one, two, value]) => {
     await known.validators(ofSchemas([root, one, two])).check({ list: value, a: value })
   }, async ([root, one, two]) => await isCompiled(ofSchemas([root, one, two])))
 })
@@ -65,7 +65,7 @@ t.test('promise 10: no arguments that may name files hold up the event loop', as
     properties: { list: { anyOf: [schema, { items: file }, { $ref: '#/$defs/tree' }] } },
     $defs: { tree: { anyOf: [file, schema, { additionalProperties: { $ref: '#/$defs/tree' } }] }, one: schema, two: file }
   })
-  await holdsUpNothing(t, fc.tuple(schemas, args), 25, async ([schema, value]) => {
+  await holdsUpNothing(t, fc.tuple(schemas, args), 12, async ([schema, value]) => {
     await fixture.run({ program: '/bin/true', parameters: ofSchema(schema), arguments: { list: value } })
   }, async ([schema]) => await isCompiled(ofSchema(schema)))
 })
@@ -76,7 +76,7 @@ t.test('promise 10: no output holds up the event loop, wherever in it files are 
   mkdirSync(dir)
   writeFileSync(join(dir, 'f'), 'x')
   const session = { id: 's', dir }
-  await holdsUpNothing(t, largeValues(500_000, 14_000), 25, async value => {
+  await holdsUpNothing(t, largeValues(500_000, 14_000), 12, async value => {
     writeFileSync(join(dir, 'out'), JSON.stringify({ before: value, file: { $file: 'f' }, after: value }))
     await fixture.runShell('cat out', { session })
   })
@@ -85,7 +85,7 @@ t.test('promise 10: no output holds up the event loop, wherever in it files are 
 t.test('promise 10: nothing that several tools write at once holds up the event loop', async t => {
   const fixture = createFixture(t)
   const line = fc.constantFrom('::progress 1', '::progress 1/2 text', '::progress x', '', ' ', 'x', 'x'.repeat(200), 'x'.repeat(5_000), '\\r', '\\0', '::progress')
-  await holdsUpNothing(t, fc.array(line, { minLength: 1, maxLength: 5 }), 12, async lines => {
+  await holdsUpNothing(t, fc.array(line, { minLength: 1, maxLength: 5 }), 8, async lines => {
     await Promise.all([1, 2, 3, 4, 5, 6].map(async () => {
       const end = await fixture.runShell(`yes "$(printf '${lines.join('\\n')}')" | head -c 6000000 >&2; echo out`, { log: () => {}, progress: () => {} })
       t.ok(end.ok, 'no call is lost')
