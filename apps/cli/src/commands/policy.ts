@@ -1,6 +1,5 @@
 import { isRecord, permissions, readJson } from '@toolyard/contract/terms'
-import { decidePolicy, loadRegistry, type PolicyAsker } from '@toolyard/manifests'
-import { loadEnvFile, readSettings, sampleManifests, toolSourcesOf } from '@toolyard/runtime'
+import type { PolicyAsker } from '@toolyard/manifests'
 import { readFile } from 'node:fs/promises'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
@@ -18,6 +17,9 @@ status is 1 when a case is not as expected. Nothing runs, and no service is aske
   options: [jsonOption],
   run: async ({ args: [file = ''], options }) => {
     const cases = await readCases(file)
+    const [{ decidePolicy, loadRegistry }, { loadEnvFile, readSettings, sampleManifests, toolSourcesOf }] = await Promise.all([
+      import('@toolyard/manifests'), import('@toolyard/runtime')
+    ])
     loadEnvFile()
     const settings = readSettings(process.env)
     const sources = { ...settings, TOOL_MANIFESTS: settings.TOOL_MANIFESTS ?? sampleManifests().split(',') }
