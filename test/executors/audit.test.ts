@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openAudit, type Audit, type AuditEntry, type AuditOptions } from '@toolyard/executors'
 import { createFixture, outputOf } from './fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 function entry (fields: Partial<AuditEntry> = {}): AuditEntry {
   return { at: new Date(), tool: 'get_time', job: 'job-1', argv: ['/bin/date'], cwd: '/w', exit: 0, ms: 5, stdoutBytes: 1, stderrBytes: 0, truncated: false, envKeys: [], ...fields }
@@ -50,7 +51,8 @@ t.test('AC21 exit is the code, or -1 for a signal, a timeout or a cancel; trunca
   await fixture.runShell('exit 3')
   await fixture.runShell('kill -9 $$')
   await fixture.runShell('exec sleep 60', { timeoutMs: 100 })
-  const cancelled = fixture.runShell('exec sleep 60', { signal: cancel.signal })
+  const cancelled = fixture.runShell('touch began; exec sleep 60', { signal: cancel.signal })
+  await waitFor('its process runs', () => existsSync(join(fixture.workspace, 'began')))
   cancel.abort()
   await cancelled
   await fixture.runShell('head -c 2000 /dev/zero')
