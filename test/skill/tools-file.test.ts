@@ -122,6 +122,7 @@ t.test('S3 S4 S37 everything about a tool comes from tools.json', async t => {
     description: 'Probes.',
     parameters: { type: 'object', properties: { a: {} } },
     jobType: 'skill.probe',
+    namespace: 'one',
     enabled: true,
     idempotent: false,
     source: { format: 'skill', file: join(directory, 'tools.json'), index: 0 },
