@@ -17,9 +17,7 @@ interface Schema {
 }
 
 const schemas: Record<string, TSchema> = {
-  ApprovalDetail,
-  ApprovalItem,
-  CallErrorBody, CallResult, FileList, JobList, JobSummary, JobView, LogEntry, SessionList, SessionView
+  ApprovalDetail, ApprovalItem, CallErrorBody, CallResult, FileList, JobList, JobSummary, JobView, LogEntry, SessionList, SessionView
 }
 
 t.test('the types of the Python client agree with the contract', { skip: withoutPython }, async t => {
