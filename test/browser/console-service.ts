@@ -25,7 +25,7 @@ export const consoleFiles = {
   'workspace/workflows.yaml': workflows,
   'tools/bin/count_words': script(`${read}console.error('reading ' + input.path); console.log(JSON.stringify({ path: input.path, words: 1204, longest: ['extraordinarily', 'characteristically'], lines: { empty: 3, filled: 96 } }))`),
   'tools/bin/send_report': script("console.error('connecting to the mail host'); console.error('no answer after 3 attempts'); console.error(JSON.stringify({ error: 'the mail host does not answer', host: 'mail.example', attempts: 3 })); process.exit(2)"),
-  'tools/bin/slow_import': script("let n = 0; const next = () => { console.error('imported ' + (++n * 50) + ' of 4000 rows'); console.error('::progress ' + Math.min(n * 50, 4000) + '/4000 rows'); setTimeout(next, 100) }; next()"),
+  'tools/bin/slow_import': script("let n = 0; const next = () => { console.error('imported ' + (++n * 50) + ' of 4000 rows'); console.error('::progress ' + Math.min(n * 50, 4000) + '/4000 rows'); setTimeout(n < 300 ? next : () => {}, n < 300 ? 100 : 600_000) }; next()"),
   'tools/bin/plot': script(`${read}require('node:fs').writeFileSync(input.to, Buffer.from('${cross}', 'base64')); console.log(JSON.stringify({ chart: { $file: input.to } }))`),
   'tools/bin/draw': script(`console.log(JSON.stringify('data:image/png;base64,${cross}'))`)
 }
