@@ -18,9 +18,13 @@ await new Promise<void>(resolve => { api.listen(0, '127.0.0.1', resolve) })
 t.teardown(() => { api.close() })
 const { port } = api.address() as AddressInfo
 const service = await injectService(t, {
-  files: { 'tools/bin/tell': '#!/bin/sh\nread -r _\necho "to stderr $GITHUB_TOKEN" >&2\nprintf %s "$GITHUB_TOKEN" | wc -c >&2\necho "{\\"token\\": \\"$GITHUB_TOKEN\\"}"\n' },
+  files: {
+    'tools/bin/tell_much': '#!/bin/sh\nprintf \'{"token": "\\\\u0074%s", "%s": 725653563933458432, "pad": "\' "$(printf %s "$GITHUB_TOKEN" | cut -c 2-)" "$GITHUB_TOKEN"\nhead -c 100000 /dev/zero | tr "\\0" x\necho \'"}\'\n',
+    'tools/bin/tell': '#!/bin/sh\nread -r _\necho "to stderr $GITHUB_TOKEN" >&2\nprintf %s "$GITHUB_TOKEN" | wc -c >&2\necho "{\\"token\\": \\"$GITHUB_TOKEN\\"}"\n'
+  },
   tools: [
     { name: 'who', http: { method: 'GET', url: `http://127.0.0.1:${port}/user`, headers: { Authorization: { secret: 'github', prefix: 'Bearer ' } } } },
+    { name: 'tell_much', command: ['./tools/bin/tell_much'], permissions: [], secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } },
     { name: 'tell', command: ['./tools/bin/tell'], permissions: [], secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } }
   ],
   env: {
@@ -70,6 +74,11 @@ t.test('lists have names, and a tenant sees its own; who only looks, and whose t
   t.match(await client.request('/v1/secrets/a%20b', { method: 'PUT', body: { value: 'v' } }), { status: 400 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST', key: keys.acme }), { status: 403 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST' }), { status: 200, body: { ok: true, sealed: 0, lost: 0 } })
+})
+
+t.test('a large output hides a secret too, also in names and written with escapes, and keeps its digits', async t => {
+  const { text } = await client.request('/v1/tools/tell_much?wait_ms=20000', { key: keys.acme, body: {} })
+  t.match(text, /^\{"token":"\*\*\*REDACTED\*\*\*","\*\*\*REDACTED\*\*\*":725653563933458432,"pad":"x{100000}"\}$/)
 })
 
 t.test('no value is in Redis, nor in a file of the service', async t => {

@@ -207,7 +207,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   return {
     async run (tool, args, context) {
-      const run = withSecrets(tool, context, options.secrets, async known => await runTool(tool, args, known))
+      const run = withSecrets(tool, context, { source: options.secrets, threads }, async known => await runTool(tool, args, known))
       running.add(run)
       return await run.finally(() => { running.delete(run) })
     },

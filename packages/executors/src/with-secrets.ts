@@ -1,7 +1,8 @@
-import { Buffer } from 'node:buffer'
 import { mapTexts } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
-import { hiddenText } from './result/output-task.ts'
+import type { Threads } from '@toolyard/runtime/threads'
+import { readLargeOutput } from './result/large-output.ts'
+import { withoutTexts } from './result/output-task.ts'
 import { secretForms } from './result/secret-forms.ts'
 import { failure, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
 
@@ -20,15 +21,16 @@ interface CallSecrets {
 
 /** Runs a call with the secrets that its tool uses, and hides those that its processes get in all that they say. */
 export async function withSecrets (
-  tool: Tool, context: RunContext, source: SecretSource | undefined, run: (context: RunContext) => Promise<Outcome>
+  tool: Tool, context: RunContext, { source, threads }: { source: SecretSource | undefined, threads: Threads },
+  run: (context: RunContext) => Promise<Outcome>
 ): Promise<Outcome> {
   const secrets = await openSecrets(tool, context, source)
   if ('ok' in secrets) return secrets
   if (secrets.values.size === 0) return await run(context)
-  const { context: masked, hide } = hideSecrets(secrets, context)
+  const { context: masked, hide } = hideSecrets(secrets, context, threads)
   const variables = { ...context.trace?.variables, ...secrets.variables }
   // What a trace adds to the environment of a call, secrets do too: no process that others may use has either.
-  return hide(await run({ ...masked, secrets: secrets.values, trace: { ...context.trace, variables } }))
+  return await hide(await run({ ...masked, secrets: secrets.values, trace: { ...context.trace, variables } }))
 }
 
 /** Opens the secrets that a tool names, for the key and the tenant of a call; a failure where one is missing. */
@@ -52,27 +54,26 @@ function storedIn ({ run }: Tool): string[] {
 
 /** Hides the values in all that processes of a call say, by all forms that they are written in. */
 function hideSecrets (
-  { variables }: CallSecrets, context: RunContext
-): { context: RunContext, hide: (outcome: Outcome) => Outcome } {
+  { variables }: CallSecrets, context: RunContext, threads: Threads
+): { context: RunContext, hide: (outcome: Outcome) => Promise<Outcome> } {
   const forms = secretForms(Object.values(variables), [])
-  if (forms.length === 0) return { context, hide: outcome => outcome }
-  const pattern = new RegExp(forms.map(form => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
-  const mask = (text: string): string => text.replace(pattern, hiddenText)
+  if (forms.length === 0) return { context, hide: async outcome => await Promise.resolve(outcome) }
+  const mask = (text: string): string => withoutTexts(text, forms)
   return {
     context: {
       ...context,
       log: line => { context.log(mask(line)) },
       progress: latest => { context.progress?.({ ...latest, text: latest.text === null ? null : mask(latest.text) }) }
     },
-    hide (outcome) {
+    async hide (outcome) {
       if (!outcome.ok) {
         const { code, message, details } = outcome.error
         const shown = details === undefined ? {} : { details: mapTexts(details, mask) }
         return { ...outcome, error: { code, message: mask(message), ...shown } }
       }
-      return outcome.json === undefined
-        ? { ...outcome, output: mapTexts(outcome.output, mask) }
-        : { ...outcome, json: Buffer.from(mask(outcome.json.toString())) }
+      if (outcome.json === undefined) return { ...outcome, output: mapTexts(outcome.output, mask) }
+      const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms }, { threads, signal: context.signal })
+      return hidden.ok ? { ...outcome, ...hidden } : hidden
     }
   }
 }
