@@ -75,6 +75,19 @@ for (const [title, text] of [
   })
 }
 
+t.test('a reload keeps nothing of what a required lock no longer has', async t => {
+  const { dir, lock, entry, load, names } = await locked(t)
+  const own = join(dir, 'own.json')
+  const withOwn = { ...entry, path: 'own.json', digest: await treeDigest(own) }
+  await writeLockFile(lock, { entries: new Map([['one', entry], ['own', withOwn]]), servers: new Map() })
+  const before = await load({ isRequired: true }, [lock])
+  t.same(names(before), ['one', 'own'])
+  writeFileSync(join(dir, 'tools/vendor/one@1/references/a.md'), 'other')
+  writeFileSync(own, '{"tools": [{"name": "own", "command": ["/bin/false"]}]}')
+  const { registry } = await (await before.reload()).keeping(before)
+  t.same(names(registry), [])
+})
+
 t.test('a digest is of paths, contents and what may be executed, and links have none', async t => {
   const dir = t.testdir({ a: { x: '1' }, b: { x: '1' }, c: { y: '1' } })
   const of = async (name: string): Promise<string> => await treeDigest(join(dir, name))

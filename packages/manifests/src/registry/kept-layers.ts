@@ -23,7 +23,7 @@ export interface KeptLayers {
  * they were. All else is taken as at the start. A file that can't be read as a whole stays as a whole.
  */
 export function keptLayers (before: Served, next: Served): KeptLayers {
-  const lost = before.all().map(({ tool }) => tool).filter(tool => isServed(before, tool) && !isServed(next, tool))
+  const lost = new Set(before.all().map(({ tool }) => tool).filter(tool => isServed(before, tool) && !isServed(next, tool)))
   const kept: KeptLayers = { layers: [], errors: [] }
   for (const [at, layer] of next.layers.entries()) {
     // A lock may name more or fewer manifests than before.
@@ -38,12 +38,12 @@ export function keptLayers (before: Served, next: Served): KeptLayers {
 
 interface Keeping {
   found: readonly Finding[]
-  lost: readonly Tool[]
+  lost: ReadonlySet<Tool>
   kept: KeptLayers
 }
 
 function withEntries (layer: Layer, old: Layer, { found, lost, kept }: Keeping): Layer {
-  const taken = (tool: Tool): Finding[] => lost.includes(tool) ? found.filter(error => takesAway(error, tool)) : []
+  const taken = (tool: Tool): Finding[] => lost.has(tool) ? found.filter(error => takesAway(error, tool)) : []
   const entries = old.entries.filter((entry): entry is ToolEntry => entry.kind === 'tool' && taken(entry.tool).length > 0)
   const errors = entries.flatMap(({ tool }) => taken(tool))
   if (errors.length === 0) return layer
@@ -60,7 +60,7 @@ function withEntries (layer: Layer, old: Layer, { found, lost, kept }: Keeping):
 function withSkills (layer: Layer, old: Layer, { found, lost, kept }: Keeping): Layer {
   const now = layer.skills ?? []
   const about = ({ name, file, tools }: Skill): Finding[] => {
-    const stays = now.some(skill => skill.name === name) && !tools.some(tool => lost.includes(tool))
+    const stays = now.some(skill => skill.name === name) && !tools.some(tool => lost.has(tool))
     return stays ? [] : found.filter(error => dirname(error.file) === dirname(file))
   }
   const skills = (old.skills ?? []).filter(skill => about(skill).length > 0)
