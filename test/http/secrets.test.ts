@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
+import { hasPython } from '../support/python.ts'
 import { testKeys } from '../support/service.ts'
 
 const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
@@ -18,7 +19,10 @@ await new Promise<void>(resolve => { api.listen(0, '127.0.0.1', resolve) })
 t.teardown(() => { api.close() })
 const { port } = api.address() as AddressInfo
 const service = await injectService(t, {
+  manifests: hasPython() ? ['tools.json', 'bundle/manifest.json'] : ['tools.json'],
   files: {
+    'bundle/mods/tell.py': 'import os\nfrom toolyard import Tool\n\nclass Tell(Tool):\n    def execute(self):\n        print(os.environ["GITHUB_TOKEN"])\n        return {"length": len(os.environ["GITHUB_TOKEN"]), "token": os.environ["GITHUB_TOKEN"]}\n',
+    'bundle/manifest.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'test', description: 'For tests.' }, tools: [{ name: 'tell_python', description: 'Tells its secret.', module: 'mods.tell', secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } }] }),
     'tools/bin/tell_much': '#!/bin/sh\nprintf \'{"token": "\\\\u0074%s", "%s": 725653563933458432, "pad": "\' "$(printf %s "$GITHUB_TOKEN" | cut -c 2-)" "$GITHUB_TOKEN"\nhead -c 100000 /dev/zero | tr "\\0" x\necho \'"}\'\n',
     'tools/bin/tell': '#!/bin/sh\nread -r _\necho "to stderr $GITHUB_TOKEN" >&2\nprintf %s "$GITHUB_TOKEN" | wc -c >&2\necho "{\\"token\\": \\"$GITHUB_TOKEN\\"}"\n'
   },
@@ -74,6 +78,12 @@ t.test('lists have names, and a tenant sees its own; who only looks, and whose t
   t.match(await client.request('/v1/secrets/a%20b', { method: 'PUT', body: { value: 'v' } }), { status: 400 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST', key: keys.acme }), { status: 403 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST' }), { status: 200, body: { ok: true, sealed: 0, lost: 0 } })
+})
+
+t.test('a Python tool gets the secret of its caller, for that call alone', { skip: !hasPython() && 'there is no Python' }, async t => {
+  for (const who of ['acme', 'other'] as const) {
+    t.match(await call('tell_python', keys[who]), { ok: true, output: { length: values[who].length, token: '***REDACTED***' } })
+  }
 })
 
 t.test('a large output hides a secret too, also in names and written with escapes, and keeps its digits', async t => {

@@ -126,6 +126,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       group,
       ready,
       trace: context.trace,
+      variables: context.variables,
       used: context.used
     }
     const ended = warm?.began(tool.name)
@@ -158,7 +159,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
           audit,
           maxOutputBytes,
           box: hostBox,
-          variables: network?.variables,
+          variables: context.variables === undefined ? network?.variables : { ...network?.variables, ...context.variables },
           limit: toolHost.limit,
           group: toolHost.group
         })
@@ -241,8 +242,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       await mcpServers?.close()
       await networks?.close()
       await hosts.close()
-      await threads.close()
-      await host.pins.close()
+      await Promise.all([threads.close(), host.pins.close()])
       await host.launcher.close()
       await options.audit.flush()
     }

@@ -28,9 +28,7 @@ export async function withSecrets (
   if ('ok' in secrets) return secrets
   if (secrets.values.size === 0) return await run(context)
   const { context: masked, hide } = hideSecrets(secrets, context, threads)
-  const variables = { ...context.trace?.variables, ...secrets.variables }
-  // What a trace adds to the environment of a call, secrets do too: no process that others may use has either.
-  return await hide(await run({ ...masked, secrets: secrets.values, trace: { ...context.trace, variables } }))
+  return await hide(await run({ ...masked, secrets: secrets.values, variables: secrets.variables }))
 }
 
 /** Opens the secrets that a tool names, for the key and the tenant of a call; a failure where one is missing. */

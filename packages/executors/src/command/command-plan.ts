@@ -7,11 +7,16 @@ export interface CommandPlace {
   env: NodeJS.ProcessEnv
   /** Of the call; absent for a process that has none yet. */
   trace?: RunTrace | undefined
+  /** Those of this call alone, such as secrets. */
+  variables?: Readonly<Record<string, string>> | undefined
 }
 
-/** A command's process: its argv as declared, in the workspace. Nothing of a call is in it but its trace. */
-export function commandPlan (run: CommandRun, { workspaceDir, env, trace }: CommandPlace): { plan: ProcessPlan, passedKeys: string[] } {
-  const { variables, passedKeys } = toolEnvironment(run.envPassthrough, env, trace?.variables)
+/** A command's process: its argv as declared, in the workspace. Nothing of a call is in it but its trace and its own variables. */
+export function commandPlan (
+  run: CommandRun, { workspaceDir, env, trace, variables: own }: CommandPlace
+): { plan: ProcessPlan, passedKeys: string[] } {
+  const ofCall = own === undefined ? trace?.variables : { ...trace?.variables, ...own }
+  const { variables, passedKeys } = toolEnvironment(run.envPassthrough, env, ofCall)
   return {
     plan: {
       program: run.program,

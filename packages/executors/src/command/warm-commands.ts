@@ -39,7 +39,7 @@ export interface WarmCommands {
   began (name: string): () => void
   /**
    * What takes a process for a call; undefined for calls whose process depends on more than their tool: in the open,
-   * in a session, in a trace, with an answer.
+   * in a session, in a trace, with an answer, with secrets.
    *
    * @param onGroup gets what bounds the process, to be removed behind the call.
    */
@@ -60,8 +60,9 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
     },
     began: name => pool.began(name),
     ready (tool, { box, context, onGroup }) {
-      const isOwn = context.session !== undefined || context.answers !== undefined || tool.network !== undefined
-      const depends = isOwn || Object.keys(context.trace?.variables ?? {}).length > 0
+      const { session, answers, variables, trace } = context
+      const isOwn = [session, answers, variables, tool.network].some(each => each !== undefined)
+      const depends = isOwn || Object.keys(trace?.variables ?? {}).length > 0
       if (box === undefined || depends) return undefined
       return async (plan, stdin) => {
         const served = await pool.take(tool.name, async () => await fingerprintOf(plan, box, host.pins), stdin, context.log)

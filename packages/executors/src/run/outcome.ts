@@ -61,6 +61,8 @@ export interface RunContext {
   trace?: RunTrace
   /** Values of stored secrets that the tool uses, by name. */
   secrets?: ReadonlyMap<string, string>
+  /** Variables of its processes alone: those of its secrets that they get. No request has them. */
+  variables?: Readonly<Record<string, string>>
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void
   /** Gets how far the tool is, as often as the tool reports it. */

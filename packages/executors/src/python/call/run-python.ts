@@ -24,7 +24,7 @@ export interface PythonHost {
   onSurvivors: (pids: number[]) => void
   /** Shuts in the tool's host; without it the tool runs in the open. */
   box?: HostBox | undefined
-  /** Of the network that the call is in: what its process gets in its environment. */
+  /** Of this call alone: what its process gets of its network and its secrets. */
   variables?: Readonly<Record<string, string>> | undefined
   /** In the open: a command line that runs what follows it under the tool's own limits. */
   limit?: readonly string[] | undefined
