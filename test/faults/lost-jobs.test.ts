@@ -30,6 +30,8 @@ void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs o
   process.kill(service.redis.pid(), 'SIGSTOP')
   await delay(stallMs)
   process.kill(service.redis.pid(), 'SIGCONT')
+  // Until it has its connections again, the API answers 503.
+  await waitFor('jobs can be read', async () => (await service.client.request(`/v1/jobs/${jobs[0]?.id}`)).status === 200)
   for (const { id } of jobs) {
     const end = await reach(service.client, id, 'succeeded', 'failed')
     if (end.status === 'failed') t.equal(end.error?.code, 'WORKER_LOST')

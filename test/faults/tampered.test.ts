@@ -53,7 +53,7 @@ void t.test('fault 47 a manifest that becomes invalid while the service runs cha
   const service = await createService(t, { tools: [{ name: 'own', command: ['./tools/bin/own'] }], files: { 'tools/bin/own': script } })
   const file = join(service.dir, 'tools.json')
   for (const broken of ['{ "tools": [', '{ "tools": [{ "name": "" }] }']) {
-    const before = (await service.api.output()).split('still served').length
+    const before = (await service.api.output()).split('served as they were').length
     writeFileSync(file, broken)
     await refusals(service.api.output, before)
     t.match(await service.client.call('own'), { ok: true, output: 'genuine' })
@@ -108,5 +108,5 @@ void t.test('fault 48 a box runs the copy that was checked, even if the file cha
 })
 
 async function refusals (output: () => Promise<string>, before: number): Promise<void> {
-  await waitFor('the new version is refused', async () => (await output()).split('still served').length > before)
+  await waitFor('the new version is refused', async () => (await output()).split('served as they were').length > before)
 }

@@ -18,7 +18,9 @@ export async function submit (client: Client, body: object, options: RequestOpti
 
 /** Reads a job that exists. */
 export async function read (client: Client, id: string): Promise<Job> {
-  return (await client.request<JobResponse>(`/v1/jobs/${id}`)).body.job
+  const answer = await client.request<JobResponse>(`/v1/jobs/${id}`)
+  if (answer.status !== 200) throw new Error(`GET /v1/jobs/${id} answered ${answer.status}: ${answer.text}`)
+  return answer.body.job
 }
 
 /** Waits until a job is in one of these states. */

@@ -1,18 +1,24 @@
 /**
  * Calls a listener once one of the signals aborts, at once where one has already. Returns what takes the listener off: a signal
- * may live as long as the process. `AbortSignal.any` can lose a signal that nothing else holds (nodejs/node#57736).
+ * may live as long as the process. Neither of two shorter ways holds: `AbortSignal.any` can lose a signal that nothing else
+ * holds (nodejs/node#57736), and the `signal` option of `addEventListener` forgets all listeners but the last one of a target
+ * when memory is collected, and so doesn't take them off.
  */
 export function onAbort (signals: AbortSignal | readonly (AbortSignal | undefined)[], listener: (signal: AbortSignal) => void): () => void {
-  const heard = new AbortController()
-  const off = (): void => { heard.abort() }
+  const offs: Array<() => void> = []
+  const off = (): void => { for (const each of offs.splice(0)) each() }
   for (const signal of [signals].flat()) {
-    if (signal === undefined || heard.signal.aborted) continue
+    if (signal === undefined) continue
     const tell = (): void => {
       off()
       listener(signal)
     }
-    if (signal.aborted) tell()
-    else signal.addEventListener('abort', tell, { signal: heard.signal })
+    if (signal.aborted) {
+      tell()
+      break
+    }
+    signal.addEventListener('abort', tell)
+    offs.push(() => { signal.removeEventListener('abort', tell) })
   }
   return off
 }

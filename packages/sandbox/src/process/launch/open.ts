@@ -6,7 +6,7 @@ import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { closing } from '../end/drain.ts'
 import { childEnding, type Child, type OwnEnding } from './child.ts'
 import type { ProcessPlan } from '../plan/plan.ts'
@@ -35,6 +35,7 @@ export async function startOpen (plan: ProcessPlan, stdin: string | undefined, l
   const streams = [stdout, stderr]
   const release = (): void => { for (const stream of streams) stream.destroy() }
   try {
+    await turnOfStart()
     const child = spawn(plan.program, plan.args, {
       cwd: plan.cwd,
       ...(plan.name === undefined ? {} : { argv0: plan.name }),
@@ -66,6 +67,15 @@ export async function startOpen (plan: ProcessPlan, stdin: string | undefined, l
   }
 }
 
+let lastStart = Promise.resolve()
+
+/** Waits for a turn of the event loop in which no other process is started: the fork of a large one takes 10 ms and more. */
+async function turnOfStart (): Promise<void> {
+  const before = lastStart
+  lastStart = before.then(async () => { await nextTurn() })
+  await before
+}
+
 /** A file and two pipes with names, which are gone at once: what Node makes are sockets, which can't be opened as /dev/stdout. */
 async function openStreams (
   stdin: string | undefined, text: string | undefined
@@ -76,6 +86,7 @@ async function openStreams (
   const opened: number[] = []
   const opening = (path: string, flags: number): number => opened[opened.push(openSync(path, flags)) - 1] ?? -1
   try {
+    await turnOfStart()
     // The PATH of the service may be empty.
     await promisify(execFile)('mkfifo', pipes, { env: { PATH: '/usr/bin:/bin' } })
     const reading = pipes.map(pipe => opening(pipe, constants.O_RDONLY | constants.O_NONBLOCK))
