@@ -1,9 +1,14 @@
 import type { WorkerList } from '@toolyard/contract'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { runToolyard } from '../cli/toolyard.ts'
 import { reach, read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { freePort } from '../support/redis-process.ts'
@@ -71,4 +76,57 @@ t.test('a worker that starts where its disk is full ends with a sentence', optio
   const said = await startApp('worker', service.dir, { ...service.env, TMPDIR: disk }).then(() => 'it started', String)
   t.match(said, /It cannot start: there is no room left on the disk \(ENOSPC/)
   t.notMatch(said, /\n\s+at /)
+})
+
+t.test('a worker without descriptors fails no call of any kind of tool: each waits, and runs once when they are back', async t => {
+  const remote = createServer((_request, response) => { response.setHeader('content-type', 'application/json').end('{"a": 1}') }).listen(0, '127.0.0.1')
+  await once(remote, 'listening')
+  t.teardown(() => { remote.close() })
+  const env = { HTTP_PRIVATE_HOSTS: '127.0.0.1', SANDBOX: 'off' }
+  const service = await createService(t, {
+    files: {
+      'tools/bin/run': run,
+      'workspace/here.txt': 'here',
+      'code/echo.py': 'from toolyard import Tool\n\nclass Echo(Tool):\n    def execute(self):\n        return {"status": "ok"}\n',
+      'code/manifest.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'code', description: 'Echoes' }, tools: [{ name: 'python', description: 'Echoes', module: 'echo' }] })
+    },
+    manifests: ['tools.json', 'code/manifest.json'],
+    tools: [
+      tool('command'),
+      { name: 'asked', http: { method: 'POST', url: `http://127.0.0.1:${(remote.address() as AddressInfo).port}/a` } },
+      { name: 'own', mcp: { command: process.execPath, args: [fileURLToPath(new URL('../executors/hostile-server.js', import.meta.url))] }, tools: ['echo'] }
+    ],
+    workers: 0,
+    env
+  })
+  const accepted = await runToolyard(['accept', 'tools.json', '--yes'], { cwd: service.dir, env: { SANDBOX: 'off', WORKSPACE_DIR: `${service.dir}/workspace` } })
+  t.equal(accepted.status, 0, accepted.stderr)
+  const worker = await service.startWorker()
+  await waitFor('its tools are published', async () => (await service.client.request('/v1/agent-tools')).text.includes('own_echo'))
+  // It has its connections for this queue then.
+  await reach(service.client, (await submit(service.client, { type: 'workspace.list' })).id, 'succeeded')
+  const pid = String(worker.child.pid)
+  const limit = spawnSync('prlimit', ['--pid', pid, '--nofile', '--noheadings', '--output', 'SOFT'], { encoding: 'utf8' }).stdout.trim()
+  const bound = (most: string): void => { spawnSync('prlimit', ['--pid', pid, `--nofile=${most}:`]) }
+  bound('8')
+  const calls = {
+    'agentcli.command': {},
+    'agentcli.asked': {},
+    'mcp.own_echo': { text: 'hello' },
+    'pylot.python': {},
+    'data.file_read': { path: 'here.txt' },
+    'tools.file_search': { query: 'here' },
+    'tools.find_in_files': { query: 'here' },
+    'workspace.list': {}
+  }
+  const jobs = await Promise.all(Object.entries(calls).map(([type, input]) => submit(service.client, { type, input })))
+  await waitFor('it takes no more', async () => {
+    const { workers } = (await service.client.request<WorkerList>('/v1/workers')).body
+    return workers.some(({ shortage }) => shortage === 'EMFILE')
+  })
+  bound(limit)
+  for (const { id, type } of jobs) {
+    const { status, attempts, error } = await reach(service.client, id, 'succeeded', 'failed')
+    t.strictSame({ type, status, attempts, error }, { type, status: 'succeeded', attempts: 1, error: null })
+  }
 })

@@ -16,12 +16,13 @@ import {
 import { openTracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
-import { availableParallelism, hostname, loadavg } from 'node:os'
+import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { admitRedis } from './admit-redis.ts'
 import { createHandler } from './job/handler.ts'
 import { ImportWatch } from './import-watch.ts'
 import { openWorkerMetrics } from './metrics.ts'
+import { machineLoad } from './machine-load.ts'
 import { Shortages } from './shortages.ts'
 import { SessionWorkspaces } from './job/session-workspaces.ts'
 import { provideSandbox } from './provide-sandbox.ts'
@@ -196,8 +197,7 @@ export async function runWorker (): Promise<void> {
   }
   const heartbeat = new WorkerHeartbeat(redis, id, async () => {
     await inventories.store(versions.inventory)
-    const load = { average: loadavg()[0] ?? 0, processors: availableParallelism(), memoryBytes: process.memoryUsage.rss() }
-    return { ...identity, tools: versions.inventory.id, places: pool.places, load, shortage: shortages.current }
+    return { ...identity, tools: versions.inventory.id, places: pool.places, load: machineLoad(), shortage: shortages.current }
   }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
   const state: { isRunning: boolean, statusServer?: Awaited<ReturnType<typeof serveStatus>> } = { isRunning: true }
   // Before it takes a job: a signal that came later would end it with what it runs.

@@ -35,7 +35,7 @@ export interface HandlerDeps extends Deployment {
   /** Checks what tools ask back. */
   answerSchemas: Pick<AnswerSchemas, 'fault'>
   /** Hears of calls that could not be started. */
-  shortages: { met: (what: string) => void }
+  shortages: { met: (what: string, jobId: string) => boolean }
   logger: Logger
   metrics: JobMetrics
   /** Counts the runs that ended, for `GET /v1/stats`. */
@@ -110,7 +110,7 @@ async function handle (
       // A workflow does nothing twice: it goes on when Redis is back, or has room again.
       return { ok: false, later: asError(error).message, nowhere: true }
     }
-    if (isShortage(error) && (run.mayRepeat || errorCode(error) === threadFailed)) return putOff(errorCode(error) ?? '', deps)
+    if (isShortage(error) && (run.mayRepeat || errorCode(error) === threadFailed)) return putOff(errorCode(error) ?? '', job.id, deps)
     deps.logger.error({ ...about, err: error }, 'executor failed')
     return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
   }
@@ -166,7 +166,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
       used: ms => { usage.processorMs += ms }
     })
     const shortage = outcome.ok ? undefined : shortageOf(outcome.error)
-    if (shortage !== undefined) return putOff(shortage, deps)
+    if (shortage !== undefined) return putOff(shortage, job.id, deps)
     const ended = await workspace?.settled(outcome, tool, job.id) ?? outcome
     const asked = await askedBack(ended, {
       tool, mayAsk: idempotent || tool.asks === true, answered: job.answers?.length ?? 0, schemas: deps.answerSchemas
@@ -178,9 +178,11 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   }
 }
 
+const neverStarted = 'The call could not be started in 40 tries, while the worker could start others; its arguments may need more room than the disk of the workers has'
+
 /** Nothing was started: another worker may have what is missing here. */
-function putOff (shortage: string, { shortages }: HandlerDeps): HandlerResult {
-  shortages.met(shortage)
+function putOff (shortage: string, jobId: string, { shortages }: HandlerDeps): HandlerResult {
+  if (!shortages.met(shortage, jobId)) return failure('INTERNAL', `${neverStarted}: ${shortage}`)
   return { ok: false, later: `this worker cannot start it: ${shortage}` }
 }
 

@@ -41,6 +41,7 @@ export interface SessionWorkspacesOptions {
 }
 
 const upkeepMs = 1_000
+const trashName = '.trash'
 /** Failures in a row from which on somebody is told: other workers remove the same at the same time. */
 const toldFailures = 2
 /** How long one turn of removing files may take. */
@@ -236,7 +237,10 @@ export class SessionWorkspaces {
       }
     }
     await leases.forget(gone).catch(() => {})
-    await this.#trash.clear(trashMs).catch((error: unknown) => { this.#tell(error, places.dir, toldFailures) })
+    if (this.#patience.isWaiting(trashName)) return
+    await this.#trash.clear(trashMs).then(() => { this.#patience.forget(trashName) }, (error: unknown) => {
+      this.#tell(error, join(places.dir, trashName), this.#patience.failed(trashName))
+    })
   }
 
   #tell (error: unknown, path: string, failures: number): void {

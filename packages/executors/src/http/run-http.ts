@@ -1,6 +1,7 @@
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import type { HttpRun } from '@toolyard/manifests'
 import { AddressRefusedError, isListedHost, openConnections, startTimeLimit, type Connections, type Lookup } from '@toolyard/runtime/outgoing'
+import { isShortage, shortageError } from '@toolyard/sandbox'
 import { request, type Dispatcher } from 'undici'
 import type { Audit } from '../audit/audit.ts'
 import { hiddenText } from '../result/output-task.ts'
@@ -97,7 +98,9 @@ async function send (built: BuiltRequest, { dispatcher }: Connections, signal: A
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     // The time of the call is the only limit: an API may be slow.
     const options = { method, headers, ...(body === undefined ? {} : { body }), dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 }
-    const response = await request(url, options)
+    const response = await request(url, options).catch((error: unknown) => {
+      throw redirects === 0 && isShortage(error) ? notOpened(error) : error
+    })
     const location = redirectTarget(response)
     const becomesGet = response.statusCode === 303 && method !== 'HEAD'
     const follows = becomesGet || [307, 308].includes(response.statusCode) || method === 'GET' || method === 'HEAD'
@@ -111,6 +114,12 @@ async function send (built: BuiltRequest, { dispatcher }: Connections, signal: A
     }
   }
   throw new RequestFault('TOOL_FAILED', `more than ${maxRedirects} redirects`)
+}
+
+/** No connection could be opened for want of descriptors: nothing has left the worker. */
+function notOpened (error: unknown): RequestFault {
+  const { code, message, details } = shortageError(errorCode(error) ?? '', 'open a connection')
+  return new RequestFault(code, message, isRecord(details) ? details : undefined)
 }
 
 function redirected (location: string, from: URL, hidden: readonly string[]): URL {

@@ -1,7 +1,7 @@
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
 import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/runtime/outgoing'
-import { createCapture } from '@toolyard/sandbox'
+import { createCapture, shortageError, shortageOf } from '@toolyard/sandbox'
 import { fetch, type RequestInit } from 'undici'
 import type { HttpPolicy } from '../http/run-http.ts'
 import { ServerFault, UnsentFault, type MessageReader } from './message-reader.ts'
@@ -53,7 +53,8 @@ export function createGuardedFetch (
         if (refusal !== undefined) throw new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`)
         const why = connectFault(error)
         if (why === undefined) throw error
-        const fault = new UnsentFault(`it can't be reached: ${why}`)
+        const shortage = shortageError(why, 'open a connection')
+        const fault = new UnsentFault(`it can't be reached: ${why}`, shortageOf(shortage) === undefined ? undefined : shortage)
         // It is opened anew, after a rest: what it has become in the meantime is not known.
         onFault(fault.message)
         throw fault

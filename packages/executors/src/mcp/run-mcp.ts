@@ -13,7 +13,7 @@ import { traceFields } from '../run/trace-fields.ts'
 import { firstChars } from '../run/utf8.ts'
 import type { Connection, RemoteCall } from './connection.ts'
 import { unfitAnswer, type CallResult } from './message.ts'
-import { ServerFault } from './message-reader.ts'
+import { ServerFault, UnsentFault } from './message-reader.ts'
 import type { Lease, McpServers, ServerPlace } from './servers.ts'
 import { hidden } from './setting-text.ts'
 
@@ -153,6 +153,8 @@ function failureOf (error: unknown, { server }: McpRun, connection: Connection):
   const isUnsent = [error, isRecord(error) ? error['cause'] : undefined].some(each => isRecord(each) && each['unsent'] === true)
   const says = (text: string): string => firstChars(hidden(text, connection.secrets), limits.errorMessageChars)
   const { reason } = connection
+  const ours = thrownAs(error, UnsentFault)?.callError
+  if (ours !== undefined) return ours
   if (isUnsent) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
   if (reason !== undefined) return { code: 'TOOL_FAILED', message: says(`MCP server ${name} ended while it ran the call: ${reason}`) }
   if (code === unfitAnswer) return { code: 'OUTPUT_INVALID', message: `MCP server ${name} answered with something that can't be read: ${says(message)}` }

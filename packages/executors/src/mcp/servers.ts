@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limits, type CallError } from '@toolyard/contract/terms'
+import { asError, limits, thrownAs, type CallError } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
 import { hidden, secretsOf } from './setting-text.ts'
-import { asError } from '@toolyard/contract/terms'
 
 /*
  * The servers of a worker: one connection for each tenant and session that calls it, opened with the first call and kept, so
@@ -73,6 +72,8 @@ interface Slot {
   failures: number
   restUntil: number
   lastError: string
+  /** The error that calls got, if it wasn't that the server can't be used. */
+  lastCallError: CallError | undefined
   users: number
   idle?: NodeJS.Timeout | undefined
 }
@@ -103,7 +104,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.
     if (known !== undefined && known.users === 0) retire(known)
-    const slot: Slot = { id, isScoped: scope !== '', sessionId, stamp, failures: 0, restUntil: 0, lastError: '', users: 0 }
+    const slot: Slot = { id, isScoped: scope !== '', sessionId, stamp, failures: 0, restUntil: 0, lastError: '', lastCallError: undefined, users: 0 }
     if (slot.isScoped) makeRoom()
     slots.set(id, slot)
     return slot
@@ -123,10 +124,11 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     slot.connection = undefined
   }
 
-  function failed (slot: Slot, server: McpServer, why: string): void {
+  function failed (slot: Slot, server: McpServer, why: string, callError?: CallError): void {
     slot.failures += 1
     slot.restUntil = performance.now() + Math.min(restMs.most, restMs.first * 2 ** (slot.failures - 1))
     slot.lastError = why
+    slot.lastCallError = callError
     report(server, why)
   }
 
@@ -152,8 +154,9 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     } catch (error) {
       const said = asError(limit.signal.aborted ? limit.signal.reason : error).message
       const why = firstChars(hidden(said, secrets), limits.errorMessageChars)
-      failed(slot, server, why)
-      throw new ServerFault(why, callErrorOf(error))
+      const callError = callErrorOf(error)
+      failed(slot, server, why, callError)
+      throw new ServerFault(why, callError)
     } finally {
       clearTimeout(timer)
       off()
@@ -164,7 +167,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     if (slot.connection !== undefined) return slot.connection
     if (slot.opening === undefined) {
       const rest = slot.restUntil - performance.now()
-      if (rest > restMs.waits) throw new ServerFault(`${slot.lastError} (it is tried again in ${Math.ceil(rest / 1_000)} s)`)
+      if (rest > restMs.waits) throw new ServerFault(`${slot.lastError} (it is tried again in ${Math.ceil(rest / 1_000)} s)`, slot.lastCallError)
       const rested = rest > 0 ? sleep(rest) : Promise.resolve()
       slot.opening = rested.then(async () => await open(slot, server, place)).finally(() => { slot.opening = undefined })
     }
@@ -228,5 +231,5 @@ function unavailable ({ name }: McpServer, why: string): CallError {
 }
 
 function callErrorOf (error: unknown): CallError | undefined {
-  return error instanceof ServerFault ? error.callError : undefined
+  return thrownAs(error, ServerFault)?.callError
 }

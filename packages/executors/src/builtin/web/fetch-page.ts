@@ -1,4 +1,5 @@
 import { AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit } from '@toolyard/runtime/outgoing'
+import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
 import { errorCode, thrownAs } from '@toolyard/contract/terms'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
@@ -94,5 +95,5 @@ function fetchFailure (error: unknown, context: BuiltinContext, limit: TimeLimit
   if (refusal !== undefined) return new BuiltinFailure(refusal.message, 'NOT_ALLOWED')
   if (limit.passed) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)
   const code = errorCode(error)
-  return code === undefined ? error : new BuiltinFailure(`data.fetch failed: ${code}`)
+  return code === undefined || isShortage(error) ? error : new BuiltinFailure(`data.fetch failed: ${code}`)
 }

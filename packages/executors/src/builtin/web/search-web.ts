@@ -1,4 +1,5 @@
 import { openConnections, startTimeLimit } from '@toolyard/runtime/outgoing'
+import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
 import type { Threads } from '@toolyard/runtime/threads'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
@@ -73,7 +74,7 @@ async function ask (
     if (truncated) throw new BuiltinFailure(`${name} answered with more than ${maxBytes} bytes`)
     return bytes
   } catch (error) {
-    if (error instanceof BuiltinFailure || context.signal.aborted) throw error
+    if (error instanceof BuiltinFailure || context.signal.aborted || isShortage(error)) throw error
     if (error instanceof EncodingError) throw new BuiltinFailure(error.message)
     throw new BuiltinFailure(limit.passed ? `${name} did not answer in time` : `${name} could not be reached`)
   } finally {
