@@ -57,6 +57,8 @@ await t.test('call names a bad argument and how it is written', async t => {
 })
 
 await t.test('the exit status says whether the tool, the service or the key failed, or the call goes on', async t => {
+  const dry = await run(['call', 'add', '--arg', 'a=2', '--arg', 'b=3', '--dry-run'])
+  t.match(dry, { status: 0, stdout: '{\n  "a": 2,\n  "b": 3\n}\n', stderr: /add would run with these arguments/ })
   t.match(await run(['call', 'fail']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: no luck' })
   t.match(await run(['call', 'nobody', '--arg', 'a=1']), { status: 1, stderr: "has no tool 'nobody'" })
   t.match(await run(['tools'], { TOOLYARD_URL: 'http://127.0.0.1:1' }), { status: 3, stderr: 'toolyard start' })

@@ -80,7 +80,7 @@ t.test('names of tools are percent-decoded, whatever characters they have', asyn
 t.test('the query is wait_ms and queue, checked as in a batch, and nothing else', async t => {
   for (const wait of ['99', '60001', '1e3', '', 'x', '500&wait_ms=500']) await fails(t, await post('echo', {}, `?wait_ms=${wait}`), 400, 'VALIDATION_ERROR', { error: { message: "'wait_ms' must be an integer 100..60000" } })
   for (const queue of ['A', '', 'x'.repeat(81)]) await fails(t, await post('echo', {}, `?queue=${queue}`), 400, 'VALIDATION_ERROR', { error: { message: "'queue' must match ^[a-z0-9._:-]{1,80}$" } })
-  await fails(t, await post('echo', {}, '?wait=1'), 400, 'VALIDATION_ERROR', { error: { message: "'wait' is not a known parameter (known: 'wait_ms', 'queue', 'session')" } })
+  await fails(t, await post('echo', {}, '?wait=1'), 400, 'VALIDATION_ERROR', { error: { message: "'wait' is not a known parameter (known: 'wait_ms', 'queue', 'session', 'dry_run')" } })
   const answer = await post('echo', {}, '?wait_ms=60000&queue=own')
   t.match((await client.request<{ job: object }>(`/v1/jobs/${answer.headers.get('x-toolyard-job-id')}`)).body.job, { queue: 'own' })
 })

@@ -60,6 +60,24 @@ async function decide (
   return { status, text: JSON.stringify(body) }
 }
 
+t.test('a dry run says what would become of a call, and makes no job', async t => {
+  const dry = async (name: string, args: object, query = ''): Promise<{ status: number, body: unknown }> => (
+    await client.request(`/v1/tools/${name}?dry_run=true${query}`, { body: args })
+  )
+  const before = (await client.request('/v1/jobs')).text
+  t.match(await dry('pay', { amount: 1 }), { status: 200, body: { ok: true, dry_run: true, tool: 'pay', would: 'run', arguments: { amount: 1 } } })
+  t.match(await dry('pay', { amount: 700 }), {
+    status: 200, body: { would: 'hold', hold: { reason: 'Large payments are looked at.', rule: 'args.amount > 500', approvers: 1, expires_sec: 86_400 } }
+  })
+  t.match(await dry('twice', { amount: 1 }), { body: { would: 'hold', hold: { reason: null, rule: null, approvers: 2 } } })
+  t.match(await dry('call_tool', { name: 'pay', arguments: { amount: 700 } }), { body: { tool: 'pay', would: 'hold', arguments: { amount: 700 } } })
+  t.match(await dry('pay', { amount: -1 }), { status: 403, body: { ok: false, error: { code: 'POLICY_DENIED', message: 'Amounts are positive.' } } })
+  t.match(await dry('pay', {}), { status: 400, body: { ok: false, error: { code: 'INVALID_ARGUMENTS' } } })
+  t.match(await dry('pay', { amount: 1 }, '&session=missing'), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
+  t.match(await client.request('/v1/tools/pay?dry_run=perhaps', { body: { amount: 1 } }), { status: 400, body: { error: { message: "'dry_run' must be true or false" } } })
+  t.equal((await client.request('/v1/jobs')).text, before)
+})
+
 t.test('a rule holds one call of a batch: its siblings run, it is approved by another key and runs once', async t => {
   const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
     body: { calls: [{ call_id: 'a', name: 'pay', arguments: { amount: 1 } }, { call_id: 'b', name: 'pay', arguments: { amount: 700 } }, { call_id: 'c', name: 'pay', arguments: { amount: -1 } }], conversation: 'trip' }

@@ -16,7 +16,7 @@ export {
   ResponsesToolList, type ToolFormat
 } from './calls/provider-tools.ts'
 export {
-  isSessionId, jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending
+  isSessionId, jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolDryRun, ToolPending
 } from './calls/tool-request.ts'
 export { CallbackBody, type ApprovalCallbackBody, type ApprovalEvent } from './jobs/callbacks.ts'
 export { checkLogin, LoginRequest, LoginResponse, LogoutResponse, WhoAmI } from './service/auth.ts'

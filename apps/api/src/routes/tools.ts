@@ -1,5 +1,6 @@
 import { around, callErrors, jobIdHeader, outputBytesHeader, parseIdempotencyKey, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending, writeJson } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../access/principal.ts'
 import type { FailedCall, ToolInvoker } from '../invocation/batch/tool-invoker.ts'
 import { abandoned } from '../plugins/abandoned.ts'
@@ -27,8 +28,13 @@ export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolR
     // The contract's own check gives the documented texts.
     validatorCompiler: () => (value: unknown) => ({ value })
   }, async (request, reply) => {
-    const { waitMs, queue, session } = parseToolCallQuery(request.query)
-    const answer = await invoker.invoke({ name: request.params.name, arguments: toArguments(request.body), waitMs, queue, session }, {
+    const { isDryRun, ...asked } = parseToolCallQuery(request.query)
+    const call = { name: request.params.name, arguments: toArguments(request.body), ...asked }
+    if (isDryRun) {
+      const answer = await invoker.dryRun(call, principalOf(request))
+      return 'kind' in answer ? await refuse(request, reply, answer) : await sendJson(reply, writeJson(around(answer)))
+    }
+    const answer = await invoker.invoke(call, {
       principal: principalOf(request),
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
       origin: request.origin ?? undefined,
@@ -44,13 +50,17 @@ export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolR
       void reply.code(202).header('location', `${basePath}/v1/jobs/${answer.jobId}`)
       return await sendJson(reply, JSON.stringify({ ok: true, pending: true, job_id: answer.jobId, ...waits } satisfies ToolPending))
     }
-    const { jobId, error, cause } = answer
-    if (cause !== undefined) request.log.error({ err: cause }, 'request failed')
-    const status = statusOf(answer)
-    if (status === callErrors.QUEUE_FULL.status) void reply.header('retry-after', retryAfterSec)
-    const job = jobId === undefined ? {} : { job_id: jobId }
-    return await sendJson(reply.code(status), writeJson(around({ ok: false, error, ...job, request_id: request.id })))
+    return await refuse(request, reply, answer)
   })
+}
+
+async function refuse (request: FastifyRequest, reply: FastifyReply, failed: FailedCall): Promise<FastifyReply> {
+  const { jobId, error, cause } = failed
+  if (cause !== undefined) request.log.error({ err: cause }, 'request failed')
+  const status = statusOf(failed)
+  if (status === callErrors.QUEUE_FULL.status) void reply.header('retry-after', retryAfterSec)
+  const job = jobId === undefined ? {} : { job_id: jobId }
+  return await sendJson(reply.code(status), writeJson(around({ ok: false, error, ...job, request_id: request.id })))
 }
 
 /** That of the code; a 503, which clients repeat by themselves, says that the tool did not run, so an earlier attempt may not have. */

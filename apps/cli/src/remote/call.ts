@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { around, asError, nearNames, prettyJson, readJson } from '@toolyard/contract/terms'
+import { pathSegment } from '@toolyard/client'
+import { around, asError, isRecord, nearNames, prettyJson, readJson, writeJson } from '@toolyard/contract/terms'
 import { textOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
 import { complain, meantText, print } from '../terminal/terminal.ts'
 import { readArguments } from './call-arguments.ts'
+import { askService, strangeAnswer } from './ask-service.ts'
 import { clientOf, commandError, findTarget, type Target } from './target.ts'
 
 /** Names that an unknown one is answered with. */
@@ -26,7 +28,8 @@ a text otherwise.
     ['--json [-]', 'with -: read the arguments from stdin, as a JSON object; without: print {ok, output, ms} as JSON'],
     ['--queue <name>', 'run it in this queue'],
     ['--session <id>', 'run it in this session, whose files are its workspace'],
-    ['--timeout <seconds>', 'how long to wait for it (default: 600)']
+    ['--timeout <seconds>', 'how long to wait for it (default: 600)'],
+    ['--dry-run', 'only say what would become of the call: it would run, wait for an approval, or be refused']
   ],
   complete: async () => {
     const target = findTarget(process.env)
@@ -38,6 +41,7 @@ a text otherwise.
     const target = findTarget(process.env)
     const asJson = words.some((word, index) => word === '--json' && words[index + 1] !== '-')
     const given = await argumentsOf(name, target, { pairs: Array.isArray(options['arg']) ? options['arg'].map(String) : [], stdin: readsStdin(words, options['json']) })
+    if (options['dryRun'] === true) return await dryRun(target, name, given, { options, asJson })
     const started = performance.now()
     let cut: { bytes: number, storedBytes: number } | undefined
     const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
@@ -58,6 +62,30 @@ a text otherwise.
     complain(`${name} put out ${cut.bytes} bytes, of which the first ${cut.storedBytes} were kept and are printed. MAX_OUTPUT_BYTES of the service keeps more; in a session (--session) a tool can write a file, which toolyard files get fetches`)
     return exitStatus.cut
   }
+}
+
+async function dryRun (
+  target: Target, name: string, args: object, { options, asJson }: { options: Record<string, unknown>, asJson: boolean }
+): Promise<number> {
+  const query = new URLSearchParams({ dry_run: 'true' })
+  for (const each of ['queue', 'session']) {
+    const value = textOption(options, each)
+    if (value !== undefined) query.set(each, value)
+  }
+  const answer = await askService(target, { method: 'POST', path: `/v1/tools/${pathSegment(name)}?${query.toString()}`, body: writeJson(args) })
+  const { tool, would, hold } = answer
+  if (typeof tool !== 'string') throw strangeAnswer(target, answer)
+  if (asJson) print(prettyJson(answer))
+  else {
+    print(prettyJson(answer['arguments']))
+    const why = isRecord(hold) ? `: ${text(hold['reason']) ?? text(hold['rule']) ?? 'it always needs one'}` : ''
+    complain(would === 'hold' ? `${tool} would wait for an approval${why}` : `${tool} would run with these arguments`)
+  }
+  return exitStatus.done
+}
+
+function text (value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 function readsStdin (words: readonly string[], json: unknown): boolean {

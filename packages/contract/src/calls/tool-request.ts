@@ -12,8 +12,25 @@ import { isRecord } from '../value/record.ts'
 export const ToolCallQuery = Type.Object({
   wait_ms: Type.Optional(WaitMs),
   queue: Type.Optional(QueueName),
-  session: Type.Optional(SessionId)
+  session: Type.Optional(SessionId),
+  dry_run: Type.Optional(Type.String({ enum: ['true', 'false', '1', '0'], description: 'Only says what would become of the call; nothing runs, and no job is made.' }))
 }, { additionalProperties: false })
+
+/** The answer of `POST /v1/tools/:name?dry_run=true` to a call that would not be refused. */
+export const ToolDryRun = Type.Object({
+  ok: Type.Literal(true),
+  dry_run: Type.Literal(true),
+  tool: Type.String({ description: 'What would run: another one than asked for where `call_tool` names it.' }),
+  would: Type.String({ enum: ['run', 'hold'], description: '`hold`: it would wait until somebody approves it.' }),
+  arguments: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'As they would be handed over, with defaults.' }),
+  hold: Type.Optional(Type.Object({
+    reason: Type.Union([Type.String(), Type.Null()]),
+    rule: Type.Union([Type.String(), Type.Null()], { description: 'The expression that holds it; null for a tool that always needs an approval.' }),
+    approvers: Type.Integer({ description: 'How many keys must approve.' }),
+    expires_sec: Type.Number()
+  }))
+})
+export type ToolDryRun = Static<typeof ToolDryRun>
 
 /** The answer of `POST /v1/tools/:name` when `wait_ms` ended first: the job goes on. */
 export const ToolPending = Type.Object({
@@ -52,13 +69,14 @@ export function isSessionId (value: unknown): value is string {
  */
 export function parseToolCallQuery (
   query: Readonly<Record<string, unknown>>
-): { waitMs: number, queue: string, session: string | undefined } {
-  const { wait_ms: wait = String(limits.waitMs.default), queue = defaultQueue, session } = query
+): { waitMs: number, queue: string, session: string | undefined, isDryRun: boolean } {
+  const { wait_ms: wait = String(limits.waitMs.default), queue = defaultQueue, session, dry_run: dryRun = 'false' } = query
   const waitMs = typeof wait === 'string' && /^\d{1,6}$/.test(wait) ? Number(wait) : 0
   if (waitMs < limits.waitMs.min || waitMs > limits.waitMs.max) throw invalid(`'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`)
   if (typeof queue !== 'string' || !isQueueName(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
   if (session !== undefined && !isSessionId(session)) throw invalid(sessionText)
-  return { waitMs, queue, session }
+  if (!['true', 'false', '1', '0'].includes(String(dryRun))) throw invalid("'dry_run' must be true or false")
+  return { waitMs, queue, session, isDryRun: dryRun === 'true' || dryRun === '1' }
 }
 
 /**

@@ -73,8 +73,24 @@ export class BatchInvoker {
    `SessionAccess` says.
    */
   async invoke (batch: Batch, caller: Caller): Promise<InvokeBatchResponse> {
+    const traces = new CallTraces(this.#deps.tracer, caller.origin)
+    const at = performance.now()
+    const plans = (await this.plan(batch, caller.principal)).map((plan, index): CallPlan => {
+      const { call: { call_id: callId, name } } = plan
+      const origin = traces.begin(index, { callId, name, at, ...('error' in plan ? { error: plan.error } : {}) })
+      return 'job' in plan ? { ...plan, job: withOrigin(plan.job, origin) } : plan
+    })
+    try {
+      return await this.#admit(batch, plans, caller, traces)
+    } catch (error) {
+      traces.failed(error)
+      throw error
+    }
+  }
+
+  /** What `invoke` would do with each call. @throws HttpError as `invoke` does before it makes jobs */
+  async plan (batch: Batch, principal: Principal): Promise<CallPlan[]> {
     const { catalog, jobTypes, admission, waiter } = this.#deps
-    const { principal } = caller
     this.#deps.checkCallback(batch.callbackUrl)
     await this.#deps.checkSession(batch.session, principal)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
@@ -91,19 +107,7 @@ export class BatchInvoker {
       callbackUrl: batch.callbackUrl,
       nearTools: new NearTools(() => catalog.publication(principal).names)
     }
-    const traces = new CallTraces(this.#deps.tracer, caller.origin)
-    const at = performance.now()
-    const plans = (await Promise.all(batch.calls.map(call => planCall(call, context)))).map((plan, index): CallPlan => {
-      const { call: { call_id: callId, name } } = plan
-      const origin = traces.begin(index, { callId, name, at, ...('error' in plan ? { error: plan.error } : {}) })
-      return 'job' in plan ? { ...plan, job: withOrigin(plan.job, origin) } : plan
-    })
-    try {
-      return await this.#admit(batch, plans, caller, traces)
-    } catch (error) {
-      traces.failed(error)
-      throw error
-    }
+    return await Promise.all(batch.calls.map(call => planCall(call, context)))
   }
 
   async #admit (batch: Batch, plans: readonly CallPlan[], caller: Caller, traces: CallTraces): Promise<InvokeBatchResponse> {

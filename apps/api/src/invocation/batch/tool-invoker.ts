@@ -1,6 +1,7 @@
-import { storedJson, HttpError, type Batch, type CallError, type CallResult, type OutputCut, type QuestionView, type ResultFile } from '@toolyard/contract'
-import type { OutputStore } from '@toolyard/queue'
+import { storedJson, HttpError, type Batch, type CallError, type CallResult, type OutputCut, type QuestionView, type ResultFile, type ToolDryRun } from '@toolyard/contract'
+import { argumentsOf, type OutputStore } from '@toolyard/queue'
 import { JobsUnknownError, RedisUnavailableError } from '@toolyard/store'
+import type { Principal } from '../../access/principal.ts'
 import type { BatchInvoker, Caller } from './batch-invoker.ts'
 
 /** A call that is a request of its own. */
@@ -46,6 +47,20 @@ export class ToolInvoker {
     this.#maxAttempts = maxAttempts
   }
 
+  /** What would become of a call, without a job. @throws as `BatchInvoker.plan` */
+  async dryRun ({ name, arguments: args, waitMs, queue, session }: ToolCall, principal: Principal): Promise<ToolDryRun | FailedCall> {
+    const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'async', waitMs, queue, session, onDisconnect: 'leave', callbackUrl: undefined }
+    const [plan] = await this.#batches.plan(batch, principal)
+    if (plan === undefined || 'error' in plan) return { kind: 'failed', jobId: undefined, error: plan?.error ?? lost, mayHaveRun: false }
+    const run = { ok: true, dry_run: true } as const
+    if ('ask' in plan) return { ...run, tool: name, would: 'run', arguments: args }
+    const { hold, job } = plan
+    const planned = { tool: job.data.tool, arguments: await argumentsOf(job.data) }
+    if (hold === undefined) return { ...run, ...planned, would: 'run' }
+    const { reason = null, rule = null, approvers, expiresSec } = hold
+    return { ...run, ...planned, would: 'hold', hold: { reason, rule, approvers, expires_sec: expiresSec } }
+  }
+
   /** @throws as `BatchInvoker.invoke`; without an `Idempotency-Key` only while there is surely no job. */
   async invoke ({ name, arguments: args, waitMs, queue, session, onDisconnect = 'leave', maxOutputChars }: ToolCall, caller: Caller): Promise<ToolAnswer> {
     let output: { json: readonly Buffer[], cut: OutputCut | undefined } | undefined
@@ -76,10 +91,12 @@ export class ToolInvoker {
       return { kind: 'pending', jobId, ...pendingCode(result.error), message: storedJson<{ message: string }>(message?.content ?? '{}').message }
     }
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers to calls have no other codes.
-    const error = result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' }
+    const error = result?.error as CallError | undefined ?? lost
     return { kind: 'failed', jobId, error, mayHaveRun: mayHaveRun && jobId !== undefined }
   }
 }
+
+const lost: CallError = { code: 'INTERNAL', message: 'The call was lost' }
 
 function pendingCode (error: CallResult['error']): Pick<Extract<ToolAnswer, { kind: 'pending' }>, 'code' | 'question'> {
   if (error?.code === 'HELD') return { code: 'HELD' }
