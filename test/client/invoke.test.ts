@@ -48,6 +48,7 @@ t.test('lists of calls that come without their message are told apart', async t 
 })
 
 t.test("a message that isn't known is refused, and the error names it", async t => {
+  t.strictSame(await toolyard.invoke(undefined), [], 'a list of calls that a library left out')
   await t.rejects(toolyard.invoke({ entries: [1] }), { code: 'VALIDATION_ERROR', message: /'entries' is not a known field/ })
   await t.rejects(toolyard.invoke({ content: [{ type: 'frobnicate' }] }), { code: 'VALIDATION_ERROR', message: /content\[0\] is of the type 'frobnicate'/ })
   await t.rejects(toolyard.invoke({ choices: [{ delta: { tool_calls: [] } }] }), { code: 'VALIDATION_ERROR', message: /piece of a stream/ })

@@ -30,13 +30,27 @@ t.test('an answer that is no JSON, or has null as its result, is OUTPUT_INVALID 
     '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "structuredContent": {"x": [-Infinity]}}}': /it holds -Infinity/,
     '{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"a\'}]},"id":ID}': /is no JSON/,
     '{"jsonrpc":"2.0","id":ID,"result":null}': /its result is null/,
+    '{"jsonrpc":"2.0","id":ID,"result":"done"}': /its result is no object/,
+    '{"jsonrpc":"2.0","id":ID}': /its result is missing/,
+    '{"jsonrpc":"2.0","id":ID,"error":"boom"}': /its error is none of JSON-RPC: "boom"/,
+    '{"jsonrpc":"2.0","id":ID,"error":{"message":"no code"}}': /none of JSON-RPC: {"message":"no code"}/,
     '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"x":1e400}}}': /too large/
   }
   for (const [line, message] of Object.entries(lines)) t.match(await calls.call('line', { line }), { ok: false, error: { code: 'OUTPUT_INVALID', message } }, line)
-  t.match(warned.filter(line => line.includes('can\'t be read')), [/NaN/, /Infinity/, /no JSON/, /null/, /too large/])
+  t.match(warned.filter(line => line.includes('can\'t be read')), [/NaN/, /Infinity/, /no JSON/, /null/, /no object/, /missing/, /boom/, /no code/, /too large/])
 })
 
-t.test('an odd tool is left out by its name, and the others are served; a cursor that repeats ends the list', async t => {
+t.test('an answer with null for what it does not mean, or without a version, is taken', async t => {
+  const calls = open(t, [''])
+  const result = '{"content":[{"type":"text","text":"done"}]}'
+  for (const line of [`{"jsonrpc":"2.0","id":ID,"result":${result},"error":null}`, `{"id":ID,"result":${result}}`, `{"jsonrpc":"1.0","id":ID,"result":${result},"error":null}`]) {
+    t.match(await calls.call('line', { line }), { ok: true, output: 'done' }, line)
+  }
+  const error = '{"jsonrpc":"2.0","id":ID,"result":null,"error":{"code":-32000,"message":"no such row","data":null}}'
+  t.match(await calls.call('line', { line: error }), { ok: false, error: { code: 'TOOL_FAILED', message: 'no such row' } })
+})
+
+t.test('an odd tool is left out by its name, and the others are served, also those with null for what they leave out; a cursor that repeats ends the list', async t => {
   const warned: string[] = []
   const calls = open(t, ['odd-tools'], { logger: { warn: (_, message) => { warned.push(message) } } })
   t.match(await calls.call('echo', { text: 'a' }), { ok: true, output: 'a' })

@@ -27,6 +27,11 @@ for (const { who, message, answers } of providerMessages) {
 
 const openAiCall = (id: string): object => ({ id, type: 'function', function: { name: 'echo', arguments: '{"a":1}' } })
 
+t.test('a call of a stream that a library has put together has its arguments beside an empty input', async t => {
+  const { results } = await post({ content: [{ type: 'tool_use', id: 'a', name: 'echo', input: {}, index: 1, partial_json: '{"a": 1}' }] })
+  t.match(results, [{ ok: true, output: { a: 1 } }])
+})
+
 t.test('a whole message may have options beside it; a misspelt one is refused where the message is no whole', async t => {
   t.equal((await post({ choices: [{ message: { role: 'assistant', tool_calls: [openAiCall('a')] } }], wait_ms: 5_000, mode: 'async' })).mode, 'async')
   await refused(t, { tool_calls: [openAiCall('a')], wait_sm: 5_000 }, /'wait_sm' is not a known field/)

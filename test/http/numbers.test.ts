@@ -13,6 +13,7 @@ const { client, dir } = await injectService(t, {
     'tools/bin/stdin': '#!/bin/sh\nprintf "{\\"stdin\\":"; node -e \'process.stdout.write(JSON.stringify(require("fs").readFileSync(0, "utf8")))\'; printf "}"\n',
     'tools/bin/cat': '#!/bin/sh\nexec cat\n',
     'tools/bin/lost': '#!/bin/sh\necho \'{"error":"no","id":725653563933458432}\' >&2\nexit 3\n',
+    'tools/bin/told': '#!/bin/sh\necho "::progress 1/2 half" >&2\nsleep 1\n',
     'tools/bin/power': '#!/bin/sh\necho 1152921504606846977\n'
   },
   tools: [
@@ -20,6 +21,7 @@ const { client, dir } = await injectService(t, {
     { name: 'cat', schema: object, command: ['./tools/bin/cat'] },
     { name: 'stdin', schema: object, command: ['./tools/bin/stdin'] },
     { name: 'lost', schema: object, command: ['./tools/bin/lost'] },
+    { name: 'told', schema: object, command: ['./tools/bin/told'] },
     { name: 'power', schema: object, command: ['./tools/bin/power'] },
     { name: 'filled', schema: { type: 'object', properties: { id: { type: 'integer' }, limit: { type: 'integer', default: 10 } } }, command: ['./tools/bin/stdin'] },
     { name: 'chosen', schema: { type: 'object', properties: { id: { enum: [1, 9_007_199_254_740_992] }, list: { uniqueItems: true, items: { multipleOf: 2 } } } }, command: ['./tools/bin/cat'] },
@@ -85,6 +87,28 @@ t.test('a call of an MCP client keeps its numbers, and a message its id', async 
   t.ok(answer.includes(`"structuredContent":${text}`), answer)
   t.ok(answer.includes(JSON.stringify(text)), 'the text for the model')
   t.match(await rpc(`{"jsonrpc":"2.0","id":${id},"method":"no/such"}`), new RegExp(`"id":${id}`))
+})
+
+t.test('a number that nothing holds is the fault of its call alone, and of any other field of its request', async t => {
+  const told = /"INVALID_ARGUMENTS","message":"Arguments do not fit the schema: \/a\/0 is the number 1E400, which a tool can't be sure to hold: send it as a text"/
+  const batch = await post('/v1/agent-tools/invoke-batch', '{"calls":[{"call_id":"1","name":"cat","arguments":{"a":[1E400]}},{"call_id":"2","name":"cat","arguments":{"a":1}}]}')
+  t.match(batch, told)
+  t.ok(batch.includes('"output":{"a":1}'))
+  t.match(await post('/v1/tools/cat', '{"a":[1E400]}'), told)
+  t.match(await post('/v1/jobs', '{"type":"agentcli.cat","input":{"a":[1E400]}}'), /send it as a text/)
+  t.match(await rpc('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"cat","arguments":{"a":[1E400]}}}'), /"id":1/)
+  t.match(await post('/v1/agent-tools/invoke-batch', '{"calls":[{"call_id":"1","name":"cat"}],"wait_ms":1e400}'), /'wait_ms' must be an integer/)
+  t.match(await post('/v1/jobs', '{"type":"agentcli.cat","input":{},"timeout_sec":1e400}'), /"VALIDATION_ERROR"/)
+})
+
+t.test("the id of a message's call that would be rounded is a 400", async t => {
+  const answer = await post('/v1/agent-tools/invoke-batch', `{"tool_calls":[{"id":${id},"function":{"name":"cat","arguments":{}}}]}`)
+  t.match(answer, /tool_calls\[0\].id must be a text/)
+})
+
+t.test('a progress token of an MCP client keeps its digits', async t => {
+  const answer = await rpc(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"told","_meta":{"progressToken":${id}}}}`)
+  t.ok(answer.includes(`"progressToken":${id}`), answer)
 })
 
 t.test('details of a failure keep their digits for an MCP client', async t => {

@@ -86,6 +86,9 @@ t.test('null is what is left out', async t => {
     _meta: null
   }
   t.match(await send(request('initialize', { ...about, capabilities: null })), { status: 200, body: { result: { protocolVersion: '2025-06-18' } } })
+  for (const clientInfo of [undefined, null, {}, { name: 'raw' }]) {
+    t.match(await send(request('initialize', { protocolVersion: '2025-06-18', clientInfo })), { status: 200, body: { result: { protocolVersion: '2025-06-18' } } })
+  }
   t.match(await send(request('initialize', nulls)), { status: 200, body: { result: { protocolVersion: '2025-06-18' } } })
   t.match(await send({ jsonrpc: '2.0', id: null, method: 'notifications/initialized', params: null }), { status: 202 })
   t.match(await send(request('resources/templates/list', { cursor: null })), done)

@@ -102,7 +102,7 @@ export class Toolyard {
    *
    * @param message as the provider's library gave it: a message or a whole answer of chat completions, the Responses API,
    *   Anthropic, Gemini, Bedrock, Ollama, Mistral or Cohere, a message of LangChain's, a result of the AI SDK, or the list
-   *   of calls in one of these. One without calls gives an empty list.
+   *   of calls in one of these. One without calls gives an empty list, and so do null and undefined.
    * @throws ToolyardError when the calls could not be made; `VALIDATION_ERROR` for a message that isn't known.
    */
   async invoke (message: ResponsesOutput, options?: InvokeOptions): Promise<ResponsesAnswer[]>
@@ -113,8 +113,10 @@ export class Toolyard {
   async invoke (message: GeminiResponse, options?: InvokeOptions): Promise<GeminiAnswer[]>
   async invoke (message: LangChainMessage | readonly LangChainToolCall[], options?: InvokeOptions): Promise<LangChainAnswer[]>
   async invoke (message: ReadonlyArray<{ type?: string }>, options?: InvokeOptions): Promise<ResponsesAnswer[]>
-  async invoke (message: object, options?: InvokeOptions): Promise<ProviderAnswer[]>
-  async invoke (message: object, options: InvokeOptions = {}): Promise<ProviderAnswer[]> {
+  async invoke (message: object | null | undefined, options?: InvokeOptions): Promise<ProviderAnswer[]>
+  async invoke (message: object | null | undefined, options: InvokeOptions = {}): Promise<ProviderAnswer[]> {
+    // A list of calls that a library left out.
+    if (message === null || message === undefined) return []
     const key = options.idempotencyKey ?? newKey()
     const batches = batchesOf(message).map(async (body, index) =>
       (await this.#batch(body, { ...options, idempotencyKey: index === 0 ? key : `${key}-${index}` })).messages ?? [])

@@ -34,7 +34,7 @@ export function readMessage (body: unknown): Message {
   if (!isNotice && !isId(id)) throw invalid("'id' must be a text or an integer")
   if (typeof method !== 'string') throw invalid("'method' must be a text")
   if (params !== undefined && !isRecord(params)) throw invalid("'params' must be an object")
-  return { jsonrpc, ...isId(id) && { id }, method, ...params !== undefined && { params } }
+  return { jsonrpc, ...isId(id) && { id }, method, ...params !== undefined && { params: method === 'initialize' ? introduced(params) : params } }
 }
 
 export function changes ({ method }: Message): boolean {
@@ -56,6 +56,11 @@ function withoutNothing (record: Record<string, unknown>, kept: string | undefin
     if (value === null || (name === 'cursor' && value === '')) return []
     return [[name, isRecord(value) && name !== kept ? withoutNothing(value, kept) : value]]
   }))
+}
+
+/** Nobody here reads what a client says of itself, and some say nothing. */
+function introduced ({ capabilities = {}, clientInfo, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  return { ...rest, capabilities, clientInfo: { name: 'unknown', version: 'unknown', ...isRecord(clientInfo) && clientInfo } }
 }
 
 function isId (id: unknown): id is string | number {

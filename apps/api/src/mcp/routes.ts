@@ -154,7 +154,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   app.setErrorHandler(sendRpcError)
   app.addHook('onRequest', async request => { refuseForeignOrigin(request) })
 
-  app.post('/mcp', { config: { makesWork: true, role: 'read' } }, async (request, reply) => {
+  app.post('/mcp', { config: { makesWork: true, holdsArguments: true, role: 'read' } }, async (request, reply) => {
     const letGo = held.hold(principalOf(request), request.bodyBytes)
     try {
       return await answer(request, reply)

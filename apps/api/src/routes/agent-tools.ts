@@ -68,7 +68,7 @@ export async function agentToolRoutes (
   app.get('/skills', { schema: { response: { 200: SkillList, '4xx': ErrorBody } } }, async request => catalog.publication(principalOf(request)).skills)
 
   app.post('/agent-tools/invoke-batch', {
-    config: { makesWork: true },
+    config: { makesWork: true, holdsArguments: true },
     schema: { querystring: InvokeBatchQuery, body: InvokeBatchRequest, response: { 200: InvokeBatchResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check names the first error in the documented order.
     validatorCompiler: ({ httpPart }) => (value: unknown) => {

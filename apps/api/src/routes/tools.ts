@@ -19,7 +19,7 @@ export interface ToolRoutesOptions {
 /** Arguments in, output out, for callers that know HTTP and one tool. */
 export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolRoutesOptions): Promise<void> {
   app.post('/tools/:name', {
-    config: { makesWork: true, bodyOptional: true },
+    config: { makesWork: true, bodyOptional: true, holdsArguments: true },
     schema: {
       params: Type.Object({ name: Type.String() }),
       querystring: ToolCallQuery,

@@ -145,7 +145,8 @@ function messageError (body: Record<string, unknown>): string | undefined {
   const other = calls.find(({ format }) => format !== first.format)
   if (other !== undefined) return `${other.at} has another shape than ${first.at}: calls of two APIs can't be answered in one message`
   for (const { at, idField, id } of calls) {
-    if (!isAbsent(id) && typeof id !== 'string' && typeof id !== 'number') return `${at}.${idField} must be a text`
+    // Its answer would have another number.
+    if (!isAbsent(id) && typeof id !== 'string' && !Number.isSafeInteger(id)) return `${at}.${idField} must be a text`
     if (String(id).length > limits.messageCallIdLength) return `${at}.${idField} must be at most ${limits.messageCallIdLength} characters`
   }
   return undefined

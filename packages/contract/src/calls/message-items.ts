@@ -63,7 +63,7 @@ function typed (item: Item, type: string): Read {
     case 'custom': return { format: 'chat', dialect: 'custom', idField: 'id', id, name: nameIn(item['custom']), arguments: undefined }
     case 'function_call': return { format: 'responses', idField: 'call_id', id: callId, name, arguments: args, incomplete: status === 'incomplete' }
     case 'custom_tool_call': return { format: 'responses', dialect: 'custom', idField: 'call_id', id: callId, name, arguments: undefined }
-    case 'tool_use': return { format: 'anthropic', idField: 'id', id, name, arguments: item['input'] }
+    case 'tool_use': return { format: 'anthropic', idField: 'id', id, name, arguments: streamedInput(item) }
     case 'tool-call': return aiSdkCall(item)
     case 'tool_call':
     case 'invalid_tool_call': return { format: 'langchain', idField: 'id', id, name, arguments: item['args'] }
@@ -71,6 +71,11 @@ function typed (item: Item, type: string): Read {
       if (noCalls.has(type) || noCall.test(type)) return undefined
       return piece.test(type) ? 'piece' : 'unknown'
   }
+}
+
+/** Libraries that put a stream together leave `input` as it began, and have the text beside it. */
+function streamedInput ({ input, partial_json: json }: Item): unknown {
+  return typeof json === 'string' && isRecord(input) && Object.keys(input).length === 0 ? json : input
 }
 
 function untyped (item: Item, field: string): Read {

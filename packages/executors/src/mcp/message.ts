@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { around, isRecord, mapTexts, writeJson } from '@toolyard/contract/terms'
 import { parseJson, partsOf } from '../run/json.ts'
+import { firstChars } from '../run/utf8.ts'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { hidden } from './setting-text.ts'
 
@@ -36,13 +37,12 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
   if (text === '') return undefined
   const parsed = parseJson(text)
   if (parsed === undefined) return unfitMessage(text)
-  const message = parsed.value
+  const message = answerOf(parsed.value, secrets)
   if (!isRecord(message) || message['jsonrpc'] !== '2.0') return undefined
   const { result, error } = message
   if (isRecord(error) && error['data'] !== undefined && text.length > mostErrorChars) return { message: { ...message, error: { ...error, data: undefined } } }
-  if (result === null) return { message: failed(message['id'], 'its result is null') }
   if (!isRecord(result)) return { message }
-  if (Array.isArray(result['tools'])) return { message: { ...message, result: listOf(result, result['tools']) } }
+  if (Array.isArray(result['tools']) || result['tools'] === null) return { message: { ...message, result: listOf(result, result['tools'] ?? []) } }
   if (!Array.isArray(result['content']) && result['structuredContent'] === undefined) return { message }
   const { content: _, structuredContent: structured, ...rest } = result
   const isError = result['isError'] === true
@@ -59,14 +59,37 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
   }
 }
 
+/**
+ * An answer as the client takes one, which waits on for any other: servers leave `jsonrpc` out, write null for the one of `result`
+ * and `error` that they don't mean, and a text as the error.
+ */
+function answerOf (message: unknown, secrets: readonly string[]): unknown {
+  if (!isRecord(message) || message['method'] !== undefined || message['id'] === undefined || message['id'] === null) return message
+  const { id, result, error } = message
+  if (isRecord(result) && (error === undefined || error === null)) return { jsonrpc: '2.0', id, result }
+  if (error === undefined || error === null) return failed(id, `its result is ${result === null ? 'null' : result === undefined ? 'missing' : 'no object'}`)
+  if (isRecord(error) && Number.isSafeInteger(error['code']) && typeof error['message'] === 'string') return { jsonrpc: '2.0', id, error }
+  return failed(id, `its error is none of JSON-RPC: ${firstChars(writeJson(withoutSecrets(error, secrets)), mostErrorShown)}`)
+}
+
+/** UTF-16 units of an error without a form. */
+const mostErrorShown = 1_000
+
 function withoutSecrets (value: unknown, secrets: readonly string[]): unknown {
   return secrets.length === 0 ? value : mapTexts(value, text => hidden(text, secrets))
 }
 
 /** The client refuses a whole list for one odd tool. So it gets tools that hold what the server sent, to be looked at afterwards. */
 function listOf ({ nextCursor, ...rest }: Record<string, unknown>, tools: readonly unknown[]): Record<string, unknown> {
-  const wrapped = tools.map((sent, index) => ({ name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: sent } }))
+  const wrapped = tools.map((sent, index) => ({ name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: withoutNulls(sent) } }))
   return { ...rest, tools: wrapped, ...typeof nextCursor === 'string' && { nextCursor } }
+}
+
+/** Languages write null for what is left out. */
+function withoutNulls (tool: unknown): unknown {
+  if (!isRecord(tool)) return tool
+  const { inputSchema, ...rest } = tool
+  return { ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null)), ...inputSchema !== undefined && { inputSchema } }
 }
 
 /** What a tool of a list holds that was read here. */

@@ -23,14 +23,14 @@ export function issuesOf (errors: readonly ErrorObject[]): Issue[] {
 /**
  * The first number of which a double is another one, as what is wrong with it.
  *
- * @param kind `fraction`: only those that a double takes for whole numbers.
+ * @param kind `fraction`: only those that a double takes for whole numbers, or doesn't hold at all.
  */
 export function lostNumber (value: unknown, path = '', kind: 'value' | 'fraction' = 'value'): Issue | undefined {
   if (typeof value !== 'object' || value === null || !isWritten(value)) return undefined
   for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     const member: unknown = Reflect.get(value, name)
     const text = typeof member === 'number' ? lostText(value, name) : undefined
-    if (text !== undefined && (kind === 'value' || (Number.isInteger(member) && !isWhole(text)))) {
+    if (text !== undefined && (kind === 'value' || member === Infinity || member === -Infinity || (Number.isInteger(member) && !isWhole(text)))) {
       const message = `is the number ${shortened(text)}, which a tool can't be sure to hold: send it as a text`
       return { path: shortened(`${path}/${escaped(String(name))}`), message }
     }

@@ -60,7 +60,10 @@ export class WrittenParts {
     const args = message['method'] === 'tools/call' ? params['arguments'] : undefined
     if (isRecord(args)) this.#arguments.set(id, args)
     const request = this.#id(params, 'requestId')
+    const meta = isRecord(params['_meta']) ? params['_meta'] : {}
+    const token = this.#id(meta, 'progressToken')
     const rest = {
+      ...(token === meta['progressToken'] ? {} : { _meta: { ...meta, progressToken: token } }),
       ...(isRecord(args) ? { arguments: comparable(args, { values: mostCompared }) } : {}),
       ...(request === undefined ? {} : { requestId: request })
     }

@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A body without a byte is none, also where the content type says that there is one. */
     bodyOptional?: boolean
+    /** The body holds arguments of calls: one with a number that nothing holds is refused by itself, as others that don't fit. */
+    holdsArguments?: boolean
   }
 }
 
@@ -37,7 +39,7 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     // Each step on a large body takes its time.
     const takesTurns = text.length > turnChars
     if (takesTurns) await turn()
-    const problem = problemOf(body, limits.bodyDepth)
+    const problem = problemOf(body, limits.bodyDepth, request.routeOptions.config.holdsArguments)
     if (problem !== undefined) throw refused(problem)
     if (takesTurns) await turn()
     return body

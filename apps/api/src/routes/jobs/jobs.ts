@@ -31,7 +31,7 @@ export async function jobRoutes (
 ): Promise<void> {
   const answerer = new Answerer(approvals)
   app.post('/jobs', {
-    config: { makesWork: true },
+    config: { makesWork: true, holdsArguments: true },
     schema: {
       body: SubmitJobRequest, response: { 200: SubmitJobResponse, 201: SubmitJobResponse, '4xx': ErrorBody, '5xx': ErrorBody }
     },
