@@ -42,7 +42,8 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
   const { result, error } = message
   if (isRecord(error) && error['data'] !== undefined && text.length > mostErrorChars) return { message: { ...message, error: { ...error, data: undefined } } }
   if (!isRecord(result)) return { message }
-  if (Array.isArray(result['tools']) || result['tools'] === null) return { message: { ...message, result: listOf(result, result['tools'] ?? []) } }
+  const tools = result['tools'] === null ? [] : result['tools']
+  if (Array.isArray(tools)) return { message: { ...message, result: listOf(result, tools) } }
   if (!Array.isArray(result['content']) && result['structuredContent'] === undefined) return { message }
   const { content: _, structuredContent: structured, ...rest } = result
   const isError = result['isError'] === true
@@ -67,8 +68,10 @@ function answerOf (message: unknown, secrets: readonly string[]): unknown {
   if (!isRecord(message) || message['method'] !== undefined || message['id'] === undefined || message['id'] === null) return message
   const { id, result, error } = message
   if (isRecord(result) && (error === undefined || error === null)) return { jsonrpc: '2.0', id, result }
-  if (error === undefined || error === null) return failed(id, `its result is ${result === null ? 'null' : result === undefined ? 'missing' : 'no object'}`)
-  if (isRecord(error) && Number.isSafeInteger(error['code']) && typeof error['message'] === 'string') return { jsonrpc: '2.0', id, error }
+  const what = result === null ? 'null' : result === undefined ? 'missing' : 'no object'
+  if (error === undefined || error === null) return failed(id, `its result is ${what}`)
+  const isFormed = isRecord(error) && Number.isSafeInteger(error['code']) && typeof error['message'] === 'string'
+  if (isFormed) return { jsonrpc: '2.0', id, error }
   return failed(id, `its error is none of JSON-RPC: ${firstChars(writeJson(withoutSecrets(error, secrets)), mostErrorShown)}`)
 }
 

@@ -1,6 +1,6 @@
 /** Headers and fields of a query whose values are credentials. */
 const credential = /^(?:proxy-)?authorization$|^cookie$|api[-_]?key|access[-_]?key|private[-_]?key|secret|passw|credential|signature/i
-const token = /token/i
+const token = /token|^(?:key|auth|sig)$/i
 /** How credentials are written. */
 const scheme = /^(?:bearer|basic|token|digest)\s+\S{6}/i
 /** A shorter value of something called a token is a switch, such as `X-Atlassian-Token: no-check`. */
