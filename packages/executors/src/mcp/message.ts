@@ -91,8 +91,7 @@ function listOf ({ nextCursor, ...rest }: Record<string, unknown>, tools: readon
 /** Languages write null for what is left out. */
 function withoutNulls (tool: unknown): unknown {
   if (!isRecord(tool)) return tool
-  const { inputSchema, ...rest } = tool
-  return { ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null)), ...inputSchema !== undefined && { inputSchema } }
+  return Object.fromEntries(Object.entries(tool).filter(([name, value]) => value !== null || name === 'inputSchema'))
 }
 
 /** What a tool of a list holds that was read here. */
