@@ -103,3 +103,11 @@ t.test('a Redis address whose password holds what ends one says how that is writ
   for (const url of ['redis://:pa%2Fss@host:6379', 'redis://:p@ss@host:6379', 'redis://host:6379/0', 'rediss://user:pass@host']) t.equal(readSettings({ REDIS_URL: url }).REDIS_URL, url)
   t.end()
 })
+
+t.test('a password of an address that is not written as one has its remedy', t => {
+  for (const password of ['a/b', 'a#b', 'a?b', 'a%zz', '100%']) {
+    t.match(problems({ REDIS_URL: `redis://:${password}@127.0.0.1:6379` }), [/^REDIS_URL.* write %2F .*%25/], password)
+  }
+  t.equal(readSettings({ REDIS_URL: 'redis://:a%25%2fb@127.0.0.1' }).REDIS_URL, 'redis://:a%25%2fb@127.0.0.1')
+  t.end()
+})

@@ -11,9 +11,10 @@ t.test('skills lie in categories as well, but not in skills, in hidden categorie
   const fixture = createFixture(t)
   for (const name of ['good', 'office/documents/words', 'office/slides', 'good/examples/other', '.cache/kept', 'node_modules/package/skill']) fixture.skill(name)
   fixture.skill('small', { 'SKILL.md': undefined, 'skill.md': skillMd('name: small') })
+  fixture.skill('title', { 'SKILL.md': undefined, 'Skill.md': skillMd('name: title') })
   const registry = await fixture.load()
   t.same(registry.findings, [])
-  t.same(skillNames(registry), ['good', 'words', 'slides', 'small'])
+  t.same(skillNames(registry), ['good', 'words', 'slides', 'small', 'title'])
   t.same(skillNames(await fixture.load({}, [join(fixture.skills, 'office')])), ['words', 'slides'])
 })
 
@@ -29,6 +30,19 @@ t.test('links between categories are followed once, and a category that links ou
   const registry = await fixture.load()
   t.same(skillNames(registry), ['same', 'words'])
   t.same(told(registry.findings), ['error S1 is a symbolic link out of the tree of skills, and is not read'])
+})
+
+t.test('S27 a script of an Agent Skill that is linked out of the skill, or to nowhere, is told', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('linked', { 'SKILL.md': skillMd('name: linked\ndescription: Has links.'), 'scripts/run.sh': '#!/bin/sh\n' })
+  const scripts = join(fixture.skills, 'linked/scripts')
+  symlinkSync('/bin/sh', join(scripts, 'out.sh'))
+  symlinkSync('gone.sh', join(scripts, 'nowhere.sh'))
+  symlinkSync('run.sh', join(scripts, 'same.sh'))
+  const { findings } = await fixture.load()
+  t.same(told(findings), [
+    'warning S27 is a symbolic link that leads nowhere, and never runs', 'warning S27 is a symbolic link that leads out of the skill, and never runs'
+  ])
 })
 
 t.test('a SKILL.md of more than a megabyte is refused, and the others serve', async t => {

@@ -13,7 +13,7 @@ import { readSkillText } from './text/skill-text.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { skillTools } from './tools/skill-tools.ts'
 import { readToolsFile } from './tools/tools-text.ts'
-import { isSkillDirectory, skillDocument, skillTree } from './tree.ts'
+import { isSkillDirectory, linkedOut, skillDocument, skillDocuments, skillTree } from './tree.ts'
 
 export interface SkillDirectory {
   /** Absolute path: a skill, or a directory of skills. */
@@ -63,7 +63,7 @@ export async function readSkillOf (file: string, tools: Omit<SkillDirectory, 'di
 function layerOf (readings: readonly SkillReading[], directories: readonly string[]): Layer {
   return {
     entries: [],
-    files: directories.flatMap(directory => [directory, join(directory, 'SKILL.md'), join(directory, 'skill.md'), join(directory, 'tools.json')]),
+    files: directories.flatMap(directory => [directory, ...[...skillDocuments, 'tools.json'].map(name => join(directory, name))]),
     skills: readings.flatMap(({ skill }) => skill === undefined ? [] : [skill]),
     findings: readings.flatMap(({ findings }) => findings)
   }
@@ -93,6 +93,7 @@ async function readSkill (source: SkillDirectory): Promise<SkillReading | undefi
     if (missing.length > 0 && !everyFault) return { findings }
     const { tools, findings: others } = await readTools(source, versions)
     findings.push(...others)
+    if (tools?.length === 0) findings.push(...await linkedOut(directory))
     if (tools === undefined || first !== undefined || missing.length > 0) return { findings }
     const isDescribed = frontMatter.description != null && frontMatter.description !== ''
     const hasFiles = tools.length === 0 && isDescribed && await readSkillText(directory, 'tools.json') === undefined && await holdsMore(directory, document)

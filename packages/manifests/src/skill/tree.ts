@@ -7,7 +7,8 @@ import { ManifestFault, type Finding } from '../finding/finding.ts'
 const most = { levels: 8, directories: 10_000 }
 /** What holds no skills of its own, and may be very large. */
 const passedOver = new Set(['node_modules', '__pycache__'])
-const names = ['SKILL.md', 'skill.md']
+/** The names that the text of a skill may have, as people write them. */
+export const skillDocuments: readonly string[] = ['SKILL.md', 'skill.md', 'Skill.md', 'SKILL.MD']
 
 /** Skills below a directory, in the order of their paths, and every directory that was looked into. */
 export interface SkillTree {
@@ -18,7 +19,7 @@ export interface SkillTree {
 
 /** The name of the file that has the text of a skill; undefined for a directory that is none. */
 export async function skillDocument (directory: string): Promise<string | undefined> {
-  for (const name of names) if (await isThere(join(directory, name))) return name
+  for (const name of skillDocuments) if (await isThere(join(directory, name))) return name
   return undefined
 }
 
@@ -68,6 +69,21 @@ export async function skillTree (root: string, enough = Infinity): Promise<Skill
   }
   await look(root, 1)
   return tree
+}
+
+/** Links of a skill's `scripts/` that lead out of the skill, or nowhere: they are never run. */
+export async function linkedOut (directory: string): Promise<Finding[]> {
+  const scripts = join(directory, 'scripts')
+  const entries = await readdir(scripts, { withFileTypes: true }).catch(() => [])
+  const links = entries.filter(entry => entry.isSymbolicLink()).map(({ name }) => join(scripts, name))
+  const top = links.length === 0 ? directory : await realpath(directory)
+  const findings = await Promise.all(links.map(async (file): Promise<Finding[]> => {
+    const real = await realpath(file).catch(() => undefined)
+    if (real?.startsWith(top + sep) === true) return []
+    const where = real === undefined ? 'nowhere' : 'out of the skill'
+    return [{ severity: 'warning', file, rule: 'S27', message: `is a symbolic link that leads ${where}, and never runs`, fix: 'Put the script itself into scripts/.' }]
+  }))
+  return findings.flat()
 }
 
 /** A directory may be gone since it was found. */
