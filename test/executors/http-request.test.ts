@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { createExecutors, type Outcome, type RunContext } from '@toolyard/executors'
+import { isRecord, readJson } from '@toolyard/contract/terms'
 import type { HttpRun, Tool } from '@toolyard/manifests'
 import { whole } from './fixture.ts'
 
@@ -37,6 +38,14 @@ async function call (run: Partial<HttpRun>, args: Record<string, unknown>, more:
   const tool: Tool = { name: 'probe', description: '', parameters: {}, jobType: 'agentcli.probe', enabled: true, idempotent: false, permissions: ['network'], source: { format: 'agentcli', file: '/tools.json', index: 0 }, run: request }
   return whole(await executors.run(tool, args, { ...context, ...more }))
 }
+
+t.test("a body has the arguments' digits and their order, without those that stand elsewhere", async t => {
+  const args = readJson('{"id":725653563933458432,"q":1.0,"2":1e2,"1":{"b":-0,"0":1},"a":5}')
+  if (!isRecord(args)) throw new Error('It is an object')
+  await call({ method: 'POST', path: ['/', { argument: 'a' }], body: { kind: 'json', always: false } }, args)
+  t.equal(last?.url, '/5')
+  t.equal(last?.body, '{"id":725653563933458432,"q":1.0,"2":1e2,"1":{"b":-0,"0":1}}')
+})
 
 t.test('a request of a trace has the trace\'s headers, unless the entry sets them; one without a trace has none', async t => {
   const variables = { TRACEPARENT: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', TRACESTATE: 'vendor=opaque' }

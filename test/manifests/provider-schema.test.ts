@@ -45,6 +45,13 @@ t.test('choices at the top are written out: all properties, and those required t
   t.strictSame(await sent(t, { type: 'object', properties: { a: text }, anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } }), { type: 'object', properties: { a: text } })
 })
 
+t.test('a required property that is not described is sent as one of any kind', async t => {
+  const inner = { type: 'object', required: ['b'] }
+  t.strictSame(await sent(t, { type: 'object', properties: { a: inner }, required: ['a', 'c'] }, 'gemini'), {
+    type: 'object', properties: { a: { ...inner, properties: { b: {} } }, c: {} }, required: ['a', 'c']
+  })
+})
+
 t.test('patterns that not every engine takes are left out, others stay', async t => {
   const patterns = ['^\\p{L}+$', '^(?!x)y$', '^(?<!a)b$', '^[a-z]+$', '^\\\\p$']
   const schema = { type: 'object', properties: Object.fromEntries(patterns.map((pattern, at) => [`p${at}`, { type: 'string', pattern }])) }

@@ -62,7 +62,7 @@ function mended (schema: JsonSchema, mending: Mending): JsonSchema {
     if (!mapKeywords.has(keyword) || !isRecord(value)) return [[keyword, within(value, mending)]]
     return [[keyword, mendedMap(keyword, value, mending)]]
   })
-  return withItems(Object.fromEntries(entries), changes)
+  return withRequired(withItems(Object.fromEntries(entries), changes), changes)
 }
 
 function mendedMap (keyword: string, map: JsonSchema, mending: Mending): JsonSchema {
@@ -91,6 +91,17 @@ function withItems (schema: JsonSchema, changes: Set<string>): JsonSchema {
   if (items !== undefined || ![schema['type']].flat().includes('array')) return schema
   changes.add('an empty "items" is added to lists')
   return { ...schema, items: {} }
+}
+
+/** Gemini refuses a name of `required` that is no property. What a schema is put together of may have it. */
+function withRequired (schema: JsonSchema, changes: Set<string>): JsonSchema {
+  const { type, required, properties } = schema
+  if (!Array.isArray(required) || type !== 'object' || ['$ref', 'allOf', 'anyOf', 'oneOf'].some(keyword => keyword in schema)) return schema
+  const known = isRecord(properties) ? properties : {}
+  const missing = required.filter((name: unknown): name is string => typeof name === 'string' && !Object.hasOwn(known, name))
+  if (missing.length === 0) return schema
+  changes.add(`required properties that are not described are added: ${shown(missing.join(', '))}`)
+  return { ...schema, properties: { ...known, ...Object.fromEntries(missing.map(name => [name, {}])) } }
 }
 
 function renamedList (list: unknown, names: ReadonlyMap<string, string>): unknown {

@@ -1,4 +1,4 @@
-import { around, withNumbers, WrittenNumber, writeJson } from '@toolyard/contract/terms'
+import { around, withNumbers, WrittenNumber, writeJson, writtenLike } from '@toolyard/contract/terms'
 import type { HttpHeader, HttpRun } from '@toolyard/manifests'
 import type { TraceFields } from '../../run/trace-fields.ts'
 import { argumentOf, argumentText, encoded, invalid } from './argument-text.ts'
@@ -109,7 +109,7 @@ interface BodyText {
 
 function bodyOf ({ body, method }: HttpRun, args: Arguments, rest: ReadonlyArray<[string, unknown]>): BodyText | undefined {
   if (body.kind === 'none' || method === 'HEAD') return undefined
-  const value = body.argument === undefined ? around(Object.fromEntries(rest)) : argumentOf(args, body.argument)
+  const value = body.argument === undefined ? writtenLike(around(Object.fromEntries(rest)), args) : argumentOf(args, body.argument)
   if (value === undefined || (body.argument === undefined && rest.length === 0 && !body.always)) return undefined
   if (body.kind === 'json') return { text: writeJson(value), headers: { 'content-type': 'application/json' } }
   return { text: formText(value, body.argument ?? ''), headers: { 'content-type': 'application/x-www-form-urlencoded' } }
