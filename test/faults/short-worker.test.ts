@@ -1,7 +1,7 @@
 import type { WorkerList } from '@toolyard/contract'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,6 +21,7 @@ t.teardown(() => {
   if (isMounted) spawnSync('umount', ['-l', disk])
   rmSync(disk, { recursive: true, force: true })
 })
+const page = 4_096
 const options = { skip: isMounted ? false : 'this user can mount no file system' }
 const run = '#!/bin/sh\ncat > /dev/null\necho run >> runs\necho \'{"done":true}\'\n'
 const tool = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: ['./tools/bin/run'], ...rest })
@@ -67,6 +68,21 @@ t.test('a worker whose disk is full leaves its calls to others, takes no more un
   const { id } = await submit(service.client, { type: 'agentcli.once' })
   t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded' })
   await waitFor('its record says so', async () => (await shortages()).every(shortage => shortage === null))
+})
+
+t.test('a call whose input fits on the disk, and whose box does not, waits for room', options, async t => {
+  const service = await createService(t, { tools: [tool('once')], files: { 'tools/bin/run': run }, workers: 0 })
+  await service.startWorker({ TMPDIR: disk })
+  await reach(service.client, (await submit(service.client, { type: 'agentcli.once' })).id, 'succeeded')
+  const free = fill()
+  truncateSync(join(disk, 'filler'), statSync(join(disk, 'filler')).size - page)
+  const { id } = await submit(service.client, { type: 'agentcli.once' })
+  await waitFor('the worker takes no more', async () => (
+    (await service.client.request<WorkerList>('/v1/workers')).body.workers.some(({ shortage }) => shortage === 'ENOSPC')
+  ))
+  free()
+  const { status, attempts, error } = await reach(service.client, id, 'succeeded', 'failed')
+  t.match({ status, attempts, error }, { status: 'succeeded', attempts: 1, error: null })
 })
 
 t.test('a worker that starts where its disk is full ends with a sentence', options, async t => {

@@ -9,8 +9,16 @@ export interface StatusFiles {
 }
 
 /**
+ * More than bubblewrap writes. The file has its room from the beginning: on a disk that is full by the end of a call, nobody
+ * would hear how that ended.
+ */
+const room = Buffer.alloc(1_024)
+
+/**
  * Makes status files in a directory. Files and not pipes: they can be read without waiting when the
  * process is to be ended, and cost no stream.
+ *
+ * @throws ENOSPC from `take`
  */
 export function createStatusFiles (directory: string): StatusFiles {
   let count = 0
@@ -18,7 +26,7 @@ export function createStatusFiles (directory: string): StatusFiles {
     take (text) {
       const path = join(directory, `status-${count++}`)
       const handed = text === undefined ? undefined : `${path}-handed`
-      writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
+      writeFileSync(path, room, { flag: 'wx', mode: 0o600 })
       if (handed !== undefined) writeFileSync(handed, text ?? '', { flag: 'wx', mode: 0o600 })
       const close = (): void => { for (const file of [path, handed]) if (file !== undefined) rmSync(file, { force: true }) }
       return { path, handed, read: () => parseStatus(readFileSync(path, 'latin1')), close }
