@@ -10,7 +10,10 @@ import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { eras, textAt, type Era } from './clients.ts'
 
-const { client: http, api } = await createService(t, { files: programs, tools: entries })
+const { client: http, api } = await createService(t, {
+  files: { ...programs, 'tools/bin/cat': '#!/bin/sh\nexec cat\n' },
+  tools: [...entries, { name: 'cat', schema: { type: 'object' }, command: ['./tools/bin/cat'] }]
+})
 const program = resolve('apps/cli/bin/toolyard.js')
 
 /** Connects the SDK's client to a process of `toolyard mcp`. */
@@ -52,16 +55,18 @@ t.test('the queue of its calls can be named', async t => {
 })
 
 /** Starts a process of `toolyard mcp` that is spoken to by lines. */
-function startRaw (t: Test): { program: ReturnType<typeof spawn>, send: (text: string) => void, answer: () => Promise<unknown> } {
+function startRaw (t: Test): { program: ReturnType<typeof spawn>, send: (text: string) => void, answer: () => Promise<unknown>, text: () => Promise<string> } {
   const variables = { PATH: process.env['PATH'] ?? '', TOOLYARD_URL: api.address, TOOLYARD_API_KEY: testKeys.admin }
   const child = spawn(process.execPath, [program, 'mcp'], { env: variables, stdio: ['pipe', 'pipe', 'ignore'] })
   t.teardown(() => { child.kill() })
   child.stdin.on('error', () => {})
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const text = async (): Promise<string> => String((await lines.next()).value)
   return {
     program: child,
+    text,
     send: text => { child.stdin.write(text) },
-    answer: async () => JSON.parse(String((await lines.next()).value)) as unknown
+    answer: async () => JSON.parse(await text()) as unknown
   }
 }
 
@@ -73,8 +78,6 @@ t.test('what is no message of JSON-RPC gets an error, with its id where it has o
     ['[]', [null]],
     ['{"id":3}', [null]],
     ['5', [null]],
-    ['{"jsonrpc":"2.0","id":4,"method":"ping","params":null}', [4]],
-    ['{"jsonrpc":"2.0","id":"5","method":"ping","params":[]}', ['5']],
     ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', [1.5]],
     ['{"jsonrpc":"2.0","id":null,"method":"ping"}', [null]],
     ['{"jsonrpc":"2.0","id":6,"result":7}', [null]]
@@ -85,6 +88,24 @@ t.test('what is no message of JSON-RPC gets an error, with its id where it has o
   }
   send('no JSON\n\n{"jsonrpc":"2.0","id":7,"method":"ping"}\r\n')
   t.match(await answer(), { id: 7, result: {} })
+})
+
+t.test('null, or an empty list, is what is left out', async t => {
+  const { send, answer } = startRaw(t)
+  for (const params of ['null', '[]', '{"_meta":null}']) {
+    send(`{"jsonrpc":"2.0","id":4,"method":"ping","params":${params}}\n`)
+    t.match(await answer(), { id: 4, result: {} }, params)
+  }
+})
+
+t.test('numbers and the order of keys go both ways as they were written, in arguments, ids and outputs', async t => {
+  const { send, text } = startRaw(t)
+  const id = '725653563933458432'
+  const args = `{"a":${id},"2":1.0,"1":["é\\"",-0,{"0":12345678901234567890}]}`
+  send(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"cat","arguments":${args}}}\n`)
+  const answer = await text()
+  t.ok(answer.includes(`"id":${id}`), answer)
+  t.ok(answer.includes(`"structuredContent":${args}`), answer)
 })
 
 t.test('a message that comes in pieces is read as one', async t => {

@@ -38,6 +38,7 @@ const converted: Row[] = [
   ['[(n for n in [1]), map(str, [1]), zip([1], [2]), iter([3])]', [[1], ['1'], [[1, 2]], [3]]],
   ['[Model(), {"inner": Model()}]', [{ name: 'm', at: '2026-01-02' }, { inner: { name: 'm', at: '2026-01-02' } }]],
   ['[1 + 2j, fractions.Fraction(1, 3), ipaddress.ip_address("127.0.0.1")]', ['(1+2j)', '1/3', '127.0.0.1']],
+  ['[Made(), {Colour.RED: Made()}]', [{ a: [1] }, { red: { a: [1] } }]],
   ['os.fsdecode(b"\\xff")', '\udcff']
 ]
 
@@ -53,6 +54,7 @@ const refused: Row[] = [
   ['10 ** 400', 'the output is an integer too large for JSON: return it as a text'],
   ['nested(501)', 'the output is nested deeper than 500 levels'],
   ['Endless()', 'the output is nested deeper than 500 levels'],
+  ['[{1: "a", "1": "b"}]', 'the output at /0 has two keys that are the same text in JSON'],
   ['Broken()', 'the output cannot be turned into JSON: OSError: no path']
 ]
 
@@ -81,6 +83,13 @@ Pair = collections.namedtuple("Pair", "a b")
 
 class Array:
     def tolist(self): return [1, [2, 3]]
+
+class Made:
+    __attrs_attrs__ = (types.SimpleNamespace(name="a"),)
+
+    def __init__(self):
+        self.a, self.b = [1], object()
+
 
 class Model:
     def model_dump(self): return {"name": "m", "at": datetime.date(2026, 1, 2)}

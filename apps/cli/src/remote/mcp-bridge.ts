@@ -4,6 +4,7 @@ import {
   type JSONRPCMessage, type JSONRPCRequest, type RequestId
 } from '@modelcontextprotocol/client'
 import { complain, print } from '../terminal/terminal.ts'
+import { KeptNumbers } from './kept-numbers.ts'
 import { readLines } from './read-lines.ts'
 
 /** Codes of answers that the bridge makes itself: the service could not be asked, and what came is no message. */
@@ -18,7 +19,9 @@ const invalidRequest = -32_600
  * @returns whether stdin ended; false where it could not be read any more.
  */
 export async function bridge (url: URL, apiKey: string | undefined): Promise<boolean> {
-  const http = new StreamableHTTPClientTransport(url, { requestInit: { redirect: 'error', headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } } })
+  const numbers = new KeptNumbers()
+  const show = (message: object): void => { print(numbers.restored(JSON.stringify(message))) }
+  const http = new StreamableHTTPClientTransport(url, { fetch: numbers.fetch, requestInit: { redirect: 'error', headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } } })
   const open = new Map<RequestId, { request: JSONRPCRequest, abort: AbortController }>()
 
   const answer = (message: JSONRPCMessage): void => {
@@ -26,7 +29,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
       const { id } = message
       if (id !== undefined && id !== null) open.delete(id)
     }
-    print(JSON.stringify(message))
+    show(message)
   }
   const fail = (id: RequestId, problem: string): void => {
     if (open.has(id)) answer({ jsonrpc: '2.0', id, error: { code: unreachable, message: problem } })
@@ -61,9 +64,9 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
   }
   await http.start()
   const isAtEnd = await readStdin(line => {
-    const value = readJson(line)
+    const value = withoutNothing(readJson(numbers.marked(line)))
     if (isMessage(value)) hand(value)
-    else if (value !== undefined) for (const refusal of refusals(value)) print(JSON.stringify(refusal))
+    else if (value !== undefined) for (const refusal of refusals(value)) show(refusal)
   })
   // Who has closed stdin waits for no answer.
   open.clear()
@@ -92,6 +95,18 @@ function readJson (line: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Languages write null, or an empty list, for parameters that are left out; the service takes both everywhere else. */
+function withoutNothing (value: unknown): unknown {
+  if (!isRecord(value)) return value
+  const { params, ...rest } = value
+  if (isNothing(params)) return rest
+  return isRecord(params) && isNothing(params['_meta']) ? { ...rest, params: { ...params, _meta: undefined } } : value
+}
+
+function isNothing (value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0)
 }
 
 function isMessage (value: unknown): value is JSONRPCMessage {

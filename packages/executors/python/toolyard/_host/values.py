@@ -1,13 +1,14 @@
 """
 What tools return, as JSON.
 
-A dataclass is an object of its fields, and what has `model_dump`, as models of pydantic do, is what that returns. Paths
-are strings; in a session they are {"$file": PATH}. Bytes are {"$bytes": BASE64}, which the worker stores as a file in a
-session. datetime, date and time are ISO 8601; a timedelta is its seconds. A Decimal is a string, which keeps its digits,
-as are fractions, complex numbers, UUIDs and IP addresses. Members of an Enum are their values. Sets are lists, sorted
-where their items can be. Tuples, named ones too, other sequences, generators and other iterators are lists. Whatever has
-`tolist` or `item`, as arrays and numbers of numpy do, is what these return. NaN and the infinities are null. Keys of
-objects that are no strings become the JSON of the key. Anything else, and a value that contains itself, is refused.
+A dataclass is an object of its fields, as are instances of classes of attrs. What has `model_dump`, as models of
+pydantic do, is what that returns. Paths are strings; in a session they are {"$file": PATH}. Bytes are {"$bytes":
+BASE64}, which the worker stores as a file in a session. datetime, date and time are ISO 8601; a timedelta is its
+seconds. A Decimal is a string, which keeps its digits, as are fractions, complex numbers, UUIDs and IP addresses.
+Members of an Enum are their values. Sets are lists, sorted where their items can be. Tuples, named ones too, other
+sequences, generators and other iterators are lists. Whatever has `tolist` or `item`, as arrays and numbers of numpy do,
+is what these return. NaN and the infinities are null. Keys of objects that are no strings become the JSON of the key.
+Anything else, and a value that contains itself, is refused.
 docs/python-tools.md has this as a table.
 """
 
@@ -107,7 +108,10 @@ class _Conversion:
     def mapping(self, value: Mapping[Any, Any]) -> Any:
         def convert() -> dict[str, Any]:
             names = ((self._name(key), item) for key, item in value.items())
-            return {name: self._at(name, item) for name, item in names}
+            converted = {name: self._at(name, item) for name, item in names}
+            if len(converted) < len(value):
+                raise self.refuse("has two keys that are the same text in JSON")
+            return converted
 
         return self._inside(value, convert)
 
@@ -120,6 +124,10 @@ class _Conversion:
             return {name: self._at(name, getattr(value, name)) for name in names}
 
         return self._inside(value, convert)
+
+    def attributes(self, value: Any) -> Any:
+        names = [field.name for field in type(value).__attrs_attrs__]
+        return self._inside(value, lambda: {name: self._at(name, getattr(value, name)) for name in names})
 
     def sequence(self, value: Iterable[Any]) -> Any:
         return self._inside(value, lambda: [self._at(str(index), item) for index, item in enumerate(value)])
@@ -159,6 +167,8 @@ class _Conversion:
 def _handler_of(kind: type) -> _Handler:
     if hasattr(kind, "__dataclass_fields__"):
         return _Conversion.dataclass
+    if hasattr(kind, "__attrs_attrs__"):
+        return _Conversion.attributes
     names = (f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__)
     return next((_BY_NAME[name] for name in names if name in _BY_NAME), _Conversion.by_ability)
 
