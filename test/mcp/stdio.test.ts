@@ -55,7 +55,12 @@ t.test('the queue of its calls can be named', async t => {
 })
 
 /** Starts a process of `toolyard mcp` that is spoken to by lines. */
-function startRaw (t: Test): { program: ReturnType<typeof spawn>, send: (text: string) => void, answer: () => Promise<unknown>, text: () => Promise<string> } {
+function startRaw (t: Test): {
+  program: ReturnType<typeof spawn>
+  send: (text: string) => void
+  answer: () => Promise<unknown>
+  text: () => Promise<string>
+} {
   const variables = { PATH: process.env['PATH'] ?? '', TOOLYARD_URL: api.address, TOOLYARD_API_KEY: testKeys.admin }
   const child = spawn(process.execPath, [program, 'mcp'], { env: variables, stdio: ['pipe', 'pipe', 'ignore'] })
   t.teardown(() => { child.kill() })
