@@ -14,6 +14,7 @@ const { client, dir } = await injectService(t, {
     'tools/bin/cat': '#!/bin/sh\nexec cat\n',
     'tools/bin/lost': '#!/bin/sh\necho \'{"error":"no","id":725653563933458432}\' >&2\nexit 3\n',
     'tools/bin/told': '#!/bin/sh\necho "::progress 1/2 half" >&2\nsleep 1\n',
+    'tools/bin/digits': '#!/bin/sh\necho \'{"id":725653563933458432,"2":1.0,"1":0}\'\n',
     'tools/bin/power': '#!/bin/sh\necho 1152921504606846977\n'
   },
   tools: [
@@ -22,6 +23,8 @@ const { client, dir } = await injectService(t, {
     { name: 'stdin', schema: object, command: ['./tools/bin/stdin'] },
     { name: 'lost', schema: object, command: ['./tools/bin/lost'] },
     { name: 'told', schema: object, command: ['./tools/bin/told'] },
+    { name: 'asked', schema: object, command: ['./tools/bin/power'], publishAs: 'prompt' },
+    { name: 'kept', schema: { type: 'object', properties: { id: { type: 'string' } } }, command: ['./tools/bin/digits'], publishAs: { uri: 'digits://{id}' } },
     { name: 'power', schema: object, command: ['./tools/bin/power'] },
     { name: 'filled', schema: { type: 'object', properties: { id: { type: 'integer' }, limit: { type: 'integer', default: 10 } } }, command: ['./tools/bin/stdin'] },
     { name: 'chosen', schema: { type: 'object', properties: { id: { enum: [1, 9_007_199_254_740_992] }, list: { uniqueItems: true, items: { multipleOf: 2 } } } }, command: ['./tools/bin/cat'] },
@@ -109,6 +112,13 @@ t.test("the id of a message's call that would be rounded is a 400", async t => {
 t.test('a progress token of an MCP client keeps its digits', async t => {
   const answer = await rpc(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"told","_meta":{"progressToken":${id}}}}`)
   t.ok(answer.includes(`"progressToken":${id}`), answer)
+})
+
+t.test('prompts and resources that tools make keep their digits', async t => {
+  const prompt = await rpc('{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"asked"}}')
+  t.ok(prompt.includes('"text":"1152921504606846977"'), prompt)
+  const resource = await rpc('{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"digits://a"}}')
+  t.ok(resource.includes(JSON.stringify(`{"id":${id},"2":1.0,"1":0}`)), resource)
 })
 
 t.test('details of a failure keep their digits for an MCP client', async t => {

@@ -4,7 +4,7 @@ import {
   type JSONRPCMessage, type JSONRPCRequest, type RequestId
 } from '@modelcontextprotocol/client'
 import { complain, print } from '../terminal/terminal.ts'
-import { KeptNumbers } from './kept-numbers.ts'
+import { KeptNumbers } from './bridge/kept-numbers.ts'
 import { readLines } from './read-lines.ts'
 
 /** Codes of answers that the bridge makes itself: the service could not be asked, and what came is no message. */

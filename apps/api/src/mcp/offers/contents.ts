@@ -1,3 +1,4 @@
+import { writeJson } from '@toolyard/contract/terms'
 import { isSpecType, ProtocolError, ProtocolErrorCode, type BlobResourceContents, type ReadResourceResult, type TextResourceContents } from '@modelcontextprotocol/server'
 import { extname } from 'node:path'
 import { blocksOf } from '../call/call-result.ts'
@@ -66,7 +67,7 @@ export function outputContents (uri: string, output: unknown, mimeType: string |
   if (typeof output === 'object' && output !== null && 'blob' in output && typeof output.blob === 'string') {
     return { contents: [{ uri, mimeType: mimeType ?? 'application/octet-stream', blob: output.blob }] }
   }
-  return { contents: [{ uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(output) }] }
+  return { contents: [{ uri, mimeType: mimeType ?? 'application/json', text: writeJson(output) }] }
 }
 
 function textOf (content: Buffer): string | undefined {

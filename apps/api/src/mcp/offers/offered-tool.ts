@@ -1,4 +1,4 @@
-import { HttpError, limits } from '@toolyard/contract'
+import { HttpError, limits, readWhole } from '@toolyard/contract'
 import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
 import { withText } from '../../invocation/batch/tool-invoker.ts'
 import { callOrigin, placeOfCall } from '../call/call-meta.ts'
@@ -42,7 +42,7 @@ export class OfferedTool {
         throw new ProtocolError(code === 'INVALID_ARGUMENTS' ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, message, { code, ...details !== undefined && { details }, ...job })
       }
       if (answer.cut !== undefined) throw new ProtocolError(ProtocolErrorCode.InternalError, `It is larger than the ${answer.cut.storedBytes} bytes that are kept`, { code: 'OUTPUT_INVALID', ...job })
-      return isTooLarge(answer.json) ? answer.json : JSON.parse(answer.json)
+      return isTooLarge(answer.json) ? answer.json : readWhole(answer.json)
     } finally {
       close()
     }

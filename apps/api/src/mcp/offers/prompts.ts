@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, writeJson } from '@toolyard/contract/terms'
 import type { Skill, Tool } from '@toolyard/manifests'
 import { isSpecType, ProtocolError, ProtocolErrorCode, type GetPromptResult, type Prompt } from '@modelcontextprotocol/server'
 import type { Publication } from '../../catalog/tool-catalog.ts'
@@ -48,7 +48,7 @@ function promptOf (output: unknown): GetPromptResult {
   }
   const blocks = blocksOf(output)
   if (blocks !== undefined) return { messages: blocks.content.map(content => ({ role: 'user', content })) }
-  return { messages: [message(typeof output === 'string' ? output : JSON.stringify(output))] }
+  return { messages: [message(typeof output === 'string' ? output : writeJson(output))] }
 }
 
 function message (text: string): GetPromptResult['messages'][number] {
