@@ -1,7 +1,8 @@
 import t from 'tap'
 import { readFile } from 'node:fs/promises'
-import { list, submit } from '../jobs/submission.ts'
-import { createService } from '../support/service.ts'
+import { list, reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
 import { consoleEnv, consoleFiles, consoleTools } from './console-service.ts'
@@ -76,6 +77,68 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     await page.getByRole('button', { name: 'Run failed ones again' }).click()
     await page.getByRole('button', { name: 'Run them again' }).click()
     await page.getByText(/done: 4 changed/).waitFor()
+  })
+
+  t.test('a filter applies while one types, has suggestions, and is kept by a name; rows are ticked and removed', async t => {
+    for (const path of ['one', 'two', 'three']) await reach(client, (await submit(client, { type: 'agentcli.count_words', input: { path }, tags: ['ticks'] })).id, 'succeeded')
+    const { page, problems } = await browser.open()
+    await openConsole(page, address)
+    await page.goto(`${address}/#/jobs?tag=ticks`)
+    await page.getByText('3 jobs: 3 succeeded').waitFor()
+    await page.locator('datalist#names-tool option[value=count_words]').waitFor({ state: 'attached' })
+    await page.getByLabel('Text in arguments or error').pressSequentially('thre')
+    await page.waitForURL(/text=thre/)
+    await page.getByText('1 job: 1 succeeded').waitFor()
+    await page.getByLabel('Name for these filters').fill('Third ones')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL(/name=Third\+ones/)
+    await page.goto(`${address}/#/jobs?tag=ticks`)
+    await page.getByText('3 jobs: 3 succeeded').waitFor()
+    await page.getByLabel(/^Tick count_words/).nth(0).check()
+    await page.getByLabel(/^Tick count_words/).nth(2).check()
+    await page.getByRole('button', { name: 'Remove 2' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('1 job: 1 succeeded').waitFor()
+    await page.getByRole('link', { name: 'Third ones' }).click()
+    await page.waitForURL(/text=thre/)
+    await page.getByRole('button', { name: 'Forget “Third ones”' }).click()
+    await page.getByRole('link', { name: 'Third ones' }).waitFor({ state: 'detached' })
+    t.same(problems, [])
+  })
+
+  t.test('a job is run with other arguments from its page, and the page of its tool says how its calls went', async t => {
+    const { id } = await submit(client, { type: 'agentcli.count_words', input: { path: 'old.csv', longest: 7 } })
+    await reach(client, id, 'succeeded')
+    const { page } = await browser.open()
+    await openConsole(page, address)
+    await page.goto(`${address}/#/jobs/${id}`)
+    await page.getByRole('link', { name: 'With other arguments' }).click()
+    const path = page.locator('#arg-path')
+    await waitFor('the form has the arguments', async () => await path.inputValue() === 'old.csv')
+    t.equal(await page.locator('#arg-longest').inputValue(), '7')
+    await path.fill('new.csv')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.getByText('new.csv').first().waitFor()
+    await page.getByText(/\d+ calls, /).waitFor()
+    t.equal((await list(client, '?tool=count_words&text=new.csv')).jobs.length, 1)
+  })
+
+  t.test('the dashboard and the page of the API lead back to the console, and a key that may not see the dashboard is told so in words', async t => {
+    const { page } = await browser.open()
+    await openConsole(page, address)
+    await page.goto(`${address}/docs`)
+    await page.getByRole('link', { name: 'Console' }).click()
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    await page.goto(`${address}/dashboard`)
+    await page.locator('header button[aria-haspopup=menu]').last().click()
+    await page.getByText('Back to the console').click()
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    const { page: other } = await browser.open()
+    await openConsole(other, address, testKeys.read)
+    await other.goto(`${address}/dashboard`)
+    await other.getByRole('heading', { name: 'Your key may not see the queue dashboard' }).waitFor()
+    await other.getByRole('link', { name: 'Back to the console' }).click()
+    await other.getByRole('heading', { name: 'Overview' }).waitFor()
   })
 
   t.test('the steps of a workflow change on the page while it runs', async t => {

@@ -36,7 +36,7 @@ const headers = {
 
 /** bull-board with the queues of Toolyard, to be looked at, behind the login of the console. It is loaded when somebody comes. */
 export async function dashboardRoutes (app: App, { keys, authDisabled, logins, board, basePath }: DashboardOptions): Promise<void> {
-  const open = madeOnce(async () => await openBoard(board, `${basePath}/dashboard`, error => { app.log.error({ err: error }, 'dashboard: request failed') }))
+  const open = madeOnce(async () => await openBoard(board, basePath, error => { app.log.error({ err: error }, 'dashboard: request failed') }))
   app.decorateRequest('principal', null)
   app.addHook('onRequest', async (_request, reply) => { void reply.headers(headers) })
 
@@ -54,6 +54,8 @@ export async function dashboardRoutes (app: App, { keys, authDisabled, logins, b
     const isApi = request.url.includes('/dashboard/api/')
     if (principal === undefined && !isApi) return await reply.redirect(`${basePath}/?then=dashboard`, 303)
     if (principal === undefined) throw new HttpError('UNAUTHORIZED', 'Your session is over: load the page again and log in.')
+    const isForbidden = principal.role !== 'admin' || principal.tenant !== undefined
+    if (isForbidden && !isApi) return await reply.code(403).type('text/html; charset=utf-8').send(forbiddenPage(basePath))
     if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
     requireOperator(principal)
     const { server, viewerHeader } = await open()
@@ -75,6 +77,16 @@ export async function dashboardRoutes (app: App, { keys, authDisabled, logins, b
   }
 }
 
+/** For people whose key may not see it. */
+function forbiddenPage (basePath: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Queue dashboard</title></head>
+<body><main><h1>Your key may not see the queue dashboard</h1>
+<p>It shows the queues of all tenants, so it is for admins of the operator: keys with the role <code>admin</code> and without a tenant. The console shows what your key may see.</p>
+<p><a href="${basePath}/">Back to the console</a></p></main></body></html>
+`
+}
+
 const noStatistics = { error: { key: 'ERRORS.FORBIDDEN' }, message: 'The statistics of Redis require an API key without queue_allowlist.' }
 
 /** What bull-board is made of, by who requires it: each takes 10 to 50 ms to load. */
@@ -89,7 +101,7 @@ const modules = [
 
 /** Loads bull-board and sets it up: each in a turn of the event loop of its own. */
 async function openBoard (
-  { directory, ...parts }: DashboardOptions['board'], base: string, onError: (error: Error) => void
+  { directory, ...parts }: DashboardOptions['board'], basePath: string, onError: (error: Error) => void
 ): Promise<{ server: FastifyInstance, viewerHeader: string }> {
   for (const path of modules) {
     let from = createRequire(import.meta.url)
@@ -101,7 +113,7 @@ async function openBoard (
   await turn()
   const { createBoard, viewerHeader } = await import('@toolyard/queue/dashboard')
   const adapter = new FastifyAdapter()
-  const findQueues = createBoard(adapter, directory, parts)
+  const findQueues = createBoard(adapter, directory, { ...parts, home: `${basePath}/` })
   const server = fastify()
   server.addHook('onError', async (_request, _reply, error) => { onError(error) })
   server.addHook('onRequest', async (request, reply) => {
@@ -112,7 +124,7 @@ async function openBoard (
     // Queues come and go with their jobs.
     await findQueues()
   })
-  await server.register(adapter.setBasePath(base).registerPlugin(), { prefix: '/dashboard' })
+  await server.register(adapter.setBasePath(`${basePath}/dashboard`).registerPlugin(), { prefix: '/dashboard' })
   await server.ready()
   return { server, viewerHeader }
 }

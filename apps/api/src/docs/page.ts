@@ -19,6 +19,7 @@ export function docsPage (basePath: string, version: string): string {
 <input id="key" type="password" autocomplete="off" spellcheck="false">
 <button>Show the tools of this key</button>
 <a href="${basePath}/openapi.json">openapi.json</a>
+<a href="${basePath}/">Console</a>
 <output id="status" for="key"></output>
 </form>
 </header>

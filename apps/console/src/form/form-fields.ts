@@ -1,4 +1,4 @@
-import { readWhole } from '@toolyard/contract/terms'
+import { readWhole, writeThrough } from '@toolyard/contract/terms'
 
 /** A field of a form that is made from a schema. */
 export interface FormField {
@@ -52,6 +52,18 @@ export function initialsOf (fields: readonly FormField[]): Record<string, string
   return Object.fromEntries(fields.flatMap(({ kind, path, initial, fields: inner }): Array<[string, string]> => (
     kind === 'group' ? Object.entries(initialsOf(inner)) : [[path, initial]]
   )))
+}
+
+/** The texts of a form that stand for these arguments, by the paths of its fields. */
+export function textsOf (fields: readonly FormField[], args: unknown): Record<string, string> {
+  const given = isSchema(args) ? args : {}
+  return Object.fromEntries(fields.flatMap(({ name, kind, path, fields: inner }): Array<[string, string]> => {
+    const value = given[name]
+    if (kind === 'group') return Object.entries(textsOf(inner, value))
+    if (value === undefined) return [[path, '']]
+    if (kind === 'list' && Array.isArray(value)) return [[path, value.map(each => typeof each === 'string' ? each : writeThrough(each)).join('\n')]]
+    return [[path, kind === 'text' && typeof value === 'string' ? value : writeThrough(value)]]
+  }))
 }
 
 /** What is wrong with the texts of a form: a sentence for each field, by its path. */

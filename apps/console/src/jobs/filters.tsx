@@ -1,6 +1,9 @@
 import { callErrors } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Statistics } from '@toolyard/contract'
+import { useAccess } from '../access/context.ts'
+import { useLoad } from '../access/load.ts'
 import { hrefOf } from '../parts/route.ts'
 import { exact } from '../parts/time.tsx'
 import { jobStates, type Person } from './terms.ts'
@@ -24,6 +27,9 @@ const texts: readonly Filter[] = [
 ]
 /** Filters that come from links: they are shown, and can be taken away. */
 const linked = ['type', 'tag', 'worker', 'session', 'request', 'to'] as const
+/** How long after a letter the filter applies, and how often names are read again, in milliseconds. */
+const quietMs = 400
+const namesEveryMs = 60_000
 const jobId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 const spans: ReadonlyArray<readonly [minutes: number, label: string]> = [[15, 'the last 15 min'], [60, 'the last hour'], [1_440, 'the last day']]
 
@@ -42,8 +48,12 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
   const set = (name: string, value: string): void => {
     const wanted = value.trim()
     const isId = name === 'text' && jobId.test(wanted)
-    location.hash = isId ? hrefOf(['jobs', wanted.toLowerCase()]) : hrefOf(['jobs'], { ...kept, [name]: wanted })
+    const to = isId ? hrefOf(['jobs', wanted.toLowerCase()]) : hrefOf(['jobs'], { ...kept, [name]: wanted })
+    // One who types goes back by one step, not letter by letter.
+    if (kept[name] === undefined || isId) location.hash = to
+    else location.replace(to)
   }
+  const names = useNames()
   return (
     <form class='filters' role='search' aria-label='Filter jobs' onSubmit={event => { event.preventDefault() }}>
       <nav class='pills' aria-label='State'>
@@ -52,7 +62,7 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
         ))}
       </nav>
       {texts.filter(({ operatorOnly }) => operatorOnly !== true || person.tenant === undefined).map(({ name, label, hint = label }) => (
-        <TextFilter key={name} name={name} label={label} hint={hint} value={kept[name] ?? ''} onValue={value => { set(name, value) }} />
+        <TextFilter key={name} name={name} label={label} hint={hint} value={kept[name] ?? ''} names={names[name]} onValue={value => { set(name, value) }} />
       ))}
       <select aria-label='Error code' value={kept['code'] ?? ''} onChange={event => { set('code', event.currentTarget.value) }}>
         <option value=''>any error</option>
@@ -69,16 +79,53 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
   )
 }
 
-/** What is typed stays until it is entered, however often the page is drawn meanwhile. */
-function TextFilter ({ name, label, hint, value, onValue }: Required<Pick<Filter, 'name' | 'label' | 'hint'>> & { value: string, onValue: (value: string) => void }): VNode {
+/** The names that calls of the last day had. */
+function useNames (): Partial<Record<string, readonly string[]>> {
+  const { api } = useAccess()
+  const { data } = useLoad('names', async signal => await api.ask<Statistics>('/v1/stats?minutes=1440', { signal }), namesEveryMs)
+  if (data === undefined) return {}
+  const { tools, keys, queues } = data
+  const namesOf = (entries: Statistics['tools']): string[] => entries.flatMap(({ name }) => name ?? [])
+  return { tool: namesOf(tools), key: namesOf(keys), queue: namesOf(queues) }
+}
+
+interface TextFilterProps extends Required<Pick<Filter, 'name' | 'label' | 'hint'>> {
+  value: string
+  /** What is suggested. */
+  names: readonly string[] | undefined
+  onValue: (value: string) => void
+}
+
+/** What is typed applies after a moment, and stays as it was typed, however often the page is drawn meanwhile. */
+function TextFilter ({ name, label, hint, value, names = [], onValue }: TextFilterProps): VNode {
   const [typed, setTyped] = useState(value)
-  useEffect(() => { setTyped(value) }, [value])
+  const entered = useRef(value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => {
+    if (value !== entered.current) setTyped(value)
+    entered.current = value
+  }, [value])
+  useEffect(() => () => { clearTimeout(timer.current) }, [])
+  const enter = (text: string): void => {
+    clearTimeout(timer.current)
+    if (text.trim() === entered.current) return
+    entered.current = text.trim()
+    onValue(text)
+  }
+  const type = (text: string): void => {
+    setTyped(text)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => { enter(text) }, quietMs)
+  }
   return (
-    <input
-      type='search' name={name} class={name === 'text' ? 'text-filter' : ''} aria-label={label} placeholder={hint} autocomplete='off'
-      spellcheck={false} maxLength={200} value={typed} onInput={event => { setTyped(event.currentTarget.value) }}
-      onChange={event => { onValue(event.currentTarget.value) }}
-    />
+    <>
+      <input
+        type='search' name={name} class={name === 'text' ? 'text-filter' : ''} aria-label={label} placeholder={hint} autocomplete='off'
+        spellcheck={false} maxLength={200} value={typed} list={names.length === 0 ? undefined : `names-${name}`}
+        onInput={event => { type(event.currentTarget.value) }} onChange={event => { enter(event.currentTarget.value) }}
+      />
+      {names.length > 0 && <datalist id={`names-${name}`}>{names.map(each => <option key={each} value={each} />)}</datalist>}
+    </>
   )
 }
 

@@ -19,6 +19,7 @@ import { useJob } from './follow.ts'
 import { Log } from './log.tsx'
 import { ProgressBar } from '../parts/progress.tsx'
 import { ResultFiles } from './result-files.tsx'
+import { runAgain } from './run-again.ts'
 import { Snippets } from './snippets.tsx'
 import { isEnd } from './terms.ts'
 import { Timeline } from './timeline.tsx'
@@ -65,10 +66,8 @@ function Head ({ job, back }: { job: JobView, back: string }): VNode {
     await api.ask(`/v1/jobs/${job.id}`, { method: 'DELETE' })
     location.hash = back
   }
-  async function runAgain (): Promise<void> {
-    const { type, input, queue, priority, max_attempts: maxAttempts, tags, session } = job
-    const body = { type, input, queue, priority, max_attempts: maxAttempts, tags, ...(session === undefined ? {} : { session }) }
-    location.hash = hrefOf(['jobs', (await api.ask<{ job: JobView }>('/v1/jobs', { method: 'POST', body })).job.id])
+  async function again (): Promise<void> {
+    location.hash = hrefOf(['jobs', (await runAgain(api, job)).id])
   }
   return (
     <>
@@ -79,7 +78,8 @@ function Head ({ job, back }: { job: JobView, back: string }): VNode {
             {job.due_at !== undefined && <button type='button' onClick={() => { void attempt(promote) }}>Run now</button>}
             {!isEnd(job.status) && <button type='button' onClick={() => { setAsked('cancel') }}>Cancel</button>}
             {isEnd(job.status) && <button type='button' onClick={() => { setAsked('remove') }}>Remove</button>}
-            {isEnd(job.status) && <button type='button' onClick={() => { void attempt(runAgain) }}>Run again</button>}
+            {isEnd(job.status) && <button type='button' onClick={() => { void attempt(again) }}>Run again</button>}
+            <a class='button' href={hrefOf(['tools', job.tool], { job: job.id })}>With other arguments</a>
           </div>
         )}
       </header>

@@ -1,6 +1,6 @@
 import type { JobList, JobSummary } from '@toolyard/client'
 import type { VNode } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
@@ -12,6 +12,8 @@ import { Bulk } from './bulk.tsx'
 import { Filters, queryOf } from './filters.tsx'
 import { ProgressBar } from '../parts/progress.tsx'
 import { Durations } from './durations.tsx'
+import { SavedFilters } from './saved-filters.tsx'
+import { Ticked } from './ticked.tsx'
 
 /** How often the list is read again, in milliseconds. */
 const everyMs = 2_000
@@ -22,8 +24,14 @@ export function JobsPage ({ route }: { route: Route }): VNode {
   const { api, person } = useAccess()
   const query = queryOf(route.query)
   const search = String(new URLSearchParams({ ...query, limit: String(pageSize) }))
-  const { data, error } = useLoad(search, async signal => await api.ask<JobList>(`/v1/jobs?${search}`, { signal }), everyMs)
+  const { data, error, reload } = useLoad(search, async signal => await api.ask<JobList>(`/v1/jobs?${search}`, { signal }), everyMs)
   const page = useRef<HTMLElement>(null)
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
+  // What is ticked is on this page of the list.
+  useEffect(() => { setTicked(new Set()) }, [search])
+  const tick = (ids: readonly string[], isTicked: boolean): void => {
+    setTicked(known => new Set(isTicked ? [...known, ...ids] : [...known].filter(id => !ids.includes(id))))
+  }
   useKeys({
     j: () => { move(page.current, 1) },
     k: () => { move(page.current, -1) },
@@ -41,9 +49,11 @@ export function JobsPage ({ route }: { route: Route }): VNode {
         <p class='soft small hint'><kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>/</kbd> filters, <kbd>Esc</kbd> clears</p>
       </header>
       <Filters query={query} person={person} />
+      <SavedFilters query={inOrder} name={route.query.get('name')} />
       <Bulk filter={filters} />
+      {person.can_write && <Ticked ids={ticked} onDone={() => { setTicked(new Set()); reload() }} />}
       <Problem error={error} />
-      <JobTable jobs={data?.jobs} isFiltered={Object.keys(filters).length > 0} isOldestFirst={isOldestFirst} turned={hrefOf(['jobs'], { ...filters, order: isOldestFirst ? undefined : 'oldest' })} />
+      <JobTable jobs={data?.jobs} ticked={person.can_write ? ticked : undefined} onTick={tick} isFiltered={Object.keys(filters).length > 0} isOldestFirst={isOldestFirst} turned={hrefOf(['jobs'], { ...filters, order: isOldestFirst ? undefined : 'oldest' })} />
       <nav class='pages' aria-label='Parts of the list'>
         {query['cursor'] !== undefined && <a class='button' href={hrefOf(['jobs'], inOrder)}>{isOldestFirst ? 'Oldest' : 'Newest'}</a>}
         {data?.next_cursor != null && <a class='button' href={hrefOf(['jobs'], { ...inOrder, cursor: data.next_cursor })}>{isOldestFirst ? 'Newer' : 'Older'}</a>}
@@ -52,7 +62,7 @@ export function JobsPage ({ route }: { route: Route }): VNode {
   )
 }
 
-interface JobTableProps {
+interface JobTableProps extends Ticks {
   jobs: readonly JobSummary[] | undefined
   isFiltered: boolean
   isOldestFirst: boolean
@@ -60,13 +70,19 @@ interface JobTableProps {
   turned: string
 }
 
-function JobTable ({ jobs, isFiltered, isOldestFirst, turned }: JobTableProps): VNode {
+interface Ticks {
+  /** Undefined for who can change nothing. */
+  ticked: ReadonlySet<string> | undefined
+  onTick: (ids: readonly string[], isTicked: boolean) => void
+}
+
+function JobTable ({ jobs, isFiltered, isOldestFirst, turned, ticked, onTick }: JobTableProps): VNode {
   if (jobs?.length === 0) return <NoJobs isFiltered={isFiltered} />
   return (
     <div class='table-frame' aria-busy={jobs === undefined}>
       <table class='dense jobs'>
-        <thead><tr><th class='c-status'><span class='word'>State</span></th><th>Tool</th><th class='c-queue wide'>Queue</th><th class='c-time' aria-sort={isOldestFirst ? 'ascending' : 'descending'}><a class='sort' href={turned} title={isOldestFirst ? 'Show the newest first' : 'Show the oldest first'}>Submitted <span aria-hidden='true'>{isOldestFirst ? '↑' : '↓'}</span></a></th><th class='c-took wide'>Waited, ran</th><th class='c-error wide'>Error</th></tr></thead>
-        <tbody>{jobs?.map(job => <Row key={job.id} job={job} />)}</tbody>
+        <thead><tr>{ticked !== undefined && <th class='c-tick'><input type='checkbox' aria-label='Tick all' checked={ticked.size > 0 && ticked.size === jobs?.length} onChange={event => { onTick(jobs?.map(({ id }) => id) ?? [], event.currentTarget.checked) }} /></th>}<th class='c-status'><span class='word'>State</span></th><th>Tool</th><th class='c-queue wide'>Queue</th><th class='c-time' aria-sort={isOldestFirst ? 'ascending' : 'descending'}><a class='sort' href={turned} title={isOldestFirst ? 'Show the newest first' : 'Show the oldest first'}>Submitted <span aria-hidden='true'>{isOldestFirst ? '↑' : '↓'}</span></a></th><th class='c-took wide'>Waited, ran</th><th class='c-error wide'>Error</th></tr></thead>
+        <tbody>{jobs?.map(job => <Row key={job.id} job={job} ticked={ticked} onTick={onTick} />)}</tbody>
       </table>
     </div>
   )
@@ -75,9 +91,10 @@ function JobTable ({ jobs, isFiltered, isOldestFirst, turned }: JobTableProps): 
 /** The tag of every call of an agent, which tells nothing of this one. */
 const ofAgents = 'agent-tool'
 
-function Row ({ job }: { job: JobSummary }): VNode {
+function Row ({ job, ticked, onTick }: { job: JobSummary } & Ticks): VNode {
   return (
     <tr class='opens' onClick={event => { open(event, job.id) }}>
+      {ticked !== undefined && <td class='c-tick'><input type='checkbox' aria-label={`Tick ${job.tool} ${job.id.slice(-8)}`} checked={ticked.has(job.id)} onChange={event => { onTick([job.id], event.currentTarget.checked) }} /></td>}
       <td><Status status={job.status} /></td>
       <td><a class='row-link' href={hrefOf(['jobs', job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code>{job.tags.filter(tag => tag !== ofAgents).map(tag => <span key={tag} class='tag'>{tag}</span>)}<ProgressBar job={job} /></td>
       <td class='wide'>{job.queue}</td>
@@ -90,7 +107,7 @@ function Row ({ job }: { job: JobSummary }): VNode {
 
 /** The whole row leads to the job; a link in it leads where it says, and a text that is being marked stays. */
 function open (event: MouseEvent, id: string): void {
-  const isElsewhere = event.target instanceof Element && event.target.closest('a, button') !== null
+  const isElsewhere = event.target instanceof Element && event.target.closest('a, button, .c-tick') !== null
   if (!isElsewhere && getSelection()?.isCollapsed !== false) location.hash = hrefOf(['jobs', id])
 }
 

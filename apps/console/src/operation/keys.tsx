@@ -40,7 +40,8 @@ export function KeysPage (): VNode {
       )}
       {revoked !== undefined && (
         <Confirm title={`Revoke “${revoked}”?`} action='Revoke the key' onConfirm={() => { void revoke(revoked) }} onClose={() => { setRevoked(undefined) }}>
-          <p>It opens nothing after a second, nor do its logins. What is open goes on. This can't be undone.</p>
+          <p>After a second it opens nothing, nor do its logins and tickets, and its open streams end.</p>
+          <p>Calls that it has made go on. Its secrets are removed. This can't be undone.</p>
         </Confirm>
       )}
     </main>

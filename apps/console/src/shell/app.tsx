@@ -98,7 +98,7 @@ function Pages ({ access, frame }: { access: Access, frame: Pick<Parameters<type
 
 function Page ({ current, route, list }: { current: string, route: Route, list: string }): VNode {
   const [, id] = route.path
-  if (current === 'tools') return id === undefined ? <ToolsPage route={route} /> : <ToolPage key={id} name={id} />
+  if (current === 'tools') return id === undefined ? <ToolsPage route={route} /> : <ToolPage key={id} name={id} like={route.query.get('job')} />
   if (current === 'workflows') return id === undefined ? <WorkflowsPage route={route} /> : <WorkflowPage key={id} id={id} />
   if (current === 'sessions') return <Files id={id} route={route} />
   if (current === 'approvals') return <ApprovalsPage />

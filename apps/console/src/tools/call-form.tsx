@@ -1,5 +1,5 @@
 import type { JobView } from '@toolyard/client'
-import { readJson } from '@toolyard/contract/terms'
+import { readJson, writeThrough } from '@toolyard/contract/terms'
 import type { ToolView } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
@@ -8,15 +8,15 @@ import { asError } from '../access/load.ts'
 import { CallResult } from '../jobs/call-result.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { faultsOf, Field } from '../form/form-field.tsx'
-import { argumentsOf, fieldsOf, initialsOf } from '../form/form-fields.ts'
+import { argumentsOf, fieldsOf, initialsOf, textsOf } from '../form/form-fields.ts'
 
 /** A form for a tool's arguments, and what comes of the call. */
-export function CallForm ({ tool }: { tool: ToolView }): VNode {
+export function CallForm ({ tool, like }: { tool: ToolView, /** A call whose arguments it begins with. */ like?: Pick<JobView, 'input' | 'session'> | undefined }): VNode {
   const { api } = useAccess()
   const fields = fieldsOf(tool.parameters)
-  const [texts, setTexts] = useState(() => initialsOf(fields ?? []))
-  const [whole, setWhole] = useState('{}')
-  const [session, setSession] = useState('')
+  const [texts, setTexts] = useState(() => like === undefined ? initialsOf(fields ?? []) : textsOf(fields ?? [], like.input))
+  const [whole, setWhole] = useState(() => like === undefined ? '{}' : writeThrough(like.input))
+  const [session, setSession] = useState(like?.session ?? '')
   const [called, setCalled] = useState<string>()
   const [error, setError] = useState<Error>()
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map())

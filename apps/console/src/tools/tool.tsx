@@ -1,4 +1,4 @@
-import { pathSegment } from '@toolyard/client'
+import { pathSegment, type JobView } from '@toolyard/client'
 import type { ToolView } from '@toolyard/contract'
 import type { ComponentChildren, VNode } from 'preact'
 import { useState } from 'preact/hooks'
@@ -10,6 +10,7 @@ import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { CallForm } from './call-form.tsx'
 import { Findings, ToolState } from './list.tsx'
+import { Usage } from './usage.tsx'
 import { programFault } from './program-fault.ts'
 
 /** What each permission opens in the sandbox; docs/security.md has the table. */
@@ -19,10 +20,20 @@ const opened: Readonly<Record<string, string>> = {
   network: 'reaches the network of the machine, loopback too'
 }
 
+interface ToolPageProps {
+  name: string
+  /** The id of a job whose arguments the form begins with. */
+  like: string | null
+}
+
 /** One tool: what it is, what it may do, and a form to call it. */
-export function ToolPage ({ name }: { name: string }): VNode {
+export function ToolPage ({ name, like }: ToolPageProps): VNode {
   const { api, person } = useAccess()
   const { data, error, reload } = useLoad(name, async signal => await api.ask<{ tool: ToolView }>(`/v1/registry/${pathSegment(name)}`, { signal }))
+  const job = useLoad(like ?? '', async signal => {
+    if (like !== null) return (await api.ask<{ job: JobView }>(`/v1/jobs/${pathSegment(like)}`, { signal })).job
+    return undefined
+  })
   const [problem, setProblem] = useState<Error>()
   useKeys({ Escape: () => { location.hash = hrefOf(['tools']) } })
   async function turn (tool: ToolView): Promise<void> {
@@ -41,12 +52,13 @@ export function ToolPage ({ name }: { name: string }): VNode {
       </header>
       {tool === undefined && error !== undefined && <Empty title={error.message} />}
       <Problem error={problem} />
-      {tool !== undefined && <Body tool={tool} canCall={person.can_write} />}
+      {job.error !== undefined && <Problem error={job.error} />}
+      {tool !== undefined && <Body tool={tool} canCall={person.can_write} like={job.data} />}
     </main>
   )
 }
 
-function Body ({ tool, canCall }: { tool: ToolView, canCall: boolean }): VNode {
+function Body ({ tool, canCall, like }: { tool: ToolView, canCall: boolean, like: JobView | undefined }): VNode {
   return (
     <>
       <p class='about'>{tool.description}</p>
@@ -54,7 +66,8 @@ function Body ({ tool, canCall }: { tool: ToolView, canCall: boolean }): VNode {
       <Findings findings={tool.findings} />
       <div class='columns'>
         <div class='column'>
-          {canCall && <CallForm key={tool.name} tool={tool} />}
+          {canCall && <CallForm key={like?.id ?? tool.name} tool={tool} like={like} />}
+          <Usage tool={tool.name} />
           <section class='card'><h2>Schema of its arguments</h2><div class='json'><JsonTree value={tool.parameters} /></div></section>
         </div>
         <div class='column side'><Facts tool={tool} /></div>

@@ -9,12 +9,13 @@ const uiConfig = { boardTitle: 'Toolyard', hideDocsLink: true, showMetrics: fals
 /**
  * Sets bull-board up for what serves it.
  *
+ * @param home where its pages lead back to
  * @returns what finds the queues that have a job or are paused, as they are in Redis now; throws RedisUnavailableError.
  */
 export function createBoard (
-  serverAdapter: Parameters<typeof createBullBoard>[0]['serverAdapter'], directory: QueueDirectory, parts: BoardParts
+  serverAdapter: Parameters<typeof createBullBoard>[0]['serverAdapter'], directory: QueueDirectory, parts: BoardParts & { home: string }
 ): () => Promise<void> {
-  const { replaceQueues } = createBullBoard({ queues: [], serverAdapter, options: { uiConfig } })
+  const { replaceQueues } = createBullBoard({ queues: [], serverAdapter, options: { uiConfig: { ...uiConfig, miscLinks: [{ text: 'Back to the console', url: parts.home }] } } })
   return async () => {
     const known = await directory.list()
     const empty = await whileAvailable(Promise.all(known.map(queue => isEmpty(parts.redis, queue))))

@@ -1,0 +1,9 @@
+import type { JobView } from '@toolyard/client'
+import type { Api } from '../access/api.ts'
+
+/** Submits the same call as a new job. */
+export async function runAgain (api: Api, job: JobView): Promise<JobView> {
+  const { type, input, queue, priority, max_attempts: maxAttempts, tags, session } = job
+  const body = { type, input, queue, priority, max_attempts: maxAttempts, tags, ...(session === undefined ? {} : { session }) }
+  return (await api.ask<{ job: JobView }>('/v1/jobs', { method: 'POST', body })).job
+}
