@@ -77,6 +77,17 @@ t.test('what a rule can not decide is denied, and says so', async t => {
   t.match(await decidePolicy(long, 'pay', { note: `${'a'.repeat(20_000)}b` }, asker), { decision: 'allow' }, 'in linear time')
 })
 
+t.test('a text is split into 500 parts at most, and what is done to each of them counts', async t => {
+  const inside = await registryOf(rules(['args.note.split(",").exists(x, !x.endsWith("@example.com"))', 'deny']))
+  const decide = async (note: string): Promise<{ decision: string, reason?: string }> => await decidePolicy(inside, 'pay', { note }, asker)
+  t.match(await decide('a@example.com,b@example.com'), { decision: 'allow' })
+  t.match(await decide('a@example.com,b@example.org'), { decision: 'deny', reason: /denies it/ })
+  t.match(await decide(','.repeat(600)), { decision: 'deny', reason: /can't be decided: a text has more than 500 parts/ })
+  t.match(await decide('@example.com,'.repeat(70_000)), { decision: 'deny', reason: /too many steps/ })
+  const first = await registryOf(rules(['args.note.split(",", 2) == ["a", "b,c"] && args.note.split(",", 0) == [] && args.note.split(",", 9).size() == 3 && args.note.split("", 2)[1] == ",b,c"', 'deny']))
+  t.match(await decidePolicy(first, 'pay', { note: 'a,b,c' }, asker), { decision: 'deny', reason: /denies it/ })
+})
+
 t.test('arguments are checked before rules are asked', async t => {
   const registry = await registryOf(rules(['args.amount > 1', 'deny']))
   t.match(await decidePolicy(registry, 'pay', { amount: 'much' }, asker), { decision: 'deny', reason: /do not fit the schema/ })

@@ -13,7 +13,7 @@ import { redisFull, noLongerKept, type JobAdmission } from './job-admission.ts'
 import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { CallTraces, withOrigin } from './call-traces.ts'
 import { NearTools } from './near-tools.ts'
-import { accessOf, askerOf, heldJob, newJob } from './new-job.ts'
+import { accessOf, askerOf, jobToHold, newJob } from './new-job.ts'
 import { idempotentRequest } from './idempotency.ts'
 
 const unknownType = "Unknown or disabled 'type'"
@@ -95,10 +95,12 @@ export class JobSubmitter {
     const asks = askerOf(principal, request.session, request.conversation)
     const admitted = await admitCall({ type, registered, queue, key: accessOf(principal), asks }, input, jobTypes.deployment)
     if ('error' in admitted) return admitted.error.code === 'UNKNOWN_TOOL' ? await this.#unknownType(type, principal) : refused(admitted.error)
+    const keyPart = this.#deps.keyPartOf(principal)
     const job = newJob(admitted.registered, {
       id: this.#deps.admission.newId(),
       arguments: admitted.arguments,
       principal,
+      keyPart,
       session: request.session,
       jobTypes,
       tags,
@@ -110,7 +112,7 @@ export class JobSubmitter {
       conversation: request.conversation,
       dependsOn: await findDependencies(this.#deps.jobs, dependsOn, principal)
     })
-    return admitted.hold === undefined ? job : await heldJob(job, admitted.hold, admitted.registered, this.#deps.keyPartOf(principal))
+    return admitted.hold === undefined ? job : await jobToHold(job, admitted.hold, admitted.registered, keyPart)
   }
 
   async #unknownType (type: string, principal: Principal): Promise<HttpError> {

@@ -1,6 +1,6 @@
 import { permissions as everyPermission, type JobAccess, type JobDependency } from '@toolyard/contract'
 import { makesJobs, programDigest, type AskedCall, type HoldTerms, type RegisteredTool } from '@toolyard/manifests'
-import { approvalDigest, type NewJob } from '@toolyard/queue'
+import { heldJob, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
 
@@ -10,6 +10,8 @@ export interface JobParts {
   /** Checked, with defaults filled in. */
   arguments: Record<string, unknown>
   principal: Principal
+  /** See `KeyRing.partOf`. */
+  keyPart: string
   session?: string | undefined
   jobTypes: JobTypes
   tags: string[]
@@ -45,7 +47,7 @@ export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): New
       ...(parts.principal.permissions === undefined ? {} : { keyPermissions: [...parts.principal.permissions] }),
       ...(parts.callbackUrl === undefined ? {} : { callbackUrl: parts.callbackUrl }),
       ...(parts.dependsOn === undefined || parts.dependsOn.length === 0 ? {} : { dependsOn: parts.dependsOn }),
-      ...(makesJobs(tool) ? { access: accessOf(parts.principal) } : {}),
+      ...(makesJobs(tool) ? { access: accessOf(parts.principal), keyPart: parts.keyPart } : {}),
       ...(parts.replyTo === undefined ? {} : { replyTo: parts.replyTo })
     },
     maxAttempts,
@@ -64,11 +66,8 @@ export function accessOf ({ queueAllowlist, permissions, namespaces }: Principal
  *
  * @param key see `KeyRing.partOf`
  */
-export async function heldJob (job: NewJob, terms: HoldTerms, { tool, entry }: RegisteredTool, key: string): Promise<NewJob> {
-  const parts = { entry, program: await programDigest(tool, job.data.arguments), key }
-  // Nobody waits for a person's decision.
-  const { replyTo: _, ...data } = job.data
-  return { ...job, data: { ...data, hold: { ...terms, parts, digest: approvalDigest(data, parts) } } }
+export async function jobToHold (job: NewJob, terms: HoldTerms, { tool, entry }: RegisteredTool, key: string): Promise<NewJob> {
+  return heldJob(job, terms, { entry, program: await programDigest(tool, job.data.arguments), key })
 }
 
 /** What rules are asked about. */

@@ -1,8 +1,8 @@
 import { jobLimits, limits, permissions as everyPermission, type CallError } from '@toolyard/contract/terms'
 import type { TraceContext } from '@toolyard/contract'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, admitTool, makesJobs, type AskedCall, type Deployment, type RegisteredTool, type Registry } from '@toolyard/manifests'
-import { QueueFullError, QueueLimitError, type TakenJob, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
+import { admitCall, admitTool, makesJobs, programDigest, type AskedCall, type Deployment, type HoldTerms, type RegisteredTool, type Registry } from '@toolyard/manifests'
+import { heldJob, QueueFullError, QueueLimitError, type TakenJob, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
 import type { JobTypeTable } from '@toolyard/store'
 
 export interface WorkflowStepsDeps extends Deployment {
@@ -57,7 +57,8 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | 
         const made = stepJob(id, { ...step, arguments: admitted.arguments }, admitted.registered, job, deps)
         const { origin } = job.data
         if (origin !== undefined) made.data.origin = { request: origin.request, ...trace }
-        await deps.jobs.add(parent, step.queue, made)
+        const { hold, registered } = admitted
+        await deps.jobs.add(parent, step.queue, hold === undefined ? made : await stepToHold(made, hold, registered, job))
         return id
       } catch (error) {
         if (error instanceof QueueLimitError || error instanceof QueueFullError) return { code: 'QUEUE_FULL', message: error.message }
@@ -75,6 +76,11 @@ function stepCall (
   const registry = deps.registry()
   const registered = tool === undefined ? registry.ofType(type ?? '') : registry.get(tool)
   return { tool, type, registered, queue: queue ?? ownQueue, key: access }
+}
+
+/** It is approved as every call is; what its key may do is what that might when it submitted the workflow. */
+async function stepToHold (made: NewJob, hold: HoldTerms, { tool, entry }: RegisteredTool, { data: { keyPart = '' } }: TakenJob): Promise<NewJob> {
+  return heldJob(made, hold, { entry, program: await programDigest(tool, made.data.arguments), key: keyPart })
 }
 
 function nested ({ registered }: AskedCall): { error: CallError } | undefined {

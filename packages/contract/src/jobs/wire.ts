@@ -32,6 +32,8 @@ export interface JobData {
   dependsOn?: JobDependency[]
   /** What the submitting key may do, for a job that makes jobs; absent parts are not restricted. */
   access?: JobAccess
+  /** Names what that key may do, beside `access`: see `keyPart` of the store. */
+  keyPart?: string
   /** What tools may do for the submitting key; absent when the key sets no bound. */
   keyPermissions?: Permission[]
   /** The API process that waits for the outcome, if one does. */

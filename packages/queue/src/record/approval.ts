@@ -4,6 +4,7 @@ import { queueKey } from '@toolyard/store'
 import { createHash } from 'node:crypto'
 import { isoTime } from './job-times.ts'
 import { carriedData } from './job-arguments.ts'
+import type { NewJob } from './new-job.ts'
 
 /*
  * What became of a job that needs an approval. Its data says what is asked for (`Hold`); this is kept in a field of its record.
@@ -38,6 +39,13 @@ export interface ApprovalRecord {
 export function approvalDigest (data: Pick<JobData, 'tool' | 'arguments' | 'keyName' | 'tenant' | 'session' | 'timeoutSec' | 'tags'>, { entry, program, key }: HoldParts): string {
   const { tool, arguments: args, argumentsText = JSON.stringify(args), keyName, tenant = null, session = null } = carriedData(data)
   return createHash('sha256').update(JSON.stringify([tool, entry, program, argumentsText, keyName, key, tenant, session])).digest('hex')
+}
+
+/** The same job, which runs once it is approved. */
+export function heldJob (job: NewJob, terms: Omit<Hold, 'digest' | 'parts'>, parts: HoldParts): NewJob {
+  // Nobody waits for a person's decision.
+  const { replyTo: _, ...data } = job.data
+  return { ...job, data: { ...data, hold: { ...terms, parts, digest: approvalDigest(data, parts) } } }
 }
 
 /** How a call ends that somebody has denied: an answer for the model, and no fault of the tool. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { ClientRequest, IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Bytes that Node's parser gets at once: it calls back for each request and each piece of a body among them. */
@@ -13,9 +13,30 @@ const most = { requests: 8, parserMs: 5 }
  */
 export function takeTurns (server: Server): void {
   const shares = new WeakMap<Socket, Share>()
+  const thisTurn = turnCounter()
+  server.prependListener('request', ({ socket, headers }: IncomingMessage) => {
+    const share = shares.get(socket)
+    if (share === undefined) return
+    share.requests += 1
+    // The slice that is being parsed may hold some of the body.
+    share.bodyBytes = Math.max(0, Number(headers['content-length'] ?? 0) - share.sliceBytes)
+  })
+  server.on('connection', (socket: Socket) => {
+    const share = parseInTurns(socket, thisTurn)
+    if (share !== undefined) shares.set(socket, share)
+  })
+}
+
+/** The same for a connection to a server that `node:http` has made a request on: what the server answers is parsed in turns. */
+export function takeAnswerInTurns (request: ClientRequest): void {
+  request.once('socket', (socket: Socket) => { parseInTurns(socket, turnCounter()) })
+}
+
+/** Tells turns of the event loop apart. */
+function turnCounter (): () => object {
   let turn = {}
   let isOver = true
-  const thisTurn = (): object => {
+  return () => {
     if (isOver) {
       isOver = false
       setImmediate(() => {
@@ -25,23 +46,28 @@ export function takeTurns (server: Server): void {
     }
     return turn
   }
-  server.prependListener('request', ({ socket, headers }: IncomingMessage) => {
-    const share = shares.get(socket)
-    if (share === undefined) return
-    share.requests += 1
-    // The slice that is being parsed may hold some of the body.
-    share.bodyBytes = Math.max(0, Number(headers['content-length'] ?? 0) - share.sliceBytes)
-  })
-  server.on('connection', (socket: Socket) => {
-    // Node's own listener, which gives the parser what it gets.
-    const [parse] = socket.listeners('data')
-    if (parse === undefined) return
-    const share: Share = { turn, requests: 0, parserMs: 0, bodyBytes: 0, sliceBytes: 0 }
-    shares.set(socket, share)
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A listener of `data` takes a chunk.
-    socket.off('data', parse as (chunk: Buffer) => void)
-    socket.on('data', (chunk: Buffer) => { read(socket, chunk, parse, ofTurn(share, thisTurn())) })
-  })
+}
+
+function parseInTurns (socket: Socket, thisTurn: () => object): Share | undefined {
+  // Node's own listener, which gives the parser what it gets.
+  const [parse] = socket.listeners('data')
+  if (parse === undefined) return undefined
+  const share: Share = { turn: thisTurn(), requests: 0, parserMs: 0, bodyBytes: 0, sliceBytes: 0 }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A listener of `data` takes a chunk.
+  socket.off('data', parse as (chunk: Buffer) => void)
+  const own = (chunk: Buffer): void => {
+    const rest = read(socket, chunk, parse, ofTurn(share, thisTurn()))
+    if (!isHandedOver(socket)) return
+    socket.off('data', own)
+    if (rest.length > 0) socket.unshift(rest)
+  }
+  socket.on('data', own)
+  return share
+}
+
+/** Whether Node's parser is done with a socket: after CONNECT it is its caller's. */
+function isHandedOver (socket: Socket): boolean {
+  return 'parser' in socket && socket.parser === null
 }
 
 /** What a connection has taken of a turn of the event loop. */
@@ -59,17 +85,19 @@ function ofTurn (share: Share, turn: object): Share {
   return share.turn === turn ? share : Object.assign(share, { turn, requests: 0, parserMs: 0 })
 }
 
+/** Gives what was not read, where the socket was handed over meanwhile. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- as `listeners` gives it
-function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): void {
+function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): Buffer {
   for (let at = 0; at < chunk.length; at += share.sliceBytes) {
-    if (at > 0 && !socket.writable) return
+    if (at > 0 && isHandedOver(socket)) return chunk.subarray(at)
+    if (at > 0 && !socket.writable) break
     // Node.js waits for a reader of the body or of the answers, and goes on by itself.
     const isWaiting = at > 0 && socket.isPaused()
     if (isWaiting || share.requests >= most.requests || share.parserMs >= most.parserMs) {
       socket.pause()
       socket.unshift(chunk.subarray(at))
       if (!isWaiting) setImmediate(() => { socket.resume() })
-      return
+      break
     }
     const slice = chunk.subarray(at, at + Math.max(sliceBytes, share.bodyBytes))
     share.sliceBytes = slice.length
@@ -78,4 +106,5 @@ function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): vo
     parse.call(socket, slice)
     share.parserMs += performance.now() - before
   }
+  return chunk.subarray(chunk.length)
 }

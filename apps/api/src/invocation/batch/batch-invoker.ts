@@ -12,7 +12,7 @@ import { BatchAnswers, type AnswerListener } from './batch-answers.ts'
 import { CallTraces, withOrigin } from '../call-traces.ts'
 import { accepted, failed, held as heldAnswer, pending, settled, type CallAnswer, type JobReading, type ReadLog, type ReadOutput } from './call-answer.ts'
 import type { CallbackAccess } from '../callback-access.ts'
-import { planCall, type Call, type CallPlan } from './call-plan.ts'
+import { planCalls, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
 import { idsOf, pairs, settlementOf, withoutCall, type Pair } from './planned-calls.ts'
 import type { Asker, JobTools } from './job-tools.ts'
@@ -107,7 +107,7 @@ export class BatchInvoker {
       callbackUrl: batch.callbackUrl,
       nearTools: new NearTools(() => catalog.publication(principal).names)
     }
-    return await Promise.all(batch.calls.map(call => planCall(call, context)))
+    return await planCalls(batch.calls, context)
   }
 
   async #admit (batch: Batch, plans: readonly CallPlan[], caller: Caller, traces: CallTraces): Promise<InvokeBatchResponse> {

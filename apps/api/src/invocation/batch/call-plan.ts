@@ -1,3 +1,4 @@
+import { Turns } from '@toolyard/runtime'
 import { isRecord, type Batch, type CallError } from '@toolyard/contract'
 import { admitCall, type Finding, type HoldTerms, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
@@ -5,7 +6,7 @@ import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
 import { jobToolCallOf, type ServiceCall } from './job-tool-call.ts'
 import type { NearTools } from '../near-tools.ts'
-import { accessOf, askerOf, heldJob, newJob } from '../new-job.ts'
+import { accessOf, askerOf, jobToHold, newJob } from '../new-job.ts'
 
 /** One entry of a batch. */
 export type Call = Batch['calls'][number]
@@ -29,8 +30,22 @@ export interface PlanContext {
   nearTools: NearTools
 }
 
+/** Plans the calls of a batch one by one: the rules on one of them may take all that it may have of a turn of the event loop. */
+export async function planCalls (calls: readonly Call[], context: PlanContext): Promise<CallPlan[]> {
+  const turns = new Turns()
+  const plans: CallPlan[] = []
+  for (const call of calls) {
+    if (turns.isOver(valuesOfCall)) await turns.next()
+    plans.push(await planCall(call, context))
+  }
+  return plans
+}
+
+/** So that the clock is looked at for each. */
+const valuesOfCall = 64
+
 /** Looks up the tool and decides whether the call may run. */
-export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
+async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
   if (call.error !== undefined) return { call, error: call.error }
   const { registry, principal, queue, session, conversation, jobTypes, replyTo, callbackUrl, nearTools } = context
   const asks = askerOf(principal, session, conversation)
@@ -50,10 +65,10 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
   if (tool.run.kind === 'service' && tool.run.action === 'call_tool') return { ...await planCall(innerCall(call, admitted.arguments, registry), context), call }
   const ask = jobToolCallOf(tool, admitted.arguments)
   if (ask !== undefined) return { call, ask }
-  const parts = { id: context.newId(), arguments: admitted.arguments, principal, session, jobTypes, tags: ['agent-tool'], conversation, replyTo, callbackUrl }
+  const parts = { id: context.newId(), arguments: admitted.arguments, principal, keyPart: context.keyPart, session, jobTypes, tags: ['agent-tool'], conversation, replyTo, callbackUrl }
   const job = newJob(admitted.registered, parts)
   const { hold } = admitted
-  return hold === undefined ? { call, job } : { call, hold, job: await heldJob(job, hold, admitted.registered, context.keyPart) }
+  return hold === undefined ? { call, job } : { call, hold, job: await jobToHold(job, hold, admitted.registered, context.keyPart) }
 }
 
 /** A tool that is asked for may be missing because of a fault. What it is, is for operators. */

@@ -34,6 +34,8 @@ export interface ArgumentsSize {
   members: number
   /** UTF-16 units of the longest text. */
   chars: number
+  /** Values in all. */
+  values: number
 }
 
 /** How expressions are read: made once, since it takes a millisecond. */
@@ -62,7 +64,12 @@ const limits = { maxAstNodes: 500, maxDepth: 50, maxListElements: 200, maxMapEnt
 const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '%': (a, b) => a % b
 }
-const linearMatches = 'linear_matches'
+/** Functions of the engine that ours take the place of. */
+const own: Readonly<Record<string, string>> = { matches: 'linear_matches', split: 'bounded_split' }
+/** Parts that a text may be split into. */
+const mostParts = 500
+/** What comparing one value with another takes, in steps. */
+const stepsPerValue = 4
 /** What walks over the members of a list or an object. */
 const macros: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
 /** UTF-16 units of a text that one step looks at; a pattern takes 0.3 µs for each, which is some 4 steps. */
@@ -81,7 +88,7 @@ export function expressionFault ({ base, bare }: Cel, text: string, args: Argume
 export function compileExpression ({ open, bare, patterns }: Cel, text: string): Expression {
   const parsed = bare.parse(text).ast
   for (const { pattern = '' } of matchesOf(parsed)) patterns.set(pattern, RE2JS.compile(pattern))
-  const run = open.parse(withLinearMatches(text, parsed))
+  const run = open.parse(withOwnFunctions(text, parsed))
   // Here, and not at the first call.
   run.check()
   return { run: input => run(input) as unknown, steps: size => stepsOf(parsed, size, 1) }
@@ -99,11 +106,22 @@ function withOwn (env: cel.Environment, patterns: ReadonlyMap<string, RE2JS>): c
   }
   env.registerOperator('double % double: double', (a: number, b: number) => a % b)
   env.registerOperator('double == int: bool', (a: number, b: bigint) => a === Number(b))
-  env.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) => patterns.get(pattern)?.matcher(text).find())
+  env.registerFunction('string.bounded_split(string): list<string>', (text: string, separator: string) => partsOf(text, separator))
+  env.registerFunction('string.bounded_split(string, int): list<string>', (text: string, separator: string, most: bigint) => partsOf(text, separator, Number(most)))
+  env.registerFunction('string.linear_matches(string): bool', (text: string, pattern: string) => patterns.get(pattern)?.matcher(text).find())
   return env
     .registerVariable({ name: 'key', schema: { name: 'string', role: 'string', permissions: 'list<string>' } })
     .registerVariable('tenant', 'string').registerVariable('session', 'string')
     .registerVariable('conversation', 'string').registerVariable('tool', 'string')
+}
+
+/** @param most parts, of which the last one has the rest; negative for any number */
+function partsOf (text: string, separator: string, most = -1): string[] {
+  const parts = text.split(separator, most < 1 ? mostParts + 1 : most - 1)
+  if (most === 0) return []
+  if (parts.length > mostParts) throw new Error(`a text has more than ${mostParts} parts`)
+  const used = parts.reduce((sum, part) => sum + part.length + separator.length, 0)
+  return most < 0 || used > text.length || (separator === '' && used === text.length) ? parts : [...parts, text.slice(used)]
 }
 
 function withArguments (env: cel.Environment, args: ArgumentType): cel.Environment {
@@ -127,38 +145,43 @@ function patternFault (ast: Node): string | undefined {
   }).find(fault => fault !== undefined)
 }
 
-/** The same text, in which `matches` is our own: the engine's runs on one that may take for ever. */
-function withLinearMatches (text: string, ast: Node): string {
-  const places = matchesOf(ast).map(({ at }) => at).sort((a, b) => b - a)
-  return places.reduce((written, at) => {
-    const place = written.indexOf('matches', at)
-    return `${written.slice(0, place)}${linearMatches}${written.slice(place + 'matches'.length)}`
+/** The same text with our own functions: the engine's `matches` may take for ever, and its `split` makes a million parts. */
+function withOwnFunctions (text: string, ast: Node): string {
+  const places = callsOf(ast, Object.keys(own)).map(({ name, on }) => ({ name, at: on.range.end })).sort((a, b) => b.at - a.at)
+  return places.reduce((written, { name, at }) => {
+    const place = written.indexOf(name, at)
+    return `${written.slice(0, place)}${own[name] ?? name}${written.slice(place + name.length)}`
   }, text)
 }
 
-/** The calls of `matches`: where the text ends that is matched, and the pattern where the rule has it. */
-function matchesOf (node: Node): Array<{ at: number, pattern: string | undefined }> {
-  const inner = childrenOf(node).flatMap(matchesOf)
-  if (node.op !== 'rcall' || node.args[0] !== 'matches') return inner
-  const [pattern] = node.args[2]
-  const text = pattern?.op === 'value' && typeof pattern.args === 'string' ? pattern.args : undefined
-  return [{ at: node.args[1].range.end, pattern: text }, ...inner]
+/** The patterns of `matches`, where the rule has them. */
+function matchesOf (ast: Node): Array<{ pattern: string | undefined }> {
+  return callsOf(ast, ['matches']).map(({ args: [pattern] }) => (
+    { pattern: pattern?.op === 'value' && typeof pattern.args === 'string' ? pattern.args : undefined }
+  ))
+}
+
+/** The calls of functions with these names, and what each is called on. */
+function callsOf (node: Node, names: readonly string[]): Array<{ name: string, on: Node, args: readonly Node[] }> {
+  const inner = childrenOf(node).flatMap(child => callsOf(child, names))
+  return node.op === 'rcall' && names.includes(node.args[0]) ? [{ name: node.args[0], on: node.args[1], args: node.args[2] }, ...inner] : inner
 }
 
 /** @param times how often the node is run: once for each member that macros around it walk over */
 function stepsOf (node: Node, size: ArgumentsSize, times: number): number {
-  const inner = node.op === 'rcall' && macros.has(node.args[0]) ? times * Math.max(1, size.members) : times
+  const walked = node.op === 'rcall' && callsOf(node.args[1], ['split']).length > 0 ? Math.max(mostParts, size.members) : size.members
+  const inner = node.op === 'rcall' && macros.has(node.args[0]) ? times * Math.max(1, walked) : times
   const own = times * (1 + weightOf(node, size))
   return childrenOf(node).reduce((sum, child) => sum + stepsOf(child, size, inner), own)
 }
 
 /** What a node does beyond one step. */
-function weightOf (node: Node, { members, chars }: ArgumentsSize): number {
+function weightOf (node: Node, { values, chars }: ArgumentsSize): number {
   if (node.op === 'rcall' && node.args[0] === 'matches') return chars * stepsPerMatchedChar
   if (node.op === 'rcall' && !macros.has(node.args[0])) return chars / charsPerStep
   if (node.op === 'call') return chars / charsPerStep
   if (node.op !== '==' && node.op !== '!=' && node.op !== 'in' && node.op !== '+') return 0
   // Lists and objects are gone through as a whole, if they are on both sides.
   if (node.args.some(({ op }) => op === 'value')) return chars / charsPerStep
-  return node.op === 'in' && node.args[1].op === 'list' ? node.args[1].args.length : members + chars / charsPerStep
+  return node.op === 'in' && node.args[1].op === 'list' ? node.args[1].args.length : values * stepsPerValue + chars / charsPerStep
 }

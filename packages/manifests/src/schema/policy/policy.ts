@@ -72,7 +72,7 @@ function stricter (first: HoldTerms | undefined, second: HoldTerms): HoldTerms {
 
 /** The number of values in arguments is bounded where they are read. */
 function sizeOf (args: Record<string, unknown>): ArgumentsSize {
-  const size = { members: 0, chars: 0 }
+  const size = { members: 0, chars: 0, values: 0 }
   const open: unknown[] = [args]
   while (open.length > 0) {
     const value = open.pop()
@@ -80,6 +80,7 @@ function sizeOf (args: Record<string, unknown>): ArgumentsSize {
     if (typeof value !== 'object' || value === null) continue
     const members = Array.isArray(value) ? value as unknown[] : Object.values(value)
     size.members = Math.max(size.members, members.length)
+    size.values += members.length
     for (const member of members) if (typeof member === 'string' || typeof member === 'object') open.push(member)
   }
   return size

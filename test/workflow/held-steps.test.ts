@@ -1,0 +1,48 @@
+import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse } from '@toolyard/contract'
+import t from 'tap'
+import { reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys } from '../support/service.ts'
+
+const approver = 'test-approver-key-0123456789'
+const { client } = await createService(t, {
+  files: {
+    'tools/bin/pay': '#!/bin/sh\necho "$(cat)" >> paid\n',
+    'workspace/workflows.yaml': 'workflows: {pays: {steps: [{name: it, tool: pay, arguments: {amount: 8765}}]}}'
+  },
+  tools: [{ name: 'pay', command: ['./tools/bin/pay'], permissions: ['write_files'], approval: 'required' }],
+  env: {
+    API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }])
+  }
+})
+
+/** Runs the workflow until its step is held. */
+async function run (): Promise<{ workflow: string, step: ApprovalDetail }> {
+  const { id } = await submit(client, { type: 'workflow.run', input: { workflow: 'pays' } })
+  const { job_id: step } = await waitFor('the step is held', async () => {
+    const { body } = await client.request<{ approvals: ApprovalItem[] }>('/v1/approvals')
+    return body.approvals.find(({ parent_id: parent }) => parent === id)
+  })
+  return { workflow: id, step: (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${step}`)).body.approval }
+}
+
+async function decide ({ job_id: id, approval: { digest } }: ApprovalDetail, decision: string, key = approver): Promise<number> {
+  return (await client.request(`/v1/approvals/${id}`, { body: { decision, digest }, key })).status
+}
+
+async function paid (): Promise<number> {
+  const calls = [{ call_id: 'c', name: 'data_file_read', arguments: { path: 'paid' } }]
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls } })
+  return JSON.stringify(body.results[0]?.output ?? '').split('8765').length - 1
+}
+
+t.test('a step of a workflow is held as a call is: approved it runs once, denied it fails its workflow', async t => {
+  const [approved, denied] = [await run(), await run()]
+  t.equal(await paid(), 0)
+  t.equal(await decide(approved.step, 'approve', testKeys.admin), 403, 'its own key')
+  t.equal(await decide(approved.step, 'approve'), 200)
+  await reach(client, approved.workflow, 'succeeded')
+  t.equal(await decide(denied.step, 'deny'), 200)
+  await reach(client, denied.workflow, 'failed')
+  t.equal(await paid(), 1)
+})
