@@ -1,4 +1,5 @@
 import type { CallResult } from '@toolyard/contract'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { reach, submit } from '../jobs/submission.ts'
@@ -216,4 +217,17 @@ t.test('a model that does not see the tools is told of none', async t => {
   const { tool_messages: [message] } = await client.batch([{ call_id: 'c', name: 'job_result', arguments: { job_id: textJob } }])
   t.notMatch(message?.content, 'output_read')
   await reach(client, textJob, 'succeeded')
+})
+
+t.test('a batch that searches outputs takes a few threads, however many calls it has', async t => {
+  const job = await jobOf('lines')
+  const threads = (): number => Number(/Threads:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])
+  const before = threads()
+  let most = before
+  const timer = setInterval(() => { most = Math.max(most, threads()) }, 5)
+  const calls = Array.from({ length: 20 }, (_, at) => ({ call_id: String(at), name: 'output_search', arguments: { job_id: job, pattern: `line ${at}.*text` } }))
+  const { results } = await client.batch(calls, {}, testKeys.admin)
+  clearInterval(timer)
+  t.equal(results.filter(({ ok }) => ok).length, 20)
+  t.ok(most <= before + 5, `${before} threads, then ${most}`)
 })

@@ -1,6 +1,7 @@
 import { asError, type CallError, type Settlement } from '@toolyard/contract'
 import { isRecord } from '@toolyard/contract/terms'
 import { logStart, type JobLogs, type OutputStore } from '@toolyard/queue'
+import { OwnerTurns, TurnMissedError } from '@toolyard/runtime'
 import { ThreadError, Threads } from '@toolyard/runtime/threads'
 import type { ReadArguments } from './read-output.ts'
 import type { SearchArguments } from './search-output.ts'
@@ -11,6 +12,8 @@ export type OutputAsk = { of: 'output' | 'log' } & ({ kind: 'read', args: ReadAr
 
 /** The job that is asked about. */
 export interface AskedJob {
+  /** Who asks: see `ownerOf`. */
+  owner: string
   queue: string
   jobId: string
   /** Undefined while it goes on. */
@@ -20,8 +23,10 @@ export interface AskedJob {
   abandoned: AbortSignal
 }
 
-/** How long a thread has for one answer, in milliseconds. */
-const mostMs = 10_000
+/** How long a thread has for one answer, and how long the turn of a call may take to come, in milliseconds. */
+const most = { ms: 10_000, waitMs: 10_000 }
+/** Threads at once: each takes memory and a processor, and the process has others to serve. */
+const mostThreads = 4
 /** Lines of a log that are read at once. */
 const linesAtOnce = 500
 
@@ -29,6 +34,7 @@ const linesAtOnce = 500
 export class KeptOutputs {
   readonly #outputs: OutputStore
   readonly #logs: JobLogs
+  readonly #turns = new OwnerTurns(mostThreads)
   readonly #threads = new Threads(new URL('./thread.js', import.meta.url), new Set(['OutputFault']))
 
   constructor (outputs: OutputStore, logs: JobLogs) {
@@ -41,12 +47,21 @@ export class KeptOutputs {
    *
    * @throws RedisUnavailableError
    */
-  async ask ({ of, kind, args }: OutputAsk, job: AskedJob): Promise<{ json: string } | { error: CallError }> {
+  async ask (ask: OutputAsk, job: AskedJob): Promise<{ json: string } | { error: CallError }> {
+    try {
+      return await this.#turns.run(job.owner, async () => await this.#answer(ask, job), { ms: most.waitMs, signal: job.abandoned })
+    } catch (error) {
+      if (!(error instanceof TurnMissedError)) throw error
+      return { error: { code: 'INTERNAL', message: 'Too much is asked of outputs at once: ask again, for less at a time' } }
+    }
+  }
+
+  async #answer ({ of, kind, args }: OutputAsk, job: AskedJob): Promise<{ json: string } | { error: CallError }> {
     const source = of === 'log' ? { log: await this.#log(job) } : await this.#output(job)
     if ('error' in source) return source
     const task = { source, args, about: { job_id: job.jobId, of }, room: job.room }
     try {
-      return { json: await this.#threads.run<string>({ kind, task }, { until: Date.now() + mostMs, signal: job.abandoned }) }
+      return { json: await this.#threads.run<string>({ kind, task }, { until: Date.now() + most.ms, signal: job.abandoned }) }
     } catch (error) {
       if (!(error instanceof ThreadError)) throw error
       return { error: faultOf(error) }

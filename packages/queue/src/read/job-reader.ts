@@ -78,6 +78,10 @@ export class JobReader {
    * @throws RedisUnavailableError
    */
   async read (queue: string, jobId: string): Promise<ReadJob | undefined> {
+    return (await this.#read(queue, jobId))?.job
+  }
+
+  async #read (queue: string, jobId: string): Promise<{ job: ReadJob, data: JobData } | undefined> {
     const { redis, queues } = this.#parts
     const [type = null, text = null, priority, returnValue = null, question = null, ...values] = await whileAvailable(
       redis.hmget(jobKey(queue, jobId), 'name', 'data', 'priority', 'returnvalue', questionField, ...recordFields)
@@ -111,7 +115,7 @@ export class JobReader {
       ...(record?.moreFiles === undefined ? {} : { more_files: record.moreFiles }),
       sandbox: (record === undefined ? sandboxOfFailure(failure) : record.sandbox) ?? null
     }
-    return { view: around(view), result: json }
+    return { job: { view: around(view), result: json }, data }
   }
 
   /**
@@ -143,11 +147,9 @@ export class JobReader {
    * @throws RedisUnavailableError
    */
   async held (queue: string, id: string): Promise<HeldCall | undefined> {
-    const job = await this.read(queue, id)
-    const text = await whileAvailable(this.#parts.redis.hget(jobKey(queue, id), 'data'))
-    if (job === undefined || text === null) return undefined
-    const { view } = job
-    const { hold, version, tool, keyName, tenant, session, conversation, callbackUrl } = storedJson<JobData>(text)
+    const found = await this.#read(queue, id)
+    if (found === undefined) return undefined
+    const { job: { view }, data: { hold, version, tool, keyName, tenant, session, conversation, callbackUrl } } = found
     if (hold === undefined || view.approval === undefined) return undefined
     return {
       queue,

@@ -1,6 +1,6 @@
 import type { CallError, OutputRecord } from '@toolyard/contract'
 import type { JobCanceller, JobReader, JobWatch } from '@toolyard/queue'
-import { jobIdPattern, RedisUnavailableError } from '@toolyard/store'
+import { jobIdPattern, ownerOf, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 import { failed, held, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
 import type { Call } from './call-plan.ts'
@@ -99,11 +99,11 @@ export class JobTools {
 
   /** What the job has left is read in parts that fit into an answer, so that none is cut again. */
   async #output (
-    call: Call, { jobId, ask }: Extract<JobToolCall, { action: 'output' }>, queue: string, { read, room, abandoned }: Asker
+    call: Call, { jobId, ask }: Extract<JobToolCall, { action: 'output' }>, queue: string, { principal: { tenant, name: keyName }, read, room, abandoned }: Asker
   ): Promise<CallAnswer> {
     const settlement = await this.#parts.jobs.settlement(queue, jobId)
     if (settlement === 'missing') return failed(call, unknownJob(jobId))
-    const answer = await this.#parts.kept.ask(ask, { queue, jobId, settlement, room, abandoned })
+    const answer = await this.#parts.kept.ask(ask, { owner: ownerOf({ tenant, keyName }), queue, jobId, settlement, room, abandoned })
     if ('error' in answer) return failed(call, answer.error)
     return succeeded(call, jobId, await read(queue, jobId, { kind: 'inline', value: undefined, text: answer.json }))
   }
