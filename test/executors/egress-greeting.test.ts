@@ -1,9 +1,10 @@
 import { connect as connectTls } from 'node:tls'
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
-import { createHttpProxy, EgressRefusal, readGreeting, type Gate } from '@toolyard/executors'
+import { createCallBook, createGate, createHttpProxy, EgressRefusal, readGreeting, type Gate } from '@toolyard/executors'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { waitFor } from '../support/condition.ts'
 
 /** What a TLS client says first. */
 async function helloFor (servername: string): Promise<Buffer> {
@@ -96,4 +97,41 @@ void t.test('a greeting that names the host of CONNECT passes, another or none i
     t.equal(place.received().length, 0)
     t.match(place.refused, [why])
   }
+})
+
+void t.test('a program that leaves before its host is reached leaves no connection behind', async t => {
+  const behind = createServer(socket => { socket.on('error', () => {}) })
+  await new Promise<void>(resolve => { behind.listen(0, '127.0.0.1', resolve) })
+  const port = portOf(behind)
+  const left: Array<() => void> = []
+  const calls = createCallBook(() => {})
+  const gate = createGate({
+    rules: [{ host: 'api.test', port }],
+    privateHosts: ['api.test'],
+    calls,
+    lookup: (_host, _options, callback) => { left.push(() => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }) }
+  })
+  const http = createHttpProxy(gate, calls)
+  const clients: Socket[] = []
+  const front = createServer({ allowHalfOpen: true }, socket => { clients.push(socket); http.serve(socket) })
+  await new Promise<void>(resolve => { front.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { front.close(); behind.close(); http.close() })
+  const opened = async (): Promise<number> => await new Promise(resolve => { behind.getConnections((_error, count) => { resolve(count) }) })
+  const program = (): Socket => {
+    const socket = connect(portOf(front), '127.0.0.1').on('error', () => {})
+    socket.write(`CONNECT api.test:${port} HTTP/1.1\r\nHost: api.test:${port}\r\n\r\n`)
+    return socket
+  }
+  for (let at = 0; at < 5; at++) {
+    const socket = program()
+    await waitFor('the name is looked up', () => left.length === at + 1)
+    socket.resetAndDestroy()
+  }
+  await waitFor('all have left', () => clients.every(({ destroyed }) => destroyed))
+  for (const answer of left) answer()
+  const stays = program()
+  await waitFor('another one is served', async () => { left.at(-1)?.(); return await opened() > 0 })
+  t.equal(await opened(), 1)
+  stays.destroy()
+  await waitFor('its connection ends with it', async () => await opened() === 0)
 })

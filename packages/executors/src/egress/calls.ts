@@ -26,13 +26,14 @@ export interface CallBook {
 /** How a connection came out. */
 export type EgressDecision = 'allowed' | 'denied'
 
-/** Denials of one call that are told. */
-const most = 20
+/** Denials of one call that are told, and connections of it that the audit has: a program may make thousands a second. */
+const most = { told: 20, audited: 1_000 }
 
-/** Keeps the calls of one network. `count` hears of each connection. */
-export function createCallBook (count: (decision: EgressDecision) => void): CallBook {
+/** Keeps the calls of one network. `onConnection` hears of each connection. */
+export function createCallBook (onConnection: (decision: EgressDecision) => void): CallBook {
   const calls = new Map<string, EgressCall>()
   const lines = new Map<EgressCall, Set<string>>()
+  const audited = new Map<EgressCall, number>()
 
   /** A connection that names no call may be anyone's of those that run: they have the same tenant and the same list. */
   const callsOf = (by: EgressCall | undefined): EgressCall[] => by === undefined ? [...calls.values()] : [by]
@@ -40,9 +41,12 @@ export function createCallBook (count: (decision: EgressDecision) => void): Call
   function record (
     target: Target, by: EgressCall | undefined, decision: EgressDecision, seen: { ms: number, sent: number, received: number }
   ): void {
-    count(decision)
+    onConnection(decision)
     const [call] = callsOf(by)
-    call?.audit.record({
+    const count = call === undefined ? 0 : audited.get(call) ?? 0
+    if (call === undefined || count >= most.audited) return
+    if (lines.has(call)) audited.set(call, count + 1)
+    call.audit.record({
       at: new Date(),
       tool: call.tool,
       job: call.job,
@@ -69,6 +73,7 @@ export function createCallBook (count: (decision: EgressDecision) => void): Call
           const told = [...lines.get(call) ?? []]
           calls.delete(token)
           lines.delete(call)
+          audited.delete(call)
           return told
         }
       }
@@ -81,7 +86,7 @@ export function createCallBook (count: (decision: EgressDecision) => void): Call
     denied (target, by, line) {
       for (const call of callsOf(by)) {
         const told = lines.get(call)
-        if (told === undefined || told.has(line) || told.size >= most) continue
+        if (told === undefined || told.has(line) || told.size >= most.told) continue
         told.add(line)
         call.log(line)
       }

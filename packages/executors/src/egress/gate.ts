@@ -28,8 +28,8 @@ export interface GateOptions {
 export interface Gate {
   /** The entry that lets a connection through. @throws EgressRefusal where there is none. */
   admit (target: Target, by: EgressCall | undefined): EgressRule
-  /** Connects to an admitted host, at the addresses that it has now. @throws EgressRefusal. */
-  open (target: Target, by: EgressCall | undefined): Promise<Socket>
+  /** Connects to an admitted host, at the addresses that it has now, for as long as its program is connected. @throws EgressRefusal. */
+  open (target: Target, by: EgressCall | undefined, client: Socket): Promise<Socket>
   /** Refuses what an admitted connection turned out to be. */
   refuse (target: Target, by: EgressCall | undefined, why: string): EgressRefusal
 }
@@ -65,8 +65,9 @@ export function createGate ({ rules, privateHosts, lookup = systemLookup, calls 
       if (rule === undefined) throw refuse(target, by, ', add it to "network"')
       return rule
     },
-    async open (target, by) {
+    async open (target, by, client) {
       const addresses = await addressesOf(target, by)
+      if (client.destroyed) throw new EgressRefusal(502, `egress: nobody waits for ${targetText(target)} any more`)
       const socket = connect({
         host: target.host,
         port: target.port,
@@ -81,6 +82,9 @@ export function createGate ({ rules, privateHosts, lookup = systemLookup, calls 
         }
       })
       calls.opened(target, by, socket)
+      const leave = (): void => { socket.destroy() }
+      client.once('close', leave)
+      socket.once('close', () => { client.off('close', leave) })
       return await new Promise((resolve, reject) => {
         const timer = setTimeout(() => { socket.destroy(Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })) }, connectMs)
         socket.once('error', error => { reject(new EgressRefusal(502, `egress: ${targetText(target)} can't be reached (${errorCode(error) ?? 'unknown'})`)) })

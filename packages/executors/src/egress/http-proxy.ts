@@ -1,5 +1,6 @@
 import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { takeAnswerInTurns, takeTurns } from '@toolyard/runtime'
 import { canonicalHost } from '@toolyard/runtime/outgoing'
 import type { CallBook, EgressCall } from './calls.ts'
 import { EgressRefusal, type Gate } from './gate.ts'
@@ -32,6 +33,7 @@ export function createHttpProxy (gate: Gate, calls: CallBook): HttpProxy {
     forward(request, response, tunnels.get(request.socket), { gate, by }).catch((error: unknown) => { answerRefusal(response, error) })
   })
   server.timeout = idleMs
+  takeTurns(server)
   server.on('connect', (request, client, head) => {
     if (!(client instanceof Socket)) return client.destroy()
     connect(request, client, head).catch((error: unknown) => { endWith(client, error) })
@@ -47,7 +49,7 @@ export function createHttpProxy (gate: Gate, calls: CallBook): HttpProxy {
     const target = targetOf(request.url ?? '')
     if (target === undefined || tunnels.has(client)) throw new EgressRefusal(403, 'egress: denied a CONNECT that names no host and port')
     const rule = gate.admit(target, by)
-    const upstream = await gate.open(target, by)
+    const upstream = await gate.open(target, by, client)
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     await carryTunnel({ client, head, target, rule, by }, upstream, gate, inside => { serveTunnel(inside, { target, by }) })
   }
@@ -87,8 +89,7 @@ async function forward (
   response.on('error', () => {})
   const { target, path } = destinationOf(request, tunnel, gate, by)
   gate.admit(target, by)
-  const upstream = await gate.open(target, by)
-  if (response.destroyed || request.socket.destroyed) return void upstream.destroy()
+  const upstream = await gate.open(target, by, request.socket)
   await new Promise<void>((resolve, reject) => {
     const outgoing = send({
       createConnection: () => upstream,
@@ -97,6 +98,7 @@ async function forward (
       headers: [...endToEnd(request), 'host', targetText(target).replace(/:80$/, ''), 'connection', 'close'],
       setHost: false
     })
+    takeAnswerInTurns(outgoing)
     response.once('close', () => {
       outgoing.destroy()
       resolve()

@@ -190,7 +190,7 @@ function serveListener (client: Socket, index: number, target: Target | undefine
 async function serveDirect (client: Socket, target: Target, { gate, calls, http }: Served): Promise<void> {
   const by = calls.find(undefined)
   const rule = gate.admit(target, by)
-  const upstream = await gate.open(target, by)
+  const upstream = await gate.open(target, by, client)
   const tunnel = { client, head: Buffer.alloc(0), target, rule, by }
   await carryTunnel(tunnel, upstream, gate, inside => { http.serveTunnel(inside, { target, by }) })
 }

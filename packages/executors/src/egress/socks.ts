@@ -24,7 +24,7 @@ export async function serveSocks (
   if (target === undefined) return reply(client, replies.unknownCommand)
   try {
     const rule = gate.admit(target, by)
-    const upstream = await gate.open(target, by)
+    const upstream = await gate.open(target, by, client)
     client.write(replyBytes(replies.done))
     const tunnel = { client, head: Buffer.alloc(0), target, rule, by }
     await carryTunnel(tunnel, upstream, gate, inside => { http.serveTunnel(inside, { target, by }) })

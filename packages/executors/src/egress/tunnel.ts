@@ -25,6 +25,7 @@ const greetingMs = 15_000
 export async function carryTunnel (
   { client, head, target, rule, by }: Tunnel, upstream: Socket, gate: Gate, serveHttp: (client: Socket) => void
 ): Promise<void> {
+  if (client.destroyed) return void upstream.destroy()
   const isPort = rule.port !== undefined
   client.once('close', () => { upstream.destroy() })
   upstream.once('close', () => { if (!client.destroyed) client.destroySoon() })

@@ -1,0 +1,42 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { createCallBook, createGate, createHttpProxy } from '@toolyard/executors'
+import t from 'tap'
+import { leavesLoopFree } from './longest-turn.ts'
+
+/** In a thread of its own: a host whose answer comes in pieces of one byte, and a program that asks it through the proxy. */
+const others = `
+const { createServer, connect } = require('node:net')
+const { parentPort, workerData: { pieces, front } } = require('node:worker_threads')
+const host = createServer(socket => {
+  socket.on('error', () => {}).once('data', () => { socket.end('HTTP/1.1 200 OK\\r\\ntransfer-encoding: chunked\\r\\n\\r\\n' + '1\\r\\n1\\r\\n'.repeat(pieces) + '0\\r\\n\\r\\n') })
+}).listen(0, '127.0.0.1', () => { parentPort.postMessage(host.address().port) })
+parentPort.on('message', request => {
+  const program = connect(front, '127.0.0.1').on('error', () => {}).on('close', () => { parentPort.postMessage(read) })
+  let read = 0
+  program.on('data', bytes => { read += bytes.length }).write(request)
+})`
+
+t.test('promise 10: neither a host nor a program holds up the proxy of a network with many small pieces', async t => {
+  const calls = createCallBook(() => {})
+  const gate = createGate({
+    rules: [{ host: 'api.test', port: undefined }], privateHosts: ['api.test'], calls, lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }
+  })
+  let port = 0
+  const proxy = createHttpProxy({ ...gate, open: async (target, ...rest) => await gate.open({ ...target, port }, ...rest) }, calls)
+  const front = createServer({ allowHalfOpen: true }, client => { proxy.serve(client) }).listen(0, '127.0.0.1')
+  await once(front, 'listening')
+  const thread = new Worker(others, { eval: true, workerData: { pieces: 60_000, front: (front.address() as AddressInfo).port } })
+  t.teardown(async () => { proxy.close(); front.close(); await thread.terminate() })
+  const told = async (): Promise<number> => await new Promise(resolve => { thread.once('message', (number: number) => { resolve(number) }) })
+  port = await told()
+  const asks = async (request: string): Promise<number> => {
+    thread.postMessage(request)
+    return await told()
+  }
+  const head = 'GET http://api.test/ HTTP/1.1\r\nhost: api.test\r\n'
+  await leavesLoopFree(t, 'an answer in 60,000 pieces', async () => { t.ok(await asks(`${head}connection: close\r\n\r\n`) > 60_000) })
+  await leavesLoopFree(t, 'a request in 60,000 pieces', async () => { t.ok(await asks(`POST${head.slice(3)}connection: close\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n1\r\n'.repeat(60_000)}0\r\n\r\n`) > 0) })
+  await leavesLoopFree(t, '1,000 requests at once', async () => { t.ok(await asks('GET http://other.test/ HTTP/1.1\r\nhost: other.test\r\n\r\n'.repeat(1_000)) > 0) })
+})
