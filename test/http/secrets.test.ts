@@ -24,11 +24,15 @@ const service = await injectService(t, {
     'bundle/mods/tell.py': 'import os\nfrom toolyard import Tool\n\nclass Tell(Tool):\n    def execute(self):\n        print(os.environ["GITHUB_TOKEN"])\n        return {"length": len(os.environ["GITHUB_TOKEN"]), "token": os.environ["GITHUB_TOKEN"]}\n',
     'bundle/manifest.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'test', description: 'For tests.' }, tools: [{ name: 'tell_python', description: 'Tells its secret.', module: 'mods.tell', secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } }] }),
     'tools/bin/tell_much': '#!/bin/sh\nprintf \'{"token": "\\\\u0074%s", "%s": 725653563933458432, "pad": "\' "$(printf %s "$GITHUB_TOKEN" | cut -c 2-)" "$GITHUB_TOKEN"\nhead -c 100000 /dev/zero | tr "\\0" x\necho \'"}\'\n',
+    'tools/bin/tell_cut': '#!/bin/sh\nread -r _\n[ "$1" = out ] && { head -c "$2" /dev/zero | tr "\\0" x; printf %s "$GITHUB_TOKEN"; head -c 2000 /dev/zero | tr "\\0" y; exit; }\n{ head -c "$2" /dev/zero | tr "\\0" x; printf "%s" "$GITHUB_TOKEN"; head -c "$3" /dev/zero | tr "\\0" y; } >&2\nexit 1\n',
     'tools/bin/tell': '#!/bin/sh\nread -r _\necho "to stderr $GITHUB_TOKEN" >&2\nprintf %s "$GITHUB_TOKEN" | wc -c >&2\necho "{\\"token\\": \\"$GITHUB_TOKEN\\"}"\n'
   },
   tools: [
     { name: 'who', http: { method: 'GET', url: `http://127.0.0.1:${port}/user`, headers: { Authorization: { secret: 'github', prefix: 'Bearer ' } } } },
     { name: 'tell_much', command: ['./tools/bin/tell_much'], permissions: [], secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } },
+    { name: 'tell_line', command: ['./tools/bin/tell_cut', 'line', '4080', '10'], permissions: [], secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } },
+    { name: 'tell_end', command: ['./tools/bin/tell_cut', 'end', '10', '1990'], permissions: [], secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } },
+    { name: 'tell_out', command: ['./tools/bin/tell_cut', 'out', '4080'], permissions: [], limits: { outputBytes: 4096 }, secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } },
     { name: 'tell', command: ['./tools/bin/tell'], permissions: [], secrets: { GITHUB_TOKEN: { secret: 'github', as: 'env' } } }
   ],
   env: {
@@ -89,6 +93,25 @@ t.test('a Python tool gets the secret of its caller, for that call alone', { ski
 t.test('a large output hides a secret too, also in names and written with escapes, and keeps its digits', async t => {
   const { text } = await client.request('/v1/tools/tell_much?wait_ms=20000', { key: keys.acme, body: {} })
   t.match(text, /^\{"token":"\*\*\*REDACTED\*\*\*","\*\*\*REDACTED\*\*\*":725653563933458432,"pad":"x{100000}"\}$/)
+})
+
+t.test('a secret of several lines is hidden line by line, without the white space around it, and so is what a cut has left of one', async t => {
+  const lines = ['-----BEGIN TOKEN-----', 'QWERTYUIOPasdfghjklzxcv', 'bnm4567890QWERTYUIOPasd', '-----END TOKEN-----']
+  const told = async (name: string): Promise<string> => {
+    const { results: [result] } = await client.batch([{ call_id: '1', name }], { wait_ms: 20_000 }, keys.acme)
+    const { text } = await client.request(`/v1/jobs/${result?.job_id}`, { key: keys.acme })
+    return text + (await client.request(`/v1/jobs/${result?.job_id}/logs`, { key: keys.acme })).text
+  }
+  await client.request('/v1/secrets/github', { method: 'PUT', key: keys.acme, body: { value: `${lines.join('\n')}\n` } })
+  const whole = await told('tell')
+  for (const line of lines) t.notOk(whole.includes(line), line)
+  await client.request('/v1/secrets/github', { method: 'PUT', key: keys.acme, body: { value: 'abcdefghij-0123456789-klmnopqrst' } })
+  for (const name of ['tell_line', 'tell_end', 'tell_out']) {
+    const text = await told(name)
+    t.ok(text.includes('***REDACTED***'), name)
+    t.notMatch(text, /abcdef|opqrst/, name)
+  }
+  await client.request('/v1/secrets/github', { method: 'PUT', key: keys.acme, body: { value: values.acme } })
 })
 
 t.test('no value is in Redis, nor in a file of the service', async t => {

@@ -2,7 +2,7 @@ import { mapTexts } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
 import type { Threads } from '@toolyard/runtime/threads'
 import { readLargeOutput } from './result/large-output.ts'
-import { withoutTexts } from './result/output-task.ts'
+import { withoutParts, withoutTexts } from './result/output-task.ts'
 import { secretForms } from './result/secret-forms.ts'
 import { failure, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
 
@@ -11,6 +11,9 @@ export interface SecretSource {
   /** The values for a call, by name; without those that nobody has stored for it. */
   open (names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }): Promise<ReadonlyMap<string, string>>
 }
+
+/** UTF-16 units of a line of the log that may have been cut: it keeps its first 4 KiB. */
+const longLine = 1_000
 
 /** What a call uses of stored secrets. */
 interface CallSecrets {
@@ -57,20 +60,23 @@ function hideSecrets (
   const forms = secretForms(Object.values(variables), [])
   if (forms.length === 0) return { context, hide: async outcome => await Promise.resolve(outcome) }
   const mask = (text: string): string => withoutTexts(text, forms)
+  // What is said of a failure is the beginning or the end of what was printed.
+  const maskParts = (text: string): string => withoutParts(text, forms)
   return {
     context: {
       ...context,
-      log: line => { context.log(mask(line)) },
+      log: line => { context.log(line.length < longLine ? mask(line) : maskParts(line)) },
       progress: latest => { context.progress?.({ ...latest, text: latest.text === null ? null : mask(latest.text) }) }
     },
     async hide (outcome) {
       if (!outcome.ok) {
         const { code, message, details } = outcome.error
-        const shown = details === undefined ? {} : { details: mapTexts(details, mask) }
-        return { ...outcome, error: { code, message: mask(message), ...shown } }
+        const shown = details === undefined ? {} : { details: mapTexts(details, maskParts) }
+        return { ...outcome, error: { code, message: maskParts(message), ...shown } }
       }
-      if (outcome.json === undefined) return { ...outcome, output: mapTexts(outcome.output, mask) }
-      const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms }, { threads, signal: context.signal })
+      const isCut = outcome.cut !== undefined
+      if (outcome.json === undefined) return { ...outcome, output: mapTexts(outcome.output, isCut ? maskParts : mask) }
+      const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms, isCut }, { threads, signal: context.signal })
       return hidden.ok ? { ...outcome, ...hidden } : hidden
     }
   }

@@ -2,15 +2,18 @@
 const leastHidden = 6
 
 /**
- * Every text that would give a secret away: as it is, as JSON and a URL have it, and as base64 has it, also in the midst of
- * another text. The longest first.
+ * Every text that would give a secret away: as it is, without the white space around it, line by line, as JSON and a URL have
+ * it, and as base64 has it, also in the midst of another text. The longest first.
  *
  * @param values the secrets.
  * @param sent texts with a secret in them, such as headers as they were sent.
  */
 export function secretForms (values: Iterable<string>, sent: readonly string[]): string[] {
-  const forms = [...values].flatMap(value => [value, ...jsonForms(value), formOf(value)])
-  const encoded = [...sent, ...values].flatMap(base64Forms)
+  // What is printed loses the white space around it, and comes line by line.
+  const wholes = [...values].flatMap(value => [value, value.trim()])
+  const lines = wholes.flatMap(value => value.split(/[\r\n]+/)).map(line => line.trim())
+  const forms = [...new Set([...wholes, ...lines])].flatMap(value => [value, ...jsonForms(value), formOf(value)])
+  const encoded = [...sent, ...wholes].flatMap(base64Forms)
   return [...new Set([...sent, ...forms, ...encoded])].filter(text => text.length >= leastHidden).sort((a, b) => b.length - a.length)
 }
 
