@@ -5,7 +5,7 @@ import { useAccess } from '../access/context.ts'
 import { asError } from '../access/load.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Problem } from '../parts/notice.tsx'
-import { runAgain } from './run-again.ts'
+import { runAgain } from '../again/run-again.ts'
 
 type Action = 'cancel' | 'remove' | 'again'
 

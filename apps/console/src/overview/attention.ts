@@ -1,7 +1,7 @@
 import type { LostWorker, QueueView, SessionView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
 import { fullnessOf } from '../files/fullness.ts'
 import { hrefOf } from '../parts/route.ts'
-import { programFault } from '../tools/program-fault.ts'
+import { programFault } from '../parts/program-fault.ts'
 import { bytes, span } from '../parts/times.ts'
 
 /** What an operator should look at. */

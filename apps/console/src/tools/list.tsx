@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { useKeys } from '../parts/keys.ts'
-import { programFault } from './program-fault.ts'
+import { programFault } from '../parts/program-fault.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 

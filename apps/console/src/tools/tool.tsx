@@ -11,7 +11,7 @@ import { hrefOf } from '../parts/route.ts'
 import { CallForm } from './call-form.tsx'
 import { Findings, ToolState } from './list.tsx'
 import { Usage } from './usage.tsx'
-import { programFault } from './program-fault.ts'
+import { programFault } from '../parts/program-fault.ts'
 
 /** What each permission opens in the sandbox; docs/security.md has the table. */
 const opened: Readonly<Record<string, string>> = {
