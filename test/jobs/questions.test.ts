@@ -1,6 +1,8 @@
 import type { InvokeBatchResponse, JobView } from '@toolyard/contract'
+import { Approvals } from '@toolyard/queue'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { cancel, reach, submit } from './submission.ts'
 
@@ -83,6 +85,18 @@ t.test('a tool that asks twice gets both answers; an answer to another question 
   t.match(await answer(id, { answer: { seat: 'aisle' }, number: 1 }), { status: 409, text: /another question/ })
   t.equal((await answer(id, { answer: { seat: 'window' }, number: 2 })).status, 200)
   t.match(await reach(client, id, 'succeeded'), { attempts: 3, result: { answers: [{ seat: 'aisle' }, { seat: 'window' }] } })
+})
+
+t.test('an answer that was sent before the question was there to check it is not taken for one that fits', async t => {
+  const id = await ask('book')
+  const redis = await connectTo(t, service.redis)
+  // An answer that isn't taken needs nothing else.
+  const approvals = new Approvals({ redis } as never)
+  for (const number of [1, undefined]) {
+    t.equal(await approvals.answer({ queue: 'default', id, tenant: undefined }, { answer: '{"seat":"roof"}', number, isChecked: false }), 'other')
+  }
+  t.equal((await answer(id, { answer: { seat: 'aisle' }, number: 1 })).status, 200)
+  t.match(await reach(client, id, 'succeeded'), { result: { answers: [{ seat: 'aisle' }] } })
 })
 
 t.test('a job that waits for an answer can be cancelled, and is answered by the keys of its tenant alone', async t => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
@@ -7,12 +8,16 @@ import { connect, meta, rpc, type RpcAnswer } from './clients.ts'
 const form = { type: 'object', properties: { seat: { type: 'string', enum: ['aisle', 'window'] } }, required: ['seat'] }
 const asking = `sleep 1; if [ -z "$TOOLYARD_ANSWER" ]; then echo '{"$ask":{"name":"seat","text":"Which?","schema":${JSON.stringify(form)}}}'; else cat "$TOOLYARD_ANSWER"; fi`
 
+const fields = Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`f${at}`, { type: 'string', maxLength: 3 }]))
+const survey = JSON.stringify({ $ask: { text: 'Which?', schema: { type: 'object', properties: fields } } })
+
 const { client: http, api, startApi } = await createService(t, {
   files: programs,
   tools: [
     ...entries,
     { name: 'fail_late', schema: { type: 'object' }, command: ['/bin/sh', '-c', 'sleep 1; echo too late >&2; exit 3'] },
     { name: 'confirm', schema: { type: 'object' }, command: ['/bin/sh', '-c', asking], asks: true },
+    { name: 'survey', schema: { type: 'object' }, command: ['/bin/sh', '-c', `echo '${survey}'`], asks: true },
     { name: 'quick', schema: { type: 'object' }, command: ['./tools/bin/nap'], timeoutSec: 5 }
   ]
 })
@@ -82,6 +87,19 @@ t.test('a task whose tool asks something is input_required, and goes on with wha
   const declined = await waiting()
   await of('update', declined, { inputResponses: { seat: { action: 'decline' } } })
   t.match(await settled(declined), { status: 'cancelled' })
+})
+
+t.test('answers that take a thread to check take the same one', async t => {
+  const form = { ...meta, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
+  const threads = (): number => Number(/Threads:\s+(\d+)/.exec(readFileSync(`/proc/${api.child.pid}/status`, 'utf8'))?.[1])
+  const { requestState } = await call('survey', {}, form)
+  const answered = async (): Promise<unknown> => (await rpc(api.address, 'tools/call', {
+    name: 'survey', arguments: {}, requestState, inputResponses: { answer: { action: 'accept', content: { f0: 'too long' } } }
+  }, { key, meta: form })).body.result
+  t.match(await answered(), { resultType: 'input_required', inputRequests: { answer: { params: { message: /\/f0/ } } } })
+  const before = threads()
+  await Promise.all(Array.from({ length: 8 }, answered))
+  t.ok(threads() <= before + 2, `${before} threads, then ${threads()}`)
 })
 
 t.test('a call that ends soon is answered at once, and so is a call of a tool with a short timeout', async t => {

@@ -2,7 +2,7 @@ import { HttpError, isRecord, limits, writeJson, type AnswerRequest, type JobVie
 import { createAnswerSchemas, type AnswerSchemas } from '@toolyard/manifests'
 import type { AnswerResult, Approvals } from '@toolyard/queue'
 
-/** Answers what the tools of jobs ask. */
+/** Answers what the tools of jobs ask; to be made once, since schemas are checked in threads. */
 export class Answerer {
   readonly #approvals: Approvals
   readonly #schemas: AnswerSchemas = createAnswerSchemas()
@@ -23,7 +23,9 @@ export class Answerer {
     // Of an answer that is sent again, its question is no longer there to be checked against.
     const given = question === undefined ? answer : await this.#checked(question.schema, answer)
     if (question === undefined && number === undefined) throw new HttpError('CONFLICT', `The job asks nothing: it is ${status}`)
-    const result = await this.#approvals.answer({ id, queue, tenant }, { answer: writeJson(given), number })
+    // What was checked answers the question that it was checked for, and no other one.
+    const about = { number: number ?? question?.number, isChecked: question !== undefined }
+    const result = await this.#approvals.answer({ id, queue, tenant }, { answer: writeJson(given), ...about })
     if (result === 'missing') throw new HttpError('NOT_FOUND', 'Job not found')
     const refusal = refusals[result]
     if (refusal !== undefined) throw new HttpError('CONFLICT', refusal)

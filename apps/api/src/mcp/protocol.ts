@@ -5,7 +5,9 @@ import {
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Approvals } from '@toolyard/queue'
 import type { FastifyBaseLogger } from 'fastify'
+import { Answerer } from '../invocation/answerer.ts'
 import { toHttpError } from '../plugins/errors.ts'
 import type { CatalogChange } from './catalog-changes.ts'
 import type { Exchange } from './call/exchange.ts'
@@ -22,7 +24,8 @@ import { callTool } from './call/tool-call.ts'
  * takes 17 MB and a fifth of a second of processor time.
  */
 
-export interface ProtocolParts extends Omit<OfferParts, 'skills'> {
+export interface ProtocolParts extends Omit<OfferParts, 'skills' | 'answerer'> {
+  approvals: Approvals
   log: FastifyBaseLogger
 }
 
@@ -61,7 +64,8 @@ export class Protocol {
   readonly #handlers: { stream: McpHttpHandler, other: McpHttpHandler }
 
   constructor (parts: ProtocolParts) {
-    this.#parts = { ...parts, skills: new SkillResources(() => parts.catalog.registry.skills(), parts.log) }
+    const skills = new SkillResources(() => parts.catalog.registry.skills(), parts.log)
+    this.#parts = { ...parts, answerer: new Answerer(parts.approvals), skills }
     const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo, 'modern'), {
       legacy: 'reject',
       responseMode,

@@ -2,7 +2,7 @@ import type { CallError } from '@toolyard/contract'
 import { approvedCallsKey, whileAvailable, type Redis } from '@toolyard/store'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { enterEvents } from '../queues/callback-outbox.ts'
-import { noteAnswer, type AnswerResult, type AskingJob } from '../queues/asked-jobs.ts'
+import { noteAnswer, type AnswerResult, type AskingJob, type GivenAnswer } from '../queues/asked-jobs.ts'
 import { decide, type Decision, type DecisionResult, type HeldJob } from '../queues/held-jobs.ts'
 import { approvalDenied, type ApprovalRecord } from '../record/approval.ts'
 import { promote } from '../queues/release.ts'
@@ -45,9 +45,9 @@ export class Approvals {
    * Notes the answer to what the tool of a job asks, once, and lets the job go on; should this process die in between, it becomes
    * due by itself.
    *
-   * @param answer JSON in one line; `number` is that of the question, undefined for the one that is asked now
+   * @param answer see `noteAnswer`
    */
-  async answer (job: AskingJob, answer: { answer: string, number: number | undefined }): Promise<AnswerResult> {
+  async answer (job: AskingJob, answer: GivenAnswer): Promise<AnswerResult> {
     const { redis, queues } = this.#parts
     const result = await noteAnswer(redis, job, answer)
     if (result === 'taken' || result === 'done') await whileAvailable(promote(queues, job))

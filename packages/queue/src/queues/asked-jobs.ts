@@ -32,12 +32,12 @@ return 1
 `
 
 /**
- * KEYS: job, held, delayed. ARGV: id, tenant or nothing, number of the question or nothing, answer, channel. Answers what became
- * of it.
+ * KEYS: job, held, delayed. ARGV: id, tenant or nothing, number of the question or nothing, answer, channel, whether it was
+ * checked or nothing. Answers what became of it.
  */
 const answerScript = `
 ${clock}${leavePart}
-local id, tenant, number, answer, channel = unpack(ARGV)
+local id, tenant, number, answer, channel, checked = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'cancelled', '${askedField}', '${answersField}')
 if not job[1] then return 'missing' end
 if job[2] or job[3] then return 'ended' end
@@ -46,6 +46,7 @@ local asked, answers = cjson.decode(job[4]), job[5] or ''
 if number ~= '' and tonumber(number) ~= asked.number then return 'other' end
 if asked.state == 'answered' and number ~= '' and string.sub(answers, -#answer - 1) == answer .. '\\n' then return 'done' end
 if asked.state ~= 'asked' then return asked.state end
+if checked == '' then return 'other' end
 if now >= asked.ends then return 'expired' end
 ${goOnWhenFull('KEYS[1]')}
 asked.state = 'answered'
@@ -85,13 +86,23 @@ export interface AskingJob {
  */
 export type AnswerResult = 'taken' | 'done' | 'answered' | 'ended' | 'expired' | 'other' | 'unasked' | 'missing'
 
+/** An answer to a question. */
+export interface GivenAnswer {
+  /** JSON in one line. */
+  answer: string
+  /** That of the question. */
+  number: number | undefined
+  /** It fits the schema of that question. One that wasn't checked can only repeat what was answered before. */
+  isChecked: boolean
+}
+
 /** Notes an answer, once. @throws RedisUnavailableError */
 export async function noteAnswer (
-  redis: Redis, { queue, id, tenant = '' }: AskingJob, { answer, number }: { /** JSON in one line. */ answer: string, number: number | undefined }
+  redis: Redis, { queue, id, tenant = '' }: AskingJob, { answer, number, isChecked }: GivenAnswer
 ): Promise<AnswerResult> {
   const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed')]
   return fromRedis<AnswerResult>(await whileAvailable(
-    redis.eval(answerScript, keys.length, ...keys, id, tenant, number ?? '', answer, jobChannel(id))
+    redis.eval(answerScript, keys.length, ...keys, id, tenant, number ?? '', answer, jobChannel(id), isChecked ? 1 : '')
   ))
 }
 

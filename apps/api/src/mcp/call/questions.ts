@@ -1,9 +1,9 @@
 import { HttpError, isRecord, type QuestionView } from '@toolyard/contract'
-import type { Approvals, ReadJob } from '@toolyard/queue'
+import type { ReadJob } from '@toolyard/queue'
 import {
   CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, type InputRequests, type InputRequiredResult, type ServerContext
 } from '@modelcontextprotocol/server'
-import { Answerer } from '../../invocation/answerer.ts'
+import type { Answerer } from '../../invocation/answerer.ts'
 
 /*
  * What tools ask, as clients of 2026 are asked: the answer to a call says what is asked, and the client calls again with what a
@@ -51,12 +51,12 @@ export function resumedBy ({ mcpReq }: ServerContext): { jobId: string, number: 
 export type Said = { kind: 'answered' } | { kind: 'again', fault: string } | { kind: 'declined' }
 
 /** Hands on what a client has said to the question that a job asks now. */
-export async function handOn ({ view }: ReadJob, question: QuestionView, responses: unknown, approvals: Approvals): Promise<Said> {
+export async function handOn ({ view }: ReadJob, question: QuestionView, responses: unknown, answerer: Answerer): Promise<Said> {
   const response = isRecord(responses) ? responses[question.name] : undefined
   if (!isRecord(response) || typeof response['action'] !== 'string') return { kind: 'again', fault: '' }
   if (response['action'] !== 'accept') return { kind: 'declined' }
   try {
-    await new Answerer(approvals).answer(view, { answer: response['content'] ?? {}, number: question.number })
+    await answerer.answer(view, { answer: response['content'] ?? {}, number: question.number })
     return { kind: 'answered' }
   } catch (error) {
     // Somebody else has answered meanwhile.

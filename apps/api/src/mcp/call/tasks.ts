@@ -1,11 +1,12 @@
 import { HttpError, isRecord, type CallError } from '@toolyard/contract'
-import type { Approvals, JobCanceller, JobReader, ReadJob } from '@toolyard/queue'
+import type { JobCanceller, JobReader, ReadJob } from '@toolyard/queue'
 import {
   CLIENT_CAPABILITIES_META_KEY, fromJsonSchema, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode,
   type CallToolResult, type Result, type Server, type ServerContext
 } from '@modelcontextprotocol/server'
 import type { ReturnedImages } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
+import type { Answerer } from '../../invocation/answerer.ts'
 import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
 import { callResult, filesIn, type ResultParts } from './call-result.ts'
 import { cuttingOf } from './cutting.ts'
@@ -25,7 +26,7 @@ export interface TaskParts {
   retentionSec: number
   images: ReturnedImages
   lists: ToolLists
-  approvals: Approvals
+  answerer: Answerer
 }
 
 /** The extension's name among the capabilities. */
@@ -92,7 +93,7 @@ export function serveTasks (
     const job = await findJob(parts.jobs, params.taskId, exchange.principal).catch(unknownTask)
     const { question } = job.view
     if (question === undefined) return {}
-    const said = await handOn(job, question, params.inputResponses ?? context.mcpReq.inputResponses, parts.approvals)
+    const said = await handOn(job, question, params.inputResponses ?? context.mcpReq.inputResponses, parts.answerer)
     if (said.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
     return {}
   }))

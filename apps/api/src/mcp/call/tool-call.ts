@@ -105,7 +105,7 @@ async function goOn (
   const { id, queue, question } = job.view
   if (question !== undefined && isAnswered) return askedOf(id, question)
   if (question !== undefined) {
-    const said = await handOn(job, question, context.mcpReq.inputResponses, parts.approvals)
+    const said = await handOn(job, question, context.mcpReq.inputResponses, parts.answerer)
     if (said.kind === 'again') return askedOf(id, question, said.fault)
     if (said.kind === 'declined') await parts.canceller.cancel(queue, id)
   }
