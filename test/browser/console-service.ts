@@ -80,6 +80,7 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
   const { results: [batched] } = await client.batch([{ call_id: 'a', name: 'count_words', arguments: { path: 'a.md' } }, { call_id: 'b', name: 'count_words', arguments: { path: 'b.md' } }])
   const { job: { request = '' } } = (await client.request<{ job: { request?: string } }>(`/v1/jobs/${String(batched?.job_id)}`)).body
   await submit(client, { type: 'agentcli.count_words', input: { path: 'weekly.md' }, queue: 'weekly' })
+  await client.request('/v1/queues/weekly', { method: 'PATCH', body: { paused: false } })
   await client.request('/v1/files/notes/today.md', { method: 'PUT', body: '# Today\n\n- the import of orders\n- the report by mail\n' })
   await client.request('/v1/files/table.csv', { method: 'PUT', body: 'day,count\n2026-11-23,96\n' })
   const { body: { session } } = await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })
@@ -101,6 +102,7 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
     ['tool', '#/tools/count_words', 'Where it comes from'],
     ['workers', '#/workers', 'alive'],
     ['keys', '#/keys', 'limited'],
+    ['audit', '#/audit', 'resumed the queue'],
     ['job', `#/jobs/${words}`, 'Output'],
     ['job-failed', `#/jobs/${failed}`, 'the mail host does not answer'],
     ['job-running', `#/jobs/${running.id}`, 'imported 100'],

@@ -18,7 +18,7 @@ t.test('without a key the document has the fixed routes and no tool', async t =>
   t.same(toolPaths(document), [])
   t.same(Object.keys(document.paths).sort(), [
     '/health', '/metrics', '/openapi.json', '/ready', '/v1/agent-tools', '/v1/agent-tools/invoke-batch',
-    '/v1/approvals', '/v1/approvals/{id}', '/v1/auth/login', '/v1/auth/logout', '/v1/auth/sse-token', '/v1/auth/whoami', '/v1/bulk', '/v1/bulk/{id}', '/v1/bulk/{id}/stop',
+    '/v1/approvals', '/v1/approvals/{id}', '/v1/audit', '/v1/auth/login', '/v1/auth/logout', '/v1/auth/sse-token', '/v1/auth/whoami', '/v1/bulk', '/v1/bulk/{id}', '/v1/bulk/{id}/stop',
     '/v1/files', '/v1/files/{path}', '/v1/job-types', '/v1/job-types/{name}', '/v1/jobs', '/v1/jobs/counts', '/v1/jobs/{id}',
     '/v1/jobs/{id}/answer', '/v1/jobs/{id}/cancel', '/v1/jobs/{id}/logs', '/v1/jobs/{id}/promote', '/v1/jobs/{id}/steps', '/v1/jobs/{id}/stream', '/v1/keys', '/v1/keys/{name}',
     '/v1/queues', '/v1/queues/{name}', '/v1/registry', '/v1/registry/{name}', '/v1/secrets', '/v1/secrets/rotate', '/v1/secrets/{name}', '/v1/sessions', '/v1/sessions/{id}', '/v1/sessions/{id}/files',

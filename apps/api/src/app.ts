@@ -27,6 +27,7 @@ import type { JobTypes } from './catalog/job-types.ts'
 import { resourceMetadataRoutes } from './mcp/resource-metadata.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { auth } from './plugins/auth.ts'
+import { changeTrail } from './plugins/change-trail.ts'
 import { ClientErrors, hostIsOptional } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/body/json-body.ts'
@@ -191,14 +192,9 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   void app.register(jsonBody)
   void app.register(healthRoutes, { readiness: options.readiness, workers: options.workers })
   const { metrics, dashboard, sessions: { isRequired: sessionsRequired } } = options
-  if (metrics !== undefined) {
-    void app.register(async own => {
-      await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: ticketIssuer })
-      await own.register(metricsRoute, { metrics })
-    })
-  }
   void app.register(async own => {
     await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: ticketIssuer })
+    if (metrics !== undefined) await own.register(metricsRoute, { metrics })
     await own.register(openApiRoutes, { catalog: deps.catalog, routes, authDisabled: options.authDisabled, basePath: options.basePath })
   })
   void app.register(docsRoutes, { basePath: options.basePath })
@@ -230,6 +226,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: ticketIssuer, logins })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
     await v1.register(knownQuery)
+    await v1.register(changeTrail, { trail: deps.changes })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, logs: deps.logs, images, ending: deps.ending })
     await v1.register(toolRoutes, { invoker: toolInvoker, ending: deps.ending, basePath: options.basePath })
     await v1.register(registryRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes })

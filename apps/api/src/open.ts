@@ -5,8 +5,9 @@ import {
   JobWatch, IdempotencyStore, OutputStore, QueueDirectory
 } from '@toolyard/queue'
 import {
-  connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, listWorkers, McpSessions, RateLimit, RedisGuard,
-  openSecrets, RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets, whileAvailable
+  ChangeTrail, connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, listWorkers, McpSessions,
+  openSecrets, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets,
+  whileAvailable
 } from '@toolyard/store'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, noManifests, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf,
@@ -138,11 +139,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   })
   const storedKeys = new StoredKeys(commands, replicas)
   storedKeys.listen(subscriber)
-  const sessions = new Sessions(commands, replicas)
+  const [sessions, leases] = [new Sessions(commands, replicas), new SessionLeases(commands)]
   sessions.listen(subscriber)
-  const leases = new SessionLeases(commands)
-  const sessionSettings = sessionSettingsOf(settings)
-  const serviceFiles = serviceFilesOf(settings, env)
+  const [sessionSettings, serviceFiles] = [sessionSettingsOf(settings), serviceFilesOf(settings, env)]
   const tracer = await openTracer(tracesOf(settings, 'api'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const app = buildApp({
     catalog,
@@ -158,6 +157,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     jobTypeTable,
     lister,
     bulk,
+    changes: new ChangeTrail(commands),
     canceller,
     approvals,
     finished,

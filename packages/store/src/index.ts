@@ -35,6 +35,7 @@ export {
 export { CallCounter, type EndedCall } from './tables/call-counter.ts'
 export { readSeries, readUsageName, seriesName, type Series } from './tables/call-series.ts'
 export { quantile, Tally, type Histogram, type TallyRecord } from './tables/call-tally.ts'
+export { ChangeTrail, type Change, type SeenChange } from './tables/change-trail.ts'
 export { ImportFaultTable, type SharedImportFault } from './tables/import-fault-table.ts'
 export { JobTypeTable, type JobTypeOverride } from './tables/job-type-table.ts'
 export { goneError, SessionLeases, type SessionStay } from './tables/session-leases.ts'

@@ -43,7 +43,7 @@ export async function approvalRoutes (app: App, { approvals, jobs, lister, keys 
   })
 
   app.post('/approvals/:id', {
-    config: { role: 'approver' },
+    config: { role: 'approver', changes: { action: 'approval.decide', fields: ['decision', 'reason', 'digest'] } },
     schema: { params, body: DecisionRequest, response: { 200: ApprovalResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check gives the texts; only the body needs one.
     validatorCompiler: ({ httpPart }) => (value: unknown) => {

@@ -57,7 +57,7 @@ export async function sessionRoutes (app: App, { sessions, settings, maxBytes }:
     ok: true as const, session: view(await findSession(sessions, request.params.id, principalOf(request)))
   }))
 
-  app.delete('/sessions/:id', { schema: { params, response: { 202: SessionResponse, ...errors } } }, async (request, reply) => {
+  app.delete('/sessions/:id', { config: { changes: { action: 'session.remove' } }, schema: { params, response: { 202: SessionResponse, ...errors } } }, async (request, reply) => {
     const { id } = request.params
     const removed = found(jobIdPattern.test(id) ? await sessions.remove(id, principalOf(request).tenant) : undefined)
     request.log.info({ key: principalOf(request).name, session: id }, 'session is removed')

@@ -13,6 +13,7 @@ import { Empty } from '../parts/notice.tsx'
 import { Frame, type Place } from './frame.tsx'
 import { hrefOf, useRoute, type Route } from '../parts/route.ts'
 import { OverviewPage } from '../overview/overview.tsx'
+import { AuditPage } from '../operation/audit.tsx'
 import { KeysPage } from '../operation/keys.tsx'
 import { WorkersPage } from '../operation/workers.tsx'
 import { ToolsPage } from '../tools/list.tsx'
@@ -21,7 +22,7 @@ import { WorkflowsPage } from '../workflows/list.tsx'
 import { WorkflowPage } from '../workflows/workflow.tsx'
 import { useTheme } from './theme.ts'
 
-const places: ReadonlyArray<Place & { /** For keys without a tenant; for their admins. */ isFor?: 'operators' | 'admins' }> = [
+const places: ReadonlyArray<Place & { /** For keys without a tenant; for their admins; for all admins. */ isFor?: 'operators' | 'admins' | 'all admins' }> = [
   { path: 'overview', title: 'Overview', icon: 'overview' },
   { path: 'jobs', title: 'Jobs', icon: 'jobs' },
   { path: 'approvals', title: 'Approvals', icon: 'approvals' },
@@ -29,7 +30,8 @@ const places: ReadonlyArray<Place & { /** For keys without a tenant; for their a
   { path: 'workflows', title: 'Workflows', icon: 'workflows' },
   { path: 'sessions', title: 'Sessions', icon: 'sessions' },
   { path: 'workers', title: 'Workers', icon: 'workers', isFor: 'operators' },
-  { path: 'keys', title: 'Keys', icon: 'keys', isFor: 'admins' }
+  { path: 'keys', title: 'Keys', icon: 'keys', isFor: 'admins' },
+  { path: 'audit', title: 'Audit', icon: 'audit', isFor: 'all admins' }
 ]
 
 /** Who looks at the page: nobody known yet, nobody, or a person. */
@@ -104,6 +106,7 @@ function Page ({ current, route, list }: { current: string, route: Route, list: 
   if (current === 'approvals') return <ApprovalsPage />
   if (current === 'workers') return <WorkersPage />
   if (current === 'keys') return <KeysPage />
+  if (current === 'audit') return <AuditPage route={route} />
   if (current === 'overview') return <OverviewPage route={route} />
   if (current === 'jobs') return id === undefined ? <JobsPage route={route} /> : <JobPage key={id} id={id} back={list} />
   return <main><h1>Not found</h1><Empty title='There is no such page.'><a href={hrefOf([])}>To the overview</a></Empty></main>
@@ -114,6 +117,7 @@ function Files ({ id, route }: { id: string | undefined, route: Route }): VNode 
   return id === 'shared' ? <SharedWorkspacePage route={route} /> : <SessionPage key={id} id={id} route={route} />
 }
 
-function isOpen (to: 'operators' | 'admins', { tenant, role, name }: Person): boolean {
+function isOpen (to: 'operators' | 'admins' | 'all admins', { tenant, role, name }: Person): boolean {
+  if (to === 'all admins') return role === 'admin'
   return tenant === undefined && (to === 'operators' || (role === 'admin' && name !== 'auth-disabled'))
 }

@@ -8,6 +8,7 @@ const paths = {
   workflows: 'M6 3v6m0 6v6M6 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6zm3 3h4a5 5 0 0 0 5-5V3',
   sessions: 'M3 6a2 2 0 0 1 2-2h4l2 3h8a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z',
   workers: 'M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01',
+  audit: 'M12 8v4l3 2M12 3a9 9 0 1 0 9 9M16 3.500l4 1-1 4',
   keys: 'M15 9a4 4 0 1 1-3.900-5 4 4 0 0 1 3.900 5zM11 11l-8 8v2h4v-3h3v-3l2.500-2.500'
 } as const
 

@@ -15,6 +15,17 @@ const shownTool = {
   file: '/srv/tools/tools.json'
 }
 
+const shownChange = {
+  id: '1764200000000-0',
+  at: '2026-11-27T00:13:20.000Z',
+  key: 'boss',
+  tenant: null,
+  action: 'queue.switch',
+  target: 'reports',
+  about: { paused: true },
+  request: examples.requestId
+}
+
 /** What the document says of the routes for operators, by method and path. */
 export const operationDescriptions: Readonly<Record<string, RouteDescription>> = {
   'GET /v1/workers': {
@@ -23,6 +34,15 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     summary: 'List the workers that are alive',
     description: 'For keys without a tenant. A key that is bound to queues sees the names of these alone. A worker that died is in `lost` after 5 s, for 15 min.',
     answers: { 200: { description: 'The workers.', example: { ok: true, workers: [examples.worker], count: 1, lost: [] } } }
+  },
+  'GET /v1/audit': {
+    id: 'changes.list',
+    tag: 'operation',
+    summary: 'List who has changed what, the latest first',
+    description: 'Decisions about held calls, cancelled and removed jobs, paused queues, switched tools, keys, secrets and sessions, by the console ' +
+      'or by the API. For admins; those of a tenant see the changes of its keys. Arguments, outputs and secrets are never in it.',
+    errors: [400],
+    answers: { 200: { description: 'The changes.', example: { ok: true, changes: [shownChange], next_cursor: null } } }
   },
   'POST /v1/bulk': {
     id: 'bulk.begin',

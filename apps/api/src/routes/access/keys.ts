@@ -25,6 +25,7 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
   })
 
   app.post('/keys', {
+    config: { changes: { action: 'key.make', fields: ['role', 'tenant', 'permissions', 'queue_allowlist', 'namespaces', 'expires_in_sec'] } },
     schema: { body: NewKeyRequest, response: { 201: NewKeyResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check names the field.
     validatorCompiler: () => (body: unknown) => {
@@ -46,6 +47,7 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
   })
 
   app.delete('/keys/:name', {
+    config: { changes: { action: 'key.revoke' } },
     schema: { params: Type.Object({ name: Type.String() }), response: { 200: RevokedKey, '4xx': ErrorBody, '5xx': ErrorBody } }
   }, async request => {
     requireUnbound(principalOf(request))

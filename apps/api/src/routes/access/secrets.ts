@@ -25,7 +25,7 @@ export async function secretRoutes (app: App, options: SecretRoutesOptions): Pro
     return { ok: true as const, secrets: all, count: all.length }
   })
 
-  app.put('/secrets/:name', { schema: { params, body: SecretRequest, response: { 200: SecretAnswer, ...errors } } }, async request => {
+  app.put('/secrets/:name', { config: { changes: { action: 'secret.set', fields: ['scope', 'tenant'] } }, schema: { params, body: SecretRequest, response: { 200: SecretAnswer, ...errors } } }, async request => {
     const { name } = request.params
     const { value, ...place } = request.body
     const scope = scopeOf(place, principalOf(request))
@@ -34,7 +34,7 @@ export async function secretRoutes (app: App, options: SecretRoutesOptions): Pro
     return { ok: true as const, name }
   })
 
-  app.delete('/secrets/:name', { schema: { params, querystring: SecretPlace, response: { 200: SecretAnswer, ...errors } } }, async request => {
+  app.delete('/secrets/:name', { config: { changes: { action: 'secret.remove' } }, schema: { params, querystring: SecretPlace, response: { 200: SecretAnswer, ...errors } } }, async request => {
     const { name } = request.params
     const scope = scopeOf(request.query, principalOf(request))
     if (!await stored().remove(name, scope)) throw new HttpError('NOT_FOUND', 'There is no such secret')
@@ -42,7 +42,7 @@ export async function secretRoutes (app: App, options: SecretRoutesOptions): Pro
     return { ok: true as const, name }
   })
 
-  app.post('/secrets/rotate', { schema: { response: { 200: SecretRotation, ...errors } } }, async request => {
+  app.post('/secrets/rotate', { config: { changes: { action: 'secrets.rotate' } }, schema: { response: { 200: SecretRotation, ...errors } } }, async request => {
     requireOperator(principalOf(request))
     return { ok: true as const, ...await stored().rotate() }
   })

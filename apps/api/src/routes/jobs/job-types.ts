@@ -25,6 +25,7 @@ export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: Job
   })
 
   app.patch('/job-types/:name', {
+    config: { changes: { action: 'tool.switch', fields: ['enabled', 'default_timeout_sec', 'default_max_attempts', 'idempotent'] } },
     schema: {
       params: Type.Object({ name: Type.String() }),
       body: JobTypePatch,

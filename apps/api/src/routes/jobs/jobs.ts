@@ -73,7 +73,7 @@ export async function jobRoutes (
     return { ok: true as const, workflow, steps, count: steps.length }
   })
 
-  app.post('/jobs/:id/cancel', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+  app.post('/jobs/:id/cancel', { config: { changes: { action: 'job.cancel' } }, schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     const { id } = request.params
     const queue = await queueOfJob(jobs, id, principalOf(request))
     const result = await canceller.cancel(queue, id)
@@ -84,6 +84,7 @@ export async function jobRoutes (
   })
 
   app.post('/jobs/:id/answer', {
+    config: { changes: { action: 'job.answer' } },
     schema: { params, body: AnswerRequest, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check gives the texts; only the body needs one.
     validatorCompiler: ({ httpPart }) => (value: unknown) => {
@@ -98,7 +99,7 @@ export async function jobRoutes (
     return await sendJob(reply, await jobs.read(job.view.queue, job.view.id) ?? job)
   })
 
-  app.post('/jobs/:id/promote', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+  app.post('/jobs/:id/promote', { config: { changes: { action: 'job.promote' } }, schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     const { id } = request.params
     const queue = await queueOfJob(jobs, id, principalOf(request))
     if (await jobs.isHeld(queue, id)) throw new HttpError('CONFLICT', 'The job waits until somebody approves it: see GET /v1/approvals')
@@ -109,7 +110,7 @@ export async function jobRoutes (
     return await sendJob(reply, job)
   })
 
-  app.delete('/jobs/:id', { schema: { params, response: { 200: RemovedJob, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+  app.delete('/jobs/:id', { config: { changes: { action: 'job.remove' } }, schema: { params, response: { 200: RemovedJob, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const { id } = request.params
     const queue = await queueOfJob(jobs, id, principalOf(request))
     if (!await finished.remove(queue, id)) throw new HttpError('CONFLICT', 'Only a job that has ended can be removed: cancel it first')

@@ -12,7 +12,7 @@ const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 /** Cancelling all jobs that fit a filter, or running them again. A key of a tenant does so to its tenant's. */
 export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Promise<void> {
   app.post('/bulk', {
-    config: { makesWork: true },
+    config: { makesWork: true, changes: { action: 'jobs.change', fields: ['action', 'filter'] } },
     schema: { body: BulkRequest, response: { 202: BulkResponse, ...errors } },
     // The contract's own check names the field.
     validatorCompiler: () => (body: unknown) => {
@@ -49,7 +49,7 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
     return { ok: true as const, bulk: view(found(jobIdPattern.test(id) ? await bulk.read(id, scopeOf(principalOf(request))) : undefined)) }
   })
 
-  app.post('/bulk/:id/stop', { config: { bodyOptional: true }, schema: { params, response: { 200: BulkResponse, ...errors } } }, async request => {
+  app.post('/bulk/:id/stop', { config: { bodyOptional: true, changes: { action: 'jobs.stop_change' } }, schema: { params, response: { 200: BulkResponse, ...errors } } }, async request => {
     const { id } = request.params
     return { ok: true as const, bulk: view(found(jobIdPattern.test(id) ? await bulk.halt(id, scopeOf(principalOf(request))) : undefined)) }
   })

@@ -1,20 +1,24 @@
 import type { BulkChanges, CallStatistics } from '@toolyard/queue'
 import type { App } from '../../plugins/typed-app.ts'
+import type { ChangeTrail } from '@toolyard/store'
 import { bulkRoutes } from './bulk.ts'
+import { changeRoutes } from './changes.ts'
 import { queueRoutes, type QueueDesk } from './queues.ts'
 import { statisticsRoutes } from './statistics.ts'
 import { workerRoutes, type FindWorkers } from './workers.ts'
 
 export interface OperationDeps {
   bulk: BulkChanges
+  changes: ChangeTrail
   queueDesk: QueueDesk
   findWorkers: FindWorkers
   statistics: CallStatistics
 }
 
-/** Queues, workers, statistics, and changes of many jobs. */
-export async function operationRoutes (app: App, { bulk, queueDesk, findWorkers, statistics }: OperationDeps): Promise<void> {
+/** Queues, workers, statistics, changes of many jobs, and who has changed what. */
+export async function operationRoutes (app: App, { bulk, changes, queueDesk, findWorkers, statistics }: OperationDeps): Promise<void> {
   await app.register(bulkRoutes, { bulk })
+  await app.register(changeRoutes, { changes })
   await app.register(queueRoutes, { queues: queueDesk, findWorkers })
   await app.register(statisticsRoutes, { statistics })
   await app.register(workerRoutes, { find: findWorkers })

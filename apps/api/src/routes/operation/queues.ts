@@ -32,6 +32,7 @@ export async function queueRoutes (app: App, { queues: desk, findWorkers }: Queu
   })
 
   app.patch('/queues/:name', {
+    config: { changes: { action: 'queue.switch', fields: ['paused'] } },
     schema: { params: Type.Object({ name: Type.String() }), body: QueuePatch, response: { 200: QueueResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check names the field.
     validatorCompiler: ({ httpPart }) => (value: unknown) => {

@@ -1,0 +1,79 @@
+import type { ChangeList, ChangeView } from '@toolyard/contract'
+import type { VNode } from 'preact'
+import { useAccess } from '../access/context.ts'
+import { useLoad } from '../access/load.ts'
+import { Empty, Problem } from '../parts/notice.tsx'
+import { hrefOf, type Route } from '../parts/route.ts'
+import { Time } from '../parts/time.tsx'
+
+/** How often the list is read again, in milliseconds. */
+const everyMs = 5_000
+/** What each action is in words. */
+const words: Readonly<Record<string, string>> = {
+  'approval.decide': 'decided about the held call',
+  'job.answer': 'answered the question of the job',
+  'job.cancel': 'cancelled the job',
+  'job.promote': 'let run at once the job',
+  'job.remove': 'removed the job',
+  'jobs.change': 'changed many jobs',
+  'jobs.stop_change': 'stopped a change of many jobs',
+  'key.make': 'made the key',
+  'key.revoke': 'revoked the key',
+  'secret.remove': 'removed the secret',
+  'secret.set': 'stored the secret',
+  'secrets.rotate': 'sealed all secrets anew',
+  'session.remove': 'removed the session',
+  'tool.switch': 'changed the settings of the type'
+}
+
+/** Who has changed what, in the console or by the API. */
+export function AuditPage ({ route }: { route: Route }): VNode {
+  const { api } = useAccess()
+  const cursor = route.query.get('cursor')
+  const search = String(new URLSearchParams({ limit: '50', ...(cursor === null ? {} : { cursor }) }))
+  const { data, error } = useLoad(search, async signal => await api.ask<ChangeList>(`/v1/audit?${search}`, { signal }), everyMs)
+  return (
+    <main>
+      <header class='page-head'>
+        <h1>Audit</h1>
+        <p class='soft small'>Who has changed what, in the console or by the API. The last 10,000 changes are kept.</p>
+      </header>
+      <Problem error={error} />
+      {data?.changes.length === 0 ? <Empty title='Nobody has changed anything yet.' /> : <Changes changes={data?.changes} />}
+      <nav class='pages' aria-label='Parts of the list'>
+        {cursor !== null && <a class='button' href={hrefOf(['audit'])}>Newest</a>}
+        {data?.next_cursor != null && <a class='button' href={hrefOf(['audit'], { cursor: data.next_cursor })}>Older</a>}
+      </nav>
+    </main>
+  )
+}
+
+function Changes ({ changes }: { changes: readonly ChangeView[] | undefined }): VNode {
+  return (
+    <div class='table-frame' aria-busy={changes === undefined}>
+      <table class='dense listing audit'>
+        <thead><tr><th class='c-when'>When</th><th class='c-key'>Key</th><th>What it did</th><th class='c-about wide'>About it</th></tr></thead>
+        <tbody>
+          {changes?.map(({ id, at, key, tenant, action, target, about }) => (
+            <tr key={id}>
+              <td><Time at={at} /></td>
+              <td>{key}{tenant !== null && <span class='soft'> {tenant}</span>}</td>
+              <td>{action === 'queue.switch' ? `${about['paused'] === true ? 'paused' : 'resumed'} the queue` : words[action] ?? action} <Target action={action} target={target} /></td>
+              <td class='wide clip' title={sentence(about)}>{sentence(about)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Target ({ action, target }: Pick<ChangeView, 'action' | 'target'>): VNode | null {
+  if (target === null) return null
+  if (action.startsWith('job.') || action === 'approval.decide') return <a href={hrefOf(['jobs', target])}><code>{target.slice(-8)}</code></a>
+  return <code>{target}</code>
+}
+
+function sentence (about: ChangeView['about']): string {
+  return Object.entries(about).filter(([name]) => name !== 'digest').map(([name, value]) => `${name}: ${String(value)}`).join(', ')
+}

@@ -1,0 +1,69 @@
+import t from 'tap'
+import type { ChangeList } from '@toolyard/contract'
+import { entries, programs } from '../e2e/tools.ts'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+const tenantKey = 'key-of-a-tenant-0123456789'
+const approverKey = 'key-of-an-approver-0123456789'
+const secret = 'ghp_whatnobodymaysee0123456789'
+const { client } = await injectService(t, {
+  files: programs,
+  tools: [...entries, { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: 'required' }],
+  env: {
+    SECRETS_KEY: 'a'.repeat(64),
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
+      { name: 'boss', key: approverKey, role: 'approver' }, { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
+    ])
+  }
+})
+
+const audit = async (query = '', key: string = testKeys.admin): Promise<ChangeList> => (await client.request<ChangeList>(`/v1/audit${query}`, { key })).body
+
+t.test('who has changed what is kept: by key, with what was said of it, and without secrets', async t => {
+  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { body: { type: 'agentcli.pay', input: {} } })
+  await client.request('/v1/queues/default', { method: 'PATCH', body: { paused: true } })
+  await client.request('/v1/queues/default', { method: 'PATCH', body: { paused: false } })
+  await client.request('/v1/job-types/agentcli.echo', { method: 'PATCH', body: { enabled: true } })
+  await client.request('/v1/secrets/github', { method: 'PUT', body: { value: secret, scope: 'operator' } })
+  const { headers, body: made } = await client.request<{ key: { key: string } }>('/v1/keys', { body: { name: 'new', role: 'read' } })
+  await client.request('/v1/keys/new', { method: 'DELETE' })
+  const { body: { approval: held } } = await client.request<{ approval: { approval: { digest: string } } }>(`/v1/approvals/${job.id}`, { key: approverKey })
+  await client.request(`/v1/approvals/${job.id}`, { key: approverKey, body: { decision: 'deny', reason: 'Not today.', digest: held.approval.digest } })
+  // What is refused changes nothing.
+  await client.request('/v1/keys/nobody', { method: 'DELETE' })
+  const { changes } = await waitFor('all are kept', async () => {
+    const list = await audit()
+    return list.changes.length === 7 && list
+  })
+  t.match(changes.map(({ key, action, target, about }) => ({ key, action, target, about })), [
+    { key: 'boss', action: 'approval.decide', target: job.id, about: { decision: 'deny', reason: 'Not today.', digest: held.approval.digest } },
+    { key: 'admin', action: 'key.revoke', target: 'new', about: {} },
+    { key: 'admin', action: 'key.make', target: 'new', about: { role: 'read' } },
+    { key: 'admin', action: 'secret.set', target: 'github', about: { scope: 'operator' } },
+    { key: 'admin', action: 'tool.switch', target: 'agentcli.echo', about: { enabled: true } },
+    { key: 'admin', action: 'queue.switch', target: 'default', about: { paused: false } },
+    { key: 'admin', action: 'queue.switch', target: 'default', about: { paused: true } }
+  ])
+  t.equal(changes[2]?.request, headers.get('x-request-id'))
+  for (const hidden of [secret, made.key.key]) t.notOk(JSON.stringify(changes).includes(hidden))
+})
+
+t.test('the list has pages, and admins of a tenant see the changes of its keys alone', async t => {
+  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { key: tenantKey, body: { type: 'agentcli.echo', input: {}, delay_ms: 600_000 } })
+  await client.request(`/v1/jobs/${job.id}/cancel`, { key: tenantKey, method: 'POST' })
+  const { changes } = await waitFor('it is kept', async () => {
+    const list = await audit('', tenantKey)
+    return list.changes.length > 0 && list
+  })
+  t.match(changes, [{ key: 'acme', tenant: 'acme', action: 'job.cancel', target: job.id }])
+  const first = await audit('?limit=1')
+  t.match(first.changes, [{ key: 'acme' }])
+  t.match((await audit(`?limit=1&cursor=${first.next_cursor}`)).changes, [{ key: 'boss' }])
+  t.match(await client.request('/v1/audit', { key: testKeys.read }), { status: 403 })
+  t.match(await client.request('/v1/audit?limit=0'), { status: 400, body: { error: { message: "'limit' must be an integer 1..200" } } })
+  t.match(await client.request('/v1/audit?cursor=x'), { status: 400, body: { error: { message: /'cursor' must be/ } } })
+  t.match(await client.request('/v1/audit?keys=x'), { status: 400, body: { error: { message: /'keys' is not a known parameter/ } } })
+})
