@@ -68,9 +68,11 @@ async function proxy (t: Test): Promise<{ port: number, received: () => Buffer, 
   const gate: Gate = {
     admit: () => rule ?? { host: '', port: 1 },
     open: async () => await new Promise(resolve => { const socket = connect(portOf(behind), '127.0.0.1', () => { resolve(socket) }) }),
+    openSecure: async () => await Promise.reject(new Error('no TLS')),
+    isInside: () => false,
     refuse: (_target, _by, why) => { refused.push(why); return new EgressRefusal(403, why) }
   }
-  const http = createHttpProxy(gate, { enter: () => ({ token: '', leave: () => [] }), find: () => undefined, denied: () => {}, opened: () => {}, running: () => 0 })
+  const http = createHttpProxy(gate, { enter: () => ({ token: '', leave: () => [] }), find: () => undefined, secretsFor: () => [], denied: () => {}, opened: () => {}, running: () => 0 })
   const front = createServer({ allowHalfOpen: true }, socket => { sockets.add(socket); http.serve(socket) })
   await new Promise<void>(resolve => { front.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => { for (const socket of sockets) socket.destroy(); front.close(); behind.close(); http.close() })

@@ -23,6 +23,26 @@ t.test('network names hosts in one spelling, true is the permission, and what is
   }
 })
 
+t.test('a secret with hosts goes into headers, its hosts are in network, and what is wrong takes away its entry alone', async t => {
+  const listed = (use: object): Record<string, unknown> => entry({ name: 'a', permissions: [], network: ['api.test', '*.b.test'], secrets: { TOKEN: use } })
+  const registry = await load(t, listed({ secret: 'api', hosts: ['API.test:443', 'x.b.test'] }), { ...listed({ secret: 'api', as: 'env' }), name: 'b' })
+  t.strictSame(registry.all().map(({ tool }) => tool.secrets?.['TOKEN']), [{ secret: 'api', as: 'header', hosts: ['api.test:443', 'x.b.test'] }, { secret: 'api', as: 'env' }])
+  const faulty: Array<[use: object, path: Array<string | number>, says: RegExp]> = [
+    [{ secret: 'api' }, [], /must name hosts, whose requests carry it, or say "as": "env"/],
+    [{ secret: 'api', as: 'header' }, ['hosts'], /must be a list of 1 to 16 hosts/],
+    [{ secret: 'api', as: 'env', hosts: ['api.test'] }, ['hosts'], /is for "as": "header"/],
+    [{ secret: 'api', hosts: ['api.test', 'c.test'] }, ['hosts', 1], /hosts\[1\] is c\.test, which "network" of the tool does not have/],
+    [{ secret: 'api', hosts: ['*'] }, ['hosts', 0], /is no host: "\*"/],
+    [{ secret: 'api', hosts: ['api.test'], host: 'x' }, ['host'], /is no known field/]
+  ]
+  for (const [use, path, message] of faulty) {
+    const other = await load(t, listed(use), entry({ name: 'b' }))
+    t.strictSame(other.all().map(({ tool }) => tool.name), ['b'])
+    t.match(errors(other), [{ rule: 'secrets/use', index: 0, tool: 'a', path: ['tools', 0, 'secrets', 'TOKEN', ...path], message }])
+  }
+  t.match(errors(await load(t, entry({ permissions: ['network'], secrets: { TOKEN: { secret: 'api', hosts: ['api.test'] } } }))), [{ message: /"network" is no list/ }])
+})
+
 t.test('EGRESS_ALLOWED bounds lists, and refuses tools that reach every host; a list needs the permission of the deployment', async t => {
   const registry = await load(t, entry({ name: 'listed', permissions: [], network: ['a.test'] }), entry({ name: 'other', permissions: [], network: ['b.test'] }), entry({ name: 'all', permissions: ['network'] }))
   const refused = (permissions: PermissionPolicy): Array<string | undefined> =>

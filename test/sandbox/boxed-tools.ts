@@ -13,6 +13,8 @@ export interface BoxedTool {
   envPassthrough?: string[] | undefined
   permissions?: readonly Permission[] | undefined
   network?: readonly string[] | undefined
+  /** Its `secrets`; the field of that name is the call's. */
+  uses?: Tool['secrets']
   limits?: NonNullable<Tool['limits']> | undefined
   warm?: number | 'auto' | undefined
   sha256?: string | undefined
@@ -61,7 +63,7 @@ export async function withoutBox (): Promise<string | false> {
  * Relative paths of `hidden` start at `base`.
  */
 export async function boxedTools (
-  t: Test, options: Partial<SandboxOptions> & Pick<ExecutorOptions, 'warm' | 'logger' | 'http' | 'onConnection'> & Partial<Pick<ExecutorOptions, 'audit'>> = {}
+  t: Test, options: Partial<SandboxOptions> & Pick<ExecutorOptions, 'warm' | 'logger' | 'http' | 'onConnection' | 'secrets'> & Partial<Pick<ExecutorOptions, 'audit'>> = {}
 ): Promise<BoxedTools> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const workspace = join(base, 'workspace')
@@ -76,6 +78,7 @@ export async function boxedTools (
     maxOutputBytes: 1_048_576,
     audit: options.audit ?? audit,
     ...options.http && { http: options.http },
+    secrets: options.secrets,
     ...options.onConnection && { onConnection: options.onConnection },
     sandbox,
     warm: options.warm ?? { maxBytes: 2 ** 30, maxIdleMs: 60_000 },
@@ -93,7 +96,7 @@ export async function boxedTools (
   })
   const logged: string[] = []
 
-  function toolOf ({ program, args = [], envPassthrough = [], permissions = ['read_repo'], network, limits, sha256, warm }: BoxedTool): Tool {
+  function toolOf ({ program, args = [], envPassthrough = [], permissions = ['read_repo'], network, uses, limits, sha256, warm }: BoxedTool): Tool {
     return {
       name: 'boxed',
       description: '',
@@ -103,6 +106,7 @@ export async function boxedTools (
       idempotent: false,
       permissions,
       ...(network === undefined ? {} : { network }),
+      ...(uses === undefined ? {} : { secrets: uses }),
       ...(limits === undefined ? {} : { limits }),
       ...(warm === undefined ? {} : { warm }),
       source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 },
@@ -111,9 +115,9 @@ export async function boxedTools (
   }
 
   async function run (boxed: BoxedRun): Promise<Outcome> {
-    const { program, args, envPassthrough, permissions, network, limits, sha256, warm = everyWarm ? 1 : undefined, ...call } = boxed
+    const { program, args, envPassthrough, permissions, network, uses, limits, sha256, warm = everyWarm ? 1 : undefined, ...call } = boxed
     const { arguments: given = {}, startable = true, ...context } = call
-    const tool = toolOf({ program, args, envPassthrough, permissions, network, limits, sha256, warm })
+    const tool = toolOf({ program, args, envPassthrough, permissions, network, uses, limits, sha256, warm })
     const mayWait = startable && network === undefined
     if (everyWarm && mayWait && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })

@@ -11,6 +11,10 @@ export async function loadCodeOf (tools: readonly Tool[]): Promise<void> {
   if (jobTypes.has('data.fetch')) await import('./builtin/web/fetch-page.ts')
   if (jobTypes.has('tools.web_search')) await import('./builtin/web/search-web.ts')
   if (tools.some(({ run }) => run.kind === 'http')) await import('./http/run-http.ts')
+  if (tools.some(({ secrets = {} }) => Object.values(secrets).some(use => use.as === 'header'))) {
+    await setImmediate()
+    await import('./egress/authority.ts')
+  }
   if (!tools.some(({ run }) => run.kind === 'mcp')) return
   await setImmediate()
   const { preloadSchemas } = await import('@modelcontextprotocol/client')

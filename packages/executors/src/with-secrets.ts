@@ -1,9 +1,12 @@
 import { mapTexts } from '@toolyard/contract/terms'
-import type { Tool } from '@toolyard/manifests'
+import type { SecretUse, Tool } from '@toolyard/manifests'
+import { readEgressRule } from '@toolyard/runtime/outgoing'
 import type { Threads } from '@toolyard/runtime/threads'
+import { makePlaceholder } from './egress/placeholders.ts'
 import { readLargeOutput } from './result/large-output.ts'
 import { withoutParts, withoutTexts } from './result/output-task.ts'
 import { secretForms } from './result/secret-forms.ts'
+import { isHeaderText, type HeaderSecret } from './run/header-secret.ts'
 import { failure, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
 
 /** Where the values of stored secrets come from. */
@@ -15,14 +18,20 @@ export interface SecretSource {
 /** UTF-16 units of a line of the log that may have been cut: it keeps its first 4 KiB. */
 const longLine = 1_000
 
+/** Servers refuse larger headers. */
+const mostHeaderChars = 8_192
+
 /** What a call uses of stored secrets. */
 interface CallSecrets {
   values: ReadonlyMap<string, string>
-  /** Variables of its processes. */
+  /** Variables of its processes: values and placeholders. */
   variables: Readonly<Record<string, string>>
+  headerSecrets: readonly HeaderSecret[]
+  /** What nothing that its processes say may show. */
+  hidden: readonly string[]
 }
 
-/** Runs a call with the secrets that its tool uses, and hides those that its processes get in all that they say. */
+/** Runs a call with the secrets that its tool uses, and hides those of its processes, and of their requests, in all that they say. */
 export async function withSecrets (
   tool: Tool, context: RunContext, { source, threads }: { source: SecretSource | undefined, threads: Threads },
   run: (context: RunContext) => Promise<Outcome>
@@ -31,22 +40,40 @@ export async function withSecrets (
   if ('ok' in secrets) return secrets
   if (secrets.values.size === 0) return await run(context)
   const { context: masked, hide } = hideSecrets(secrets, context, threads)
-  return await hide(await run({ ...masked, secrets: secrets.values, variables: secrets.variables }))
+  return await hide(await run({ ...masked, secrets: secrets.values, variables: secrets.variables, headerSecrets: secrets.headerSecrets }))
 }
 
 /** Opens the secrets that a tool names, for the key and the tenant of a call; a failure where one is missing. */
 async function openSecrets (tool: Tool, { keyName, tenant }: RunContext, source: SecretSource | undefined): Promise<CallSecrets | Failure> {
-  const inEnvironment = Object.entries(tool.secrets ?? {})
-  const names = [...new Set([...inEnvironment.map(([, { secret }]) => secret), ...storedIn(tool)])]
-  if (names.length === 0) return { values: new Map(), variables: {} }
+  const uses = Object.entries(tool.secrets ?? {})
+  const names = [...new Set([...uses.map(([, { secret }]) => secret), ...storedIn(tool)])]
+  if (names.length === 0) return { values: new Map(), variables: {}, headerSecrets: [], hidden: [] }
   if (source === undefined) return failure('SECRET_MISSING', `the tool uses the secret ${names[0]}, and this worker has no SECRETS_KEY to open it with`)
   const values = await source.open(names, { keyName, tenant })
   const missing = names.find(name => !values.has(name))
   if (missing !== undefined) {
     return failure('SECRET_MISSING', `nobody has stored the secret ${missing} for this call: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
   }
-  const variables = Object.fromEntries(inEnvironment.map(([variable, { secret }]) => [variable, values.get(secret) ?? '']))
-  return { values, variables }
+  return readUses(uses, values)
+}
+
+function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>): CallSecrets | Failure {
+  const variables: Record<string, string> = {}
+  const headerSecrets: HeaderSecret[] = []
+  for (const [variable, use] of uses) {
+    const value = values.get(use.secret) ?? ''
+    if (use.as === 'env') {
+      variables[variable] = value
+      continue
+    }
+    if (!isHeaderText(value) || value.length > mostHeaderChars) {
+      return failure('TOOL_UNAVAILABLE', `the secret ${use.secret} holds what no header can carry: a line break, letters beyond Latin-1, or more than ${mostHeaderChars} characters`)
+    }
+    const placeholder = makePlaceholder()
+    variables[variable] = placeholder
+    headerSecrets.push({ placeholder, value, rules: use.hosts.flatMap(host => readEgressRule(host) ?? []) })
+  }
+  return { values, variables, headerSecrets, hidden: uses.map(([, { secret }]) => values.get(secret) ?? '') }
 }
 
 function storedIn ({ run }: Tool): string[] {
@@ -55,9 +82,9 @@ function storedIn ({ run }: Tool): string[] {
 
 /** Hides the values in all that processes of a call say, by all forms that they are written in. */
 function hideSecrets (
-  { variables }: CallSecrets, context: RunContext, threads: Threads
+  { hidden }: CallSecrets, context: RunContext, threads: Threads
 ): { context: RunContext, hide: (outcome: Outcome) => Promise<Outcome> } {
-  const forms = secretForms(Object.values(variables), [])
+  const forms = secretForms(hidden, [])
   if (forms.length === 0) return { context, hide: async outcome => await Promise.resolve(outcome) }
   const mask = (text: string): string => withoutTexts(text, forms)
   // What is said of a failure is the beginning or the end of what was printed.

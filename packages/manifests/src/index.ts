@@ -48,7 +48,7 @@ export { holdsAtMost } from './schema/validator.ts'
 export type { PolicyRule } from './tool/policy-rule.ts'
 export type {
   CommandRun, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, PythonRun,
-  SettingText, Tool, ToolRun
+  SecretUse, SettingText, Tool, ToolRun
 } from './tool/tool.ts'
 export type {
   RunnableSkill, SkillArg, SkillFilesRun, SkillFlagArg, SkillPositionalArg, SkillProgramRun, SkillResolver, SkillRun

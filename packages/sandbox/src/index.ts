@@ -1,5 +1,6 @@
 export { createBox } from './box/box.ts'
 export { closeFoundation, makeFoundation, networkPlaceOf, placeOf, type BoxFoundation, type FoundationOptions } from './box/foundation.ts'
+export { certificatesPlace } from './box/box-arguments.ts'
 export { withoutNetwork, type BoxNetwork, type Grant } from './box/grant.ts'
 export { createHostBox, type HostBox, type NestPlan } from './box/host-box.ts'
 export { defaultLimits, openLimits, type ProcessLimits } from './box/limits.ts'

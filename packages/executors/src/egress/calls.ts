@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { egressRuleFor } from '@toolyard/runtime/outgoing'
 import type { Audit } from '../audit/audit.ts'
+import type { HeaderSecret } from '../run/header-secret.ts'
 import { targetText, type Target } from './target.ts'
 
 /** A call that runs in a network. */
@@ -10,6 +12,8 @@ export interface EgressCall {
   /** Takes a line of the job's log. */
   log: (line: string) => void
   audit: Audit
+  /** Secrets that its processes have placeholders for. */
+  secrets: readonly HeaderSecret[]
 }
 
 /** Who is in a network now, and what their connections came to. */
@@ -18,6 +22,8 @@ export interface CallBook {
   enter (call: EgressCall): { token: string, leave: () => string[] }
   /** Whose token it is. Where it is nobody's, the one call that runs, if there is only one. */
   find (token: string | undefined): EgressCall | undefined
+  /** The secrets of running calls that requests to a host carry. */
+  secretsFor (target: Target): HeaderSecret[]
   denied (target: Target, by: EgressCall | undefined, line: string): void
   opened (target: Target, by: EgressCall | undefined, socket: Socket): void
   running (): number
@@ -82,6 +88,10 @@ export function createCallBook (onConnection: (decision: EgressDecision) => void
       const named = token === undefined ? undefined : calls.get(token)
       const [only, second] = calls.values()
       return named ?? (second === undefined ? only : undefined)
+    },
+    secretsFor ({ host, port }) {
+      const all = [...calls.values()].flatMap(({ secrets }) => secrets)
+      return all.filter(({ rules }) => egressRuleFor(rules, host, port) !== undefined)
     },
     denied (target, by, line) {
       for (const call of callsOf(by)) {

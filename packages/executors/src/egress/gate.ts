@@ -3,24 +3,17 @@ import { connect, isIP, type Socket } from 'node:net'
 import { errorCode } from '@toolyard/contract/terms'
 import { createPublicCheck, egressRuleFor, isListedHost, type EgressRule, type Lookup } from '@toolyard/runtime/outgoing'
 import type { CallBook, EgressCall } from './calls.ts'
-import { targetText, type Target } from './target.ts'
-
-/** A connection that is not made; the message is for the program and its log. */
-export class EgressRefusal extends Error {
-  override readonly name = 'EgressRefusal'
-  readonly status: 403 | 502
-
-  constructor (status: 403 | 502, message: string) {
-    super(message)
-    this.status = status
-  }
-}
+import type { TLSSocket } from 'node:tls'
+import { secured } from './secured.ts'
+import { EgressRefusal, targetText, type Target } from './target.ts'
 
 export interface GateOptions {
   rules: readonly EgressRule[]
   /** Names whose addresses may be private. */
   privateHosts: readonly string[]
   lookup?: Lookup | undefined
+  /** Authorities of hosts, in PEM; absent: those of Node. */
+  authorities?: readonly string[] | undefined
   calls: CallBook
 }
 
@@ -30,6 +23,10 @@ export interface Gate {
   admit (target: Target, by: EgressCall | undefined): EgressRule
   /** Connects to an admitted host, at the addresses that it has now, for as long as its program is connected. @throws EgressRefusal. */
   open (target: Target, by: EgressCall | undefined, client: Socket): Promise<Socket>
+  /** The same, over TLS. @throws EgressRefusal. */
+  openSecure (target: Target, by: EgressCall | undefined, client: Socket): Promise<TLSSocket>
+  /** Whether the operator has said that a host may be inside, where requests go in the clear. */
+  isInside (host: string): boolean
   /** Refuses what an admitted connection turned out to be. */
   refuse (target: Target, by: EgressCall | undefined, why: string): EgressRefusal
 }
@@ -37,7 +34,7 @@ export interface Gate {
 const connectMs = 10_000
 
 /** Makes the gate of one network. */
-export function createGate ({ rules, privateHosts, lookup = systemLookup, calls }: GateOptions): Gate {
+export function createGate ({ rules, privateHosts, lookup = systemLookup, authorities, calls }: GateOptions): Gate {
   const isPublic = createPublicCheck()
 
   function refuse (target: Target, by: EgressCall | undefined, why: string): EgressRefusal {
@@ -59,41 +56,45 @@ export function createGate ({ rules, privateHosts, lookup = systemLookup, calls 
     return addresses
   }
 
+  async function open (target: Target, by: EgressCall | undefined, client: Socket): Promise<Socket> {
+    const addresses = await addressesOf(target, by)
+    if (client.destroyed) throw new EgressRefusal(502, `egress: nobody waits for ${targetText(target)} any more`)
+    const socket = connect({
+      host: target.host,
+      port: target.port,
+      allowHalfOpen: true,
+      autoSelectFamily: true,
+      noDelay: true,
+      // These addresses were checked: no other is connected to.
+      lookup: (_host, options, callback) => {
+        const [first] = addresses
+        if (options.all === true || first === undefined) callback(null, addresses)
+        else callback(null, first.address, first.family)
+      }
+    })
+    calls.opened(target, by, socket)
+    const leave = (): void => { socket.destroy() }
+    client.once('close', leave)
+    socket.once('close', () => { client.off('close', leave) })
+    return await new Promise((resolve, reject) => {
+      const timer = setTimeout(() => { socket.destroy(Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })) }, connectMs)
+      socket.once('error', error => { reject(new EgressRefusal(502, `egress: ${targetText(target)} can't be reached (${errorCode(error) ?? 'unknown'})`)) })
+      socket.once('connect', () => { resolve(socket) })
+      socket.once('close', () => { clearTimeout(timer) })
+      socket.once('connect', () => { clearTimeout(timer) })
+      socket.on('error', () => {})
+    })
+  }
+
   return {
     admit (target, by) {
       const rule = egressRuleFor(rules, target.host, target.port)
       if (rule === undefined) throw refuse(target, by, ', add it to "network"')
       return rule
     },
-    async open (target, by, client) {
-      const addresses = await addressesOf(target, by)
-      if (client.destroyed) throw new EgressRefusal(502, `egress: nobody waits for ${targetText(target)} any more`)
-      const socket = connect({
-        host: target.host,
-        port: target.port,
-        allowHalfOpen: true,
-        autoSelectFamily: true,
-        noDelay: true,
-        // These addresses were checked: no other is connected to.
-        lookup: (_host, options, callback) => {
-          const [first] = addresses
-          if (options.all === true || first === undefined) callback(null, addresses)
-          else callback(null, first.address, first.family)
-        }
-      })
-      calls.opened(target, by, socket)
-      const leave = (): void => { socket.destroy() }
-      client.once('close', leave)
-      socket.once('close', () => { client.off('close', leave) })
-      return await new Promise((resolve, reject) => {
-        const timer = setTimeout(() => { socket.destroy(Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })) }, connectMs)
-        socket.once('error', error => { reject(new EgressRefusal(502, `egress: ${targetText(target)} can't be reached (${errorCode(error) ?? 'unknown'})`)) })
-        socket.once('connect', () => { resolve(socket) })
-        socket.once('close', () => { clearTimeout(timer) })
-        socket.once('connect', () => { clearTimeout(timer) })
-        socket.on('error', () => {})
-      })
-    },
+    open,
+    openSecure: async (target, by, client) => await secured(await open(target, by, client), target, authorities),
+    isInside: host => isListedHost(privateHosts, host) || (isIP(host) !== 0 && !isPublic(host)),
     refuse
   }
 }

@@ -3,21 +3,35 @@ import { Socket } from 'node:net'
 import { takeAnswerInTurns, takeTurns } from '@toolyard/runtime'
 import { canonicalHost } from '@toolyard/runtime/outgoing'
 import type { CallBook, EgressCall } from './calls.ts'
-import { EgressRefusal, type Gate } from './gate.ts'
-import { targetText, type Target } from './target.ts'
-import { carryTunnel } from './tunnel.ts'
+import type { Authority } from './authority.ts'
+import { answerTls } from './answer-tls.ts'
+import type { Gate } from './gate.ts'
+import { withValues } from './placeholders.ts'
+import { EgressRefusal, targetText, type Target } from './target.ts'
+import { carryTunnel, type Tunnel } from './tunnel.ts'
 
 /** The HTTP proxy of one network. */
 export interface HttpProxy {
   /** Serves a connection of a program to the proxy itself. */
   serve (client: Socket): void
-  /** Serves plain HTTP that a program speaks inside a tunnel. */
-  serveTunnel (client: Socket, tunnel: InTunnel): void
+  /** Carries a tunnel to its end, if its host is admitted. `onOpen` is called when it is. @throws EgressRefusal. */
+  carry (tunnel: Tunnel, onOpen: () => void): Promise<void>
   close (): void
 }
 
+/** HTTP that a program speaks inside a tunnel. */
 interface InTunnel {
   target: Target
+  by: EgressCall | undefined
+  isSecure: boolean
+  /** It has made a request. */
+  asked: boolean
+}
+
+/** What requests are judged and made by. */
+interface Means {
+  gate: Gate
+  calls: CallBook
   by: EgressCall | undefined
 }
 
@@ -25,12 +39,19 @@ interface InTunnel {
 const hopByHop = new Set(['connection', 'host', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 const idleMs = 600_000
 
-/** Makes the HTTP proxy of one network. Node's own parser reads all requests and answers; none is handed on as it came. */
-export function createHttpProxy (gate: Gate, calls: CallBook): HttpProxy {
+/**
+ * Makes the HTTP proxy of one network. Node's own parser reads all requests and answers; none is handed on as it came.
+ *
+ * @param authority absent where no call has secrets for headers
+ */
+export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => Promise<Authority>): HttpProxy {
   const tunnels = new WeakMap<Socket, InTunnel>()
-  const server: Server = createServer({ keepAlive: true }, (request, response) => {
-    const by = tunnels.get(request.socket)?.by ?? calls.find(tokenOf(request))
-    forward(request, response, tunnels.get(request.socket), { gate, by }).catch((error: unknown) => { answerRefusal(response, error) })
+  // A large body may take longer than the 5 minutes of Node; one that rests is cut off.
+  const server: Server = createServer({ keepAlive: true, requestTimeout: 0 }, (request, response) => {
+    const tunnel = tunnels.get(request.socket)
+    if (tunnel !== undefined) tunnel.asked = true
+    const by = tunnel?.by ?? calls.find(tokenOf(request))
+    forward(request, response, tunnel, { gate, calls, by }).catch((error: unknown) => { answerRefusal(response, error) })
   })
   server.timeout = idleMs
   takeTurns(server)
@@ -48,13 +69,36 @@ export function createHttpProxy (gate: Gate, calls: CallBook): HttpProxy {
     const by = calls.find(tokenOf(request))
     const target = targetOf(request.url ?? '')
     if (target === undefined || tunnels.has(client)) throw new EgressRefusal(403, 'egress: denied a CONNECT that names no host and port')
-    const rule = gate.admit(target, by)
-    const upstream = await gate.open(target, by, client)
-    client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-    await carryTunnel({ client, head, target, rule, by }, upstream, gate, inside => { serveTunnel(inside, { target, by }) })
+    await carry({ client, head, target, by }, () => { client.write('HTTP/1.1 200 Connection Established\r\n\r\n') })
   }
 
-  function serveTunnel (client: Socket, tunnel: InTunnel): void {
+  async function carry (tunnel: Tunnel, onOpen: () => void): Promise<void> {
+    const { target, by } = tunnel
+    const rule = gate.admit(target, by)
+    const upstream = calls.secretsFor(target).length === 0 ? await gate.open(target, by, tunnel.client) : undefined
+    onOpen()
+    await carryTunnel(tunnel, { rule, upstream }, gate, {
+      http: client => { serveInside(client, { target, by, isSecure: false, asked: false }) },
+      tls: client => { openTls(client, tunnel).catch(() => { client.destroy() }) }
+    })
+  }
+
+  async function openTls (client: Socket, { target, by }: Tunnel): Promise<void> {
+    const identity = await (await authority?.())?.identityOf(target.host)
+    if (identity === undefined || client.destroyed) return void client.destroy()
+    answerTls(client, identity, {
+      serve (secure) {
+        const inside = { target, by, isSecure: true, asked: false }
+        serveInside(secure, inside)
+        return { asked: () => inside.asked }
+      },
+      refused (why) {
+        gate.refuse(target, by, `: the program does not take the certificate that the worker answers with (${why}); let it trust those of SSL_CERT_FILE, or take the secret "as": "env"`)
+      }
+    })
+  }
+
+  function serveInside (client: Socket, tunnel: InTunnel): void {
     tunnels.set(client, tunnel)
     server.emit('connection', client)
     client.resume()
@@ -62,14 +106,14 @@ export function createHttpProxy (gate: Gate, calls: CallBook): HttpProxy {
 
   return {
     serve: client => { server.emit('connection', client) },
-    serveTunnel,
+    carry,
     close: () => { server.closeAllConnections() }
   }
 }
 
-/** `host:port` of a CONNECT. */
-function targetOf (authority: string): Target | undefined {
-  const match = /^(.+):(\d{1,5})$/.exec(authority)
+/** `host:port`, which is that of a CONNECT, or a host alone where there is a usual port. */
+function targetOf (authority: string, usual?: number): Target | undefined {
+  const match = /^(.+):(\d{1,5})$/.exec(usual === undefined || /:\d{1,5}$/.test(authority) ? authority : `${authority}:${usual}`)
   const host = match === null ? undefined : canonicalHost(match[1] ?? '')
   const port = Number(match?.[2])
   return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port }
@@ -83,19 +127,26 @@ function tokenOf ({ headers }: IncomingMessage): string | undefined {
 
 /** Asks the host what the program asked, in a request of its own. */
 async function forward (
-  request: IncomingMessage, response: ServerResponse, tunnel: InTunnel | undefined, { gate, by }: { gate: Gate, by: EgressCall | undefined }
+  request: IncomingMessage, response: ServerResponse, tunnel: InTunnel | undefined, { gate, calls, by }: Means
 ): Promise<void> {
   request.on('error', () => {})
   response.on('error', () => {})
   const { target, path } = destinationOf(request, tunnel, gate, by)
   gate.admit(target, by)
-  const upstream = await gate.open(target, by, request.socket)
+  const isSecure = tunnel?.isSecure === true
+  const written = endToEnd(request)
+  // The answer to TRACE has the headers of the request.
+  const headers = request.method === 'TRACE' ? written : withValues(written, calls.secretsFor(target))
+  if (!isSecure && !gate.isInside(target.host) && headers.some((text, index) => text !== written[index])) {
+    throw gate.refuse(target, by, ': its requests carry a secret, and go over https alone; HTTP_PRIVATE_HOSTS of the workers names hosts that may be inside')
+  }
+  const upstream = isSecure ? await gate.openSecure(target, by, request.socket) : await gate.open(target, by, request.socket)
   await new Promise<void>((resolve, reject) => {
     const outgoing = send({
       createConnection: () => upstream,
       method: request.method,
       path,
-      headers: [...endToEnd(request), 'host', targetText(target).replace(/:80$/, ''), 'connection', 'close'],
+      headers: [...headers, 'host', targetText(target).replace(isSecure ? /:443$/ : /:80$/, ''), 'connection', 'close'],
       setHost: false
     })
     takeAnswerInTurns(outgoing)
@@ -118,11 +169,12 @@ function destinationOf (
   request: IncomingMessage, tunnel: InTunnel | undefined, gate: Gate, by: EgressCall | undefined
 ): { target: Target, path: string } {
   const url = request.url ?? ''
-  const isAbsolute = /^http:\/\//i.test(url)
+  const isAbsolute = tunnel?.isSecure !== true && /^http:\/\//i.test(url)
+  const usual = tunnel?.isSecure === true ? 443 : 80
   const hosts = request.rawHeaders.filter((_, index) => index % 2 === 1 && request.rawHeaders[index - 1]?.toLowerCase() === 'host')
-  const named = hosts.length === 1 ? httpTarget(hosts[0] ?? '') : undefined
+  const named = hosts.length === 1 ? targetOf(hosts[0] ?? '', usual) : undefined
   const parsed = isAbsolute && URL.canParse(url) ? new URL(url) : undefined
-  const lined = parsed === undefined || parsed.username !== '' || parsed.password !== '' ? undefined : httpTarget(parsed.host)
+  const lined = parsed === undefined || parsed.username !== '' || parsed.password !== '' ? undefined : targetOf(parsed.host, usual)
   const target = tunnel?.target ?? lined
   if (target === undefined || named === undefined || (isAbsolute ? lined === undefined : !url.startsWith('/'))) {
     throw new EgressRefusal(403, 'egress: denied a request that names no host, two, or none over http://')
@@ -131,10 +183,6 @@ function destinationOf (
     if (targetText(each) !== targetText(target)) throw gate.refuse(target, by, `: the request names another host, ${JSON.stringify(targetText(each).slice(0, 80))}`)
   }
   return { target, path: parsed === undefined ? url : `${parsed.pathname}${parsed.search}` }
-}
-
-function httpTarget (authority: string): Target | undefined {
-  return targetOf(/:\d{1,5}$/.test(authority) ? authority : `${authority}:80`)
 }
 
 /** Headers as they were written, without those that are about one connection. A body keeps its length, or goes in pieces. */

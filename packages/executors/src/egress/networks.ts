@@ -7,11 +7,11 @@ import { createLauncher, type BoxNetwork, type Launcher } from '@toolyard/sandbo
 import type { HttpPolicy } from '../http/run-http.ts'
 import type { NetworkMeans } from '../run/sandbox.ts'
 import { createCallBook, type CallBook, type EgressCall, type EgressDecision } from './calls.ts'
-import { createGate, EgressRefusal } from './gate.ts'
+import { certificateVariables, createTrust, type Trust } from './certificates.ts'
+import { createGate } from './gate.ts'
 import { createHttpProxy } from './http-proxy.ts'
 import { serveSocks } from './socks.ts'
-import type { Target } from './target.ts'
-import { carryTunnel } from './tunnel.ts'
+import { EgressRefusal, type Target } from './target.ts'
 
 export interface NetworksOptions {
   means: NetworkMeans
@@ -31,10 +31,18 @@ export interface EnteredNetwork {
   leave: () => string[]
 }
 
-/** The networks of a worker: one for each tenant and list of hosts, made at first use. */
+/** Whose network it is. */
+interface NetworkOwner {
+  tenant: string | undefined
+  hosts: readonly string[]
+  /** The tool and the key, where requests carry secrets: others must not be in a network with its placeholders. */
+  holder: string | undefined
+}
+
+/** The networks of a worker, made at first use: one for each tenant and list, and for each tool and key with secrets for headers. */
 export interface EgressNetworks {
   /** @throws Error when it can't be made. */
-  enter (place: { tenant: string | undefined, hosts: readonly string[] }, call: EgressCall): Promise<EnteredNetwork>
+  enter (owner: NetworkOwner, call: EgressCall): Promise<EnteredNetwork>
   close (): Promise<void>
 }
 
@@ -57,10 +65,20 @@ interface Network {
 export function createNetworks (options: NetworksOptions): EgressNetworks {
   const networks = new Map<string, Network>()
   let count = 0
+  let trust: Promise<Trust> | undefined
 
-  function open (id: string, hosts: readonly string[]): Network {
+  async function trusted (): Promise<Trust> {
+    trust ??= createTrust(options.means.directory).catch((error: unknown) => {
+      trust = undefined
+      throw error
+    })
+    return await trust
+  }
+
+  function open (id: string, { hosts, holder }: NetworkOwner): Network {
     const key = `network ${count++}`
-    const network = openNetwork(hosts, { key, ...options }, () => { forget(id, network) })
+    const made = { key, trusted: holder === undefined ? undefined : trusted, ...options }
+    const network = openNetwork(hosts, made, () => { forget(id, network) })
     networks.set(id, network)
     makeRoom()
     return network
@@ -80,9 +98,9 @@ export function createNetworks (options: NetworksOptions): EgressNetworks {
   }
 
   return {
-    async enter ({ tenant, hosts }, call) {
-      const id = JSON.stringify([tenant ?? null, hosts])
-      const network = networks.get(id) ?? open(id, hosts)
+    async enter (owner, call) {
+      const id = JSON.stringify([owner.tenant ?? null, owner.hosts, owner.holder ?? null])
+      const network = networks.get(id) ?? open(id, owner)
       networks.delete(id)
       networks.set(id, network)
       clearTimeout(network.idle)
@@ -112,13 +130,21 @@ export function createNetworks (options: NetworksOptions): EgressNetworks {
   }
 }
 
+interface OwnOptions extends NetworksOptions {
+  key: string
+  /** Absent where no request carries a secret. */
+  trusted: (() => Promise<Trust>) | undefined
+}
+
 function openNetwork (
-  hosts: readonly string[], { key, means, policy, members, onConnection, onClosed }: NetworksOptions & { key: string }, onLost: () => void
+  hosts: readonly string[],
+  { key, trusted, means, policy, members, onConnection, onClosed }: OwnOptions,
+  onLost: () => void
 ): Network {
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
   const calls = createCallBook(onConnection ?? (() => {}))
-  const gate = createGate({ rules, privateHosts: policy.privateHosts, lookup: policy.lookup, calls })
-  const http = createHttpProxy(gate, calls)
+  const gate = createGate({ rules, ...policy, calls })
+  const http = createHttpProxy(gate, calls, trusted === undefined ? undefined : async () => (await trusted()).authority)
   const names = namesOf(rules)
   const directory = mkdtempSync(join(means.directory, 'network-'))
   const hostsFile = join(directory, 'hosts')
@@ -131,7 +157,7 @@ function openNetwork (
       listening = { servers, owner }
       for (const [index, server] of servers.entries()) {
         const at = index - proxies.length
-        if (server !== undefined) serve(server, client => { serveListener(client, at, direct[at]?.target, { gate, calls, http }) })
+        if (server !== undefined) serve(server, client => { serveListener(client, at, direct[at]?.target, { calls, http }) })
       }
     },
     onLost () {
@@ -141,9 +167,11 @@ function openNetwork (
   })
   if (place === undefined) throw new Error('there is no sh or unshare (util-linux) on the PATH to make a network with')
   const launcher = createLauncher(place, members)
-  const ready = launcher.prepare().then((): BoxNetwork => {
+  const ready = launcher.prepare().then(async (): Promise<BoxNetwork> => {
+    const trust = await trusted?.()
     if (listening === undefined || proxies.some((_, index) => listening?.servers[index] === undefined)) throw new Error('nothing can listen in the network of the tool')
-    return { key, launcher, enter: means.enter(listening.owner), hostsFile, variables: {} }
+    const trusting = trust === undefined ? { variables: {} } : { certificates: trust.file, variables: certificateVariables }
+    return { key, launcher, enter: means.enter(listening.owner), hostsFile, ...trusting }
   })
   ready.catch(() => {})
   return {
@@ -187,12 +215,8 @@ function serveListener (client: Socket, index: number, target: Target | undefine
   else served.http.serve(client)
 }
 
-async function serveDirect (client: Socket, target: Target, { gate, calls, http }: Served): Promise<void> {
-  const by = calls.find(undefined)
-  const rule = gate.admit(target, by)
-  const upstream = await gate.open(target, by, client)
-  const tunnel = { client, head: Buffer.alloc(0), target, rule, by }
-  await carryTunnel(tunnel, upstream, gate, inside => { http.serveTunnel(inside, { target, by }) })
+async function serveDirect (client: Socket, target: Target, { calls, http }: Served): Promise<void> {
+  await http.carry({ client, head: Buffer.alloc(0), target, by: calls.find(undefined) }, () => {})
 }
 
 /** In both cases of letters: curl reads `http_proxy` in lower case alone, others the upper. */

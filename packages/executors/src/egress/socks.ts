@@ -2,9 +2,7 @@ import type { Socket } from 'node:net'
 import { isIPv6 } from 'node:net'
 import { canonicalHost } from '@toolyard/runtime/outgoing'
 import type { CallBook } from './calls.ts'
-import { EgressRefusal, type Gate } from './gate.ts'
-import type { Target } from './target.ts'
-import { carryTunnel } from './tunnel.ts'
+import { EgressRefusal, type Target } from './target.ts'
 import type { HttpProxy } from './http-proxy.ts'
 
 const [version, connectCommand] = [5, 1]
@@ -13,7 +11,7 @@ const replies = { done: 0, denied: 2, unreachable: 4, unknownCommand: 7 }
 
 /** Serves one connection of SOCKS 5 (RFC 1928, 1929): CONNECT alone, with or without a user's name. */
 export async function serveSocks (
-  client: Socket, { gate, calls, http }: { gate: Gate, calls: CallBook, http: HttpProxy }
+  client: Socket, { calls, http }: { calls: CallBook, http: HttpProxy }
 ): Promise<void> {
   const timer = setTimeout(() => { client.destroy() }, handshakeMs)
   client.on('error', () => {}).once('close', () => { clearTimeout(timer) })
@@ -23,11 +21,7 @@ export async function serveSocks (
   clearTimeout(timer)
   if (target === undefined) return reply(client, replies.unknownCommand)
   try {
-    const rule = gate.admit(target, by)
-    const upstream = await gate.open(target, by, client)
-    client.write(replyBytes(replies.done))
-    const tunnel = { client, head: Buffer.alloc(0), target, rule, by }
-    await carryTunnel(tunnel, upstream, gate, inside => { http.serveTunnel(inside, { target, by }) })
+    await http.carry({ client, head: Buffer.alloc(0), target, by }, () => { client.write(replyBytes(replies.done)) })
   } catch (error) {
     if (!(error instanceof EgressRefusal)) throw error
     reply(client, error.status === 403 ? replies.denied : replies.unreachable)

@@ -10,3 +10,14 @@ export interface Target {
 export function targetText ({ host, port }: Target): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 }
+
+/** A connection that is not made; the message is for the program and its log. */
+export class EgressRefusal extends Error {
+  override readonly name = 'EgressRefusal'
+  readonly status: 403 | 502
+
+  constructor (status: 403 | 502, message: string) {
+    super(message)
+    this.status = status
+  }
+}

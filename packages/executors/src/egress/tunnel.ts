@@ -5,14 +5,19 @@ import type { Gate } from './gate.ts'
 import type { Target } from './target.ts'
 import { readGreeting, type Greeting } from './greeting.ts'
 
-/** A connection of a program to an admitted host, from end to end. */
+/** A connection of a program to a host, from end to end. */
 export interface Tunnel {
   client: Socket
   /** What came with the request for it. */
   head: Buffer
   target: Target
-  rule: EgressRule
   by: EgressCall | undefined
+}
+
+/** Who speaks with the program in the place of the host. */
+export interface InPlace {
+  http: (client: Socket) => void
+  tls: (client: Socket) => void
 }
 
 /** How long a program may take to say what it speaks, where only TLS and HTTP are let through. */
@@ -20,32 +25,35 @@ const greetingMs = 15_000
 
 /**
  * Carries a tunnel to its end. What the program says first must fit the host: TLS that names another host, or none, is cut off,
- * and plain HTTP is handed to `serveHttp`, which checks each request. Other protocols pass where the list names their port.
+ * and plain HTTP is answered by the worker, which checks each request. Other protocols pass where the list names their port.
+ *
+ * @param upstream undefined: the worker answers TLS as well, and nothing else passes
  */
 export async function carryTunnel (
-  { client, head, target, rule, by }: Tunnel, upstream: Socket, gate: Gate, serveHttp: (client: Socket) => void
+  { client, head, target, by }: Tunnel, { upstream, rule }: { upstream: Socket | undefined, rule: EgressRule }, gate: Gate, inPlace: InPlace
 ): Promise<void> {
-  if (client.destroyed) return void upstream.destroy()
-  const isPort = rule.port !== undefined
-  client.once('close', () => { upstream.destroy() })
-  upstream.once('close', () => { if (!client.destroyed) client.destroySoon() })
+  if (client.destroyed) return void upstream?.destroy()
+  const isPort = rule.port !== undefined && upstream !== undefined
   client.on('error', () => {})
+  client.once('close', () => { upstream?.destroy() })
+  upstream?.once('close', () => { if (!client.destroyed) client.destroySoon() })
   // Some servers speak first.
   if (isPort) upstream.pipe(client)
   const { greeting, bytes } = await greetingOf(client, head, isPort ? undefined : greetingMs)
   if (client.destroyed) return
-  const why = faultOf(greeting, target, isPort)
+  const why = faultOf(greeting, target, { isPort, isRead: upstream === undefined })
   if (why !== undefined) {
     gate.refuse(target, by, why)
     client.destroy()
     return
   }
-  if (greeting?.kind === 'http') {
-    upstream.unpipe(client)
-    upstream.removeAllListeners('close')
-    upstream.destroy()
+  if (greeting?.kind === 'http' || upstream === undefined) {
+    upstream?.unpipe(client)
+    upstream?.removeAllListeners('close')
+    upstream?.destroy()
     if (bytes.length > 0) client.unshift(bytes)
-    serveHttp(client)
+    if (greeting?.kind === 'http') inPlace.http(client)
+    else inPlace.tls(client)
     return
   }
   if (bytes.length > 0) upstream.write(bytes)
@@ -53,12 +61,15 @@ export async function carryTunnel (
   client.pipe(upstream)
 }
 
-function faultOf (greeting: Greeting | undefined, { host }: Target, isPort: boolean): string | undefined {
+function faultOf (
+  greeting: Greeting | undefined, { host }: Target, { isPort, isRead }: { isPort: boolean, isRead: boolean }
+): string | undefined {
   if (greeting?.kind === 'tls') {
     if (greeting.name === undefined) return isIP(host) !== 0 ? undefined : ': the TLS greeting names no host'
     return canonicalHost(greeting.name) === host ? undefined : `: the TLS greeting names another host, ${JSON.stringify(greeting.name.slice(0, 80))}`
   }
-  return greeting?.kind === 'http' || isPort ? undefined : ': it is neither TLS nor HTTP; name its port in "network"'
+  if (greeting?.kind === 'http' || isPort) return undefined
+  return isRead ? ': it is neither TLS nor HTTP, and requests to this host carry a secret' : ': it is neither TLS nor HTTP; name its port in "network"'
 }
 
 /** Undefined where the program ended, or said too little in time. */

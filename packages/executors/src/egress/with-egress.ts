@@ -13,14 +13,16 @@ export async function withEgress (
   tool: Tool, context: RunContext, { networks, audit }: { networks: EgressNetworks | undefined, audit: Audit },
   run: (network?: BoxNetwork) => Promise<Outcome>
 ): Promise<Outcome> {
-  const { name, network: hosts = [] } = tool
+  const { name, source, network: hosts = [] } = tool
+  const { tenant, keyName, headerSecrets: secrets = [] } = context
+  const holder = secrets.length === 0 ? undefined : JSON.stringify([source.file, name, keyName ?? null])
   if (hosts.length === 0) return await run()
   if (networks === undefined) {
     return { ok: false, error: sandboxError('"network" of this tool names hosts, which only a sandbox can hold it to; without one (SANDBOX=off, or no bubblewrap) it is not run') }
   }
   let entered: Awaited<ReturnType<EgressNetworks['enter']>>
   try {
-    entered = await networks.enter({ tenant: context.tenant, hosts }, { tool: name, job: context.jobId, log: context.log, audit })
+    entered = await networks.enter({ tenant, hosts, holder }, { tool: name, job: context.jobId, log: context.log, audit, secrets })
   } catch (error) {
     return { ok: false, error: sandboxError(networkFault(error)) }
   }

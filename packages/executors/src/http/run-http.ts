@@ -20,6 +20,8 @@ export interface HttpPolicy {
   /** Host names and addresses that may be private, loopback or link-local; `*` means all. */
   privateHosts: readonly string[]
   lookup?: Lookup
+  /** Authorities of hosts whose requests carry secrets, in PEM; absent: those of Node and NODE_EXTRA_CA_CERTS. */
+  authorities?: readonly string[]
 }
 
 export interface HttpHost {

@@ -1,5 +1,6 @@
 import type { CallError, CallErrorCode, ChangedFiles, Progress } from '@toolyard/contract'
 import type { RunTrace } from '@toolyard/sandbox'
+import type { HeaderSecret } from './header-secret.ts'
 import type { StepWait, WorkflowSteps } from './steps.ts'
 
 /** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
@@ -61,7 +62,9 @@ export interface RunContext {
   trace?: RunTrace
   /** Values of stored secrets that the tool uses, by name. */
   secrets?: ReadonlyMap<string, string>
-  /** Variables of its processes alone: those of its secrets that they get. No request has them. */
+  /** Secrets that its processes have placeholders for. */
+  headerSecrets?: readonly HeaderSecret[]
+  /** Variables of its processes alone: secrets that they get, and placeholders. No request has them. */
   variables?: Readonly<Record<string, string>>
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void

@@ -39,6 +39,7 @@ export function readEntry (
   const switches = entry.command === undefined && (entry.enabled ?? entry.disabled) !== undefined
   const run = switches ? undefined : runOf(entry, file, faults)
   if (faults.length > 0 || (run === undefined && !switches)) return { faults: faults.map(fault => located(fault, index, entry.name)) }
+  const network = networkOf(entry, index)
   if (run === undefined) return { entry: { kind: 'switch', name: entry.name, enabled, file, index }, faults }
   return {
     entry: {
@@ -54,8 +55,8 @@ export function readEntry (
         ...entry.asks && { asks: true },
         ...entry.limits !== undefined && { limits: entry.limits },
         ...entry.warm !== undefined && entry.warm !== 0 && { warm: entry.warm },
-        ...networkOf(entry, index).held,
-        ...readSecrets(entry.secrets, []).held,
+        ...network.held,
+        ...readSecrets(entry.secrets, network.held.network, []).held,
         ...entry.policy.length > 0 && { policy: entry.policy },
         source: { format: 'agentcli', file, index },
         run

@@ -118,7 +118,8 @@ async function ruleFaults ({ name, policy }: AgentcliEntry, read: LayerEntry | u
 /** Why an entry is left out, alone: its hosts or its secrets can't be used, and without them the tool would be another. */
 function networkFaults (entry: AgentcliEntry, index: number): Remark[] {
   const { name } = entry
-  const faults = [...networkOf(entry, index).faults, ...readSecrets(entry.secrets, ['tools', index]).faults]
+  const network = networkOf(entry, index)
+  const faults = [...network.faults, ...readSecrets(entry.secrets, network.held.network, ['tools', index]).faults]
   return faults.map(fault => ({ ...fault, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${fault.message}` }))
 }
 

@@ -67,6 +67,7 @@ export async function readEntry (value: unknown, place: EntryPlace): Promise<Ent
 function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool {
   const { name, description, runtime = {}, inputs = {}, outputs, class_name: className, notes } = descriptor
   const rules = rulesOf(descriptor)
+  const network = networkOf(descriptor)
   return {
     name,
     description,
@@ -78,8 +79,8 @@ function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool 
     ...descriptor.asks === true && { asks: true },
     serial: runtime.concurrency === 'serial',
     // Without them those of TOOL_DEFAULT_PERMISSIONS; an empty list is none.
-    ...networkOf(descriptor).held,
-    ...readSecrets(descriptor.secrets, []).held,
+    ...network.held,
+    ...readSecrets(descriptor.secrets, network.held.network, []).held,
     ...runtime.limits !== undefined && { limits: limitsOfSnake(runtime.limits) },
     ...rules.length > 0 && { policy: rules },
     ...typeof notes === 'string' && { notes },
@@ -120,7 +121,8 @@ async function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPat
     const what = place.length === 1 ? 'does not fit the parameter' : `has a default of ${JSON.stringify(place.join('.'))} that does not fit it`
     found.push(remark('warning', 'X17', where, `${what}: it is not filled in`, 'Correct the default, or remove it.'))
   }
-  found.push(...networkOf(descriptor, path).faults, ...readSecrets(descriptor.secrets, path).faults)
+  const network = networkOf(descriptor, path)
+  found.push(...network.faults, ...readSecrets(descriptor.secrets, network.held.network, path).faults)
   for (const name of sortPermissions(permissions).unknown) {
     found.push(remark('warning', 'P18', at('permissions'), `has ${JSON.stringify(name.slice(0, 80))}, which is no known permission and is ignored`, 'Use read_repo, write_files or network.'))
   }

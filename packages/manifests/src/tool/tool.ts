@@ -137,6 +137,11 @@ export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | SkillFilesRun
 export type PublishedAs = { kind: 'prompt' } |
   { kind: 'resource', /** May hold variables, which are its arguments: `resourceUri`. */ uri: string, mimeType?: string }
 
+/** How processes use a stored secret: they have its value, or a placeholder that requests to `hosts` alone carry the value of. */
+export type SecretUse =
+  | { secret: string, as: 'env' }
+  | { secret: string, as: 'header', /** As `egressText` writes them; each is in the tool's `network`. */ hosts: readonly string[] }
+
 /** One callable thing, whatever format declared it. */
 export interface Tool {
   name: string
@@ -164,7 +169,7 @@ export interface Tool {
   /** The hosts that its processes may reach, as `egressText` writes them; absent: what `permissions` say. */
   network?: readonly string[]
   limits?: ToolLimits
-  /** Stored secrets that its processes get, by the names of variables. */ secrets?: Readonly<Record<string, { secret: string, as: 'env' }>>
+  /** Stored secrets that its processes use, by the names of variables. */ secrets?: Readonly<Record<string, SecretUse>>
   /** Processes of a command that wait ready in each worker; absent: none. */
   warm?: number | 'auto'
   /** Rules on its calls. */ policy?: readonly PolicyRule[]

@@ -14,7 +14,7 @@ export interface BoxSpec {
   /** The directory that becomes /etc. */
   etc: string
   /** `machine`: what the machine reaches. A file: the network of what starts the box, where it becomes /etc/hosts. */
-  network: 'machine' | 'none' | { hostsFile: string }
+  network: 'machine' | 'none' | { hostsFile: string, certificates?: string }
   /** Where an empty directory takes the place of HOME; undefined: nowhere. */
   home: string | undefined
   /** Directories and files to show read-only. */
@@ -36,6 +36,9 @@ export interface BoxSpec {
   /** Present when what runs inside makes further boxes itself, and puts their filters in force. */
   nesting?: true
 }
+
+/** A name that neither the system nor tools use. */
+export const certificatesPlace = '/.toolyard-certificates.pem'
 
 /** What it takes to make namespaces and to map users in them; only inside the box. */
 const nestingCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
@@ -85,7 +88,10 @@ export function boxArguments (spec: BoxSpec): string[] {
 
 function networkMounts (network: BoxSpec['network'], show: (places: readonly string[]) => string[]): string[] {
   if (network === 'none') return []
-  return network === 'machine' ? show(networkPlaces()) : [...show(certificatePlaces()), '--ro-bind', network.hostsFile, '/etc/hosts']
+  if (network === 'machine') return show(networkPlaces())
+  const { hostsFile, certificates } = network
+  const trusted = certificates === undefined ? [] : ['--ro-bind', certificates, certificatesPlace]
+  return [...show(certificatePlaces()), '--ro-bind', hostsFile, '/etc/hosts', ...trusted]
 }
 
 /** The private /tmp may be what holds it. */

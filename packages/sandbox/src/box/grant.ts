@@ -22,6 +22,8 @@ export interface BoxNetwork {
   enter: readonly string[]
   /** The file that becomes /etc/hosts. */
   hostsFile: string
+  /** A file of certificates that becomes `certificatesPlace`, which the variables name; absent: those of the system alone. */
+  certificates?: string
   /** What processes get of it in their environment. */
   variables: Readonly<Record<string, string>>
 }

@@ -1,5 +1,6 @@
 import { around, withNumbers, WrittenNumber, writeJson, writtenLike } from '@toolyard/contract/terms'
 import type { HttpHeader, HttpRun } from '@toolyard/manifests'
+import { isHeaderText } from '../../run/header-secret.ts'
 import type { TraceFields } from '../../run/trace-fields.ts'
 import { argumentOf, argumentText, encoded, invalid } from './argument-text.ts'
 import { expandPath } from './path.ts'
@@ -20,8 +21,6 @@ export interface BuiltRequest {
 type Arguments = Readonly<Record<string, unknown>>
 
 const standard = { 'user-agent': 'Toolyard/0.1', accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
-/** A tab, and what is neither a control character nor beyond Latin-1. */
-const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
 
 /** What a request needs beside its arguments. */
 interface Beside {
@@ -85,7 +84,7 @@ function headersOf (run: HttpRun, args: Arguments, settings: SettingValues): { a
 
 function secretHeader ({ setting, stored, prefix, base64 }: Extract<HttpHeader, { setting: string }>, settings: SettingValues): string {
   const value = settings.read(setting, stored)
-  if (!base64 && !headerText.test(value)) throw new RequestFault('TOOL_UNAVAILABLE', `${stored === true ? `the secret ${setting}` : `the environment variable ${setting} of this worker`} holds what no header can carry, such as a line break`)
+  if (!base64 && !isHeaderText(value)) throw new RequestFault('TOOL_UNAVAILABLE', `${stored === true ? `the secret ${setting}` : `the environment variable ${setting} of this worker`} holds what no header can carry, such as a line break`)
   return `${prefix}${base64 ? Buffer.from(value).toString('base64') : value}`
 }
 
@@ -96,7 +95,7 @@ function textHeader ({ name, parts }: Extract<HttpHeader, { parts: unknown }>, a
     const value = typeof part === 'string' ? part : argumentOf(args, part.argument)
     if (value === undefined) return undefined
     const text = argumentText(value, typeof part === 'string' ? name : part.argument)
-    if (typeof part !== 'string' && !headerText.test(text)) throw invalid(part.argument, 'holds what no header can carry: a line break, or a letter beyond Latin-1')
+    if (typeof part !== 'string' && !isHeaderText(text)) throw invalid(part.argument, 'holds what no header can carry: a line break, or a letter beyond Latin-1')
     texts.push(text)
   }
   return texts.join('')

@@ -1,0 +1,17 @@
+import type { EgressRule } from '@toolyard/runtime/outgoing'
+
+/** A stored secret that the processes of a call don't have. What they have is the placeholder, which was made for this call. */
+export interface HeaderSecret {
+  placeholder: string
+  value: string
+  /** The hosts whose requests carry the value. */
+  rules: readonly EgressRule[]
+}
+
+/** A tab, and what is neither a control character nor beyond Latin-1. */
+const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
+
+/** Whether a header can hold a text. */
+export function isHeaderText (text: string): boolean {
+  return headerText.test(text)
+}

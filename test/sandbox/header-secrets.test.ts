@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs'
+import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { outputOf } from '../executors/fixture.ts'
+import { makeCertificates } from '../support/certificates.ts'
+import { waitFor } from '../support/condition.ts'
+import { boxedTools, withoutBox, type BoxedRun, type BoxedTools } from './boxed-tools.ts'
+
+const skip = await withoutBox()
+const certificates = t.testdir()
+makeCertificates(certificates, 'api', 'DNS:api.test,DNS:other.test,DNS:public.test')
+const placeholder = /tyd_placeholder_[0-9a-f]{32}/
+const valueOf = (tenant: string | undefined): string => `token-of-${tenant ?? 'operator'}-0123456789`
+
+interface Seen {
+  host: string | undefined
+  authorization: string | undefined
+  url: string | undefined
+  body: string
+}
+
+interface Place {
+  tools: BoxedTools
+  /** Of the API over TLS, and in the clear. */
+  port: number
+  plainPort: number
+  seen: Seen[]
+  /** Runs a script of a tool that has `TOKEN` for the API. */
+  shell: (script: string, run?: Partial<BoxedRun>) => ReturnType<BoxedTools['shell']>
+  /** Answers the requests that wait at `/hold`. */
+  release: () => void
+}
+
+async function place (t: Test): Promise<Place> {
+  const seen: Seen[] = []
+  const held: ServerResponse[] = []
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { headers: { host, authorization }, url } = request
+    seen.push({ host, authorization, url, body: await text(request) })
+    if (url?.startsWith('/hold') === true) held.push(response)
+    else response.end(url === '/echo' ? `you are ${authorization}` : 'done')
+  }
+  const [cert, key, ca] = ['api.pem', 'api.key', 'ca.pem'].map(name => readFileSync(join(certificates, name), 'utf8'))
+  const listener = (request: IncomingMessage, response: ServerResponse): void => { void answer(request, response) }
+  const servers = [createServer({ cert, key }, listener), createPlainServer(listener)]
+  const [port = 0, plainPort = 0] = await Promise.all(servers.map(async server => {
+    await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+    t.teardown(() => { server.closeAllConnections(); server.close() })
+    return (server.address() as AddressInfo).port
+  }))
+  const tools = await boxedTools(t, {
+    http: {
+      privateHosts: ['api.test', 'other.test'],
+      lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) },
+      authorities: [ca ?? '']
+    },
+    secrets: { open: async (_names, { tenant }) => await Promise.resolve(new Map([['api', valueOf(tenant)]])) }
+  })
+  const network = ['api.test', 'other.test', 'public.test'].flatMap(host => [`${host}:${port}`, `${host}:${plainPort}`])
+  const hosts = network.filter(host => !host.startsWith('other'))
+  return {
+    tools,
+    port,
+    plainPort,
+    seen,
+    shell: async (script, run) => await tools.shell(script, { network, uses: { TOKEN: { secret: 'api', as: 'header', hosts } }, ...run }),
+    release: () => { for (const response of held.splice(0)) response.end('done') }
+  }
+}
+
+const bearer = '-H "authorization: Bearer $TOKEN"'
+
+void t.test('curl, Python and fetch send a token by a header that none of them has', { skip }, async t => {
+  const { tools, port, seen, shell } = await place(t)
+  const url = `https://api.test:${port}`
+  const script = `fetch("${url}/node", { headers: { authorization: "token " + process.env.TOKEN } }).then(r => r.text()).then(console.log)`
+  const python = `import os, urllib.request as r; print(r.urlopen(r.Request("${url}/python", headers={"Authorization": "Bearer " + os.environ["TOKEN"]})).read())`
+  const ended = await shell([
+    `curl -sS ${bearer} ${url}/curl`, `curl -sS -u "user:$TOKEN" ${url}/basic`, `curl -sS --noproxy '*' ${bearer} ${url}/direct`,
+    `curl -sS -x "$TOOLYARD_SOCKS_PROXY" ${bearer} ${url}/socks`, `curl -sS ${bearer} ${url}/echo`,
+    `/usr/bin/env python3 -c '${python}'`, `${process.execPath} -e '${script}'`, 'env', 'cat /proc/self/environ'
+  ].join('; '))
+  const output = String(outputOf(ended))
+  const value = valueOf(undefined)
+  t.strictSame(Object.fromEntries(seen.map(({ url = '', authorization }) => [url, authorization])), {
+    '/curl': `Bearer ${value}`,
+    '/basic': `Basic ${Buffer.from(`user:${value}`).toString('base64')}`,
+    '/direct': `Bearer ${value}`,
+    '/socks': `Bearer ${value}`,
+    '/echo': `Bearer ${value}`,
+    '/python': `Bearer ${value}`,
+    '/node': `token ${value}`
+  }, output)
+  t.match(output, /TOKEN=tyd_placeholder_[0-9a-f]{32}\n/)
+  t.match(output, /you are Bearer \*\*\*REDACTED\*\*\*/)
+  t.notOk(output.includes(value))
+  t.notOk(tools.logged.some(line => line.includes(value)))
+})
+
+void t.test('a placeholder stays what it is in a body, in a query, at another host, whose tunnel nobody opens, and over http at a public host', { skip }, async t => {
+  const { port, plainPort, seen, shell } = await place(t)
+  const ended = await shell([
+    `curl -sS -d "$TOKEN" 'https://api.test:${port}/?q='"$TOKEN" -o /dev/null`,
+    `curl -sS ${bearer} https://other.test:${port}/ -o /dev/null 2>/dev/null; echo "other $?"`,
+    `curl -sSk ${bearer} https://other.test:${port}/other -o /dev/null`,
+    `curl -sS ${bearer} http://api.test:${plainPort}/plain -o /dev/null`,
+    `curl -sS ${bearer} http://public.test:${plainPort}/`
+  ].join('; '))
+  t.match(outputOf(ended), new RegExp(`^other 60\negress: denied public.test:${plainPort}: its requests carry a secret`), 'the certificate of the other host is its own')
+  const [first, other, plain, ...rest] = seen
+  t.match(first, { url: placeholder, body: placeholder })
+  t.match(other, { url: '/other', authorization: placeholder })
+  t.match(plain, { url: '/plain', authorization: `Bearer ${valueOf(undefined)}` }, 'a host that may be inside')
+  t.strictSame(rest, [])
+})
+
+void t.test('tenants send their own tokens; a placeholder of another tenant, another tool, or an ended call is worth nothing', { skip }, async t => {
+  const { port, seen, shell, release, tools } = await place(t)
+  const url = `https://api.test:${port}`
+  const first = shell(`curl -sS ${bearer} "${url}/hold?$TOKEN"`, { tenant: 'one' })
+  const taken = await waitFor('the request has come', () => seen[0])
+  const [stolen = ''] = placeholder.exec(taken.url ?? '') ?? []
+  t.equal(taken.authorization, `Bearer ${valueOf('one')}`)
+  const steal = `curl -sSk -H "authorization: Bearer ${stolen}" ${url}/stolen`
+  outputOf(await shell(`curl -sS ${bearer} ${url}/own; ${steal}`, { tenant: 'two' }))
+  outputOf(await tools.shell(steal, { tenant: 'one', network: [`api.test:${port}`] }))
+  release()
+  outputOf(await first)
+  outputOf(await shell(steal, { tenant: 'one' }))
+  t.strictSame(seen.slice(1).map(({ authorization }) => authorization), [valueOf('two'), stolen, stolen, stolen].map(token => `Bearer ${token}`))
+})
+
+void t.test('each request inside TLS is judged by itself, and none is smuggled behind another', { skip }, async t => {
+  const { port, seen, shell } = await place(t)
+  const raw = async (requests: string): Promise<string> => {
+    const script = `const s = require("tls").connect({ port: ${port}, host: "api.test", servername: "api.test" }, () => s.write(${JSON.stringify(requests)}.replaceAll("TOKEN", process.env.TOKEN))); s.on("data", d => process.stdout.write(d)); s.on("close", () => process.exit()); setTimeout(() => process.exit(), 2000)`
+    return String(outputOf(await shell(`exec ${process.execPath} -e '${script}'`)))
+  }
+  const own = `Host: api.test:${port}\r\nAuthorization: TOKEN\r\n`
+  t.match(await raw(`GET /a HTTP/1.1\r\n${own}\r\nGET /b HTTP/1.1\r\nHost: other.test:${port}\r\nAuthorization: TOKEN\r\n\r\n`), /200 OK[^]*403 Forbidden/)
+  t.match(await raw(`GET https://other.test:${port}/c HTTP/1.1\r\n${own}\r\n`), /^HTTP\/1\.1 403 /)
+  t.match(await raw(`POST /d HTTP/1.1\r\n${own}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /e HTTP/1.1\r\n${own}\r\n`), /^HTTP\/1\.1 400 /)
+  t.strictSame(seen.map(({ url }) => url), ['/a'])
+})
+
+void t.test('a program that trusts other authorities fails, and the call says why', { skip }, async t => {
+  const { port, seen, shell } = await place(t)
+  const url = `https://api.test:${port}/`
+  const line = new RegExp(`^egress: denied api\\.test:${port}: the program does not take the certificate`)
+  t.match(await shell(`unset SSL_CERT_FILE CURL_CA_BUNDLE; exec curl -sS ${url}`), { ok: false, error: { details: { egress: [line] } } })
+  t.match(await shell(`unset NODE_EXTRA_CA_CERTS; exec ${process.execPath} -e 'fetch("${url}").catch(() => { process.exitCode = 1 })'`), { ok: false, error: { details: { egress: [line] } } })
+  t.strictSame(seen, [])
+})
