@@ -28,7 +28,7 @@ t.test('a secret with hosts goes into headers, its hosts are in network, and wha
   const registry = await load(t, listed({ secret: 'api', hosts: ['API.test:443', 'x.b.test'] }), { ...listed({ secret: 'api', as: 'env' }), name: 'b' })
   t.strictSame(registry.all().map(({ tool }) => tool.secrets?.['TOKEN']), [{ secret: 'api', as: 'header', hosts: ['api.test:443', 'x.b.test'] }, { secret: 'api', as: 'env' }])
   const faulty: Array<[use: object, path: Array<string | number>, says: RegExp]> = [
-    [{ secret: 'api' }, [], /must name hosts, whose requests carry it, or say "as": "env"/],
+    [{ secret: 'api' }, [], /must name hosts, whose requests carry it, or say "as": "env" or "file"/],
     [{ secret: 'api', as: 'header' }, ['hosts'], /must be a list of 1 to 16 hosts/],
     [{ secret: 'api', as: 'env', hosts: ['api.test'] }, ['hosts'], /is for "as": "header"/],
     [{ secret: 'api', hosts: ['api.test', 'c.test'] }, ['hosts', 1], /hosts\[1\] is c\.test, which "network" of the tool does not have/],

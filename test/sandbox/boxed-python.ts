@@ -8,6 +8,8 @@ import type { Test } from 'tap'
 export interface PythonCall extends Partial<RunContext>, Partial<Omit<PythonRun, 'kind'>> {
   permissions?: readonly Permission[]
   network?: readonly string[]
+  /** Its `secrets`; the field of that name is the call's. */
+  uses?: Tool['secrets']
   limits?: NonNullable<Tool['limits']>
   arguments?: Record<string, unknown>
 }
@@ -19,6 +21,7 @@ export interface BoxedPlaces {
   /** Files and directories of the service; default none. */
   hidden?: readonly string[]
   http?: ExecutorOptions['http'] | undefined
+  secrets?: ExecutorOptions['secrets']
   /** Changes what the executors get of the sandbox. */
   change?: (sandbox: Sandbox) => Partial<Sandbox>
 }
@@ -44,7 +47,7 @@ const prelude = 'import os, signal, subprocess, sys, time\nfrom toolyard import 
 
 /** Sets up real directories, a whole sandbox and executors; the test's end removes them. */
 export async function boxedPython (
-  t: Test, { workspace: workspaceName = 'workspace', hidden = [], http, change = () => ({}) }: BoxedPlaces = {}
+  t: Test, { workspace: workspaceName = 'workspace', hidden = [], http, secrets, change = () => ({}) }: BoxedPlaces = {}
 ): Promise<BoxedPython> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const [root, workspace] = [join(base, 'root'), join(base, workspaceName)]
@@ -58,6 +61,7 @@ export async function boxedPython (
     maxOutputBytes: 1_048_576,
     audit,
     ...http && { http },
+    secrets,
     sandbox: { ...sandbox, ...change(sandbox) }
   })
   t.teardown(async () => {
@@ -67,7 +71,7 @@ export async function boxedPython (
   })
   const logged: string[] = []
 
-  async function call ({ permissions = ['read_repo'], network, limits, arguments: given = {}, jobId = 'job-1', timeoutMs = 60_000, signal = new AbortController().signal, log = line => { logged.push(line) }, session, ...run }: PythonCall = {}): Promise<Outcome> {
+  async function call ({ permissions = ['read_repo'], network, uses, limits, arguments: given = {}, jobId = 'job-1', timeoutMs = 60_000, signal = new AbortController().signal, log = line => { logged.push(line) }, session, ...run }: PythonCall = {}): Promise<Outcome> {
     const tool: Tool = {
       name: 'boxed',
       description: '',
@@ -77,6 +81,7 @@ export async function boxedPython (
       idempotent: false,
       permissions,
       ...(network === undefined ? {} : { network }),
+      ...(uses === undefined ? {} : { secrets: uses }),
       ...(limits === undefined ? {} : { limits }),
       source: { format: 'tool-manifest', file: join(base, 'manifest.json'), index: 0 },
       run: { kind: 'python', root, module: 'tool', config: {}, strictOutputs: false, ...run }

@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import type { ExecutorOptions } from '@toolyard/executors'
 import t, { type Test } from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { waitFor } from '../support/condition.ts'
+import { boxedPython } from './boxed-python.ts'
 import { boxedTools, withoutBox, type BoxedRun, type BoxedTools } from './boxed-tools.ts'
 
 const skip = await withoutBox()
@@ -24,6 +27,7 @@ interface Seen {
 }
 
 interface Place {
+  means: Pick<ExecutorOptions, 'http' | 'secrets'>
   tools: BoxedTools
   /** Of the API over TLS, and in the clear. */
   port: number
@@ -52,17 +56,19 @@ async function place (t: Test): Promise<Place> {
     t.teardown(() => { server.closeAllConnections(); server.close() })
     return (server.address() as AddressInfo).port
   }))
-  const tools = await boxedTools(t, {
+  const means = {
     http: {
       privateHosts: ['api.test', 'other.test'],
       lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) },
       authorities: [ca ?? '']
     },
     secrets: { open: async (_names, { tenant }) => await Promise.resolve(new Map([['api', valueOf(tenant)]])) }
-  })
+  } satisfies Place['means']
+  const tools = await boxedTools(t, means)
   const network = ['api.test', 'other.test', 'public.test'].flatMap(host => [`${host}:${port}`, `${host}:${plainPort}`])
   const hosts = network.filter(host => !host.startsWith('other'))
   return {
+    means,
     tools,
     port,
     plainPort,
@@ -154,4 +160,27 @@ void t.test('a program that trusts other authorities fails, and the call says wh
   t.match(await shell(`unset SSL_CERT_FILE CURL_CA_BUNDLE; exec curl -sS ${url}`), { ok: false, error: { details: { egress: [line] } } })
   t.match(await shell(`unset NODE_EXTRA_CA_CERTS; exec ${process.execPath} -e 'fetch("${url}").catch(() => { process.exitCode = 1 })'`), { ok: false, error: { details: { egress: [line] } } })
   t.strictSame(seen, [])
+})
+
+const digest = createHash('sha256').update(valueOf(undefined)).digest('hex')
+
+void t.test('a secret in a file is read by the processes of the call, again and again, and is in no variable and no output', { skip }, async t => {
+  const { tools } = await place(t)
+  const script = 'sha256sum < "$FILE"; sh -c \'sha256sum < "$FILE"; cat "$FILE"\'; env'
+  const output = String(outputOf(await tools.shell(script, { uses: { FILE: { secret: 'api', as: 'file' } } })))
+  t.equal(output.split(digest).length - 1, 2)
+  t.match(output, /\*\*\*REDACTED\*\*\*/)
+  t.notOk(output.includes(valueOf(undefined)))
+})
+
+void t.test('Python tools have placeholders and files of secrets in their nests', { skip }, async t => {
+  const { means, port, seen } = await place(t)
+  const python = await boxedPython(t, means)
+  const body = `import hashlib, urllib.request as r
+r.urlopen(r.Request("https://api.test:${port}/nest", headers={"Authorization": os.environ["TOKEN"]})).read()
+digests = [hashlib.sha256(open(os.environ["FILE"], "rb").read()).hexdigest() for _ in range(2)]
+return digests + [subprocess.check_output(["sha256sum", os.environ["FILE"]], text=True).split()[0], os.environ["TOKEN"]]`
+  const uses = { TOKEN: { secret: 'api', as: 'header', hosts: [`api.test:${port}`] }, FILE: { secret: 'api', as: 'file' } } as const
+  t.match(await python.execute('uses', body, { network: [`api.test:${port}`], uses }), { ok: true, output: [digest, digest, digest, placeholder] })
+  t.match(seen, [{ url: '/nest', authorization: valueOf(undefined) }])
 })

@@ -1,6 +1,7 @@
 import { mapTexts } from '@toolyard/contract/terms'
 import type { SecretUse, Tool } from '@toolyard/manifests'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
+import type { HandedText } from '@toolyard/sandbox'
 import type { Threads } from '@toolyard/runtime/threads'
 import { makePlaceholder } from './egress/placeholders.ts'
 import { readLargeOutput } from './result/large-output.ts'
@@ -27,6 +28,8 @@ interface CallSecrets {
   /** Variables of its processes: values and placeholders. */
   variables: Readonly<Record<string, string>>
   headerSecrets: readonly HeaderSecret[]
+  /** Variables that name files, and what is in these. */
+  handed: readonly HandedText[]
   /** What nothing that its processes say may show. */
   hidden: readonly string[]
 }
@@ -40,14 +43,15 @@ export async function withSecrets (
   if ('ok' in secrets) return secrets
   if (secrets.values.size === 0) return await run(context)
   const { context: masked, hide } = hideSecrets(secrets, context, threads)
-  return await hide(await run({ ...masked, secrets: secrets.values, variables: secrets.variables, headerSecrets: secrets.headerSecrets }))
+  const { values, variables, headerSecrets, handed } = secrets
+  return await hide(await run({ ...masked, secrets: values, variables, headerSecrets, handed }))
 }
 
 /** Opens the secrets that a tool names, for the key and the tenant of a call; a failure where one is missing. */
 async function openSecrets (tool: Tool, { keyName, tenant }: RunContext, source: SecretSource | undefined): Promise<CallSecrets | Failure> {
   const uses = Object.entries(tool.secrets ?? {})
   const names = [...new Set([...uses.map(([, { secret }]) => secret), ...storedIn(tool)])]
-  if (names.length === 0) return { values: new Map(), variables: {}, headerSecrets: [], hidden: [] }
+  if (names.length === 0) return { values: new Map(), variables: {}, headerSecrets: [], handed: [], hidden: [] }
   if (source === undefined) return failure('SECRET_MISSING', `the tool uses the secret ${names[0]}, and this worker has no SECRETS_KEY to open it with`)
   const values = await source.open(names, { keyName, tenant })
   const missing = names.find(name => !values.has(name))
@@ -60,10 +64,12 @@ async function openSecrets (tool: Tool, { keyName, tenant }: RunContext, source:
 function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>): CallSecrets | Failure {
   const variables: Record<string, string> = {}
   const headerSecrets: HeaderSecret[] = []
+  const handed: HandedText[] = []
   for (const [variable, use] of uses) {
     const value = values.get(use.secret) ?? ''
-    if (use.as === 'env') {
-      variables[variable] = value
+    if (use.as !== 'header') {
+      if (use.as === 'env') variables[variable] = value
+      else handed.push({ variable, text: value })
       continue
     }
     if (!isHeaderText(value) || value.length > mostHeaderChars) {
@@ -73,7 +79,7 @@ function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap
     variables[variable] = placeholder
     headerSecrets.push({ placeholder, value, rules: use.hosts.flatMap(host => readEgressRule(host) ?? []) })
   }
-  return { values, variables, headerSecrets, hidden: uses.map(([, { secret }]) => values.get(secret) ?? '') }
+  return { values, variables, headerSecrets, handed, hidden: uses.map(([, { secret }]) => values.get(secret) ?? '') }
 }
 
 function storedIn ({ run }: Tool): string[] {

@@ -23,7 +23,7 @@ export { limitedPlan, startProcess, type Started, type StartHost } from './proce
 export type { Box, BoxStatus } from './process/plan/box.ts'
 export { findOnPath, isProgram } from './process/plan/find-program.ts'
 export { createPins, identityOf, type Pin, type Pins } from './process/plan/pins.ts'
-export { maxElementBytes, type MountedPlace, type ProcessPlan } from './process/plan/plan.ts'
+export { maxElementBytes, type HandedText, type MountedPlace, type ProcessPlan } from './process/plan/plan.ts'
 export { boxError, isShortage, lookupError, sandboxError, shortageError, shortageOf, startError } from './process/plan/start-error.ts'
 export { findDescendants, killDescendants, startOpen } from './process/launch/open.ts'
 export { runProcess, type ProcessEnd, type RunTrace, type ProcessHost } from './process/run-process.ts'

@@ -33,8 +33,8 @@ export async function runCommand (
   name: string, run: CommandRun, args: Record<string, unknown>, context: RunContext, host: CommandHost
 ): Promise<Outcome> {
   const { plan, passedKeys } = commandPlan(run, host)
-  const handed = context.answers === undefined ? {} : { handed: { variable: 'TOOLYARD_ANSWER', text: context.answers.map(line => `${line}\n`).join('') } }
-  const end = await runProcess({ ...plan, ...handed }, {
+  const answers = context.answers === undefined ? [] : [{ variable: 'TOOLYARD_ANSWER', text: context.answers.map(line => `${line}\n`).join('') }]
+  const end = await runProcess({ ...plan, handed: [...answers, ...context.handed ?? []] }, {
     stdin: writeJson(args),
     timeoutMs: context.timeoutMs,
     signal: context.signal,

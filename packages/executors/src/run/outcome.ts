@@ -1,5 +1,5 @@
 import type { CallError, CallErrorCode, ChangedFiles, Progress } from '@toolyard/contract'
-import type { RunTrace } from '@toolyard/sandbox'
+import type { HandedText, RunTrace } from '@toolyard/sandbox'
 import type { HeaderSecret } from './header-secret.ts'
 import type { StepWait, WorkflowSteps } from './steps.ts'
 
@@ -66,6 +66,8 @@ export interface RunContext {
   headerSecrets?: readonly HeaderSecret[]
   /** Variables of its processes alone: secrets that they get, and placeholders. No request has them. */
   variables?: Readonly<Record<string, string>>
+  /** Secrets that its processes read from files. */
+  handed?: readonly HandedText[]
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void
   /** Gets how far the tool is, as often as the tool reports it. */

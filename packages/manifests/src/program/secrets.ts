@@ -24,8 +24,8 @@ export const secretsField = Type.Optional(Type.Unsafe<Record<string, { secret: s
       secret: { type: 'string', description: 'Name of a stored secret (toolyard secrets set NAME).' },
       as: {
         type: 'string',
-        enum: ['header', 'env'],
-        description: 'header, the default with hosts: the variable has a placeholder, and requests to the hosts carry the value in its place. env: the variable has the value.'
+        enum: ['header', 'env', 'file'],
+        description: 'header, the default with hosts: the variable has a placeholder, and requests to the hosts carry the value in its place. env: the variable has the value. file: it names a file with the value.'
       },
       hosts: { type: 'array', minItems: 1, maxItems: mostHosts, items: { type: 'string' }, description: 'Hosts of "network" whose requests carry the value in their headers.' }
     }
@@ -75,8 +75,8 @@ function readUse (variable: string, use: unknown, network: readonly string[] | u
   if (unknown !== undefined) throw new UseFault([variable, unknown], `${place}.${unknown.slice(0, 80)} is no known field`, 'Known are secret, as and hosts.')
   const way = as ?? (hosts === undefined ? undefined : 'header')
   if (way === 'header') return { secret, as: way, hosts: readHosts(hosts, network, [variable, 'hosts']) }
-  if (way !== 'env') throw new UseFault([variable], `${place} must name hosts, whose requests carry it, or say "as": "env"`)
-  if (hosts !== undefined) throw new UseFault([variable, 'hosts'], `${place}.hosts is for "as": "header": with "env" the program has the value, and may send it wherever it connects to`, 'Take out "as", or hosts.')
+  if (way !== 'env' && way !== 'file') throw new UseFault([variable], `${place} must name hosts, whose requests carry it, or say "as": "env" or "file"`)
+  if (hosts !== undefined) throw new UseFault([variable, 'hosts'], `${place}.hosts is for "as": "header": with "${way}" the program has the value, and may send it wherever it connects to`, 'Take out "as", or hosts.')
   return { secret, as: way }
 }
 

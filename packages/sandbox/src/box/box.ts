@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { findHidden, hiddenAbove, identify, realPath, type HiddenPlaces } from '@toolyard/workspace'
 import type { Box } from '../process/plan/box.ts'
 import { namedProgram } from '../process/plan/own-name.ts'
-import type { ProcessPlan } from '../process/plan/plan.ts'
+import { handedVariables, type ProcessPlan } from '../process/plan/plan.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
@@ -26,12 +26,11 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
     line,
     enter (plan, pinned) {
       const boxed = line(plan, pinned)
-      const status = foundation.statusFiles.take(plan.handed?.text)
+      const status = foundation.statusFiles.take(plan.handed?.map(({ text }) => text))
       const files = [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])]
       const own = { status, ...(network === undefined ? {} : { launcher: network.launcher }) }
-      if (plan.handed === undefined || status.handed === undefined) return { plan: boxed, files, ...own }
-      const env = { ...boxed.env, [plan.handed.variable]: `/dev/fd/${firstFree + files.length}` }
-      return { plan: { ...boxed, env }, files: [...files, status.handed], ...own }
+      const env = { ...boxed.env, ...handedVariables(plan.handed, firstFree + files.length) }
+      return { plan: { ...boxed, env }, files: [...files, ...status.handed], ...own }
     }
   }
 }

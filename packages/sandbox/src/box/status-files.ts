@@ -4,8 +4,8 @@ import type { BoxStatus } from '../process/plan/box.ts'
 
 /** Files for what bubblewrap writes to its `--json-status-fd`, one for each box. */
 export interface StatusFiles {
-  /** @param text what the process in the box is handed, in a file of its own */
-  take (text?: string): BoxStatus & { path: string, handed: string | undefined }
+  /** @param texts what the process in the box is handed, each in a file of its own */
+  take (texts?: readonly string[]): BoxStatus & { path: string, handed: readonly string[] }
 }
 
 /**
@@ -23,12 +23,12 @@ const room = Buffer.alloc(1_024)
 export function createStatusFiles (directory: string): StatusFiles {
   let count = 0
   return {
-    take (text) {
+    take (texts = []) {
       const path = join(directory, `status-${count++}`)
-      const handed = text === undefined ? undefined : `${path}-handed`
+      const handed = texts.map((_, index) => `${path}-handed-${index}`)
       writeFileSync(path, room, { flag: 'wx', mode: 0o600 })
-      if (handed !== undefined) writeFileSync(handed, text ?? '', { flag: 'wx', mode: 0o600 })
-      const close = (): void => { for (const file of [path, handed]) if (file !== undefined) rmSync(file, { force: true }) }
+      for (const [index, file] of handed.entries()) writeFileSync(file, texts[index] ?? '', { flag: 'wx', mode: 0o600 })
+      const close = (): void => { for (const file of [path, ...handed]) rmSync(file, { force: true }) }
       return { path, handed, read: () => parseStatus(readFileSync(path, 'latin1')), close }
     }
   }

@@ -2,9 +2,9 @@
 One call, in a process of its own.
 
     worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}, and perhaps "env", variables of
-            this call, "answers", JSON of what it has asked before, and "files", true: paths and bytes are returned as
-            files; null for arguments: only construct it, and return the signature of its execute, if any byte of it is
-            wanted
+            this call, "handed", texts by the variables that name their files, "answers", JSON of what it has asked
+            before, and "files", true: paths and bytes are returned as files; null for arguments: only construct it, and
+            return the signature of its execute, if any byte of it is wanted
     call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
             {"failed": {"code", "message", "type", "network"}}; network: whether it comes of a network that is not there
             nothing: the tool ended the process itself, and how it ended is the result
@@ -78,6 +78,7 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
     except OSError as error:
         raise Failed("TOOL_UNAVAILABLE", f"the working directory cannot be entered: {error.strerror}") from None
     os.environ.update(request.get("env", {}))
+    _hand(request.get("handed", {}))
     tool = _construct(module, request)
     if request["arguments"] is None:
         return _signature(tool) if request["max_bytes"] else b"null"
@@ -89,6 +90,15 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
         raise Failed("OUTPUT_INVALID", str(error)) from None
     except Exception as error:  # From a method of the value: __fspath__, tolist, a property of a dataclass.
         raise Failed("OUTPUT_INVALID", f"the output cannot be turned into JSON: {describe(error)}", error) from None
+
+
+def _hand(texts: dict[str, str]) -> None:
+    """In memory: nothing is left of them when the call has ended. Processes that it starts find them, too."""
+    for variable, text in texts.items():
+        descriptor = os.memfd_create("handed")
+        with open(descriptor, "w", encoding="utf-8", newline="", closefd=False) as file:
+            file.write(text)
+        os.environ[variable] = f"/proc/{os.getpid()}/fd/{descriptor}"
 
 
 def _answer(tool: Any, answers: list[str]) -> None:

@@ -24,6 +24,8 @@ export interface CallRequest {
   files?: true
   /** Answers to what it has asked before, as JSON: numbers keep their digits. */
   answers?: readonly string[]
+  /** Texts that it reads from files of its own, by the variables that name these. */
+  handed?: Readonly<Record<string, string>>
   /** Variables of only this call. */
   env?: Readonly<Record<string, string>>
 }

@@ -72,6 +72,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
         max_bytes: host.maxOutputBytes,
         ...(host.session === undefined ? {} : { files: true as const }),
         ...(context.answers === undefined ? {} : { answers: context.answers }),
+        ...(context.handed === undefined ? {} : { handed: textsOf(context.handed) }),
         ...(trace === undefined && host.variables === undefined ? {} : { env: { ...trace?.variables, ...host.variables } })
       }
       const started = performance.now()
@@ -90,6 +91,10 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
   } finally {
     deadline.clear()
   }
+}
+
+function textsOf (handed: NonNullable<RunContext['handed']>): Record<string, string> {
+  return Object.fromEntries(handed.map(({ variable, text }) => [variable, text]))
 }
 
 async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReading): Promise<Pick<RunEnd, 'ending' | 'outcome'>> {

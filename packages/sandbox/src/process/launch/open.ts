@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { closing } from '../end/drain.ts'
 import { childEnding, type Child, type OwnEnding } from './child.ts'
-import type { ProcessPlan } from '../plan/plan.ts'
+import { handedVariables, type ProcessPlan } from '../plan/plan.ts'
 import { isShortage } from '../plan/start-error.ts'
 import { inTurns, readProcessTable, signalGroup, signalProcess, type ProcessEntry } from '../table/process-table.ts'
 
@@ -29,7 +29,7 @@ export interface OpenChild extends Child {
 
 /** Starts one. With `link` it has a descriptor 3. Rejects with an error whose `code` says why it can't be started. */
 export async function startOpen (plan: ProcessPlan, stdin: string | undefined, link = false): Promise<OpenChild> {
-  const { input, writing, reading, handed } = await openStreams(stdin, plan.handed?.text)
+  const { input, writing, reading, handed } = await openStreams(stdin, plan.handed?.map(({ text }) => text) ?? [])
   const readerOf = (fd = -1): Socket => new Socket({ fd, readable: true, writable: false })
   const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]
   const streams = [stdout, stderr]
@@ -40,7 +40,7 @@ export async function startOpen (plan: ProcessPlan, stdin: string | undefined, l
       cwd: plan.cwd,
       ...(plan.name === undefined ? {} : { argv0: plan.name }),
       // Node adds this variable from its own environment unless it finds it here.
-      env: { NODE_V8_COVERAGE: undefined, ...plan.env, ...plan.handed && { [plan.handed.variable]: '/dev/fd/3' } },
+      env: { NODE_V8_COVERAGE: undefined, ...plan.env, ...handedVariables(plan.handed, 3) },
       detached: true,
       stdio: [input, ...writing, ...handed, ...(link ? ['pipe' as const] : [])]
     }).on('error', () => {})
@@ -78,7 +78,7 @@ async function turnOfStart (): Promise<void> {
 
 /** A file and two pipes with names, which are gone at once: what Node makes are sockets, which can't be opened as /dev/stdout. */
 async function openStreams (
-  stdin: string | undefined, text: string | undefined
+  stdin: string | undefined, texts: readonly string[]
 ): Promise<{ input: number | 'pipe', writing: number[], reading: number[], handed: number[] }> {
   const directory = await mkdtemp(join(tmpdir(), 'toolyard-open-'))
   const input = join(directory, 'in')
@@ -95,7 +95,7 @@ async function openStreams (
       writeFileSync(path, content, { flag: 'wx', mode: 0o400 })
       return opening(path, constants.O_RDONLY)
     }
-    const handed = text === undefined ? [] : [reader(join(directory, 'handed'), text)]
+    const handed = texts.map((text, index) => reader(join(directory, `handed-${index}`), text))
     return { input: stdin === undefined ? 'pipe' : reader(input, stdin), writing, reading, handed }
   } catch (error) {
     for (const fd of opened) closeSync(fd)

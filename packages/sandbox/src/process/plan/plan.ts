@@ -13,6 +13,11 @@ export interface MountedPlace {
   overlay?: boolean
 }
 
+export interface HandedText {
+  variable: string
+  text: string
+}
+
 /** Everything that `execve` needs to know, and nothing of where it came from. */
 export interface ProcessPlan {
   /** Absolute path. */
@@ -27,8 +32,13 @@ export interface ProcessPlan {
   readable?: readonly string[]
   /** Directories to show in places of their own when it runs in a box; in the open they are not there. */
   mounted?: readonly MountedPlace[]
-  /** A text that it reads from a descriptor of its own; the variable names the path of that. */
-  handed?: { variable: string, text: string }
+  /** Texts that it reads from descriptors of its own, whose paths the variables name. */
+  handed?: readonly HandedText[]
   /** The program, or the script that it is given, must be what was pinned; else it isn't run. */
   pin?: Pin
+}
+
+/** The paths of texts that are handed over, by their variables. `first`: the descriptor of the first. */
+export function handedVariables (handed: ProcessPlan['handed'] = [], first: number): Record<string, string> {
+  return Object.fromEntries(handed.map(({ variable }, index) => [variable, `/dev/fd/${first + index}`]))
 }
