@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
-import { createServer, type TLSSocket } from 'node:tls'
+import { TLSSocket, type SecureContext } from 'node:tls'
 import { errorCode } from '@toolyard/contract/terms'
-import type { Identity } from './authority.ts'
 
 /** How the TLS of a program came out. */
 export interface TlsEnd {
@@ -11,24 +10,16 @@ export interface TlsEnd {
   refused: (why: string) => void
 }
 
-const handshakeMs = 15_000
-
 /**
- * Answers the TLS of a program in the place of a host. Programs that trust other authorities end the connection, some only
- * when it is made, without a word.
+ * Answers the TLS of a program in the place of a host. Programs that trust other authorities end the connection, some without
+ * a word, and only when it is made.
  */
-export function answerTls (client: Socket, { cert, key }: Identity, { serve, refused }: TlsEnd): void {
-  const server = createServer({ cert, key, ALPNProtocols: ['http/1.1'], handshakeTimeout: handshakeMs })
-  server.once('tlsClientError', error => {
-    client.destroy()
-    refused(errorCode(error) ?? error.message)
-  })
-  server.once('secureConnection', secure => {
-    const { asked } = serve(secure)
-    secure.once('close', () => { if (!asked()) refused('it made no request') })
-  })
+export function answerTls (client: Socket, secureContext: SecureContext, { serve, refused }: TlsEnd): void {
   // A program that ends the connection in the midst of the greeting would not be heard of.
   client.allowHalfOpen = false
-  // It never listens: it has this one connection.
-  server.emit('connection', client)
+  const secure = new TLSSocket(client, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] })
+  let why = 'it made no request'
+  secure.once('error', error => { why = errorCode(error) ?? why })
+  const { asked } = serve(secure)
+  secure.once('close', () => { if (!asked()) refused(why) })
 }

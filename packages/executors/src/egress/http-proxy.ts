@@ -38,6 +38,8 @@ interface Means {
 /** Between two machines alone, so that no proxy hands them on. */
 const hopByHop = new Set(['connection', 'host', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 const idleMs = 600_000
+/** Until a request is there, the greeting of TLS before it included. */
+const headersMs = 60_000
 
 /**
  * Makes the HTTP proxy of one network. Node's own parser reads all requests and answers; none is handed on as it came.
@@ -47,7 +49,7 @@ const idleMs = 600_000
 export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => Promise<Authority>): HttpProxy {
   const tunnels = new WeakMap<Socket, InTunnel>()
   // A large body may take longer than the 5 minutes of Node; one that rests is cut off.
-  const server: Server = createServer({ keepAlive: true, requestTimeout: 0 }, (request, response) => {
+  const server: Server = createServer({ keepAlive: true, requestTimeout: 0, headersTimeout: headersMs }, (request, response) => {
     const tunnel = tunnels.get(request.socket)
     if (tunnel !== undefined) tunnel.asked = true
     const by = tunnel?.by ?? calls.find(tokenOf(request))
@@ -84,9 +86,9 @@ export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => 
   }
 
   async function openTls (client: Socket, { target, by }: Tunnel): Promise<void> {
-    const identity = await (await authority?.())?.identityOf(target.host)
-    if (identity === undefined || client.destroyed) return void client.destroy()
-    answerTls(client, identity, {
+    const context = await (await authority?.())?.contextOf(target.host)
+    if (context === undefined || client.destroyed) return void client.destroy()
+    answerTls(client, context, {
       serve (secure) {
         const inside = { target, by, isSecure: true, asked: false }
         serveInside(secure, inside)

@@ -137,7 +137,7 @@ export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | SkillFilesRun
 export type PublishedAs = { kind: 'prompt' } |
   { kind: 'resource', /** May hold variables, which are its arguments: `resourceUri`. */ uri: string, mimeType?: string }
 
-/** How processes use a stored secret: they have its value, in the variable or in a file that it names, or a placeholder that requests to `hosts` alone carry the value of. */
+/** How processes use a stored secret: they have its value, or a placeholder that requests to `hosts` alone carry the value of. */
 export type SecretUse =
   | { secret: string, as: 'env' | 'file' }
   | { secret: string, as: 'header', /** As `egressText` writes them; each is in the tool's `network`. */ hosts: readonly string[] }
