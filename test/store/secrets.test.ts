@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { seal, StoredSecrets, unseal } from '@toolyard/store'
+import { maxStoredSecrets, seal, StoredSecrets, unseal } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'
@@ -26,9 +26,9 @@ void t.test('a call gets the secret of its key, else of its tenant, else the ope
   const secrets = new StoredSecrets(redis, keys)
   const open = async (keyName?: string, tenant?: string): Promise<string | undefined> => (await secrets.open(['github'], { keyName, tenant })).get('github')
   t.equal(await open('app', 'acme'), undefined)
-  await secrets.put('github', { kind: 'operator' }, 'of operator')
-  await secrets.put('github', { kind: 'tenant', tenant: 'acme' }, 'of acme')
-  await secrets.put('github', { kind: 'key', key: 'app' }, 'of app')
+  await secrets.put('github', { kind: 'operator' }, 'of operator', undefined)
+  await secrets.put('github', { kind: 'tenant', tenant: 'acme' }, 'of acme', 'acme')
+  await secrets.put('github', { kind: 'key', key: 'app' }, 'of app', 'acme')
   t.same([await open('app', 'acme'), await open('x', 'acme'), await open('x', 'other'), await open()], ['of app', 'of acme', 'of operator', 'of operator'])
   t.equal(await secrets.remove('github', { kind: 'key', key: 'app' }), true)
   t.equal(await secrets.remove('github', { kind: 'key', key: 'app' }), false)
@@ -41,7 +41,7 @@ void t.test('a call gets the secret of its key, else of its tenant, else the ope
 
 void t.test('after a change of the key the old one opens, until all is sealed anew', async t => {
   const redis = await connectTo(t, await startTestRedis(t))
-  await new StoredSecrets(redis, keys).put('a', { kind: 'operator' }, 'value')
+  await new StoredSecrets(redis, keys).put('a', { kind: 'operator' }, 'value', undefined)
   const next = { current: randomBytes(32), previous: keys.current }
   const both = new StoredSecrets(redis, next)
   const call = { keyName: undefined, tenant: undefined }
@@ -49,4 +49,25 @@ void t.test('after a change of the key the old one opens, until all is sealed an
   t.same(await both.rotate(), { sealed: 1, lost: 0 })
   t.equal((await new StoredSecrets(redis, { current: next.current, previous: undefined }).open(['a'], call)).get('a'), 'value')
   t.same(await new StoredSecrets(redis, { current: randomBytes(32), previous: undefined }).rotate(), { sealed: 0, lost: 1 })
+})
+
+void t.test('a tenant that has stored all that it may takes no room from others, and has room again for what it removes', async t => {
+  const secrets = new StoredSecrets(await connectTo(t, await startTestRedis(t)), keys)
+  const put = async (name: string, tenant: string): Promise<boolean> => await secrets.put(name, { kind: 'tenant', tenant }, 'value', tenant)
+  let stored = 0
+  for (let at = 0; at < maxStoredSecrets; at += 50) {
+    const some = await Promise.all(Array.from({ length: 50 }, async (_, place) => await put(`s${at + place}`, 'acme')))
+    stored += some.filter(Boolean).length
+  }
+  t.equal(stored, maxStoredSecrets)
+  t.equal(await put('one more', 'acme'), false)
+  t.equal(await secrets.put('own', { kind: 'key', key: 'app' }, 'value', 'acme'), false, 'its keys are in the same room')
+  t.equal(await put('s0', 'acme'), true, 'in place of one')
+  t.equal(await put('a', 'other'), true)
+  t.equal(await secrets.put('a', { kind: 'operator' }, 'value', undefined), true)
+  await secrets.remove('s0', { kind: 'tenant', tenant: 'acme' })
+  t.equal(await put('new', 'acme'), true)
+  t.equal(await put('newer', 'acme'), false)
+  await secrets.removeAllOf({ kind: 'tenant', tenant: 'acme' })
+  t.equal(await put('newer', 'acme'), true)
 })

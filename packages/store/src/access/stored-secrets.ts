@@ -19,7 +19,7 @@ export interface ListedSecret {
   lastUsedAt: number | undefined
 }
 
-/** Secrets that there may be. */
+/** Secrets that a tenant and its keys may have, and as many those without one: what one of them stores takes no room from another. */
 export const maxStoredSecrets = 1_000
 const between = '\n'
 
@@ -38,27 +38,27 @@ export class StoredSecrets {
     this.#keys = keys
   }
 
-  /** Stores a value, in place of one of the same name; false when there are too many. @throws RedisUnavailableError */
-  async put (name: string, scope: SecretScope, value: string): Promise<boolean> {
+  /**
+   * Stores a value, in place of one of the same name; false when its owner has too many.
+   *
+   * @param owner the tenant in whose room it counts, also where it is of one of its keys
+   * @throws RedisUnavailableError
+   */
+  async put (name: string, scope: SecretScope, value: string, owner: string | undefined): Promise<boolean> {
     const place = placeOf(name, scope)
-    const [known, count] = await whileAvailable(Promise.all([this.#redis.hexists(sealedKey, place), this.#redis.hlen(sealedKey)]))
-    if (known === 0 && count >= maxStoredSecrets) return false
-    await whileAvailable(this.#redis.hset(sealedKey, place, seal(value, place, this.#keys)))
-    return true
+    const stored = this.#redis.eval(putScript, 3, sealedKey, ownersKey, countsKey, place, seal(value, place, this.#keys), owner ?? '', maxStoredSecrets)
+    return await whileAvailable(stored) === 1
   }
 
   /** Whether there was one. @throws RedisUnavailableError */
   async remove (name: string, scope: SecretScope): Promise<boolean> {
-    const place = placeOf(name, scope)
-    const [removed] = await whileAvailable(Promise.all([this.#redis.hdel(sealedKey, place), this.#redis.hdel(usedKey, place)]))
-    return removed === 1
+    return await this.#remove([placeOf(name, scope)]) === 1
   }
 
   /** Removes what an owner has. @throws RedisUnavailableError */
   async removeAllOf (scope: SecretScope): Promise<void> {
     const places = (await whileAvailable(this.#redis.hkeys(sealedKey))).filter(place => place.startsWith(placeOf('', scope)))
-    if (places.length === 0) return
-    await whileAvailable(Promise.all([this.#redis.hdel(sealedKey, ...places), this.#redis.hdel(usedKey, ...places)]))
+    if (places.length > 0) await this.#remove(places)
   }
 
   /** All of them, by name. @throws RedisUnavailableError */
@@ -103,6 +103,10 @@ export class StoredSecrets {
     return values
   }
 
+  async #remove (places: readonly string[]): Promise<number> {
+    return Number(await whileAvailable(this.#redis.eval(removeScript, 4, sealedKey, ownersKey, countsKey, usedKey, ...places)))
+  }
+
   /** Seals with the current key what another one has sealed. `lost`: what no key opens. @throws RedisUnavailableError */
   async rotate (): Promise<{ sealed: number, lost: number }> {
     const all = await whileAvailable(this.#redis.hgetall(sealedKey))
@@ -121,8 +125,31 @@ export class StoredSecrets {
   }
 }
 
-/** The sealed values, and when each was used. */
+/** The sealed values, when each was used, in whose room each counts, and how many each of those has. */
 const [sealedKey, usedKey] = [`${keyPrefix}:{secrets}:sealed`, `${keyPrefix}:{secrets}:used`]
+const [ownersKey, countsKey] = [`${keyPrefix}:{secrets}:owners`, `${keyPrefix}:{secrets}:counts`]
+/** KEYS: secrets, owners, counts. ARGV: place, record, owner or nothing, how many it may have. Answers whether there was room. */
+const putScript = `
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
+  if tonumber(redis.call('HGET', KEYS[3], ARGV[3]) or 0) >= tonumber(ARGV[4]) then return 0 end
+  redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+  redis.call('HINCRBY', KEYS[3], ARGV[3], 1)
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1
+`
+/** KEYS: secrets, owners, counts, uses. ARGV: places. Answers how many of them had a secret. */
+const removeScript = `
+local removed = 0
+for _, place in ipairs(ARGV) do
+  local owner = redis.call('HGET', KEYS[2], place)
+  if owner and redis.call('HINCRBY', KEYS[3], owner, -1) <= 0 then redis.call('HDEL', KEYS[3], owner) end
+  redis.call('HDEL', KEYS[2], place)
+  redis.call('HDEL', KEYS[4], place)
+  removed = removed + redis.call('HDEL', KEYS[1], place)
+end
+return removed
+`
 /** KEYS: secrets. ARGV: place, record, new record. */
 const replaceScript = "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1"
 

@@ -29,7 +29,8 @@ export async function secretRoutes (app: App, options: SecretRoutesOptions): Pro
     const { name } = request.params
     const { value, ...place } = request.body
     const scope = scopeOf(place, principalOf(request))
-    if (!await stored().put(name, scope, value)) throw new HttpError('CONFLICT', `There are ${maxStoredSecrets} secrets already: remove some`)
+    const owner = scope.kind === 'tenant' ? scope.tenant : scope.kind === 'key' ? principalOf(request).tenant : undefined
+    if (!await stored().put(name, scope, value, owner)) throw new HttpError('CONFLICT', `There are ${maxStoredSecrets} secrets of ${owner === undefined ? 'the operator' : 'this tenant'} already: remove some`)
     request.log.info({ key: principalOf(request).name, secret: name, scope: scope.kind }, 'secrets: stored')
     return { ok: true as const, name }
   })
