@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { ApprovalList, ApprovalResponse, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, limits, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
 import { CursorError, listJson, type Approvals, type DecisionResult, type HeldCall, type JobLister, type JobReader } from '@toolyard/queue'
@@ -15,8 +16,6 @@ export interface ApprovalRoutesOptions {
 }
 
 const params = Type.Object({ id: Type.String() })
-/** Held jobs that are read at once. */
-const readAtOnce = 20
 
 /** Held calls: who may decide sees what would run, and decides. */
 export async function approvalRoutes (app: App, { approvals, jobs, lister, keys }: ApprovalRoutesOptions): Promise<void> {
@@ -28,9 +27,12 @@ export async function approvalRoutes (app: App, { approvals, jobs, lister, keys 
       throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
     })
     const items: ApprovalItem[] = []
-    for (let at = 0; at < held.length; at += readAtOnce) {
-      const found = await Promise.all(held.slice(at, at + readAtOnce).map(({ queue, id }) => jobs.held(queue, id)))
-      items.push(...found.flatMap(call => call === undefined ? [] : [itemOf(call)]))
+    // One by one, in turns of their own: a job has up to a megabyte of arguments, of which little is shown.
+    for (const { queue, id } of held) {
+      const call = await jobs.held(queue, id)
+      await turn()
+      if (call !== undefined) items.push(itemOf(call))
+      await turn()
     }
     return await sendJson(reply, [
       Buffer.from('{"ok":true,"approvals":'), ...await listJson(items), Buffer.from(`,"count":${items.length},"next_cursor":${JSON.stringify(nextCursor)}}`)
@@ -100,7 +102,12 @@ const refusals: Readonly<Partial<Record<DecisionResult, string>>> = {
 }
 
 function itemOf (call: HeldCall): ApprovalItem {
-  return { ...about(call), arguments_preview: writeJson(call.arguments).slice(0, limits.previewChars), approval: call.approval }
+  return { ...about(call), arguments_preview: beginningOf(writeJson(call.arguments)), approval: call.approval }
+}
+
+/** A copy: a part of a text would keep all of it in memory. */
+function beginningOf (text: string): string {
+  return Buffer.from(text.slice(0, limits.previewChars)).toString()
 }
 
 function about ({ id, tool, type, queue, keyName, tenant, session, conversation, parentId, submittedAt, status }: HeldCall): Omit<ApprovalItem, 'arguments_preview' | 'approval'> {
