@@ -46,6 +46,9 @@ async function place (t: Test): Promise<Place> {
     const { headers: { host, authorization }, url } = request
     seen.push({ host, authorization, url, body: await text(request) })
     if (url?.startsWith('/hold') === true) held.push(response)
+    // git asks without its user at first.
+    else if (url?.startsWith('/repo.git') === true && authorization === undefined) response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+    else if (url?.startsWith('/repo.git') === true) response.end(`${'1'.repeat(40)}\trefs/heads/main\n`)
     else response.end(url === '/echo' ? `you are ${authorization}` : 'done')
   }
   const [cert, key, ca] = ['api.pem', 'api.key', 'ca.pem'].map(name => readFileSync(join(certificates, name), 'utf8'))
@@ -80,14 +83,14 @@ async function place (t: Test): Promise<Place> {
 
 const bearer = '-H "authorization: Bearer $TOKEN"'
 
-void t.test('curl, Python and fetch send a token by a header that none of them has', { skip }, async t => {
+void t.test('curl, git, Python and fetch send a token by a header that none of them has', { skip }, async t => {
   const { tools, port, seen, shell } = await place(t)
   const url = `https://api.test:${port}`
   const script = `fetch("${url}/node", { headers: { authorization: "token " + process.env.TOKEN } }).then(r => r.text()).then(console.log)`
   const python = `import os, urllib.request as r; print(r.urlopen(r.Request("${url}/python", headers={"Authorization": "Bearer " + os.environ["TOKEN"]})).read())`
   const ended = await shell([
     `curl -sS ${bearer} ${url}/curl`, `curl -sS -u "user:$TOKEN" ${url}/basic`, `curl -sS --noproxy '*' ${bearer} ${url}/direct`,
-    `curl -sS -x "$TOOLYARD_SOCKS_PROXY" ${bearer} ${url}/socks`, `curl -sS ${bearer} ${url}/echo`,
+    `curl -sS -x "$TOOLYARD_SOCKS_PROXY" ${bearer} ${url}/socks`, `curl -sS ${bearer} ${url}/echo`, `git ls-remote "https://user:$TOKEN@api.test:${port}/repo.git"`,
     `/usr/bin/env python3 -c '${python}'`, `${process.execPath} -e '${script}'`, 'env', 'cat /proc/self/environ'
   ].join('; '))
   const output = String(outputOf(ended))
@@ -98,9 +101,12 @@ void t.test('curl, Python and fetch send a token by a header that none of them h
     '/direct': `Bearer ${value}`,
     '/socks': `Bearer ${value}`,
     '/echo': `Bearer ${value}`,
+    '/repo.git/info/refs?service=git-upload-pack': `Basic ${Buffer.from(`user:${value}`).toString('base64')}`,
+    '/repo.git/HEAD': `Basic ${Buffer.from(`user:${value}`).toString('base64')}`,
     '/python': `Bearer ${value}`,
     '/node': `token ${value}`
   }, output)
+  t.match(output, /1{40}\s+refs\/heads\/main/)
   t.match(output, /TOKEN=tyd_placeholder_[0-9a-f]{32}\n/)
   t.match(output, /you are Bearer \*\*\*REDACTED\*\*\*/)
   t.notOk(output.includes(value))
