@@ -221,7 +221,7 @@ t.test('what has no meaning here is named with what to write instead', async t =
 
 t.test('a secret in an address, or among arguments, is refused with the way to give it by a setting', async t => {
   for (const mcp of [
-    { url: 'https://a.example/mcp?api_key=sk-1234567890abcdef' }, { url: 'https://a.example/mcp?apiKey=abc' }, { url: 'https://a.example/mcp?token=a-long-token-of-somebody' },
+    { url: 'https://a.example/mcp?api_key=sk-1234567890abcdef' }, { url: 'https://a.example/mcp?key=0123456789abcdef0123456789abcdef' }, { url: 'https://a.example/mcp?apiKey=abc' }, { url: 'https://a.example/mcp?token=a-long-token-of-somebody' },
     { url: 'https://a.example/sk-1234567890abcdefgh/mcp' }, { url: 'https://a.example/mcp?x=ghp_abcdefghijklmnopqrstuv' }, { url: 'https://a.example/mcp?key=$' + '{KEY}' },
     { url: 'https://bob:sk-1234567890abcdef@a.example/mcp' }, { url: { setting: 'API_KEY' } }, { url: { setting: 'X', prefix: 'https://a.example/?api_key=sk-1234567890abcdef&b=' } },
     { command: 'a', args: ['--key', 'sk-1234567890abcdef'] }, { command: 'a', args: ['--key=$' + '{input:key}'] }, { command: 'a', env: { OTHER: 'ghp_abcdefghijklmnopqrstuv' } }
