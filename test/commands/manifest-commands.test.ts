@@ -161,3 +161,21 @@ t.test('P25, P27 tools --explain shows the layers of a tool', async t => {
   const specs = toolyard(broken, ['tools', '--manifests', '--openai'], { TOOL_MANIFESTS: 'tools.json' })
   t.match(specs, { status: 0, stderr: /1 error in manifests/ })
 })
+
+t.test('egress suggest prints the hosts of the last calls of a tool, and which were denied', async t => {
+  const line = (tool: string, host: string, port: number, decision: string): string => JSON.stringify({ ts: '2026-11-27T10:00:00.000Z', tool, egress: { host, port, decision } })
+  const cwd = t.testdir({
+    audit: {
+      '20261126.log': `${line('whoami', 'api.github.com', 443, 'allowed')}\n${line('whoami', 'api.github.com', 80, 'allowed')}\n${line('other', 'other.example', 443, 'allowed')}\n`,
+      '20261127.log': `${line('whoami', 'files.example', 8443, 'denied')}\nnot JSON with "egress"\n${line('whoami', '2001:db8::1', 443, 'denied')}\n{"tool":"whoami","egr`,
+      'notes.txt': 'no audit'
+    }
+  })
+  const suggest = (...args: string[]): ReturnType<typeof toolyard> => toolyard(cwd, ['egress', 'suggest', ...args], { AUDIT_DIR: 'audit' })
+  t.match(suggest('whoami'), {
+    status: 0, stdout: '"network": ["[2001:db8::1]","api.github.com","files.example:8443"]\n', stderr: /denied until now: files\.example:8443, \[2001:db8::1\]/
+  })
+  t.match(suggest('nobody'), { status: 0, stdout: '"network": []\n', stderr: /no connection of a tool 'nobody'/ })
+  t.match(JSON.parse(suggest('whoami', '--json').stdout), { ok: true, denied: ['files.example:8443', '[2001:db8::1]'] })
+  t.match(suggest('whoami', '--audit', 'nowhere'), { status: 0, stdout: '"network": []\n' })
+})

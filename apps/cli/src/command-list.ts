@@ -2,6 +2,7 @@ import { accept } from './commands/accept.ts'
 import { api } from './commands/api.ts'
 import { completion } from './commands/completion.ts'
 import { doctor } from './commands/doctor.ts'
+import { egress } from './commands/egress.ts'
 import { explain } from './commands/explain.ts'
 import { importCommand } from './commands/import.ts'
 import { init } from './commands/init.ts'
@@ -25,6 +26,6 @@ import type { Command } from './terminal/command.ts'
 
 /** The commands of `toolyard`, in the order of its help. */
 export const commands: readonly Command[] = [
-  init, start, call, batch, tools, jobs, approvals, policy, sessions, files, mcp, open, validate, add, update, rollback, remove,
+  init, start, call, batch, tools, jobs, approvals, policy, egress, sessions, files, mcp, open, validate, add, update, rollback, remove,
   accept, importCommand, explain, doctor, keys, secrets, api, worker, completion
 ]
