@@ -212,13 +212,6 @@ t.test('the notice of a cut answer is in every form of providers, and in MCP whe
   t.match(await mcp('?max_output_chars=5000', 'output_read', { job_id: rowsJob, offset: 3_750 }), { structuredContent: { offset: 3_750 } })
 })
 
-t.test('a model that does not see the tools is told of none', async t => {
-  for (const type of ['output.read', 'output.search']) await client.request(`/v1/job-types/${type}`, { method: 'PATCH', body: { enabled: false } })
-  const { tool_messages: [message] } = await client.batch([{ call_id: 'c', name: 'job_result', arguments: { job_id: textJob } }])
-  t.notMatch(message?.content, 'output_read')
-  await reach(client, textJob, 'succeeded')
-})
-
 t.test('a batch that searches outputs takes a few threads, however many calls it has', async t => {
   const job = await jobOf('lines')
   const threads = (): number => Number(/Threads:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])
@@ -230,4 +223,11 @@ t.test('a batch that searches outputs takes a few threads, however many calls it
   clearInterval(timer)
   t.equal(results.filter(({ ok }) => ok).length, 20)
   t.ok(most <= before + 5, `${before} threads, then ${most}`)
+})
+
+t.test('a model that does not see the tools is told of none', async t => {
+  for (const type of ['output.read', 'output.search']) await client.request(`/v1/job-types/${type}`, { method: 'PATCH', body: { enabled: false } })
+  const { tool_messages: [message] } = await client.batch([{ call_id: 'c', name: 'job_result', arguments: { job_id: textJob } }])
+  t.notMatch(message?.content, 'output_read')
+  await reach(client, textJob, 'succeeded')
 })
