@@ -104,7 +104,7 @@ t.test('advice about models is a note, which --strict accepts; the last line say
   const dir = t.testdir({ 'terse.json': '{"tools": [{"name": "x", "command": ["/bin/ls"]}]}' })
   const { status, stdout } = toolyard(dir, ['validate', '--strict', 'terse.json'])
   t.equal(status, 0)
-  t.match(stdout, /^Validated 1 manifest file\(s\) with no issues, and notes about models:\n[\s\S]*\n {5}note lint\/description; /)
+  t.match(stdout, /^Validated 1 manifest file\(s\) with no issues, and notes:\n[\s\S]*\n {5}note lint\/description; /)
   t.match(stdout, /\n0 errors, 0 warnings, \d notes?\ntoolyard explain lint\/\w+ tells what that rule asks for; all rules are in \/\S+\/docs\/conformance\.md\n$/)
   t.match(toolyard(project(t), ['validate', 'bad.json']).stdout, /\ntoolyard explain A34 tells what that rule asks for; all rules are in \/\S+\n$/)
 })
@@ -178,4 +178,23 @@ t.test('egress suggest prints the hosts of the last calls of a tool, and which w
   t.match(suggest('nobody'), { status: 0, stdout: '"network": []\n', stderr: /no connection of a tool 'nobody'/ })
   t.match(JSON.parse(suggest('whoami', '--json').stdout), { ok: true, denied: ['files.example:8443', '[2001:db8::1]'] })
   t.match(suggest('whoami', '--audit', 'nowhere'), { status: 0, stdout: '"network": []\n' })
+})
+
+t.test('validate notes the variables that tools and servers name and that are not set here', async t => {
+  const entry = (name: string, rest: object): object => ({ name, description: 'Does a thing.', schema: { type: 'object', properties: {} }, ...rest })
+  const cwd = t.testdir({
+    'tools.json': JSON.stringify({
+      tools: [
+        entry('own', { command: ['/bin/ls'], envPassthrough: ['SET_HERE', 'TOKEN_OF_OWN'] }),
+        entry('asked', { http: { method: 'GET', url: 'https://api.example/x', headers: { Authorization: { setting: 'TOKEN_OF_ASKED' } } } })
+      ]
+    }),
+    'far.json': JSON.stringify({ tools: [{ name: 'far', mcp: { url: { setting: 'URL_OF_FAR' } } }] })
+  })
+  const { status, stdout } = toolyard(cwd, ['validate', 'tools.json', '--strict', '--no-import'], { SET_HERE: '1' })
+  t.equal(status, 0, stdout)
+  t.match(stdout, /"own" names the variable TOKEN_OF_OWN, which is not set here\n {5}note env\/missing; Set them in the environment of the workers\./)
+  t.match(stdout, /"asked" names the variable TOKEN_OF_ASKED/)
+  t.match(toolyard(cwd, ['validate', 'far.json']).stdout, /"far" names the variable URL_OF_FAR/)
+  t.notMatch(stdout, /SET_HERE/)
 })

@@ -19,6 +19,7 @@ export const lintRules: Readonly<Record<string, string>> = {
   'mcp/publish': 'publishAs is "prompt" or {"uri": ..., "mimeType": ...}; the arguments of a prompt are texts, those of a resource stand in its URI: docs/mcp.md.',
   'skill/front-matter': 'A front matter has fields that somebody reads.',
   'skill/settings': 'An entry about a skill has the fields of docs/skills.md, and names a skill that there is.',
+  'env/missing': 'The variables that tools and MCP servers name are set on this machine.',
   'skill/missing': 'The programs and packages that the scripts of a skill need are on this machine.',
   'lock/differs': 'What was added is what toolyard.lock.json has of it: docs/adding.md.',
   'secrets/use': 'A stored secret is used by a variable of its own, as docs/secrets.md has it.',

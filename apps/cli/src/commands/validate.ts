@@ -16,7 +16,7 @@ no Redis.
 It runs code of Python modules: it imports them and constructs their classes. This happens in the sandbox, without the network
 and the service's files, whatever the manifest asks for; without a whole sandbox nothing is imported, and that is said.
 
-Notes are advice about models: they don't count, with --strict either.
+Notes are advice about models, and variables that are not set here: they don't count, with --strict either.
 
 Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no sense.`,
   arguments: ['<paths...>'],
@@ -36,14 +36,16 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
     const { readSettings, toolSourcesOf } = await import('@toolyard/runtime')
     const settings = readSettings(process.env)
     const { skills, policyFile, lock } = toolSourcesOf(settings, process.env)
-    const { missingForSkills } = await import('../needs/missing.ts')
+    const [{ missingForSkills }, { missingVariables }] = await Promise.all([import('../needs/missing.ts'), import('../needs/variables.ts')])
     const validation = await validateManifests(args, {
       strict: options['strict'] === true,
       provider,
       skills,
       policyFile,
       lock,
-      lacking: async (found, settingsOf) => await missingForSkills(found, settingsOf, process.env),
+      lacking: async read => [
+        ...await missingForSkills(read.skills, read.settings, process.env), ...missingVariables(read, 'note', process.env)
+      ],
       ...(options['import'] === false ? {} : { tryImports: await importer(settings, words.includes('--import')) })
     })
     if (options['json'] === true) print(JSON.stringify(validation, null, 2))
@@ -75,7 +77,7 @@ function report (findings: readonly Finding[], manifests: number): string {
   const count = (which: Finding['severity']): number => findings.filter(({ severity }) => severity === which).length
   const counted = (which: Finding['severity']): string => `${count(which)} ${which}${count(which) === 1 ? '' : 's'}`
   const [errors, warnings] = [count('error'), count('warning')]
-  const issues = warnings > 0 ? 'warnings' : 'no issues, and notes about models'
+  const issues = warnings > 0 ? 'warnings' : 'no issues, and notes'
   const head = errors > 0 ? 'Validation failed:' : `Validated ${manifests} manifest file(s) with ${issues}:`
   const first = findings.find(({ severity }) => severity === (errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'note'))
   const page = rulesPage()

@@ -7,6 +7,7 @@ import { findRedisServer } from '@toolyard/store/server'
 import { findRedisTarget, loadEnvFile, readSettings, sampleManifests, serviceFilesOf, settingWarnings, toolSourcesOf, type Settings } from '@toolyard/runtime'
 import { programPaths } from '@toolyard/runtime/install'
 import { missingForSkills } from '../needs/missing.ts'
+import { missingVariables } from '../needs/variables.ts'
 import type { Check } from './check.ts'
 
 const connectMs = 3_000
@@ -87,7 +88,9 @@ async function examineManifests (settings: Settings): Promise<Check[]> {
     strict: false,
     skills,
     lock,
-    lacking: async (found, settingsOf) => await missingForSkills(found, settingsOf, process.env),
+    lacking: async read => [
+      ...await missingForSkills(read.skills, read.settings, process.env), ...missingVariables(read, 'warning', process.env)
+    ],
     ...(python ? { tryImports: tryAll } : {})
   })
   const findings = validation.findings.filter(({ severity }) => severity !== 'note')

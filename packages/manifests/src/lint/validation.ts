@@ -8,7 +8,7 @@ import type { Skill, SkillSettings } from '../layer/skill.ts'
 import type { LockPolicy } from '../layer/lock/locked-manifests.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
 import { signatureFindings, type ExecuteSignature } from '../tool-manifest/signature.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { McpServer, Tool } from '../tool/tool.ts'
 
 /** How strict a validation is. */
 export interface ValidationOptions {
@@ -22,10 +22,18 @@ export interface ValidationOptions {
   policyFile?: string | undefined
   /** What a lock among the manifests is for; default: none is read. */
   lock?: LockPolicy
-  /** Says what this machine lacks for the programs of skills. */
-  lacking?: (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>) => Promise<Finding[]>
+  /** Says what this machine lacks for what was read. */
+  lacking?: (read: ReadLayers) => Promise<Finding[]>
   /** Loads what tools run, to see whether it can be loaded: Python modules and their classes. Default: nothing is run. */
   tryImports?: (tools: readonly Tool[]) => Promise<ModuleTries>
+}
+
+/** What manifests have that a machine may lack something for. */
+export interface ReadLayers {
+  skills: readonly Skill[]
+  settings: ReadonlyMap<string, SkillSettings>
+  tools: readonly Tool[]
+  servers: readonly McpServer[]
 }
 
 /** What came of loading what tools run. */
@@ -65,7 +73,8 @@ export async function validateManifests (
   // What an import says is more than what the text of the module does: it may have raised before its class.
   const known = new Set(faults.map(placeOfEntry))
   const read = registry.findings.filter(finding => !isClassFault(finding) || !known.has(placeOfEntry(finding)))
-  const lacks = await lacking?.(registry.skills(), registry.skillSettings()) ?? []
+  const tools = registry.all().map(({ tool }) => tool)
+  const lacks = await lacking?.({ skills: registry.skills(), settings: registry.skillSettings(), tools, servers: registry.servers() }) ?? []
   const found = [...read, ...lacks, ...lintForModels(registry, provider), ...faults, ...unfit].map(finding => judged(finding, strict))
   const findings = await located(found, registry)
   return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }
