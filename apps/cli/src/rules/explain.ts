@@ -1,5 +1,5 @@
 import { nearNames } from '@toolyard/contract/terms'
-import { readRules, rulesPage } from '../rules/rules.ts'
+import { readRules, rulesPage } from './rules.ts'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { meantText, print } from '../terminal/terminal.ts'
