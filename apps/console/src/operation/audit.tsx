@@ -50,7 +50,7 @@ export function AuditPage ({ route }: { route: Route }): VNode {
 
 function Changes ({ changes }: { changes: readonly ChangeView[] | undefined }): VNode {
   return (
-    <div class='table-frame' aria-busy={changes === undefined}>
+    <div class='table-frame' role='region' aria-label='Changes' tabIndex={0} aria-busy={changes === undefined}>
       <table class='dense listing audit'>
         <thead><tr><th class='c-when'>When</th><th class='c-key'>Key</th><th>What it did</th><th class='c-about wide'>About it</th></tr></thead>
         <tbody>

@@ -16,7 +16,7 @@ export function Usage ({ tool }: { tool: string }): VNode {
   const { data } = useLoad(search, async signal => await api.ask<Statistics>(`/v1/stats?${search}`, { signal }), everyMs)
   const entry = data?.tools.find(({ name }) => name === tool)
   return (
-    <section class='card'>
+    <section class='card usage'>
       <h2>The last 24 hours</h2>
       {data !== undefined && entry === undefined && <p class='soft'>No call of it ended in this time.</p>}
       {entry !== undefined && (

@@ -13,7 +13,7 @@ export const ToolCallQuery = Type.Object({
   wait_ms: Type.Optional(WaitMs),
   queue: Type.Optional(QueueName),
   session: Type.Optional(SessionId),
-  dry_run: Type.Optional(Type.String({ enum: ['true', 'false', '1', '0'], description: 'Only says what would become of the call; nothing runs, and no job is made.' }))
+  dry_run: Type.Optional(Type.String({ pattern: '^(true|false|1|0)$', description: '`true`: only says what would become of the call; nothing runs, and no job is made.' }))
 }, { additionalProperties: false })
 
 /** The answer of `POST /v1/tools/:name?dry_run=true` to a call that would not be refused. */
