@@ -15,7 +15,7 @@ const { client } = await injectService(t, {
     SECRETS_KEY: 'a'.repeat(64),
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'boss', key: approverKey, role: 'approver' }, { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
+      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] }, { name: 'boss', key: approverKey, role: 'approver' }, { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
     ])
   }
 })
@@ -59,9 +59,13 @@ t.test('the list has pages, and admins of a tenant see the changes of its keys a
     return list.changes.length > 0 && list
   })
   t.match(changes, [{ key: 'acme', tenant: 'acme', action: 'job.cancel', target: job.id }])
+  t.match((await audit('?tenant=acme')).changes, changes, 'the operator sees those of a tenant')
   const first = await audit('?limit=1')
-  t.match(first.changes, [{ key: 'acme' }])
-  t.match((await audit(`?limit=1&cursor=${first.next_cursor}`)).changes, [{ key: 'boss' }])
+  t.match(first.changes, [{ key: 'boss' }], 'and nothing of them among its own')
+  t.match((await audit(`?limit=1&cursor=${first.next_cursor}`)).changes, [{ action: 'key.revoke' }])
+  t.match(await client.request('/v1/audit?tenant=other', { key: tenantKey }), { status: 403, body: { error: { message: /its own tenant alone/ } } })
+  t.match(await client.request('/v1/audit', { key: testKeys.limited }), { status: 403, body: { error: { message: /bound to queues/ } } })
+  t.match(await client.request('/v1/audit?tenant=a/b'), { status: 400, body: { error: { message: "'tenant' must be the name of a tenant" } } })
   t.match(await client.request('/v1/audit', { key: testKeys.read }), { status: 403 })
   t.match(await client.request('/v1/audit?limit=0'), { status: 400, body: { error: { message: "'limit' must be an integer 1..200" } } })
   t.match(await client.request('/v1/audit?cursor=x'), { status: 400, body: { error: { message: /'cursor' must be/ } } })

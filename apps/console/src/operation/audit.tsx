@@ -28,21 +28,26 @@ const words: Readonly<Record<string, string>> = {
 
 /** Who has changed what, in the console or by the API. */
 export function AuditPage ({ route }: { route: Route }): VNode {
-  const { api } = useAccess()
-  const cursor = route.query.get('cursor')
-  const search = String(new URLSearchParams({ limit: '50', ...(cursor === null ? {} : { cursor }) }))
+  const { api, person } = useAccess()
+  const [cursor, tenant] = [route.query.get('cursor'), route.query.get('tenant') ?? undefined]
+  const search = String(new URLSearchParams({ limit: '50', ...cursor !== null && { cursor }, ...tenant !== undefined && { tenant } }))
   const { data, error } = useLoad(search, async signal => await api.ask<ChangeList>(`/v1/audit?${search}`, { signal }), everyMs)
   return (
     <main>
       <header class='page-head'>
         <h1>Audit</h1>
-        <p class='soft small'>Who has changed what, in the console or by the API. The last 10,000 changes are kept.</p>
+        <p class='soft small'>Who has changed what, in the console or by the API.</p>
       </header>
+      {person.tenant === undefined && (
+        <form class='filters' role='search' aria-label='Filter changes' onSubmit={event => { event.preventDefault() }}>
+          <input type='search' aria-label='Tenant' placeholder='Of a tenant' maxLength={200} value={tenant ?? ''} onChange={event => { location.hash = hrefOf(['audit'], { tenant: event.currentTarget.value.trim() }) }} />
+        </form>
+      )}
       <Problem error={error} />
       {data?.changes.length === 0 ? <Empty title='Nobody has changed anything yet.' /> : <Changes changes={data?.changes} />}
       <nav class='pages' aria-label='Parts of the list'>
-        {cursor !== null && <a class='button' href={hrefOf(['audit'])}>Newest</a>}
-        {data?.next_cursor != null && <a class='button' href={hrefOf(['audit'], { cursor: data.next_cursor })}>Older</a>}
+        {cursor !== null && <a class='button' href={hrefOf(['audit'], { tenant })}>Newest</a>}
+        {data?.next_cursor != null && <a class='button' href={hrefOf(['audit'], { tenant, cursor: data.next_cursor })}>Older</a>}
       </nav>
     </main>
   )

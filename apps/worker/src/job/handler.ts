@@ -11,6 +11,7 @@ import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
 import { JobTrace, originContext, originIds, runTrace } from './job-trace.ts'
 import { askedBack } from './asked-back.ts'
+import { mostOfCall } from './shortages.ts'
 import { changedSince } from './changed-since.ts'
 import type { SessionWorkspace, SessionWorkspaces } from './session-workspaces.ts'
 import type { ToolVersions } from './tool-versions.ts'
@@ -178,7 +179,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   }
 }
 
-const neverStarted = 'The call could not be started in 40 tries, while the worker could start others; its arguments may need more room than the disk of the workers has'
+const neverStarted = `The call could not be started in ${mostOfCall} tries, while others could. Perhaps the disk of the worker has no room for its arguments`
 
 /** Nothing was started: another worker may have what is missing here. */
 function putOff (shortage: string, jobId: string, { shortages }: HandlerDeps): HandlerResult {

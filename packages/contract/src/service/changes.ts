@@ -17,7 +17,7 @@ export type ChangeView = Static<typeof ChangeView>
 /** `GET /v1/audit`. */
 export const ChangeList = Type.Object({
   ok: Type.Literal(true),
-  changes: Type.Array(ChangeView, { description: 'The latest first. The last 10,000 are kept.' }),
+  changes: Type.Array(ChangeView, { description: 'The latest first. The last 10,000 of the operator, and of each tenant, are kept.' }),
   next_cursor: Type.Union([Type.String(), Type.Null()])
 })
 export type ChangeList = Static<typeof ChangeList>

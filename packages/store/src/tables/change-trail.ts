@@ -27,19 +27,19 @@ export interface SeenChange extends Change {
 
 /** Which changes a list shall have. */
 export interface ChangeQuery {
+  /** The operator's when absent. */
   tenant?: string | undefined
   limit: number
   /** The `id` of an entry: those that are older. */
   before?: string | undefined
 }
 
-const changesKey = `${keyPrefix}:changes`
-/** Entries that are kept, give or take some; the oldest go. */
+/** Entries that are kept of each owner, give or take some; the oldest go. */
 const most = 10_000
-/** Entries that are read at a time. */
-const pageSize = 500
+/** How long what an owner has changed is kept after the last change, in seconds. */
+const keptSec = 90 * 86_400
 
-/** What was changed by the API, and by which key. */
+/** What was changed by the API, and by which key. Each tenant has its own, so that none can push out what others have done. */
 export class ChangeTrail {
   readonly #redis: Redis
 
@@ -49,29 +49,25 @@ export class ChangeTrail {
 
   /** @throws RedisUnavailableError */
   async add (change: Change): Promise<void> {
-    await whileAvailable(this.#redis.xadd(changesKey, 'MAXLEN', '~', most, '*', 'c', JSON.stringify(change)))
+    const key = trailOf(change.tenant)
+    await whileAvailable(this.#redis.xadd(key, 'MAXLEN', '~', most, '*', 'c', JSON.stringify(change)))
+    await whileAvailable(this.#redis.expire(key, keptSec))
   }
 
-  /**
-   * The latest changes first, of a tenant's keys or of all.
-   *
-   * @throws RedisUnavailableError
-   */
+  /** The latest changes of a tenant's keys, or of the operator's, the latest first. @throws RedisUnavailableError */
   async list ({ tenant, limit, before }: ChangeQuery): Promise<SeenChange[]> {
-    const found: SeenChange[] = []
-    for (let end = before === undefined ? '+' : `(${before}`; found.length < limit;) {
-      const entries = await whileAvailable(this.#redis.xrevrange(changesKey, end, '-', 'COUNT', pageSize))
-      for (const [id, [, text = '']] of entries) {
-        const change: unknown = JSON.parse(text)
-        // Another release may have written others.
-        if (isChange(change) && (tenant === undefined || change.tenant === tenant)) found.push({ ...change, id, at: Number(id.split('-')[0]) })
-      }
-      const [last] = entries.at(-1) ?? []
-      if (last === undefined || entries.length < pageSize) break
-      end = `(${last}`
-    }
-    return found.slice(0, limit)
+    const end = before === undefined ? '+' : `(${before}`
+    const entries = await whileAvailable(this.#redis.xrevrange(trailOf(tenant), end, '-', 'COUNT', limit))
+    return entries.flatMap(([id, [, text = '']]) => {
+      const change: unknown = JSON.parse(text)
+      // Another release may have written others.
+      return isChange(change) ? [{ ...change, id, at: Number(id.split('-')[0]) }] : []
+    })
   }
+}
+
+function trailOf (tenant: string | undefined): string {
+  return `${keyPrefix}:changes${tenant === undefined ? '' : `:${tenant}`}`
 }
 
 function isChange (value: unknown): value is Change {

@@ -40,7 +40,7 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     tag: 'operation',
     summary: 'List who has changed what, the latest first',
     description: 'Decisions about held calls, cancelled and removed jobs, paused queues, switched tools, keys, secrets and sessions, by the console ' +
-      'or by the API. For admins; those of a tenant see the changes of its keys. Arguments, outputs and secrets are never in it.',
+      'or by the API. For admins that are not bound to queues or namespaces; those of a tenant see the changes of its keys. Arguments, outputs and secrets are never in it.',
     errors: [400],
     answers: { 200: { description: 'The changes.', example: { ok: true, changes: [shownChange], next_cursor: null } } }
   },

@@ -1,15 +1,17 @@
 import { ChangeList, ErrorBody, HttpError } from '@toolyard/contract'
+import { isTenantName } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import type { ChangeTrail } from '@toolyard/store'
 import { principalOf } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 const query = Type.Object({
+  tenant: Type.Optional(Type.String({ description: 'The tenant whose keys made the changes; for keys without one. Those of the operator when left out.' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
   cursor: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,15}$', description: '`next_cursor` of the page before.' }))
 }, { additionalProperties: false })
 
-/** Who has changed what by the API. Admins of a tenant see the changes of its keys. */
+/** Who has changed what by the API. Admins of a tenant see the changes of its keys, the operator's those of each tenant. */
 export async function changeRoutes (app: App, { changes }: { changes: ChangeTrail }): Promise<void> {
   app.get('/audit', {
     config: { role: 'admin' },
@@ -17,11 +19,15 @@ export async function changeRoutes (app: App, { changes }: { changes: ChangeTrai
     // A query is texts; the message says what each may be.
     validatorCompiler: () => (value: unknown) => ({ value })
   }, async request => {
-    const { limit: text = 50, cursor } = request.query
+    const { limit: text = 50, cursor, tenant: asked } = request.query
+    const { tenant: own, queueAllowlist, namespaces } = principalOf(request)
+    if (queueAllowlist !== undefined || namespaces !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues or namespaces; the audit is for those that are not.')
+    if (asked !== undefined && own !== undefined && asked !== own) throw new HttpError('FORBIDDEN', 'This API key sees the changes of its own tenant alone.')
+    if (asked !== undefined && !isTenantName(asked)) throw new HttpError('VALIDATION_ERROR', "'tenant' must be the name of a tenant")
     const limit = /^\d{1,3}$/.test(String(text)) ? Number(text) : 0
     if (limit < 1 || limit > 200) throw new HttpError('VALIDATION_ERROR', "'limit' must be an integer 1..200")
     if (cursor !== undefined && !/^\d{1,15}-\d{1,15}$/.test(cursor)) throw new HttpError('VALIDATION_ERROR', "'cursor' must be the next_cursor of a page before")
-    const found = await changes.list({ tenant: principalOf(request).tenant, limit: limit + 1, before: cursor })
+    const found = await changes.list({ tenant: asked ?? own, limit: limit + 1, before: cursor })
     const shown = found.slice(0, limit)
     return {
       ok: true as const,

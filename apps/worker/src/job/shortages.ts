@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** So many shortages within this time, in milliseconds, end the taking of jobs. */
 const [mostMet, withinMs] = [3, 10_000]
 /** A call that met so many of them, while the worker can start processes, wants more than there is here. */
-const mostOfCall = 40
+export const mostOfCall = 40
 /** Calls that are remembered; the oldest are forgotten first. */
 const remembered = 1_000
 /** Between two tries to start a process, in milliseconds: each further one later, where shortages come back. */
