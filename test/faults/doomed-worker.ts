@@ -6,13 +6,19 @@ import { join } from 'node:path'
  * Opens a sandbox and runs boxed tools of every kind without end, eight at a time: a worker to be killed at any moment.
  * The tools end at once, so that most boxes are being built at any moment; once the workspace has a file `stay`, they stay.
  * Its arguments are a directory that holds `workspace` and a Python root, and what it runs: `python` for Python tools beside
- * commands, `warm` for processes that wait ready.
+ * commands, `warm` for processes and boxes that wait ready.
  */
 const [, , base = '', kind] = process.argv
 const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: join(base, 'workspace'), hidden: [], defaultPermissions: ['read_repo'], python: kind === 'python' })
 const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
 const executors = createExecutors({
-  workspaceDir: join(base, 'workspace'), env: process.env, maxOutputBytes: 10_000, audit, sandbox, warm: { maxBytes: 2 ** 30, maxIdleMs: 60_000 }
+  workspaceDir: join(base, 'workspace'),
+  env: process.env,
+  maxOutputBytes: 10_000,
+  audit,
+  sandbox,
+  warm: { maxBytes: 2 ** 30, maxIdleMs: 60_000 },
+  stock: { maxBytes: 2 ** 25 }
 })
 const shared = { description: '', parameters: {}, enabled: true, idempotent: false, source: { format: 'agentcli' as const, file: join(base, 'tools.json'), index: 0 } }
 const tools: Tool[] = [
@@ -27,7 +33,9 @@ if (kind === 'warm') {
   const script = 'read -r line; touch called; sleep 7200'
   const run: Tool['run'] = { kind: 'command', program: '/bin/sh', args: ['-c', script], envPassthrough: [] }
   executors.keepWarm([{ ...shared, name: 'warm', jobType: 'agentcli.warm', permissions: ['write_files'], warm: 60, run }])
-  setInterval(() => {}, 1_000)
+  // So do boxes, for this one.
+  const [stay] = tools
+  setInterval(() => { if (stay !== undefined) void executors.run(stay, {}, context()) }, 40)
   await new Promise(() => {})
 }
 

@@ -46,7 +46,7 @@ void t.test(`a worker that is killed at any moment, with any of its processes, l
   t.comment(`${kills} workers were killed, with ${boxes} boxes in all`)
 })
 
-void t.test(`a worker that is killed while warm processes wait leaves none, and none of them runs a call then (seed ${seed})`, { skip }, async t => {
+void t.test(`a worker that is killed while warm processes and boxes wait leaves none, and none of them runs a call then (seed ${seed})`, { skip }, async t => {
   const random = generator(seed)
   for (let left = Math.ceil(kills / 2); left > 0; left--) {
     const [name, order] = Object.entries(orders)[left % Object.keys(orders).length] ?? ['', (family: number[]) => family]

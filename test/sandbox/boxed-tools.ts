@@ -43,6 +43,8 @@ export interface BoxedTools {
   run: (run: BoxedRun) => Promise<Outcome>
   /** Keeps the tool of a run ready, and waits until so many of its processes wait. */
   keep: (run: BoxedRun & { warm: number | 'auto' }, waiting?: number) => Promise<void>
+  /** Makes a box ahead for calls such as this one, by a call that does nothing, and waits until so many boxes wait. */
+  stock: (run: Omit<BoxedRun, 'program'>, waiting?: number) => Promise<void>
   /** Runs a shell script with the permission to read the workspace, or others. */
   shell: (script: string, rest?: Omit<BoxedRun, 'program'>) => Promise<Outcome>
 }
@@ -81,6 +83,7 @@ export async function boxedTools (
     secrets: options.secrets,
     ...options.onConnection && { onConnection: options.onConnection },
     sandbox,
+    stock: { maxBytes: 2 ** 24 },
     warm: options.warm ?? { maxBytes: 2 ** 30, maxIdleMs: 60_000 },
     logger: {
       warn (fields, message) {
@@ -119,6 +122,7 @@ export async function boxedTools (
     const { arguments: given = {}, startable = true, ...context } = call
     const tool = toolOf({ program, args, envPassthrough, permissions, network, uses, limits, sha256, warm })
     const mayWait = startable && network === undefined
+    if (everyWarm && mayWait && context.session !== undefined) await stock(boxed)
     if (everyWarm && mayWait && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })
   }
@@ -129,6 +133,13 @@ export async function boxedTools (
     executors.keepWarm([tool])
     // Of what can't be started nobody hears before it is called.
     await waitFor('a process waits, or none can', () => executors.waiting(tool.name) > 0 || unfit > before, 3_000).catch(() => {})
+  }
+
+  async function stock ({ permissions, limits, session }: Omit<BoxedRun, 'program'>, waiting = 1): Promise<void> {
+    const tool = toolOf({ program: '/bin/true', permissions, limits })
+    if (sandbox.boxOf(tool) === undefined) return
+    await executors.run(tool, {}, { jobId: 'job-0', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {}, ...session && { session } })
+    await waitFor('boxes wait', () => executors.waiting() >= waiting)
   }
 
   return {
@@ -144,6 +155,7 @@ export async function boxedTools (
       return file
     },
     run,
+    stock,
     async keep (boxed, waiting = 1) {
       executors.keepWarm([toolOf(boxed)])
       await waitFor('processes wait', () => executors.waiting('boxed') >= waiting)

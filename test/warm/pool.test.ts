@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
 
+const call = { plan: { program: '/bin/true', args: [], env: {}, cwd: '/' }, stdin: '{}' }
+
 interface Process extends Ready<number> {
   id: number
   state: 'waiting' | 'served' | 'ended'
@@ -43,7 +45,8 @@ function fakePool (t: Test, { maxBytes = 100, spare = 1 } = {}) {
     }
   })
   const waiting = (): Process[] => world.processes.filter(({ state }) => state === 'waiting')
-  const take = async (name: string): Promise<number | undefined> => await pool.take(name, async () => await Promise.resolve(world.fingerprint), '{}', () => {})
+  const take = async (name: string): Promise<number | undefined> =>
+    await pool.take(name, async () => await Promise.resolve(world.fingerprint), call, () => {})
   return { pool, world, tool, waiting, take }
 }
 
@@ -103,9 +106,9 @@ void t.test('a tool that can\'t be kept ready is reported once, and is tried aga
   pool.keep(new Map([['a', { digest: '1', tool: { ...real, start: async signal => fit ? await real.start(signal) : { unfit: 'it prints', passing: false } } }]]))
   await waitFor('it is told', () => world.unfit.length > 0)
   const lines: string[] = []
-  for (let call = 0; call < 3; call++) {
+  for (let count = 0; count < 3; count++) {
     const ended = pool.began('a')
-    t.equal(await pool.take('a', async () => await Promise.resolve(world.fingerprint), '', line => { lines.push(line) }), undefined)
+    t.equal(await pool.take('a', async () => await Promise.resolve(world.fingerprint), call, line => { lines.push(line) }), undefined)
     ended()
   }
   t.same([world.unfit, lines], [['a: it prints'], ['[warm: this tool can\'t be kept ready, since it prints]']])

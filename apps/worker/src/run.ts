@@ -30,9 +30,8 @@ import { createSecretMask } from './job/secret-mask.ts'
 import { ToolVersions } from './job/tool-versions.ts'
 import { useTemporaryDirectory } from './temporary-directory.ts'
 import { createStepsOf } from './job/workflow-steps.ts'
-import { warmTools } from './warm-tools.ts'
+import { keptLimits, warmTools } from './warm-tools.ts'
 
-const mebibyte = 2 ** 20
 /** After which a Redis that isn't there yet is told of, in milliseconds. */
 const firstConnectMs = 2_000
 /** How long the start waits for the modules of Python tools, in milliseconds. */
@@ -96,7 +95,7 @@ export async function runWorker (): Promise<void> {
     serviceFiles: serviceFilesOf(settings, process.env),
     env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
-    ...settings.WARM_MAX_MB > 0 && { warm: { maxBytes: settings.WARM_MAX_MB * mebibyte, maxIdleMs: settings.WARM_MAX_IDLE_SEC * 1_000 } },
+    ...keptLimits(settings),
     http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },
     onConnection: metrics.egress.connected,
     secrets: openSecrets(redis, sealKeysOf(settings)),

@@ -10,6 +10,7 @@ import type { Tried } from './python/try/try-module.ts'
 import type { CompileSchema } from './result/declared-output.ts'
 import type { Outcome, RunContext } from './run/outcome.ts'
 import type { Sandbox } from './run/sandbox.ts'
+import type { StockLimits } from './warm/box-stock.ts'
 import type { SecretSource } from './with-secrets.ts'
 
 export interface ExecutorOptions {
@@ -35,6 +36,8 @@ export interface ExecutorOptions {
   onConnection?: (decision: EgressDecision) => void
   /** Bounds of processes that wait ready for tools that ask for it; without it none does. */
   warm?: WarmLimits
+  /** Bounds of boxes that are made ahead of calls; without it none is. */
+  stock?: StockLimits
   /** Compiles the schemas of declared outputs; absent, outputs aren't checked. */
   compileSchema?: CompileSchema
   /** Compiles the patterns of names in the schemas of arguments that name files. */
@@ -53,8 +56,8 @@ export interface Executors {
   keepWarm (tools: readonly Tool[]): void
   /** Starts a process that does nothing: what the worker is out of, if that fails. */
   tryStart (): Promise<string | undefined>
-  /** How many processes of a tool wait ready. */
-  waiting (name: string): number
+  /** How many processes of a tool wait ready; without a name, how many boxes. */
+  waiting (name?: string): number
   /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
   /**

@@ -9,7 +9,7 @@ import { withEgress } from './egress/with-egress.ts'
 import { toolEnvironment } from './run/environment.ts'
 import { withFileArguments } from './run/file-arguments.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
-import { createWarmCommands } from './command/warm-commands.ts'
+import { createKeptReady } from './kept-ready.ts'
 import { failure, type Outcome, type RunContext } from './run/outcome.ts'
 import type { ExecutorOptions, Executors } from './executor-options.ts'
 import { closeStrayDescriptors, findOnPath, createLauncher, createPins, openLimits, type BoxNetwork } from '@toolyard/sandbox'
@@ -52,15 +52,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
     pins: createPins(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }
   }
-  const { sandbox, warm: warmLimits } = options
-  const warm = sandbox === undefined || warmLimits === undefined
-    ? undefined
-    : createWarmCommands({
-      ...host,
-      sandbox,
-      warm: warmLimits,
-      onUnfit: (tool, reason) => { options.logger?.warn({ tool, reason }, 'a tool cannot be kept warm: it is served cold') }
-    })
+  const { sandbox } = options
+  const keptReady = createKeptReady(host)
   const hosts = createHosts({
     ...host,
     env: toolEnvironment([], options.env).variables,
@@ -111,8 +104,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     const group = tool.limits === undefined || tool.run.kind === 'mcp' || (box === undefined && tool.run.kind !== 'python')
       ? undefined
       : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
-    const groups = group === undefined ? [] : [group]
-    const ready = warm?.ready(tool, { box, context, onGroup: other => { groups.push(other) } })
+    const kept = keptReady.begin(tool, { box, context })
     const toolHost = {
       filesDir,
       // Not first: in Node 20, each property after a spread that begins an object takes more than a microsecond.
@@ -124,12 +116,11 @@ export function createExecutors (options: ExecutorOptions): Executors {
       box,
       limit: box === undefined ? limitOf(tool) : undefined,
       group,
-      ready,
+      ready: kept.ready,
       trace: context.trace,
       variables: context.variables,
       used: context.used
     }
-    const ended = warm?.began(tool.name)
     try {
       const files = await withFileArguments(tool.parameters, args, context, options)
       if ('error' in files) return { ok: false, error: files.error }
@@ -137,8 +128,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       const returned = await withReturnedFiles(ran, context, { knownAs: options.workspaceDir, mayRead: maySeeFiles(tool) })
       return withHint(returned, tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
     } finally {
-      for (const each of groups) await each.remove()
-      ended?.()
+      for (const each of [...group === undefined ? [] : [group], ...kept.groups]) await each.remove()
+      kept.ended()
     }
   }
 
@@ -233,11 +224,11 @@ export function createExecutors (options: ExecutorOptions): Executors {
     // If it fails, the first start tries again.
     prepare: async () => { if (place !== undefined) await host.launcher.prepare().catch(() => {}) },
     tryStart: async () => await tryStart(options.env['PATH'], place === undefined ? undefined : host.launcher),
-    keepWarm (tools) { warm?.keep(tools) },
-    waiting: name => warm?.waiting(name) ?? 0,
+    keepWarm (tools) { keptReady.keep(tools) },
+    waiting: name => keptReady.waiting(name),
     endSession (id) { mcpServers?.endSession(id) },
     async close () {
-      await warm?.close()
+      await keptReady.close()
       await Promise.allSettled(running)
       await mcpServers?.close()
       await networks?.close()

@@ -1,4 +1,4 @@
-import { createExecutors, openAudit, openSandbox, type Executors, type Outcome, type Sandbox } from '@toolyard/executors'
+import { createExecutors, openAudit, openSandbox, type ExecutorOptions, type Executors, type Outcome, type Sandbox } from '@toolyard/executors'
 import type { Tool, ToolRun } from '@toolyard/manifests'
 import { execFile } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface BenchExecutors {
 }
 
 /** Opens executors whose tools run in boxes, or in the open. */
-export async function benchExecutors (cleanup: Cleanup, mode: 'auto' | 'off'): Promise<BenchExecutors> {
+export async function benchExecutors (cleanup: Cleanup, mode: 'auto' | 'off', stock?: ExecutorOptions['stock']): Promise<BenchExecutors> {
   const dir = await mkdtemp(join(tmpdir(), 'toolyard-bench-'))
   cleanup.teardown(() => rm(dir, { recursive: true, force: true }))
   const workspace = join(dir, 'workspace')
@@ -33,6 +33,7 @@ export async function benchExecutors (cleanup: Cleanup, mode: 'auto' | 'off'): P
     env: process.env,
     maxOutputBytes: 1_048_576,
     sandbox,
+    ...stock && { stock },
     warm: { maxBytes: 2 ** 29, maxIdleMs: 60_000 },
     audit: openAudit({ dir: join(dir, 'audit'), redact: '', secrets: [], onError: error => { throw error } }),
     logger: { warn: (fields, message) => { console.error(message, fields) } }

@@ -2,15 +2,18 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '../../support/cleanup.ts'
 import { bareInput, type BareLine, type BareRequest } from '../bare-spawn.ts'
 import { ratioAtLeast, ratioAtMost, type Measure, type Stage, type Unable } from '../frame/row.ts'
-import { p50, throughput } from '../sample.ts'
+import { p50, quantile, throughput } from '../sample.ts'
 import { benchExecutors, boxLine, command, toolOf, withoutBox } from './bench-executors.ts'
 
 const grownMb = 250
 const inFlight = 4
+/** Between calls of an agent, which thinks meanwhile. */
+const pauseMs = 60
 const largeBytes = 16 * 2 ** 20
 const rfc3339Bytes = '1970-01-01 00:00:00+00:00\n'.length
 
@@ -18,29 +21,32 @@ const rfc3339Bytes = '1970-01-01 00:00:00+00:00\n'.length
 export const processes: Stage = {
   title: 'Commands and skills, beside a bare spawn of the same line',
   rows: {
-    box: { what: '`cat` in a box, one at a time, p50', yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms', target: ratioAtMost(1.05) },
+    box: { what: `\`cat\` in a box, ${pauseMs} ms after the last one, p50`, yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms', target: ratioAtMost(0.4) },
+    'box-row': { what: '`cat` in a box, one right after the other, p50', yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms', target: ratioAtMost(1.05) },
     'box-rate': { what: '`cat` in a box, 4 in flight', yardstick: 'bare spawns of the bubblewrap line', unit: 'calls/s', target: ratioAtLeast(0.95) },
-    skill: { what: 'a skill with two flags in a box, p50', yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms' },
+    skill: { what: `a skill with two flags in a box, ${pauseMs} ms after the last one, p50`, yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms', target: ratioAtMost(0.45) },
     'output-16mb': { what: '16 MB of stdout in a box, p50', yardstick: 'a bare spawn of the bubblewrap line that reads all of it', unit: 'ms' },
     'box-grown': { what: `\`cat\` in a box, 4 in flight, from a process with ${grownMb} MB more`, yardstick: 'a process that only spawns', unit: 'calls/s', target: ratioAtLeast(0.9) }
   },
   open: async ({ cleanup, size }) => {
-    const boxed = await benchExecutors(cleanup, 'auto')
+    const boxed = await benchExecutors(cleanup, 'auto', { maxBytes: 64 * 2 ** 20 })
     const [times, runs] = [size(15, 3), size(28, 8)]
     const cat = command('cat', '/bin/cat')
     const bare = bareSpawner(cleanup)
-    const pair = async (line: BareLine, ours: () => Promise<unknown>): Promise<{ time: Measure, rate: Measure }> => {
+    const pair = async (line: BareLine, ours: () => Promise<unknown>): Promise<{ paused: Measure, time: Measure, rate: Measure }> => {
       const warmUp = size(60, 4)
+      const yardstick = async (): Promise<number> => await bare({ ...line, of: 'time', runs: times, inFlight: 1 })
       await bare({ ...line, of: 'rate', runs: warmUp, inFlight })
       await throughput(warmUp, inFlight, 1, ours)
       return {
-        time: { yardstick: async () => await bare({ ...line, of: 'time', runs: times, inFlight: 1 }), subject: async () => await p50(times, ours) },
+        paused: { yardstick, subject: async () => await pausedP50(times, ours) },
+        time: { yardstick, subject: async () => await p50(times, ours) },
         rate: { yardstick: async () => await bare({ ...line, of: 'rate', runs, inFlight }), subject: async () => await throughput(runs, inFlight, 1, ours) }
       }
     }
     const boxRows = withoutBox(boxed) ?? await openBoxRows()
 
-    async function openBoxRows (): Promise<Record<'box' | 'rate' | 'skill' | 'output' | 'grown', Measure>> {
+    async function openBoxRows (): Promise<Record<'box' | 'row' | 'rate' | 'skill' | 'output' | 'grown', Measure>> {
       const line = await boxLine(cleanup, boxed)
       const catLine = { ...line, argv: [...line.argv, '/bin/cat'], bytes: bareInput.length }
       const date = toolOf('date', {
@@ -59,18 +65,29 @@ export const processes: Stage = {
       await writeFile(file, `${'x'.repeat(1_023)}\n`.repeat(largeBytes / 1_024))
       const print = command('print', '/bin/cat', [file])
       const output = await pair({ ...line, argv: [...line.argv, '/bin/cat', file], bytes: largeBytes }, async () => await boxed.call(print))
-      return { box: inBox.time, rate: inBox.rate, skill: skill.time, output: output.time, grown: grown(cleanup, inBox.rate) }
+      const { paused, time, rate } = inBox
+      return { box: paused, row: time, rate, skill: skill.paused, output: output.time, grown: grown(cleanup, rate) }
     }
 
-    const boxRow = (name: 'box' | 'rate' | 'skill' | 'output' | 'grown'): Measure | Unable => 'unable' in boxRows ? boxRows : boxRows[name]
+    const boxRow = (name: 'box' | 'row' | 'rate' | 'skill' | 'output' | 'grown'): Measure | Unable => 'unable' in boxRows ? boxRows : boxRows[name]
     return {
       box: boxRow('box'),
+      'box-row': boxRow('row'),
       'box-rate': boxRow('rate'),
       skill: boxRow('skill'),
       'output-16mb': boxRow('output'),
       'box-grown': boxRow('grown')
     }
   }
+}
+
+async function pausedP50 (runs: number, operation: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let run = 0; run < runs; run++) {
+    await sleep(pauseMs)
+    times.push(await p50(1, operation))
+  }
+  return quantile(times, 0.5)
 }
 
 /** A process that only spawns. This one has loaded much, and a large process takes longer to fork. */

@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os'
 import type { Tool } from '@toolyard/manifests'
-import { type Started, type StartHost, type Box, type ProcessPlan, type CallGroup, defaultLimits } from '@toolyard/sandbox'
-import type { RunContext } from '../run/outcome.ts'
+import { type Started, type StartHost, type Box, type ProcessPlan, defaultLimits } from '@toolyard/sandbox'
 import type { Sandbox } from '../run/sandbox.ts'
 import { fingerprintOf } from '../warm/fingerprint.ts'
-import { WarmPool, type Ready, type WarmTool } from '../warm/pool.ts'
+import { WarmPool } from '../warm/pool.ts'
+import type { Ready, WarmTool } from '../warm/slot.ts'
+import type { CallOfReady, Served } from '../warm/served.ts'
 import { startWaiting, type Unfit } from '../warm/waiting-process.ts'
 import { commandPlan, type CommandPlace } from './command-plan.ts'
 
@@ -22,12 +23,6 @@ export interface WarmHost extends Pick<StartHost, 'launcher' | 'pins'>, CommandP
   onUnfit: (tool: string, reason: string) => void
 }
 
-/** A process that was kept ready, and the group that it is bounded in. */
-interface Served {
-  start: Started
-  group: CallGroup | undefined
-}
-
 /** Takes a process for a call's plan. */
 export type TakeReady = (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
 
@@ -40,10 +35,8 @@ export interface WarmCommands {
   /**
    * What takes a process for a call; undefined for calls whose process depends on more than their tool: in the open,
    * in a session, in a trace, with an answer, with secrets.
-   *
-   * @param onGroup gets what bounds the process, to be removed behind the call.
    */
-  ready (tool: Tool, call: { box: Box | undefined, context: RunContext, onGroup: (group: CallGroup) => void }): TakeReady | undefined
+  ready (tool: Tool, call: CallOfReady): TakeReady | undefined
   waiting (name: string): number
   close (): Promise<void>
 }
@@ -65,7 +58,7 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
       const depends = isOwn || Object.keys(trace?.variables ?? {}).length > 0
       if (box === undefined || depends) return undefined
       return async (plan, stdin) => {
-        const served = await pool.take(tool.name, async () => await fingerprintOf(plan, box, host.pins), stdin, context.log)
+        const served = await pool.take(tool.name, async () => await fingerprintOf(plan, box, host.pins), { plan, stdin }, context.log)
         if (served?.group !== undefined) onGroup(served.group)
         return served?.start
       }
@@ -110,8 +103,8 @@ function warmTool (tool: Tool, host: WarmHost): WarmTool<Served> {
     }
     return {
       bytes: waiting.bytes,
-      serve (stdin) {
-        const served = waiting.serve(stdin)
+      serve (plan, stdin) {
+        const served = waiting.serve(plan, stdin)
         return served === undefined ? undefined : { start: served, group }
       },
       end

@@ -1,23 +1,6 @@
-import { createDemand, type Demand } from './demand.ts'
+import type { ProcessPlan } from '@toolyard/sandbox'
+import { createSlot, type Ready, type Slot, type WarmTool } from './slot.ts'
 import { targetsOf } from './targets.ts'
-import type { Unfit } from './waiting-process.ts'
-
-/** What a pool keeps of a tool: processes that wait for their call. */
-export interface Ready<Process> {
-  bytes: number
-  /** Undefined when it can't serve any more. */
-  serve (stdin: string): Process | undefined
-  end (): Promise<void>
-}
-
-/** How one tool is kept ready. */
-export interface WarmTool<Process> {
-  /** A number of processes, or as many as its calls of the last minutes took at once. */
-  warm: number | 'auto'
-  /** What a process that is started now is made of; undefined, or a rejection, when there can't be one. */
-  fingerprint (): Promise<string | undefined>
-  start (signal: AbortSignal): Promise<Ready<Process> | Unfit>
-}
 
 export interface PoolOptions {
   /** Memory of all waiting processes together, in bytes. */
@@ -33,28 +16,9 @@ export interface PoolOptions {
 /** How long the worker must have rested from a call's end until it starts a process, in milliseconds. */
 const restMs = 5
 const tickMs = 1_000
+/** Of what is kept because it was called, so many are remembered. */
+const mostUsed = 64
 const mebibyte = 2 ** 20
-
-interface Waiting<Process> {
-  process: Ready<Process>
-  fingerprint: string
-  since: number
-}
-
-/**
- * One tool. It is *fit* until a process of it has shown that it can't be kept ready; then its calls are served cold
- * until what it is made of changes, or for `maxIdleMs` when that was no doing of its own. A tool whose declaration
- * changes gets a new slot, so that what was started for the old one isn't kept.
- */
-interface Slot<Process> {
-  tool: WarmTool<Process>
-  digest: string
-  waiting: Array<Waiting<Process>>
-  demand: Demand
-  bytes: number
-  lastCall: number
-  unfit?: { reason: string, fingerprint: string | undefined, until: number, reported: boolean }
-}
 
 /**
  * Processes of tools that wait ready, each for one call. A process is `starting`, then `waiting`, then it serves a call
@@ -84,11 +48,32 @@ export class WarmPool<Process> {
       this.#drop(slot, slot.waiting.length)
     }
     for (const [name, { tool, digest }] of tools) {
-      if (!this.#slots.has(name)) this.#slots.set(name, { tool, digest, waiting: [], demand: createDemand(), bytes: 0, lastCall: 0 })
+      if (!this.#slots.has(name)) this.#slots.set(name, createSlot(tool, { digest, byUse: false }))
     }
-    clearInterval(this.#tick)
-    if (this.#slots.size > 0) this.#tick = setInterval(() => { this.renew() }, tickMs).unref()
+    this.#watch()
     this.#fillAfterRest()
+  }
+
+  /**
+   * A call uses what can be kept under this name; it is kept from now on, as `auto`. What is returned is to be called when
+   * the call has ended.
+   */
+  use (name: string, tool: WarmTool<Process>): () => void {
+    const now = this.#options.now()
+    const slot = this.#slots.get(name) ?? createSlot(tool, { digest: '', byUse: true })
+    this.#slots.delete(name)
+    this.#slots.set(name, slot)
+    slot.lastCall = ++this.#calls
+    slot.demand.began(now)
+    const [oldest] = this.#slots.keys()
+    if (this.#slots.size > mostUsed && oldest !== undefined) this.#forget(oldest)
+    this.#watch()
+    return () => { slot.demand.ended() }
+  }
+
+  /** False while nothing waits, and nothing would be started after a call that begins now either. */
+  mayServe (): boolean {
+    return this.#running <= this.#options.spare || [...this.#slots.values()].some(({ waiting }) => waiting.length > 0)
   }
 
   /** A call of any tool begins; what is returned is to be called when it has ended. */
@@ -112,7 +97,8 @@ export class WarmPool<Process> {
    * @param log gets the reason once when the tool can't be kept ready.
    */
   async take (
-    name: string, fingerprint: () => Promise<string | undefined>, stdin: string, log: (line: string) => void
+    name: string, fingerprint: () => Promise<string | undefined>,
+    { plan, stdin }: { plan: ProcessPlan, stdin: string }, log: (line: string) => void
   ): Promise<Process | undefined> {
     const slot = this.#slots.get(name)
     if (slot === undefined) return undefined
@@ -125,7 +111,7 @@ export class WarmPool<Process> {
     while (!this.#stop.signal.aborted) {
       const next = slot.waiting.shift()
       if (next === undefined) return undefined
-      const served = next.fingerprint === wanted ? next.process.serve(stdin) : undefined
+      const served = next.fingerprint === wanted ? next.process.serve(plan, stdin) : undefined
       if (served !== undefined) return served
       this.#end(next.process)
     }
@@ -135,13 +121,31 @@ export class WarmPool<Process> {
   /** Ends processes that have waited too long; others take their places. Done once a second. */
   renew (): void {
     const old = this.#options.now() - this.#options.maxIdleMs
-    for (const slot of this.#slots.values()) this.#drop(slot, slot.waiting.filter(({ since }) => since <= old).length)
+    for (const [name, slot] of this.#slots) {
+      this.#drop(slot, slot.waiting.filter(({ since }) => since <= old).length)
+      if (slot.byUse && slot.demand.peak(this.#options.now()) === 0) this.#forget(name)
+    }
     this.#fill()
   }
 
-  /** How many processes of a tool wait. */
-  waiting (name: string): number {
-    return this.#slots.get(name)?.waiting.length ?? 0
+  #forget (name: string): void {
+    const slot = this.#slots.get(name)
+    this.#slots.delete(name)
+    if (slot !== undefined) this.#drop(slot, slot.waiting.length)
+    this.#watch()
+  }
+
+  #watch (): void {
+    if (this.#slots.size > 0 && !this.#stop.signal.aborted) this.#tick ??= setInterval(() => { this.renew() }, tickMs).unref()
+    else {
+      clearInterval(this.#tick)
+      this.#tick = undefined
+    }
+  }
+
+  /** How many processes of a tool wait, or of all. */
+  waiting (name?: string): number {
+    return [...this.#slots].reduce((sum, [each, { waiting }]) => name === undefined || each === name ? sum + waiting.length : sum, 0)
   }
 
   /** Fulfilled when no process waits any more, and none will. */

@@ -17,7 +17,7 @@ export interface WaitingProcess {
   /** Seconds of processor time that its start took. */
   cpuSec: number
   /** Hands over its stdin and lets it go on; undefined when it isn't there any more. It is its call's from then on. */
-  serve (stdin: string): Started | undefined
+  serve (plan: ProcessPlan, stdin: string): Started | undefined
   /** Kills all of it. */
   end (): Promise<void>
 }
@@ -68,7 +68,7 @@ export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: 
   return {
     bytes: familyBytes(rested, plan.env['HOME']),
     cpuSec: processorMs(pid) / 1_000,
-    serve (stdin) {
+    serve (_plan, stdin) {
       if (early !== undefined || child.stdin === undefined || !isWhole(readFamily(pid))) return undefined
       for (const stream of [child.stdout, child.stderr]) stream.off('data', printed)
       child.stdin.end(stdin)

@@ -86,6 +86,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     WORKER_CONCURRENCY: 'calls that one worker process runs at once, for each queue',
     WORKER_TOTAL_CONCURRENCY: 'calls that one worker process runs at once, over all queues, which share the places fairly ([operations.md](operations.md#sizing)). Unset: any number of queues, each with its own places',
     WORKER_PROCESSES: 'worker processes that `toolyard worker` and `npm start` run',
+    BOX_STOCK_MB: 'memory that boxes which are made ahead of calls may take in each worker, in MB ([command-tools.md](command-tools.md#boxes-that-wait)); about 1 MB each; `0`: each call makes its own',
     WARM_MAX_MB: 'memory that processes which wait ready may take in each worker, in MB ([command-tools.md](command-tools.md#kept-ready)); `0`: none wait',
     WARM_MAX_IDLE_SEC: 'seconds after which a process that waits ready is replaced',
     MAX_QUEUES: 'queues that may exist',

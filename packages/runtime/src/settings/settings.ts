@@ -55,6 +55,7 @@ export const variables = {
   WORKER_CONCURRENCY: integer(8, 1, 1_000),
   WORKER_TOTAL_CONCURRENCY: optional(integer(0, 1, 10_000)),
   WORKER_PROCESSES: integer(1, 1, 256),
+  BOX_STOCK_MB: integer(16, 0, 1_048_576),
   WARM_MAX_MB: integer(256, 0, 1_048_576),
   WARM_MAX_IDLE_SEC: integer(60, 1, 86_400),
   SKILLS_ALLOW_SCRIPTS: flag(false),

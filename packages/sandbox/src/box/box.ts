@@ -1,10 +1,11 @@
 import { relative } from 'node:path'
 import { findHidden, hiddenAbove, identify, realPath, type HiddenPlaces } from '@toolyard/workspace'
-import type { Box } from '../process/plan/box.ts'
+import type { Box, BoxEntry } from '../process/plan/box.ts'
 import { namedProgram } from '../process/plan/own-name.ts'
 import { handedVariables, type ProcessPlan } from '../process/plan/plan.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
+import { gateCommand } from './gate.ts'
 import type { Grant } from './grant.ts'
 import { prlimitCommand } from './limits.ts'
 import { isWithin } from '../view/path.ts'
@@ -20,25 +21,47 @@ const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 /** A box for the processes of one tool; the directory of a session takes the place of the workspace. */
 export function createBox (foundation: BoxFoundation, grant: Grant, session?: string): Box {
   const { network } = grant
-  const line = (plan: ProcessPlan, pinned?: string): ProcessPlan =>
-    boxedPlan({ ...plan, env: { ...plan.env, ...network?.variables } }, foundation, { ...grant, pinned, session })
+  const { bubblewrap, filter, gate } = foundation
+  // A call that no waiting box fits is entered right after its line was asked for.
+  const looked = new WeakMap<ProcessPlan, string[]>()
+  const shown = (plan: ProcessPlan, pinned: string | undefined): string[] => {
+    const known = looked.get(plan) ?? boxArguments(boxSpec(plan, foundation, { ...grant, pinned, session }))
+    looked.set(plan, known)
+    return known
+  }
+  const line = (given: ProcessPlan, pinned?: string): ProcessPlan => {
+    const plan = network === undefined ? given : { ...given, env: { ...given.env, ...network.variables } }
+    const { env, args: setting } = outsideEnvironment(plan.env)
+    return { program: bubblewrap.path, args: [...shown(plan, pinned), ...setting, '--', ...insideCommand(plan, foundation, grant)], env, cwd: '/' }
+  }
+  const taken = (texts?: readonly string[]): Pick<BoxEntry, 'files' | 'status' | 'launcher'> => {
+    const status = foundation.statusFiles.take(texts)
+    const files = [status.path, ...(filter === undefined ? [] : [filter]), ...status.handed]
+    return { files, status, ...(network === undefined ? {} : { launcher: network.launcher }) }
+  }
   return {
     line,
     enter (plan, pinned) {
       const boxed = line(plan, pinned)
-      const status = foundation.statusFiles.take(plan.handed?.map(({ text }) => text))
-      const files = [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])]
-      const own = { status, ...(network === undefined ? {} : { launcher: network.launcher }) }
-      const env = { ...boxed.env, ...handedVariables(plan.handed, firstFree + files.length) }
-      return { plan: { ...boxed, env }, files: [...files, ...status.handed], ...own }
+      const entry = taken(plan.handed?.map(({ text }) => text))
+      const env = { ...boxed.env, ...handedVariables(plan.handed, firstHanded(foundation)) }
+      return { plan: { ...boxed, env }, ...entry }
+    },
+    ...gate !== undefined && network === undefined && {
+      lineAhead: (plan, pinned) => ahead(shown(plan, pinned), gate),
+      enterAhead: (plan, pinned) => ({ plan: ahead(shown(plan, pinned), gate), ...taken() })
     }
+  }
+
+  function ahead (args: readonly string[], perl: string): ProcessPlan {
+    const inside = [...limitsCommand(foundation, grant), ...gateCommand(perl, firstHanded(foundation))]
+    return { program: bubblewrap.path, args: [...args, '--', ...inside], env: {}, cwd: '/' }
   }
 }
 
-function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & BoxFor): ProcessPlan {
-  const { env, args: setting } = outsideEnvironment(plan.env)
-  const args = [...boxArguments(boxSpec(plan, foundation, grant)), ...setting]
-  return { program: foundation.bubblewrap.path, args: [...args, '--', ...insideCommand(plan, foundation, grant)], env, cwd: '/' }
+/** The first descriptor behind those that bubblewrap takes. */
+function firstHanded ({ filter }: BoxFoundation): number {
+  return firstFree + (filter === undefined ? 1 : 2)
 }
 
 /** What one box is for, beside its tool. */
@@ -77,14 +100,17 @@ export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Gr
   }
 }
 
-function insideCommand (plan: ProcessPlan, foundation: BoxFoundation, { limits }: Grant): string[] {
-  const { prlimit, renamer } = foundation
+function insideCommand (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant): string[] {
   return [
     ...cleanCommand(plan, foundation),
-    ...(prlimit === undefined ? [] : prlimitCommand(prlimit, limits)),
-    ...namedProgram(plan, renamer),
+    ...limitsCommand(foundation, grant),
+    ...namedProgram(plan, foundation.renamer),
     ...plan.args
   ]
+}
+
+function limitsCommand ({ prlimit }: BoxFoundation, { limits }: Grant): string[] {
+  return prlimit === undefined ? [] : prlimitCommand(prlimit, limits)
 }
 
 /** What loads code into every program, and into bubblewrap before there is a box. */

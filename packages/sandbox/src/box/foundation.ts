@@ -28,6 +28,8 @@ export interface BoxFoundation {
   env: string | undefined
   prlimit: string | undefined
   renamer: Renamer
+  /** Absolute path of Perl, which waits in boxes that are made before their calls; undefined where there is none. */
+  gate: string | undefined
   /** The file of the compiled seccomp filter; undefined where there is none for this architecture. */
   filter: string | undefined
   statusFiles: StatusFiles
@@ -80,6 +82,7 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
     env: findOnPath('env', options.env['PATH']),
     prlimit: findOnPath('prlimit', options.env['PATH']),
     renamer,
+    gate: findOnPath('perl', options.env['PATH']),
     filter: writeFilter(directory),
     statusFiles: createStatusFiles(directory),
     family: family.guarded,

@@ -15,6 +15,12 @@ export interface Child {
   stdin?: Writable
   /** Present when stdin is held: it ends with `stdin` once this was called. */
   letGo?: () => void
+  /**
+   * Present in a box that was made ahead: fills the file that is its stdin, then hands over the order (`orderOf`). Once.
+   *
+   * @throws ENOSPC and the like; nothing was begun then.
+   */
+  begin?: (order: Buffer, stdin: string) => void
   stdout: Readable
   stderr: Readable
   exited: Promise<ChildEnding>
@@ -34,6 +40,8 @@ export interface LaunchRequest {
   plan: ProcessPlan
   /** What it reads from stdin, until EOF; undefined: what is written to the child's `stdin`. */
   stdin: string | undefined
+  /** The box is made ahead: `stdin` isn't known yet, and the child has `begin`. */
+  ahead?: true | undefined
   /** The helper keeps an open stdin from ending until `letGo`, also when this process dies. */
   hold?: true | undefined
   /** Paths of files that become 3, 4 and so on, opened for reading and writing. */

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync } from 'node:fs'
+import { closeSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { within } from '@toolyard/runtime'
 import { unlessInterrupted } from '../plan/deadline.ts'
 import { closing } from '../end/drain.ts'
 import { killBox } from '../table/box-kill.ts'
-import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
+import { createChannelStock, later, type Channel, type ChannelStock } from './channel-stock.ts'
 import { maxElementBytes } from '../plan/plan.ts'
 import { isShortage } from '../plan/start-error.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
@@ -40,9 +40,9 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
   }
 
   /** What goes wrong here is not the program's fault. */
-  const take = async (stdin: string | undefined): Promise<Channel> => {
+  const take = async ({ stdin, ahead }: LaunchRequest): Promise<Channel> => {
     try {
-      return await open().stock.take(stdin)
+      return await open().stock.take(ahead === true ? later : stdin)
     } catch (error) {
       throw isShortage(error) || errorCode(error) === 'HELPER_LOST' ? error : Object.assign(new Error('no channel'), { code: 'CHANNELS' })
     }
@@ -51,7 +51,7 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
   return {
     async launch (request) {
       const { interrupted } = request
-      const channel = await unlessGivenUp(take(request.stdin), interrupted, async begun => { (await begun).abandon() })
+      const channel = await unlessGivenUp(take(request), interrupted, async begun => { (await begun).abandon() })
       try {
         const starter = current()
         await unlessGivenUp(joined, interrupted, async () => {})
@@ -103,7 +103,7 @@ async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['
 
 /** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
-  helper: HelperProcess, { paths, reading, writing, abandon }: Channel,
+  helper: HelperProcess, { paths, reading, writing, later, abandon }: Channel,
   { plan, files, group, hold, interrupted }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
@@ -115,7 +115,7 @@ async function launchThrough (
     cwd,
     name,
     pipes: paths,
-    files,
+    files: later === undefined ? files : [...files, later.order],
     hold,
     group: group && { members: group.members, limits: group.limits }
   })
@@ -130,18 +130,41 @@ async function launchThrough (
     throw Object.assign(new Error('not bounded'), { code: refused })
   }
   if (writing !== undefined) closeSync(writing.held)
-  const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
+  const pipe = writing === undefined ? undefined : new Socket({ fd: writing.pipe, readable: false, writable: true })
+  const begun = later === undefined || pipe === undefined ? undefined : beginning(later, pipe)
   const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]
   const streams = [stdout, stderr]
   return {
     pid,
-    ...(stdin === undefined ? {} : { stdin }),
+    ...(begun !== undefined ? { begin: begun.begin } : pipe === undefined ? {} : { stdin: pipe }),
     ...(hold === true ? { letGo } : {}),
     stdout,
     stderr,
     exited,
     closed: Promise.all([exited, ...streams.map(closing)]).then(() => true),
-    release () { for (const stream of [...streams, stdin]) stream?.destroy() }
+    release () {
+      begun?.close()
+      for (const stream of [...streams, pipe]) stream?.destroy()
+    }
+  }
+}
+
+function beginning ({ stdin, order: path }: NonNullable<Channel['later']>, pipe: Socket): { begin: NonNullable<Child['begin']>, close: () => void } {
+  // The process has it open.
+  rmSync(path, { force: true })
+  pipe.on('error', () => {})
+  let open = true
+  const close = (): void => {
+    if (open) closeSync(stdin)
+    open = false
+  }
+  return {
+    begin (order, text) {
+      writeFileSync(stdin, text)
+      close()
+      pipe.end(order)
+    },
+    close
   }
 }
 

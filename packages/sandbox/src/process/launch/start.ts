@@ -38,6 +38,8 @@ export interface StartInput {
   hold?: true | undefined
   /** As in LaunchRequest. */
   interrupted?: LaunchRequest['interrupted']
+  /** The box is made ahead; it needs one where something can wait. */
+  ahead?: true | undefined
 }
 
 /**
@@ -46,9 +48,9 @@ export interface StartInput {
  * is `started: false`. Who gets a box status closes it.
  */
 export async function startProcess (
-  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { stdin, hold, interrupted }: StartInput
+  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { stdin, hold, interrupted, ahead }: StartInput
 ): Promise<Start> {
-  if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, hold, interrupted, group })
+  if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, hold, interrupted, ahead, group })
   try {
     const pinned = await checkPin(plan, pins)
     checkProgram(plan)
@@ -68,15 +70,14 @@ type BoxedHost = Pick<StartHost, 'launcher' | 'pins' | 'group'>
 
 /** What is wrong with the program is found out before: the box only tells that it could not be run. */
 async function startBoxed (
-  plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold, interrupted }: BoxedHost & StartInput
+  plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold, interrupted, ahead }: BoxedHost & StartInput
 ): Promise<Start> {
   let entry: BoxEntry | undefined
   try {
     const pinned = await checkPin(plan, pins)
-    checkProgram(plan)
-    checkExecutable(plan)
-    entry = enterBox(box, plan, pinned?.copy)
-    const child = await launcherOf(entry, launcher).launch({ plan: entry.plan, stdin, files: entry.files, hold, group, interrupted })
+    checkStartable(plan)
+    entry = enterBox(box, plan, { pinned: pinned?.copy, ahead })
+    const child = await launcherOf(entry, launcher).launch({ plan: entry.plan, stdin, files: entry.files, hold, group, interrupted, ahead })
     return { started: true, child, box: entry.status }
   } catch (error) {
     entry?.status.close()
@@ -93,9 +94,17 @@ function launcherOf ({ launcher: own }: BoxEntry, launcher: Launcher): Launcher 
 
 class BoxFault extends Error {}
 
-function enterBox (box: Box, plan: ProcessPlan, pinned: string | undefined): BoxEntry {
+/** @throws what the kernel would say of the plan's program, as far as that is seen from outside. */
+export function checkStartable (plan: ProcessPlan): void {
+  checkProgram(plan)
+  checkExecutable(plan)
+}
+
+function enterBox (box: Box, plan: ProcessPlan, { pinned, ahead }: { pinned: string | undefined, ahead: true | undefined }): BoxEntry {
   try {
-    return box.enter(plan, pinned)
+    if (ahead !== true) return box.enter(plan, pinned)
+    if (box.enterAhead === undefined) throw new Error('nothing can wait in it')
+    return box.enterAhead(plan, pinned)
   } catch (error) {
     throw new BoxFault('no box', { cause: error })
   }

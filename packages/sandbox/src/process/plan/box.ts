@@ -11,6 +11,14 @@ export interface Box {
   enter (plan: ProcessPlan, pinned?: string): BoxEntry
   /** The command line of such a box by itself: the same one means that a box would be built in the same way. */
   line (plan: ProcessPlan, pinned?: string): ProcessPlan
+  /**
+   * As `enter`, for a box that is made before its call: inside waits what becomes the program once it has its order
+   * (`orderOf`), which it reads from the first descriptor behind `files`. Nothing of the plan is in it but what the box shows.
+   * Absent where nothing can wait.
+   */
+  enterAhead? (plan: ProcessPlan, pinned?: string): BoxEntry
+  /** The command line of such a box. */
+  lineAhead? (plan: ProcessPlan, pinned?: string): ProcessPlan
 }
 
 /** The command line that builds the box around a process and runs it there. */

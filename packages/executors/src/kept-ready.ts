@@ -1,0 +1,59 @@
+import type { Tool } from '@toolyard/manifests'
+import type { CallGroup, ProcessHost } from '@toolyard/sandbox'
+import type { ExecutorOptions } from './executor-options.ts'
+import { createBoxStock, type BoxStockHost } from './warm/box-stock.ts'
+import type { CallOfReady } from './warm/served.ts'
+import { createWarmCommands, type WarmHost } from './command/warm-commands.ts'
+
+/** What one call takes of what is kept ready, and what is to be done behind it. */
+export interface KeptForCall {
+  ready: NonNullable<ProcessHost['ready']>
+  /** Bounds of what it took, to be removed. */
+  groups: readonly CallGroup[]
+  ended: () => void
+}
+
+/** What a worker keeps ready for calls: processes of commands that ask for it, and boxes. */
+export interface KeptReady {
+  keep (tools: readonly Tool[]): void
+  begin (tool: Tool, call: Pick<CallOfReady, 'box' | 'context'>): KeptForCall
+  /** Processes of a tool; without a name, boxes. */
+  waiting (name?: string): number
+  close (): Promise<void>
+}
+
+export type KeptReadyHost = Omit<WarmHost, 'warm' | 'sandbox' | 'onUnfit'> & Omit<BoxStockHost, 'sandbox'> & Pick<ExecutorOptions, 'warm' | 'stock' | 'sandbox' | 'logger'>
+
+export function createKeptReady ({ sandbox, warm: warmLimits, stock: stockLimits, logger, ...host }: KeptReadyHost): KeptReady {
+  const warm = sandbox === undefined || warmLimits === undefined
+    ? undefined
+    : createWarmCommands({
+      ...host,
+      sandbox,
+      warm: warmLimits,
+      onUnfit: (tool, reason) => { logger?.warn({ tool, reason }, 'a tool cannot be kept warm: it is served cold') }
+    })
+  const stock = sandbox === undefined || stockLimits === undefined ? undefined : createBoxStock({ ...host, sandbox }, stockLimits)
+  return {
+    keep (tools) { warm?.keep(tools) },
+    begin (tool, { box, context }) {
+      const groups: CallGroup[] = []
+      const ends = [warm?.began(tool.name), stock?.began()]
+      const call: CallOfReady = { box, context, onGroup: group => { groups.push(group) }, onEnd: end => { ends.unshift(end) } }
+      const takes = [warm?.ready(tool, call), stock?.ready(tool, call)].filter(take => take !== undefined)
+      return {
+        async ready (plan, stdin) {
+          for (const take of takes) {
+            const taken = await take(plan, stdin)
+            if (taken !== undefined) return taken
+          }
+          return undefined
+        },
+        groups,
+        ended () { for (const end of ends) end?.() }
+      }
+    },
+    waiting: name => (name === undefined ? stock?.waiting() : warm?.waiting(name)) ?? 0,
+    close: async () => { await Promise.all([warm?.close(), stock?.close()]) }
+  }
+}

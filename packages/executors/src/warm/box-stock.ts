@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import type { Tool } from '@toolyard/manifests'
+import type { Box, Pins, ProcessPlan, StartHost } from '@toolyard/sandbox'
+import type { SessionPlace } from '../run/outcome.ts'
+import type { Sandbox } from '../run/sandbox.ts'
+import { WarmPool } from './pool.ts'
+import type { CallOfReady, Served } from './served.ts'
+import type { Ready, WarmTool } from './slot.ts'
+import { startWaitingBox } from './waiting-box.ts'
+import type { Unfit } from './waiting-process.ts'
+
+export interface BoxStockHost extends Pick<StartHost, 'launcher' | 'pins'> {
+  sandbox: Pick<Sandbox, 'boxOf' | 'groups'>
+}
+
+/** Memory that boxes may take which wait for the next call of what was called, in bytes. */
+export interface StockLimits {
+  maxBytes: number
+}
+
+/** How long a box waits until another one takes its place, in milliseconds. */
+const maxIdleMs = 60_000
+
+/**
+ * Boxes that are made ahead, for what was called in the last five minutes. Boxes of the same line, with the same files in
+ * it, are alike: whose turn comes takes one, and no box serves two calls.
+ */
+export interface BoxStock {
+  /** A call of any tool begins; what is returned is to be called when it has ended. */
+  began (): () => void
+  /** What takes a box for a call; undefined for calls whose box depends on more than their line. */
+  ready (tool: Tool, call: CallOfReady): ((plan: ProcessPlan, stdin: string) => Promise<Served['start'] | undefined>) | undefined
+  /** How many boxes wait. */
+  waiting (): number
+  close (): Promise<void>
+}
+
+export function createBoxStock (host: BoxStockHost, { maxBytes }: StockLimits): BoxStock {
+  const pool = new WarmPool<Served>({
+    maxBytes, maxIdleMs, spare: availableParallelism() - 1, now: () => performance.now(), onUnfit: () => {}
+  })
+
+  function kept (plan: ProcessPlan, { tool, session, key }: BoxOf): WarmTool<Served> {
+    const boxNow = (): Box => {
+      const box = host.sandbox.boxOf(tool, session)
+      if (box === undefined) throw new Error('the tool runs in the open')
+      return box
+    }
+    return {
+      warm: 'auto',
+      fingerprint: async () => await fingerprintOf(plan, boxNow(), host.pins) === key ? key : undefined,
+      async start (): Promise<Ready<Served> | Unfit> {
+        const group = tool.limits === undefined ? undefined : host.sandbox.groups?.groupOf(tool.limits, 'box')
+        const { launcher, pins } = host
+        const waiting = await startWaitingBox(plan, { launcher, pins, box: boxNow(), group })
+        if ('unfit' in waiting) {
+          await group?.remove()
+          return waiting
+        }
+        return {
+          bytes: waiting.bytes,
+          serve (own, stdin) {
+            const start = waiting.serve(own, stdin)
+            return start === undefined ? undefined : { start, group }
+          },
+          async end () {
+            await waiting.end()
+            await group?.remove()
+          }
+        }
+      }
+    }
+  }
+
+  return {
+    began: () => pool.began(''),
+    ready (tool, { box, context, onGroup, onEnd }) {
+      if (box?.lineAhead === undefined || tool.network !== undefined) return undefined
+      return async (plan, stdin) => {
+        if (plan.handed !== undefined && plan.handed.length > 0) return undefined
+        if (!pool.mayServe()) return undefined
+        const key = await fingerprintOf(plan, box, host.pins).catch(() => undefined)
+        if (key === undefined) return undefined
+        onEnd(pool.use(key, kept(plan, { tool, session: context.session, key })))
+        const served = await pool.take(key, async () => await Promise.resolve(key), { plan, stdin }, context.log)
+        if (served?.group !== undefined) onGroup(served.group)
+        return served?.start
+      }
+    },
+    waiting: () => pool.waiting(),
+    close: async () => { await pool.close() }
+  }
+}
+
+/** What a box is for. */
+interface BoxOf {
+  tool: Tool
+  session: SessionPlace | undefined
+  key: string
+}
+
+/** The line of a box, and which directories and files it shows: what was put in the place of one is another. */
+async function fingerprintOf (plan: ProcessPlan, box: Box, pins: Pins): Promise<string | undefined> {
+  const pinned = plan.pin === undefined ? undefined : await pins.check(plan.pin)
+  if (plan.pin !== undefined && pinned === undefined) return undefined
+  const line = box.lineAhead?.(plan, pinned?.copy)
+  if (line === undefined) return undefined
+  const shown = line.args.flatMap((word, index) => /^--(?:ro-)?bind(?:-try)?$/.test(word) ? [identityAt(line.args[index + 1] ?? '')] : [])
+  return createHash('sha256').update(JSON.stringify([line.program, line.args, shown])).digest('base64')
+}
+
+function identityAt (path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? '' : `${found.dev}:${found.ino}`
+}

@@ -1,0 +1,18 @@
+import type { Box, CallGroup, Started } from '@toolyard/sandbox'
+import type { RunContext } from '../run/outcome.ts'
+
+/** What was kept ready and is a call's now, and the group that it is bounded in. */
+export interface Served {
+  start: Started
+  group: CallGroup | undefined
+}
+
+/** What is kept ready asks this of a call. */
+export interface CallOfReady {
+  box: Box | undefined
+  context: RunContext
+  /** Gets what bounds the process, to be removed behind the call. */
+  onGroup: (group: CallGroup) => void
+  /** Gets what is to be called when the call has ended. */
+  onEnd: (ended: () => void) => void
+}

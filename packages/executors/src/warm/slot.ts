@@ -1,0 +1,47 @@
+import type { ProcessPlan } from '@toolyard/sandbox'
+import { createDemand, type Demand } from './demand.ts'
+import type { Unfit } from './waiting-process.ts'
+
+/** What a pool keeps of a tool: processes that wait for their call. */
+export interface Ready<Process> {
+  bytes: number
+  /** Undefined when it can't serve this call. */
+  serve (plan: ProcessPlan, stdin: string): Process | undefined
+  end (): Promise<void>
+}
+
+/** How one tool is kept ready. */
+export interface WarmTool<Process> {
+  /** A number of processes, or as many as its calls of the last minutes took at once. */
+  warm: number | 'auto'
+  /** What a process that is started now is made of; undefined, or a rejection, when there can't be one. */
+  fingerprint (): Promise<string | undefined>
+  start (signal: AbortSignal): Promise<Ready<Process> | Unfit>
+}
+
+export interface Waiting<Process> {
+  process: Ready<Process>
+  fingerprint: string
+  since: number
+}
+
+/**
+ * One tool. It is *fit* until a process of it has shown that it can't be kept ready; then its calls are served cold
+ * until what it is made of changes, or for `maxIdleMs` when that was no doing of its own. A tool whose declaration
+ * changes gets a new slot, so that what was started for the old one isn't kept.
+ */
+export interface Slot<Process> {
+  tool: WarmTool<Process>
+  digest: string
+  waiting: Array<Waiting<Process>>
+  demand: Demand
+  bytes: number
+  lastCall: number
+  /** It is kept because it was called, and forgotten when it hasn't been for a while. */
+  byUse: boolean
+  unfit?: { reason: string, fingerprint: string | undefined, until: number, reported: boolean }
+}
+
+export function createSlot<Process> (tool: WarmTool<Process>, { digest, byUse }: Pick<Slot<Process>, 'digest' | 'byUse'>): Slot<Process> {
+  return { tool, digest, waiting: [], demand: createDemand(), bytes: 0, lastCall: 0, byUse }
+}

@@ -1,0 +1,54 @@
+import { checkStartable, childrenOfThreads, killBox, orderOf, readStatFields, startProcess, type ProcessPlan, type StartHost, type Started } from '@toolyard/sandbox'
+import { familyBytes, readFamily } from './family-state.ts'
+import type { Unfit } from './waiting-process.ts'
+
+/** A box that was made before its call. Nothing of a tool runs in it. */
+export interface WaitingBox {
+  bytes: number
+  /** Makes it the call's; undefined where it can't be, and the call needs a box of its own. */
+  serve (plan: ProcessPlan, stdin: string): Started | undefined
+  end (): Promise<void>
+}
+
+/** Starts a box for plans that show the same files, under the same limits. */
+export async function startWaitingBox (plan: ProcessPlan, host: StartHost): Promise<WaitingBox | Unfit> {
+  const start = await startProcess(plan, host, { stdin: undefined, ahead: true })
+  if (!start.started) return { unfit: start.error.message, passing: true }
+  const { child, box } = start
+  const { pid } = child
+  for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {})
+  return {
+    bytes: Math.max(leastBytes, familyBytes(readFamily(pid), plan.env['HOME'])),
+    serve (own, stdin) {
+      const order = orderOf(own)
+      if (order === undefined || !waits(pid)) return undefined
+      try {
+        checkStartable(own)
+        child.begin?.(order, stdin)
+        return start
+      } catch {
+        // A box of its own tells what is wrong.
+        return undefined
+      }
+    },
+    async end () {
+      await killBox(pid)
+      child.release()
+      box?.close()
+    }
+  }
+}
+
+/** What the kernel keeps for one beside the memory of its processes: namespaces and mounts. */
+const leastBytes = 2 ** 20
+
+/** Whether the gate is there, and reads. Until then the box may still turn out to be none. */
+function waits (outer: number): boolean {
+  try {
+    const [first = 0] = childrenOfThreads(outer)
+    const [gate = 0] = childrenOfThreads(first)
+    return readStatFields(gate)[0] === 'S'
+  } catch {
+    return false
+  }
+}
