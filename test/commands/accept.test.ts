@@ -1,8 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { StoredSecrets } from '@toolyard/store'
 import t, { type Test } from 'tap'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
+import { connectTo } from '../support/connection.ts'
+import { startTestRedis } from '../support/redis.ts'
 
 const server = fileURLToPath(new URL('../executors/hostile-server.js', import.meta.url))
 const manifest = (mode: string, fields: object = {}): string =>
@@ -14,11 +18,11 @@ interface Project {
   lock: () => Promise<unknown>
 }
 
-function project (t: Test, text: string): Project {
+function project (t: Test, text: string, env: Record<string, string> = {}): Project {
   const dir = t.testdir({ 'tools.json': text })
   return {
     dir,
-    accept: async (...options) => await runToolyard(['accept', 'tools.json', ...options], { cwd: dir, env: { SANDBOX: 'off', WORKSPACE_DIR: join(dir, 'workspace') } }),
+    accept: async (...options) => await runToolyard(['accept', 'tools.json', ...options], { cwd: dir, env: { SANDBOX: 'off', WORKSPACE_DIR: join(dir, 'workspace'), ...env } }),
     lock: async () => JSON.parse(await readFile(join(dir, 'toolyard.lock.json'), 'utf8')) as unknown
   }
 }
@@ -53,6 +57,20 @@ t.test('accept fails when a server can\'t be asked, and keeps what was accepted 
   await writeFile(join(dir, 'tools.json'), manifest('dies-at-once'))
   t.match(await accept('--yes'), { status: 1, stderr: /MCP server "sample" can't be used: exit status 3/ })
   t.match(await lock(), { servers: { 'tools.json': { sample: { tools: [{ name: 'echo' }, { name: 'pid' }] } } } })
+})
+
+t.test('accept asks a server with the operator\'s secrets, and says which one is missing', async t => {
+  const test = await startTestRedis(t)
+  const key = randomBytes(32)
+  const text = manifest('', { mcp: { command: process.execPath, args: [server, '', '0'], env: { TOKEN: { secret: 'files' } } } })
+  t.match(await project(t, text).accept('--yes'), { status: 1, stderr: /the secret files.*no SECRETS_KEY/ })
+  const { accept, lock } = project(t, text, { REDIS_URL: test.url, SECRETS_KEY: key.toString('hex') })
+  t.match(await accept('--yes'), { status: 1, stderr: /the operator has not stored the secret files: toolyard secrets set files/ })
+  const secrets = new StoredSecrets(await connectTo(t, test), { current: key, previous: undefined })
+  await secrets.put('files', { kind: 'operator' }, 'sesame-open', undefined)
+  const accepted = await accept('--yes')
+  t.match(accepted, { status: 0 })
+  t.notMatch(JSON.stringify([accepted, await lock()]), /sesame-open/)
 })
 
 t.test('accept says when no server is configured, and what is wrong with an entry', async t => {

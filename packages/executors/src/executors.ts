@@ -15,6 +15,7 @@ import type { ExecutorOptions, Executors } from './executor-options.ts'
 import { closeStrayDescriptors, findOnPath, createLauncher, createPins, openLimits, type BoxNetwork } from '@toolyard/sandbox'
 import type { McpServers } from './mcp/servers.ts'
 import { scopeOf, serverTool } from './mcp/server-tool.ts'
+import { storedNamesOf } from './mcp/setting-text.ts'
 import { createHosts } from './python/host/hosts.ts'
 import { createOutputCheck } from './python/call/outputs.ts'
 import { withReturnedFiles } from './result/returned-files.ts'
@@ -23,7 +24,7 @@ import { pinFailure } from './python/call/pin-failure.ts'
 import { runPython } from './python/call/run-python.ts'
 import { tryModule } from './python/try/try-module.ts'
 import { withHint } from './result/hint.ts'
-import { withSecrets } from './with-secrets.ts'
+import { openNamed, withSecrets } from './with-secrets.ts'
 import { interruptionError } from './run/interruption.ts'
 import { createThreads } from './run/create-threads.ts'
 import { readSkill } from './skill/read-skill.ts'
@@ -168,7 +169,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       case 'mcp': {
         const { runMcp } = await import('./mcp/run-mcp.ts')
         const servers = await loadServers()
-        const place = { ...toolHost, ...scopeOf(context) }
+        const place = { ...toolHost, ...scopeOf(tool.run.server, context), stored: context.secrets }
         return await runMcp(tool.name, tool.run, args, context, { ...toolHost, servers, place, audit, checkResult, maxOutputBytes })
       }
       case 'read-skill':
@@ -211,7 +212,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
     }),
     async toolsOf (server) {
       const box = options.sandbox?.boxOf(serverTool(server))
-      const lease = await (await loadServers()).use(server, { box })
+      const stored = await openNamed(storedNamesOf(server), { keyName: undefined, tenant: undefined }, options.secrets)
+      if ('ok' in stored) return stored.error
+      const lease = await (await loadServers()).use(server, { box, stored })
       if ('error' in lease) return lease.error
       try {
         return [...(await lease.connection.tools()).values()]

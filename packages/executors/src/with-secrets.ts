@@ -4,6 +4,7 @@ import { readEgressRule } from '@toolyard/runtime/outgoing'
 import type { HandedText } from '@toolyard/sandbox'
 import type { Threads } from '@toolyard/runtime/threads'
 import { makePlaceholder } from './egress/placeholders.ts'
+import { storedNamesOf } from './mcp/setting-text.ts'
 import { readLargeOutput } from './result/large-output.ts'
 import { withoutParts, withoutTexts } from './result/output-task.ts'
 import { secretForms } from './result/secret-forms.ts'
@@ -52,13 +53,21 @@ async function openSecrets (tool: Tool, { keyName, tenant }: RunContext, source:
   const uses = Object.entries(tool.secrets ?? {})
   const names = [...new Set([...uses.map(([, { secret }]) => secret), ...storedIn(tool)])]
   if (names.length === 0) return { values: new Map(), variables: {}, headerSecrets: [], handed: [], hidden: [] }
-  if (source === undefined) return failure('SECRET_MISSING', `the tool uses the secret ${names[0]}, and this worker has no SECRETS_KEY to open it with`)
-  const values = await source.open(names, { keyName, tenant })
+  const values = await openNamed(names, { keyName, tenant }, source)
+  return 'ok' in values ? values : readUses(uses, values)
+}
+
+/** The values of secrets for a call, all of them; a call of nobody has the operator's. */
+export async function openNamed (
+  names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }, source: SecretSource | undefined
+): Promise<ReadonlyMap<string, string> | Failure> {
+  if (names.length === 0) return new Map()
+  if (source === undefined) return failure('SECRET_MISSING', `it uses the secret ${names[0]}, and there is no SECRETS_KEY here to open it with`)
+  const values = await source.open(names, call)
   const missing = names.find(name => !values.has(name))
-  if (missing !== undefined) {
-    return failure('SECRET_MISSING', `nobody has stored the secret ${missing} for this call: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
-  }
-  return readUses(uses, values)
+  if (missing === undefined) return values
+  const says = call.keyName === undefined && call.tenant === undefined ? `the operator has not stored the secret ${missing}` : `nobody has stored the secret ${missing} for this call`
+  return failure('SECRET_MISSING', `${says}: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
 }
 
 function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>): CallSecrets | Failure {
@@ -83,6 +92,7 @@ function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap
 }
 
 function storedIn ({ run }: Tool): string[] {
+  if (run.kind === 'mcp') return storedNamesOf(run.server)
   return run.kind !== 'http' ? [] : [...run.query, ...run.headers].flatMap(field => 'setting' in field && field.stored === true ? [field.setting] : [])
 }
 

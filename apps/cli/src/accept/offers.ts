@@ -1,15 +1,36 @@
 import { mkdir } from 'node:fs/promises'
-import { createExecutors, openSandbox } from '@toolyard/executors'
+import { createExecutors, openSandbox, storedNamesOf } from '@toolyard/executors'
 import type { McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { serviceFilesOf, type Settings } from '@toolyard/runtime'
+import { redisTargetOf, sealKeysOf, serviceFilesOf, type Settings } from '@toolyard/runtime'
+import { connectRedis, isConnected, openSecrets, type StoredSecrets } from '@toolyard/store'
+import { CommandError } from '../terminal/exit-status.ts'
 
 /** What a server offers, or why it couldn't be asked. */
 export type Offer = { server: McpServer, tools: readonly McpTool[] } | { server: McpServer, problem: string }
 
-/** Asks servers as a worker with these settings would: in its box, with its environment and its workspace. */
-export async function askServers (
-  servers: readonly McpServer[], { settings, env }: { settings: Settings, env: NodeJS.ProcessEnv }, onLine: (line: string) => void
+const connectMs = 3_000
+
+interface Means {
+  settings: Settings
+  env: NodeJS.ProcessEnv
+}
+
+/** Asks servers as a worker with these settings would: in its box, with its environment, its workspace and the operator's secrets. */
+export async function askServers (servers: readonly McpServer[], means: Means, onLine: (line: string) => void): Promise<Offer[]> {
+  const keys = sealKeysOf(means.settings)
+  if (keys === undefined || !servers.some(server => storedNamesOf(server).length > 0)) return await ask(servers, means, undefined, onLine)
+  const redis = connectRedis(redisTargetOf(means.settings), 'request', () => {})
+  try {
+    if (!await isConnected(redis, connectMs)) throw new CommandError('Redis can\'t be reached, which has the secrets that the servers are given: see whether REDIS_URL is right')
+    return await ask(servers, means, openSecrets(redis, keys), onLine)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function ask (
+  servers: readonly McpServer[], { settings, env }: Means, secrets: StoredSecrets | undefined, onLine: (line: string) => void
 ): Promise<Offer[]> {
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
   const sandbox = await openSandbox({
@@ -23,6 +44,7 @@ export async function askServers (
     sandbox,
     workspaceDir: settings.WORKSPACE_DIR,
     env,
+    secrets,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
     http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },
     audit: { record: () => {}, flush: async () => {} },

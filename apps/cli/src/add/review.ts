@@ -63,6 +63,6 @@ function runText (run: Tool['run']): string {
 
 function serverLines (registry: Registry): string[] {
   return registry.servers().map(({ name, connection }) => (
-    `MCP server ${name}: ${connection.kind === 'stdio' ? [connection.program, ...connection.args].join(' ') : typeof connection.url === 'string' ? connection.url : `a URL in ${connection.url.setting}`}; its tools are published once toolyard accept has shown them`
+    `MCP server ${name}: ${connection.kind === 'stdio' ? [connection.program, ...connection.args].join(' ') : typeof connection.url === 'string' ? connection.url : `a URL in ${'setting' in connection.url ? connection.url.setting : `the secret ${connection.url.secret}`}`}; its tools are published once toolyard accept has shown them`
   ))
 }

@@ -36,5 +36,5 @@ function variablesOf ({ run }: Tool): string[] {
 
 function variablesOfServer ({ connection }: McpServer): string[] {
   const texts = connection.kind === 'stdio' ? Object.values(connection.env) : [connection.url, ...Object.values(connection.headers)]
-  return texts.flatMap(text => typeof text === 'string' ? [] : [text.setting])
+  return texts.flatMap(text => typeof text === 'string' || !('setting' in text) ? [] : [text.setting])
 }

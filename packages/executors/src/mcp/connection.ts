@@ -4,6 +4,7 @@ import type { McpServer } from '@toolyard/manifests'
 import { onAbort, readWithShare, sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
 import type { Threads } from '@toolyard/runtime/threads'
+import { isHeaderText } from '../run/header-secret.ts'
 import type { TraceFields } from '../run/trace-fields.ts'
 import type { HttpPolicy } from '../http/run-http.ts'
 import { createGuardedFetch } from './http-fetch.ts'
@@ -110,7 +111,7 @@ async function open (server: McpServer, host: ConnectionHost, { signal, mode }: 
     life.abort()
     onEnded(reason)
   }
-  const secrets = secretsOf(server, host.env)
+  const secrets = secretsOf(server, host)
   const reader = createMessageReader(host.threads, secrets, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {
@@ -187,12 +188,14 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
     const transport = createPipeTransport(server, { reader, maxBytes, onEnd: end })
     return { transport, release: async () => {} }
   }
-  const headers = settingTexts(connection.headers, host.env)
-  if ('missing' in headers) throw new ServerFault(`the worker has no environment variable ${headers.missing}`)
-  const address = settingTexts({ url: connection.url }, host.env)
-  if ('missing' in address) throw new ServerFault(`the worker has no environment variable ${address.missing}`)
+  const headers = settingTexts(connection.headers, host)
+  if ('missing' in headers) throw new ServerFault(`the worker has no ${headers.missing}`)
+  const address = settingTexts({ url: connection.url }, host)
+  if ('missing' in address) throw new ServerFault(`the worker has no ${address.missing}`)
+  const unfit = Object.entries(headers.texts).find(([, value]) => !isHeaderText(value))
+  if (unfit !== undefined) throw new ServerFault(`the value of its header ${unfit[0]} holds what no header can carry: a line break, or letters beyond Latin-1`)
   const { texts: { url = '' } } = address
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new ServerFault('the setting of its url is no http:// or https:// address')
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new ServerFault('the value of its url is no http:// or https:// address')
   const guarded = createGuardedFetch(url, host.policy, { reader, maxBytes, onFault: end, textOf: json => texts.of(json) })
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const options = { fetch: guarded.fetch, requestInit: { headers: headers.texts } }

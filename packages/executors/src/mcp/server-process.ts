@@ -4,14 +4,13 @@ import type { CallError } from '@toolyard/contract'
 import type { McpConnection } from '@toolyard/manifests'
 import { startProcess, terminate, findOnPath, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
-import { settingTexts } from './setting-text.ts'
+import { settingTexts, type SettingValues } from './setting-text.ts'
 
 /** How long a server may take to end by itself once its stdin has ended. */
 const graceMs = 250
 
-export interface ServerProcessHost extends ProcessHost {
+export interface ServerProcessHost extends ProcessHost, SettingValues {
   workspaceDir: string
-  env: NodeJS.ProcessEnv
 }
 
 /** A running server. */
@@ -27,8 +26,10 @@ export interface ServerProcess {
 
 /** Starts a server as commands are started: in the workspace, with a clean environment, in the box if there is one. */
 export async function startServer (connection: Extract<McpConnection, { kind: 'stdio' }>, host: ServerProcessHost): Promise<ServerProcess | CallError> {
-  const env = settingTexts(connection.env, host.env)
-  if ('missing' in env) return { code: 'TOOL_UNAVAILABLE', message: `the worker has no environment variable ${env.missing}` }
+  const env = settingTexts(connection.env, host)
+  if ('missing' in env) return { code: 'TOOL_UNAVAILABLE', message: `the worker has no ${env.missing}` }
+  const unfit = Object.entries(env.texts).find(([, value]) => value.includes('\0'))
+  if (unfit !== undefined) return { code: 'TOOL_UNAVAILABLE', message: `the value of its variable ${unfit[0]} holds a NUL character` }
   const { variables } = toolEnvironment([], host.env)
   const program = connection.program.startsWith('/') ? connection.program : findOnPath(connection.program, variables['PATH'])
   if (program === undefined) return { code: 'TOOL_UNAVAILABLE', message: `there is no program ${JSON.stringify(connection.program)} on the PATH of the worker` }

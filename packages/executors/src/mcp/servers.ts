@@ -5,7 +5,7 @@ import { onAbort, sharedAbort } from '@toolyard/runtime'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
-import { hidden, secretsOf } from './setting-text.ts'
+import { hidden, secretsOf, storedStamp } from './setting-text.ts'
 
 /*
  * The servers of a worker: one connection for each tenant and session that calls it, opened with the first call and kept, so
@@ -19,13 +19,13 @@ export interface ServersLogger {
 }
 
 /** What one server is opened with, beside what all share. */
-export interface ServerPlace extends Partial<Pick<ConnectionHost, 'box' | 'limit' | 'group' | 'workspaceDir'>> {
+export interface ServerPlace extends Partial<Pick<ConnectionHost, 'box' | 'limit' | 'group' | 'workspaceDir' | 'stored'>> {
   /** Whose connection it is; absent for the operator's. */
   scope?: string
   sessionId?: string
 }
 
-export interface ServersOptions extends Omit<ConnectionHost, 'box' | 'limit' | 'group' | 'onLine' | 'onFault'> {
+export interface ServersOptions extends Omit<ConnectionHost, 'box' | 'limit' | 'group' | 'stored' | 'onLine' | 'onFault'> {
   logger?: ServersLogger
 }
 
@@ -97,9 +97,9 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     closing.add(ending)
   }
 
-  function slotOf (server: McpServer, { scope = '', sessionId }: ServerPlace): Slot {
+  function slotOf (server: McpServer, { scope = '', sessionId, stored }: ServerPlace): Slot {
     const id = slotId(server, scope)
-    const stamp = JSON.stringify([server.connection, server.permissions, server.network, server.limits])
+    const stamp = JSON.stringify([server.connection, server.permissions, server.network, server.limits, storedStamp(stored)])
     const known = slots.get(id)
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.
@@ -136,7 +136,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     const limit = new AbortController()
     const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
     const off = onAbort(life.signal, () => { limit.abort(life.signal.reason) })
-    const secrets = secretsOf(server, shared.env)
+    const secrets = secretsOf(server, { env: shared.env, stored: place.stored })
     try {
       const onLine = (line: string): void => { report(server, `stderr: ${hidden(line, secrets)}`) }
       const onFault = (message: string): void => { report(server, hidden(message, secrets)) }

@@ -1,12 +1,20 @@
+import { createHash } from 'node:crypto'
 import { isSecretVariable } from '@toolyard/contract/terms'
 import type { McpServer, SettingText } from '@toolyard/manifests'
 import { secretForms } from '../result/secret-forms.ts'
 
-/** Values of texts, and what of them must not come out again. */
+/** Values of texts, and what of them must not come out again; or what the first one lacks. */
 export type SettingTexts = { texts: Record<string, string>, secrets: string[] } | { missing: string }
 
-/** The values of texts that may be in environment variables of the worker, or the first variable that isn't there. */
-export function settingTexts (texts: Readonly<Record<string, SettingText>>, env: NodeJS.ProcessEnv): SettingTexts {
+/** Where values of texts come from. */
+export interface SettingValues {
+  env: NodeJS.ProcessEnv
+  /** Values of stored secrets, by name. */
+  stored?: ReadonlyMap<string, string> | undefined
+}
+
+/** The values of texts that may be in environment variables of the worker, or stored. */
+export function settingTexts (texts: Readonly<Record<string, SettingText>>, { env, stored }: SettingValues): SettingTexts {
   const values: Record<string, string> = {}
   const secrets: string[] = []
   const sent: string[] = []
@@ -15,8 +23,8 @@ export function settingTexts (texts: Readonly<Record<string, SettingText>>, env:
       values[name] = text
       continue
     }
-    const value = isSecretVariable(text.setting) ? undefined : env[text.setting]
-    if (value === undefined || value === '') return { missing: text.setting }
+    const value = 'secret' in text ? stored?.get(text.secret) : isSecretVariable(text.setting) ? undefined : env[text.setting]
+    if (value === undefined || value === '') return { missing: 'secret' in text ? `secret ${text.secret}` : `environment variable ${text.setting}` }
     const whole = `${text.prefix ?? ''}${value}`
     values[name] = whole
     secrets.push(value)
@@ -26,9 +34,23 @@ export function settingTexts (texts: Readonly<Record<string, SettingText>>, env:
 }
 
 /** What a server was given and must not be told to anybody. */
-export function secretsOf ({ connection }: McpServer, env: NodeJS.ProcessEnv): readonly string[] {
-  const texts = settingTexts(connection.kind === 'stdio' ? connection.env : { ...connection.headers, url: connection.url }, env)
+export function secretsOf (server: McpServer, values: SettingValues): readonly string[] {
+  const texts = settingTexts(textsOf(server), values)
   return 'missing' in texts ? [] : texts.secrets
+}
+
+/** Names of the stored secrets that a server is given. */
+export function storedNamesOf (server: McpServer): string[] {
+  return Object.values(textsOf(server)).flatMap(text => typeof text !== 'string' && 'secret' in text ? [text.secret] : [])
+}
+
+function textsOf ({ connection }: McpServer): Record<string, SettingText> {
+  return connection.kind === 'stdio' ? connection.env : { ...connection.headers, url: connection.url }
+}
+
+/** Tells whether a connection was opened with the same values of stored secrets. */
+export function storedStamp (stored: ReadonlyMap<string, string> | undefined): string {
+  return stored === undefined || stored.size === 0 ? '' : createHash('sha256').update(JSON.stringify([...stored].sort())).digest('hex')
 }
 
 /**

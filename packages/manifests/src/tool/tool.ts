@@ -57,7 +57,7 @@ export interface BuiltinRun { kind: 'builtin' }
 export interface ServiceRun { kind: 'service', action: ServiceAction }
 
 /** A text of a manifest, or the value of an environment variable of the worker, with a text in front of it. */
-export type SettingText = string | { setting: string, prefix?: string }
+export type SettingText = string | { setting: string, prefix?: string } | { /** A stored one. */ secret: string, prefix?: string }
 
 /** How an MCP server is reached: a program that is started, or a URL. */
 export type McpConnection =

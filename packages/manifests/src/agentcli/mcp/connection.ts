@@ -15,6 +15,8 @@ const placeholder = /\$\{[^}]*\}/
 const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot)[:}]|[A-Z][A-Z0-9_]*(?::-[^}]*)?\})/
 /** How well-known services write their keys. */
 const secretValue = /\b(?:sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+)/
+/** The host ends before what is added. */
+const wholeHost = /^https?:\/\/[^/?#\\]+\//
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 /** What the protocol itself sets. */
@@ -66,8 +68,10 @@ function besideManifest (word: string, file: string): string | undefined {
 function urlFindings (url: SettingText, path: DocumentPath): Remark[] {
   const fault = (rule: string, message: string, fix: string): Remark[] => [{ severity: 'error', rule, path, message: `mcp.url ${message}`, fix }]
   const secret = (what: string): Remark[] => fault('mcp/secret', `${what}, and stands in the manifest`, 'Take it out, put it into an environment variable of the workers, and write "url": {"setting": "NAME", "prefix": "https://host/mcp?key="} with what stands in front of it; or a whole address as {"setting": "NAME"}.')
-  if (typeof url !== 'string' && isSecretVariable(url.setting)) return fault('mcp/secret', `takes ${url.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.')
+  if (typeof url !== 'string' && 'setting' in url && isSecretVariable(url.setting)) return fault('mcp/secret', `takes ${url.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.')
   const text = typeof url === 'string' ? url : url.prefix ?? ''
+  // Tenants store secrets: they must not choose where the headers go.
+  if (typeof url !== 'string' && 'secret' in url && !wholeHost.test(text)) return fault('mcp/server', 'takes its host from a stored secret, which tenants may have their own of', 'Write "prefix" with the scheme, the host and a slash, such as "https://host/mcp?key=".')
   if (typeof url !== 'string' && text === '') return []
   if (placeholder.test(text)) return secret('holds a placeholder, which nobody replaces')
   if (!URL.canParse(text)) return fault('mcp/server', 'is no URL', 'Write an https:// URL.')
@@ -96,10 +100,10 @@ function textFindings (texts: Readonly<Record<string, SettingText>>, path: Docum
     const at = [...path, name]
     const shown = placeOf(at.slice(2))
     const error = (message: string, fix: string): Remark[] => [{ severity: 'error', rule: 'mcp/secret', path: at, message: `${shown} ${message}`, fix }]
-    const set = `Put the value into an environment variable of the workers, and write {"setting": "NAME"}${validName === headerName ? ', with "prefix": "Bearer " where it needs one' : ''}.`
+    const set = `Put the value into an environment variable of the workers, and write {"setting": "NAME"}, or store it (toolyard secrets set NAME) and write {"secret": "NAME"}${validName === headerName ? ', with "prefix": "Bearer " where it needs one' : ''}.`
     if (!validName.test(name)) return error('has a name that can\'t be sent', 'Correct the name.')
     if (validName === headerName && ownHeaders.has(name.toLowerCase())) return error('is a header that the protocol sets', 'Remove it.')
-    if (typeof text !== 'string') return isSecretVariable(text.setting) ? error(`takes ${text.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.') : []
+    if (typeof text !== 'string') return 'setting' in text && isSecretVariable(text.setting) ? error(`takes ${text.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.') : []
     if (text === '') return []
     if (placeholder.test(text)) return error('holds a placeholder, which nobody replaces', settingFor(text) ?? set)
     if (secretName.test(name) || secretValue.test(text)) return error('looks like a secret, and stands in the manifest', set)

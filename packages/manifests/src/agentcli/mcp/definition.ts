@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
+import { limits, permissions as knownPermissions, secretNamePattern } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import { catalogueFields } from '../../layer/catalogue-fields.ts'
 import { networkField } from '../../program/network.ts'
@@ -9,6 +9,7 @@ import type { SettingText } from '../../tool/tool.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
 
+const prefix = { type: 'string', description: 'Stands in front of its value, such as "Bearer ".' }
 const settingText = {
   anyOf: [
     { type: 'string' },
@@ -18,7 +19,16 @@ const settingText = {
       additionalProperties: false,
       properties: {
         setting: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$', description: 'Name of an environment variable of the worker.' },
-        prefix: { type: 'string', description: 'Stands in front of its value, such as "Bearer ".' }
+        prefix
+      }
+    },
+    {
+      type: 'object',
+      required: ['secret'],
+      additionalProperties: false,
+      properties: {
+        secret: { type: 'string', pattern: secretNamePattern, description: 'Name of a stored secret (toolyard secrets set NAME).' },
+        prefix
       }
     }
   ]
@@ -30,9 +40,9 @@ export const McpFields = Type.Object({
   type: Type.Optional(Type.Enum(['stdio', 'http', 'streamable-http'], { description: 'Told by command or url; there is no need to write it.' })),
   command: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], { description: 'Program of the server: a name on the PATH, ./tools/... beside the manifest, or an absolute path; arguments may follow in a list.' })),
   args: Type.Optional(Type.Array(Type.String(), { description: 'Further arguments. Those that begin with ./tools/ are files beside the manifest.' })),
-  env: texts('Its environment beside PATH, HOME and LANG. Secrets by {"setting": NAME} alone.'),
-  url: Type.Optional(Type.Unsafe<SettingText>({ ...settingText, description: 'URL of a server that speaks streamable HTTP. One that holds a secret by {"setting": NAME, "prefix": "https://host/mcp?key="} alone.' })),
-  headers: texts('Sent with each request to url. Secrets by {"setting": NAME, "prefix": "Bearer "} alone.')
+  env: texts('Its environment beside PATH, HOME and LANG. Secrets by {"setting": NAME} or {"secret": NAME} alone.'),
+  url: Type.Optional(Type.Unsafe<SettingText>({ ...settingText, description: 'URL of a server that speaks streamable HTTP. One that holds a secret by {"setting": NAME, "prefix": "https://host/mcp?key="}, or secret in place of setting, alone.' })),
+  headers: texts('Sent with each request to url. Secrets by {"setting": NAME, "prefix": "Bearer "}, or secret in place of setting, alone.')
 })
 
 /** An entry that publishes tools of an MCP server; Toolyard's own. */

@@ -1,0 +1,125 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { createExecutors, type ExecutorOptions, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
+import type { McpServer, Tool } from '@toolyard/manifests'
+import { whole } from './fixture.ts'
+import { described, program, toolOf } from './mcp-fixture.ts'
+
+t.setTimeout(60_000)
+
+type Source = NonNullable<ExecutorOptions['secrets']>
+
+/** Each tenant, and the key `special`, has its own value of the secret; who is in `without` has none. */
+function source (without: ReadonlySet<string | undefined> = new Set(), suffix = () => ''): Source {
+  return {
+    open: async (names, { keyName, tenant }) => await Promise.resolve(new Map(without.has(tenant)
+      ? []
+      : names.map(name => [name, `token-of-${keyName === 'special' ? keyName : tenant ?? 'operator'}${suffix()}`])))
+  }
+}
+
+/** A server over HTTP that notes what its requests carry, and repeats it in its answers. */
+async function serve (t: Test): Promise<{ origin: string, seen: string[] }> {
+  const seen: string[] = []
+  const resultOf = (method: string, { headers: { authorization = '' }, url = '' }: IncomingMessage): object | undefined => {
+    if (method === 'initialize') return { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'far', version: '1' } }
+    if (method === 'tools/list') return { tools: [described('echo')] }
+    if (method !== 'tools/call') return undefined
+    seen.push(`${authorization} ${url}`)
+    return { content: [{ type: 'text', text: `you are ${authorization}` }] }
+  }
+  const server = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
+      const { id, method = '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
+      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end()
+      const result = resultOf(method, request)
+      const said = result === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result }
+      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
+    })
+  })
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.closeAllConnections(); server.close() })
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+}
+
+function worker (t: Test, secrets: Source | undefined): Executors {
+  const executors = createExecutors({
+    workspaceDir: '/', env: process.env, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }, secrets
+  })
+  t.teardown(async () => { await executors.close() })
+  return executors
+}
+
+async function run (executors: Executors, tool: Tool, context: Partial<RunContext> = {}): Promise<Outcome> {
+  return whole(await executors.run(tool, {}, { jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: () => {}, ...context }))
+}
+
+const far = (origin: string): Partial<McpServer> => ({
+  connection: { kind: 'http', url: { secret: 'address', prefix: `${origin}/mcp?key=` }, headers: { Authorization: { secret: 'api', prefix: 'Bearer ' } } }
+})
+const local = (): Partial<McpServer> => ({ connection: { kind: 'stdio', program: process.execPath, args: [program], env: { TOKEN: { secret: 'api' } } } })
+
+t.test('two tenants call the same tool of an MCP server with their own tokens, which it sees, and no answer shows', async t => {
+  const { origin, seen } = await serve(t)
+  const executors = worker(t, source())
+  const tool = toolOf('echo', [], far(origin))
+  const callers = [{ tenant: 'acme' }, { tenant: 'other' }, {}, { tenant: 'acme', keyName: 'special' }]
+  for (let round = 0; round < 2; round++) {
+    for (const each of callers) t.strictSame(await run(executors, tool, each), { ok: true, output: 'you are [secret]' })
+  }
+  const expected = ['acme', 'other', 'operator', 'special'].map(who => `Bearer token-of-${who} /mcp?key=token-of-${who}`)
+  t.strictSame(seen, [...expected, ...expected])
+})
+
+t.test('a call whose secret nobody has stored is SECRET_MISSING and reaches no MCP server, also where its connection is open', async t => {
+  const { origin, seen } = await serve(t)
+  const without = new Set<string | undefined>()
+  const executors = worker(t, source(without))
+  const tool = toolOf('echo', [], far(origin))
+  t.match(await run(executors, tool, { tenant: 'acme' }), { ok: true })
+  without.add('acme')
+  t.match(await run(executors, tool, { tenant: 'acme' }), { ok: false, error: { code: 'SECRET_MISSING', message: /nobody has stored the secret (?:address|api) for this call/ } })
+  t.equal(seen.length, 1)
+  t.match(await run(worker(t, undefined), tool), { ok: false, error: { code: 'SECRET_MISSING', message: /no SECRETS_KEY/ } })
+})
+
+t.test('a secret that has changed is used by the next call of an MCP server, over a connection of its own', async t => {
+  const { origin, seen } = await serve(t)
+  let version = 1
+  const executors = worker(t, source(new Set(), () => `-${version}`))
+  const tool = toolOf('echo', [], far(origin))
+  await run(executors, tool, { tenant: 'acme' })
+  version = 2
+  await run(executors, tool, { tenant: 'acme' })
+  t.strictSame(seen.map(line => line.split(' ')[1]), ['token-of-acme-1', 'token-of-acme-2'])
+})
+
+t.test('each key has its own process of an MCP server that is given a secret, and what it says of it is hidden', async t => {
+  const executors = worker(t, source())
+  const tool = (remote: string): Tool => toolOf(remote, [], local())
+  const shown = await run(executors, tool('env'), { tenant: 'acme', keyName: 'one' })
+  t.match(JSON.parse(String(shown.ok && shown.output)), { TOKEN: '[secret]' })
+  const pids = await Promise.all(['one', 'two'].map(async keyName => JSON.stringify(await run(executors, tool('pid'), { tenant: 'acme', keyName }))))
+  t.equal(new Set(pids).size, 2, pids.join())
+})
+
+t.test('a secret that no header or variable can carry fails the call of an MCP server, and is in no error', async t => {
+  const { origin, seen } = await serve(t)
+  const outcome = await run(worker(t, source(new Set(), () => '\r\nx-other: 1')), toolOf('echo', [], far(origin)), { tenant: 'acme' })
+  t.match(outcome, { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /Authorization holds what no header can carry/ } })
+  t.notMatch(JSON.stringify(outcome), /token-of/)
+  t.equal(seen.length, 0)
+  const cut = await run(worker(t, source(new Set(), () => '\0rest')), toolOf('echo', [], local()), { tenant: 'acme' })
+  t.match(cut, { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /its variable TOKEN holds a NUL/ } })
+  t.notMatch(JSON.stringify(cut), /token-of/)
+})
+
+t.test('the tools of an MCP server are listed with the operator\'s secret; without it the answer names what is missing', async t => {
+  const { origin } = await serve(t)
+  const { run: { server } } = toolOf('echo', [], far(origin)) as Tool & { run: { server: McpServer } }
+  const tools = await worker(t, source()).toolsOf(server)
+  t.match(tools, [{ name: 'echo' }])
+  t.match(await worker(t, source(new Set([undefined]))).toolsOf(server), { code: 'SECRET_MISSING', message: /the operator has not stored the secret/ })
+})
