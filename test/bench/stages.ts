@@ -1,4 +1,4 @@
-import { calls } from './rows/calls.ts'
+import { calls, coldCalls } from './rows/calls.ts'
 import { catalogue } from './rows/catalogue.ts'
 import { depth } from './rows/depth.ts'
 import { fairness } from './rows/fairness.ts'
@@ -20,6 +20,7 @@ import { warm } from './rows/warm.ts'
 /** All rows, in the order of the table. */
 export const stages: Record<string, Stage> = {
   calls,
+  'cold-calls': coldCalls,
   waiters,
   traced,
   'depth-100k': depth('depth-100k', 100_000, false),

@@ -3,6 +3,7 @@ import { Type } from '@toolyard/contract/type'
 import type { Static, TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
 import { createPause } from '../document/pause.ts'
+import { knownEntries, perEntry, type EntryMemory } from '../document/known-entries.ts'
 import { placeOf } from '../document/place.ts'
 import { isLimit, limitNames, limitsOf, limitText } from '../program/limit-fields.ts'
 import type { PolicyRule } from '../tool/policy-rule.ts'
@@ -65,7 +66,7 @@ export interface DecodedManifest {
  *
  * @throws ManifestFault `parse manifest: …` when it has no list of entries.
  */
-export async function decodeManifest (manifest: unknown): Promise<DecodedManifest> {
+export async function decodeManifest (manifest: unknown, file: string, known: EntryMemory): Promise<DecodedManifest> {
   const fields = manifest === null ? new Map<string, unknown>() : fieldsOf(manifest, [])
   const given = fields.get('tools') ?? undefined
   const tools = given ?? []
@@ -73,15 +74,31 @@ export async function decodeManifest (manifest: unknown): Promise<DecodedManifes
   const faults: ManifestFault[] = []
   const entries: Array<AgentcliEntry | undefined> = []
   const pause = createPause()
-  for (const [index, entry] of (tools as unknown[]).entries()) {
+  const written = await knownEntries(file, tools, known)
+  for (const [index, entry] of written.entries()) {
     await pause()
-    const own: ManifestFault[] = []
-    const isRead = faults.length <= manifestLimits.findings && entryKind(entry) === undefined
-    const decoded = isRead ? attempt(() => decodeEntry(entry, ['tools', index], own), own) : undefined
+    if (faults.length > manifestLimits.findings) {
+      entries.push(undefined)
+      continue
+    }
+    const { decoded, own } = decodedOf(entry, () => readTypes(entry, index))
     faults.push(...own)
-    entries.push(own.length === 0 ? decoded : undefined)
+    entries.push(decoded)
   }
-  return { entries, hasList: given !== undefined, faults, raw: { manifest: isRecord(manifest) ? manifest : {}, entries: tools } }
+  return { entries, hasList: given !== undefined, faults, raw: { manifest: isRecord(manifest) ? manifest : {}, entries: written } }
+}
+
+interface ReadTypes {
+  decoded: AgentcliEntry | undefined
+  own: readonly ManifestFault[]
+}
+
+const decodedOf = perEntry<ReadTypes>()
+
+function readTypes (entry: unknown, index: number): ReadTypes {
+  const own: ManifestFault[] = []
+  const decoded = entryKind(entry) === undefined ? attempt(() => decodeEntry(entry, ['tools', index], own), own) : undefined
+  return { decoded: own.length === 0 ? decoded : undefined, own }
 }
 
 /** What is read; undefined when it is a fault, which `faults` gets. */

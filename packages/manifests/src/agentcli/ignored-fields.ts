@@ -1,6 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import type { DocumentPath, FieldFault } from '../finding/finding.ts'
 import { Limits } from '../program/limit-fields.ts'
+import { perEntry } from '../document/known-entries.ts'
 import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
 import { permissionAliases, unknownFields } from '../document/unknown-fields.ts'
@@ -54,10 +55,12 @@ export async function ignoredFields (
   const pause = createPause()
   for (const [index, entry] of entries.entries()) {
     await pause()
-    if (isRecord(entry) && entryKind(entry) === undefined) faults.push(...ofEntry(entry, index))
+    if (isRecord(entry)) faults.push(...ignoredOf(entry, () => entryKind(entry) === undefined ? ofEntry(entry, index) : []))
   }
   return faults
 }
+
+const ignoredOf = perEntry<ReturnType<typeof ofEntry>>()
 
 function ofEntry (entry: Record<string, unknown>, index: number): Array<ToldField & { index: number, tool?: string }> {
   const path = ['tools', index]

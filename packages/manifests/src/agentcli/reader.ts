@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { isSecretVariable, limits } from '@toolyard/contract/terms'
+import { perEntry } from '../document/known-entries.ts'
 import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
 import { ManifestFault, wholeFinding } from '../finding/finding.ts'
@@ -17,7 +18,7 @@ import type { Schemas } from '../schema/schemas.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
 import { decodeManifest, type AgentcliEntry } from './entry.ts'
 import { kindReader } from './entry-kinds.ts'
-import { located, networkOf, readEntry } from './entry-tool.ts'
+import { located, networkOf, readEntry, type EntryReading } from './entry-tool.ts'
 import { ignoredFields } from './ignored-fields.ts'
 import { programFindings } from './program-check.ts'
 import { readPublishAs } from './publish-as.ts'
@@ -32,9 +33,9 @@ import { readPublishAs } from './publish-as.ts'
  *
  * @throws ManifestFault when there is no list of entries.
  */
-export async function readAgentcli ({ file, value, schemas, everyFault, searchPath, ...text }: ManifestText): Promise<Layer> {
+export async function readAgentcli ({ file, value, schemas, known, everyFault, searchPath, ...text }: ManifestText): Promise<Layer> {
   if (text.byteOrderMark) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
-  const decoded = await decodeManifest(value)
+  const decoded = await decodeManifest(value, file, known)
   const { entries, faults } = await checkEntries(decoded.entries, file)
   const [first] = [...decoded.faults, ...faults]
   if (first !== undefined && !everyFault) return { entries: [], findings: [wholeFinding(first, file)] }
@@ -61,12 +62,9 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
       continue
     }
     const read = entries.get(index)
-    const published = read?.kind === 'tool' ? readPublishAs(entry.publishAs, read.tool) : { faults: [] }
-    const unusable = read?.kind === 'switch' ? [] : [...await schemaFaults(entry, index, schemas), ...await ruleFaults(entry, read, index), ...networkFaults(entry, index), ...published.faults]
-    findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...defaultFindings(entry, index), ...unusable])
-    if (read?.kind === 'tool') findings.add(secretFindings(read.tool))
-    if (read?.kind === 'tool' && published.publishAs !== undefined) read.tool.publishAs = published.publishAs
-    if (read !== undefined && unusable.length === 0) served.push(read)
+    const judged = await judgedOf(read, async () => await judge({ entry, index, read }, schemas))
+    findings.add(judged.remarks)
+    if (read !== undefined && judged.isUsable) served.push(read)
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
     await pause()
   }
@@ -75,10 +73,36 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
   return { entries: first === undefined ? served : [], findings: findings.all(), files, servers, skillSettings }
 }
 
+interface Judged {
+  remarks: readonly Remark[]
+  isUsable: boolean
+}
+
+const judgedOf = perEntry<Promise<Judged>>()
+
+/** What is said of one entry, and whether it can be served. */
+async function judge (
+  { entry, index, read }: { entry: AgentcliEntry, index: number, read: LayerEntry | undefined }, schemas: Schemas
+): Promise<Judged> {
+  const published = read?.kind === 'tool' ? readPublishAs(entry.publishAs, read.tool) : { faults: [] }
+  const unusable = read?.kind === 'switch'
+    ? []
+    : [
+        ...await schemaFaults(entry, index, schemas), ...await ruleFaults(entry, read, index), ...networkFaults(entry, index),
+        ...published.faults
+      ]
+  const remarks = [...permissionFindings(entry, index), ...longTimeout(entry, index), ...defaultFindings(entry, index), ...unusable]
+  if (read?.kind !== 'tool') return { remarks, isUsable: unusable.length === 0 }
+  if (published.publishAs !== undefined) read.tool.publishAs = published.publishAs
+  return { remarks: [...remarks, ...secretFindings(read.tool)], isUsable: unusable.length === 0 }
+}
+
 /** It is read as a manifest without tools, which nobody means who leaves out the list. */
 const noList: Remark = {
   severity: 'warning', rule: 'A1', path: [], message: 'has no list of tools', fix: 'Write {"tools": [...]}. An empty list says that there are none.'
 }
+
+const readingOf = perEntry<EntryReading>()
 
 /** The entries that can be served, by their places, and what keeps the manifest from being served at all. */
 async function checkEntries (
@@ -91,7 +115,8 @@ async function checkEntries (
   for (const [index, entry] of decoded.entries()) {
     await pause()
     if (entry === undefined || faults.length > manifestLimits.findings) continue
-    const read = readEntry(entry, index, { file, names })
+    const isFirst = !names.has(entry.name)
+    const read = isFirst ? readingOf(entry, () => readEntry(entry, index, { file, names })) : readEntry(entry, index, { file, names })
     faults.push(...read.faults)
     if (read.entry !== undefined) entries.set(index, read.entry)
     names.add(entry.name)

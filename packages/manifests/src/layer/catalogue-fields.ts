@@ -41,9 +41,21 @@ export function withCatalogueFields (layer: Layer, value: unknown, file: string)
     if (entry.kind === 'switch') return entry
     const { namespace = entry.tool.namespace ?? common, ...own } = ofEntry(entry.tool.source.index)
     const fields = { ...own, ...namespace !== undefined && { namespace } }
-    return Object.keys(fields).length === 0 ? entry : { ...entry, tool: { ...entry.tool, ...fields } }
+    return Object.keys(fields).length === 0 ? entry : { ...entry, tool: withFields(entry.tool, fields) }
   })
   return { ...layer, entries, findings: [...layer.findings, ...findings] }
+}
+
+const extended = new WeakMap<Tool, { text: string, tool: Tool }>()
+
+/** The same object for the same tool with the same fields, so that a reload knows it again. */
+function withFields (tool: Tool, fields: CatalogueFields): Tool {
+  const text = JSON.stringify(fields)
+  const known = extended.get(tool)
+  if (known?.text === text) return known.tool
+  const own = { ...tool, ...fields }
+  extended.set(tool, { text, tool: own })
+  return own
 }
 
 function fieldsOf (written: unknown, note: (message: string) => void): CatalogueFields {

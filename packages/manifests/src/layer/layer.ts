@@ -1,4 +1,5 @@
 import type { DuplicateKey } from '../document/duplicate-keys.ts'
+import type { EntryMemory } from '../document/known-entries.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { Skill, SkillSettings } from './skill.ts'
@@ -55,6 +56,8 @@ export interface ManifestText {
   /** Whether every fault is told, also where the first one decides. */
   everyFault: boolean
   schemas: Schemas
+  /** What is known of entries of the load before. */
+  known: EntryMemory
   /** Where programs are looked for, as in the variable PATH; nothing is looked for when it is empty. */
   searchPath: string
 }

@@ -5,6 +5,7 @@ import { folded } from '../document/folded.ts'
 import { readAgentcli } from '../agentcli/reader.ts'
 import { duplicateKeys } from '../document/duplicate-keys.ts'
 import { withCatalogueFields } from '../layer/catalogue-fields.ts'
+import type { EntryMemory } from '../document/known-entries.ts'
 import type { YamlMemory } from '../document/yaml-memory.ts'
 import { ManifestFault, wholeFinding } from '../finding/finding.ts'
 import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
@@ -30,6 +31,7 @@ export interface ReaderTools {
   schemas: Schemas
   skills: SkillOptions
   yaml: YamlMemory
+  entries: EntryMemory
   /** Whether a manifest whose reading ends at its first fault yields a finding for each. */
   everyFault: boolean
 }
@@ -66,7 +68,8 @@ async function skillsToCome (directory: string): Promise<string[]> {
   return entries.filter(entry => entry.isDirectory()).slice(0, mostSkills).map(({ name }) => join(directory, name, 'SKILL.md'))
 }
 
-async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills, everyFault }: ReaderTools): Promise<Layer> {
+async function readLayer (file: string, directory: string | undefined, tools: ReaderTools): Promise<Layer> {
+  const { schemas, yaml, entries, skills, everyFault } = tools
   if (directory !== undefined && await recognizeDirectory(directory) !== undefined) {
     return await readSkills({ directory, options: skills, schemas, everyFault })
   }
@@ -76,11 +79,14 @@ async function readLayer (file: string, directory: string | undefined, { schemas
   refuseLong(parsed.value)
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
   if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
-  return withCatalogueFields(await readers[format]({ file, schemas, everyFault, searchPath: skills.path, ...parsed }), parsed.value, file)
+  const manifest = { file, schemas, known: entries, everyFault, searchPath: skills.path, ...parsed }
+  return withCatalogueFields(await readers[format](manifest), parsed.value, file)
 }
 
 /** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */
-async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory): Promise<Omit<ManifestText, 'file' | 'schemas' | 'everyFault' | 'searchPath'>> {
+async function parse (
+  file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory
+): Promise<Omit<ManifestText, 'file' | 'schemas' | 'known' | 'everyFault' | 'searchPath'>> {
   const byteOrderMark = text.startsWith('\ufeff')
   const plain = byteOrderMark ? text.slice(1) : text
   try {

@@ -29,12 +29,15 @@ export interface RegisteredTool {
  */
 export class Registration {
   readonly #schemas: Schemas
-  readonly #registered = new WeakMap<Tool, RegisteredTool>()
+  readonly #registered: WeakMap<Tool, RegisteredTool>
   #cel: Cel | undefined
-  readonly #digests = new WeakMap<Tool, string>()
+  readonly #digests: WeakMap<Tool, string>
 
-  constructor (schemas: Schemas) {
+  /** @param before of the load before: what it has made for a tool that is the same object stays. */
+  constructor (schemas: Schemas, before?: Registration) {
     this.#schemas = schemas
+    this.#registered = before === undefined ? new WeakMap() : before.#registered
+    this.#digests = before === undefined ? new WeakMap() : before.#digests
   }
 
   async prepare (tools: readonly Tool[]): Promise<void> {

@@ -7,6 +7,7 @@ import type { Layer } from '../layer/layer.ts'
 import type { LockPolicy } from '../layer/lock/locked-manifests.ts'
 import { keptLayers } from './kept-layers.ts'
 import { readManifests } from './manifest.ts'
+import { createEntryMemory, type KnownEntries } from '../document/known-entries.ts'
 import { createYamlMemory, type YamlMemory } from '../document/yaml-memory.ts'
 import { loadCel } from '../schema/policy/expression.ts'
 import { compilePolicy, type Policy } from '../schema/policy/policy.ts'
@@ -14,7 +15,7 @@ import { readPolicyFile, type PolicyReading } from '../schema/policy/read-policy
 import { Registration, type RegisteredTool } from './registration.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
 import { nameFindings, publishableName } from './publishable-names.ts'
-import { createSchemas, type Schemas, type SchemasMemory } from '../schema/schemas.ts'
+import { createSchemas, type SchemasMemory } from '../schema/schemas.ts'
 import { refuseUntrusted } from '../program/refuse-untrusted.ts'
 import { joinSkills, type JoinedSkills } from '../skill/join.ts'
 import { defaultSkillOptions, type SkillOptions } from '../skill/tools/options.ts'
@@ -103,13 +104,14 @@ export interface RegistryOptions {
 interface Memory {
   schemas: SchemasMemory
   yaml: YamlMemory['readings']
+  entries: KnownEntries
+  registration: Registration
 }
 
 /** Manifests after reading. */
 interface Reading {
   options: RegistryOptions
   layers: readonly Layer[]
-  schemas: Schemas
   /** The rules on all calls. */
   policy: Policy
   policyFindings: readonly Finding[]
@@ -137,23 +139,24 @@ async function load (options: RegistryOptions, known: Memory | undefined, faults
   const { manifests, lock, everyFault = false, policyFile } = options
   const schemas = createSchemas(known?.schemas)
   const yaml = createYamlMemory(known?.yaml)
+  const entries = createEntryMemory(known?.entries)
+  const registration = new Registration(schemas, known?.registration)
   const policyReading = policyFile === undefined ? undefined : await readPolicyFile(policyFile)
   return assemble(await joined({
     options,
-    layers: await readManifests(manifests, lock, { schemas, yaml, skills: skillOptions(options), everyFault }),
-    schemas,
+    layers: await readManifests(manifests, lock, { schemas, yaml, entries, skills: skillOptions(options), everyFault }),
     policy: policyReading === undefined ? [] : await policyOf(policyReading),
     policyFindings: policyReading?.findings ?? [],
-    memory: { schemas: schemas.memory, yaml: yaml.readings }
+    memory: { schemas: schemas.memory, yaml: yaml.readings, entries: entries.now, registration }
   }), faults)
 }
 
 async function joined (reading: Reading): Promise<ReadManifests> {
-  const { options, schemas } = reading
+  const { options } = reading
   const { builtins = true, policy = {}, strictPrograms = false } = options
   const { layers, skills, settings } = joinSkills(reading.layers, skillOptions(options))
   const trusted = strictPrograms ? layers.map(refuseUntrusted) : layers
-  const registration = new Registration(schemas)
+  const { registration } = reading.memory
   const own = builtins ? builtinTools(policy) : []
   await registration.prepare([own, ...trusted.map(toolsOf)].flat())
   return { ...reading, builtins: own, joined: trusted, skills, skillSettings: settings, registration }
