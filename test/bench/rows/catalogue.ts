@@ -4,8 +4,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { Cleanup } from '../../support/cleanup.ts'
 import { createService, testKeys } from '../../support/service.ts'
 import { valueAtMost, type Stage } from '../frame/row.ts'
+import { qualityQuestions, qualityTools } from '../quality/read-quality.ts'
 import { p50, quantile, timesOf } from '../sample.ts'
 
 const deeds = ['create', 'delete', 'list', 'update', 'archive', 'export', 'approve', 'assign', 'read', 'find']
@@ -18,7 +20,10 @@ export const catalogue: Stage = {
     'catalogue-load': { what: 'manifests of 10,000 tools are read, checked and merged', unit: 'ms', target: valueAtMost(800) },
     'catalogue-memory': { what: 'what a registry of them holds', unit: 'MB', target: valueAtMost(60) },
     'catalogue-304': { what: 'GET /v1/agent-tools that finds its ETag unchanged, p50', unit: 'ms', target: valueAtMost(2) },
-    'catalogue-search': { what: 'GET /v1/agent-tools?search=, p99', unit: 'ms', target: valueAtMost(10) }
+    'catalogue-search': { what: 'GET /v1/agent-tools?search=, p99', unit: 'ms', target: valueAtMost(10) },
+    'catalogue-found': {
+      what: 'of 100 questions over 1,345 real tools, those with the tool among the first five', unit: 'number', target: { of: 'value', bound: 'at least', number: 95 }
+    }
   },
   open: async ({ cleanup, size }) => {
     const tools = Array.from({ length: size(10_000, 100) }, (_, index) => toolEntry(index))
@@ -46,9 +51,23 @@ export const catalogue: Stage = {
       'catalogue-load': { rounds: 3, subject: async () => await p50(1, load) },
       'catalogue-memory': { rounds: 1, subject: async () => await heldBy(load) },
       'catalogue-304': { subject: async () => await p50(size(50, 2), async () => await ask('', { 'if-none-match': etag })) },
-      'catalogue-search': { subject: async () => quantile(await timesOf(size(200, 2), search), 0.99) }
+      'catalogue-search': { subject: async () => quantile(await timesOf(size(200, 2), search), 0.99) },
+      'catalogue-found': { rounds: 1, subject: async () => await shareFound(cleanup) }
     }
   }
+}
+
+/** Of 100 questions. */
+async function shareFound (cleanup: Cleanup): Promise<number> {
+  const { api } = await createService(cleanup, { tools: qualityTools(), workers: 0, env: { LOG_LEVEL: 'warn' } })
+  const questions = qualityQuestions()
+  let found = 0
+  for (const { query, tools } of questions) {
+    const answer = await fetch(`${api.address}/v1/agent-tools?limit=5&search=${encodeURIComponent(query)}`, { headers: { 'x-api-key': testKeys.read } })
+    const list = await answer.text()
+    if (tools.some(name => list.includes(`"${name}"`))) found += 1
+  }
+  return 100 * found / questions.length
 }
 
 function toolEntry (index: number): object {

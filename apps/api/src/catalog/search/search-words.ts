@@ -1,6 +1,9 @@
+import { conceptsOf } from './concepts.ts'
+import { stemOf } from './stem.ts'
+
 /** Words that say nothing of a tool. */
 const stopWords = new Set((
-  'a an and any are as at be by can could do does for from how i if in into is it its me my of on or our please so some that the their them then there these ' +
+  'a about am an and any are as at be been by can could do does for from had has have how i if in into is it its many me much my of on or our please so some that the their them then there these ' +
   'this those to us want we what when where which who will with would you your need like using via'
 ).split(' '))
 /** UTF-16 units of a text that are looked at: names and descriptions are shorter, and a query is bounded. */
@@ -19,7 +22,10 @@ export function searchWords (text: string): string[] {
     .normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   const words: string[] = []
   for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
-    if (stopWords.has(word)) continue
+    if (stopWords.has(word)) {
+      words.push(...conceptsOf(word))
+      continue
+    }
     const runs = word.match(unspaced)
     if (runs === null) words.push(stemOf(word))
     else words.push(...runs.flatMap(pairsOf), ...word.split(unspaced).filter(part => part !== '').map(stemOf))
@@ -30,13 +36,4 @@ export function searchWords (text: string): string[] {
 function pairsOf (run: string): string[] {
   const chars = [...run]
   return chars.length === 1 ? chars : chars.slice(1).map((char, at) => `${chars[at] ?? ''}${char}`)
-}
-
-/** What is left of an English word without its ending; of other words nothing is taken that would make two of one. */
-function stemOf (word: string): string {
-  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
-  const single = word.replace(/ies$/, 'y').replace(/(ss|x|ch|sh)es$/, '$1').replace(/([^su])s$/, '$1')
-  const stem = single.length < 5 ? single : single.replace(/(?:ation|ating|ated|ate|ing|ed|er|or|ion|ment|al|ly)$/, '')
-  const kept = stem.length >= 3 ? stem : single
-  return kept.replace(/([^aeiou])\1$/, '$1').replace(/(?<=..)e$/, '').replace(/(?<=..)y$/, 'i')
 }

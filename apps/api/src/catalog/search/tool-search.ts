@@ -1,12 +1,13 @@
 import { isRecord } from '@toolyard/contract'
 import { createPause, type Tool } from '@toolyard/manifests'
+import { conceptsOf } from './concepts.ts'
 import { searchWords } from './search-words.ts'
 import { WordIndex, type WeighedWords } from './word-index.ts'
 
 /** Words of a query that count: more say nothing new, and each takes its time. */
 const mostWords = 24
 /** What a word weighs, by where it stands. */
-const weights = { name: 3, namespace: 1.5, tags: 1.5, description: 1, parameters: 0.4 }
+const weights = { name: 6, namespace: 1.5, tags: 1.5, description: 2, parameters: 0.4 }
 
 /** What is looked for among the tools that a key sees. */
 export interface ToolQuery {
@@ -28,7 +29,7 @@ export class ToolSearch {
   async find ({ query, namespace, limit }: ToolQuery): Promise<Tool[]> {
     this.#index ??= indexOf(this.#tools)
     const index = await this.#index
-    const words = [...new Set(searchWords(query))].slice(0, mostWords)
+    const words = new Map([...new Set(searchWords(query))].slice(0, mostWords).map(word => [word, conceptsOf(word)]))
     const isMeant = namespace === undefined ? () => true : (id: number) => this.#tools[id]?.namespace === namespace
     return index.search(words, limit, isMeant).flatMap(id => this.#tools[id] ?? [])
   }
@@ -47,7 +48,10 @@ async function indexOf (tools: readonly Tool[]): Promise<WordIndex> {
 function wordsOf ({ name, namespace = '', tags = [], description, parameters: { properties } }: Tool): WeighedWords {
   const words = new Map<string, number>()
   const note = (text: string, weight: number): void => {
-    for (const word of searchWords(text)) words.set(word, (words.get(word) ?? 0) + weight)
+    for (const word of new Set(searchWords(text))) {
+      words.set(word, (words.get(word) ?? 0) + weight)
+      for (const concept of conceptsOf(word)) words.set(concept, Math.max(words.get(concept) ?? 0, weight))
+    }
   }
   note(name, weights.name)
   note(namespace, weights.namespace)

@@ -1,9 +1,14 @@
-/** How much a word that stands often in a text counts, and how much a long text counts less: the usual values of BM25. */
-const saturation = 1.2
-const lengthShare = 0.6
+/**
+ * How much a word that stands often in a text counts, and how much a long text counts less, in BM25. What they were chosen
+ * by is in test/bench/quality.
+ */
+const saturation = 3
+const lengthShare = 0.9
 /** Words that begin with a searched one, or are one letter away, count less. */
 const prefixShare = 0.35
 const typoShare = 0.25
+/** How much a text is before others that has more of the searched words. */
+const coverageShare = 0.8
 const leastPrefix = 4
 const leastTypo = 5
 /** Words of an index that one searched word may stand for. */
@@ -36,15 +41,32 @@ export class WordIndex {
     return new WordIndex(texts.length, await postingsOf(texts, pause))
   }
 
-  /** The places of the best texts that `isMeant` takes, best first. */
-  search (words: readonly string[], limit: number, isMeant: (id: number) => boolean): number[] {
+  /**
+   * The places of the best texts that `isMeant` takes, best first. A text that has more of the searched words is before one
+   * that has one of them often.
+   *
+   * @param words each with the concepts that it stands for
+   */
+  search (words: ReadonlyMap<string, readonly string[]>, limit: number, isMeant: (id: number) => boolean): number[] {
+    if (words.size === 0) return []
     const ranks = new Float32Array(this.#size)
-    for (const word of words) {
-      const exact = this.#postings.get(word)
-      if (exact !== undefined) add(ranks, exact, 1)
-      for (const kin of this.#prefixed(word)) add(ranks, this.#postings.get(kin), prefixShare)
-      if (exact === undefined) for (const kin of this.#near(word)) add(ranks, this.#postings.get(kin), typoShare)
+    const covered = new Uint8Array(this.#size)
+    const own = new Float32Array(this.#size)
+    for (const [word, concepts] of words) {
+      const touched: number[] = []
+      const note = (term: string, share: number): void => { collect(own, touched, this.#postings.get(term), share) }
+      note(word, 1)
+      for (const concept of concepts) note(concept, 1)
+      for (const kin of this.#prefixed(word)) note(kin, prefixShare)
+      if (!this.#postings.has(word)) for (const kin of this.#near(word)) note(kin, typoShare)
+      for (const id of touched) {
+        ranks[id] = (ranks[id] ?? 0) + (own[id] ?? 0)
+        covered[id] = (covered[id] ?? 0) + 1
+        own[id] = 0
+      }
     }
+    const shares = Float32Array.from({ length: words.size + 1 }, (_, count) => (count / words.size) ** coverageShare)
+    for (let id = 0; id < ranks.length; id++) ranks[id] = (ranks[id] ?? 0) * (shares[covered[id] ?? 0] ?? 0)
     return best(ranks, limit, isMeant)
   }
 
@@ -106,12 +128,15 @@ async function postingsOf (texts: readonly WeighedWords[], pause: () => Promise<
   return postings
 }
 
-function add (ranks: Float32Array, postings: Postings | undefined, share: number): void {
+/** What a term adds to each place where it counts most of the terms of its word. */
+function collect (own: Float32Array, touched: number[], postings: Postings | undefined, share: number): void {
   if (postings === undefined) return
   const { ids, impacts } = postings
   for (let at = 0; at < ids.length; at++) {
     const id = ids[at] ?? 0
-    ranks[id] = (ranks[id] ?? 0) + share * (impacts[at] ?? 0)
+    const before = own[id] ?? 0
+    if (before === 0) touched.push(id)
+    own[id] = Math.max(before, share * (impacts[at] ?? 0))
   }
 }
 

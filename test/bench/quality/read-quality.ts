@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repoRoot } from '../../repo/source-tree.ts'
+
+/** A question, and the tools that answer it. */
+export interface Question {
+  query: string
+  tools: readonly string[]
+}
+
+const lines = (file: string): string[][] =>
+  readFileSync(join(repoRoot, 'test/bench/quality', file), 'utf8').trimEnd().split('\n').map(line => line.split('\t'))
+
+/** Names, descriptions and parameters of the tools of real APIs, as entries of manifests. */
+export function qualityTools (): object[] {
+  return lines('tools.tsv').map(([namespace, name, description, parameters = '']) => ({
+    name,
+    namespace,
+    description,
+    command: ['/bin/true'],
+    schema: { type: 'object', properties: Object.fromEntries(parameters.split(' ').filter(each => each !== '').map(each => [each, {}])) }
+  }))
+}
+
+/** What people would ask for, in their words. */
+export function qualityQuestions (): Question[] {
+  return lines('questions.tsv').map(([query = '', tools = '']) => ({ query, tools: tools.split('|') }))
+}
