@@ -39,7 +39,7 @@ t.test('a duplicate setting, a file that is missing, empty or a directory, and a
 
 t.test('fault 13 the list of the service\'s files includes the files of settings, so that all can be hidden from tools', async t => {
   const file = join(t.testdir({ key: 'a-key' }), 'key')
-  const env = { API_KEY_FILE: file, REDIS_URL_FILE: '', NO_SETTING_FILE: '/elsewhere', REDIS_URL: 'unix:/run/redis.sock', REDIS_TLS_KEY: '/etc/redis.key', AUDIT_DIR: '/var/audit' }
+  const env = { API_KEY_FILE: file, REDIS_URL_FILE: '', NO_SETTING_FILE: '/elsewhere', REDIS_URL: 'unix:/run/redis.sock', REDIS_TLS_KEY: '/etc/redis.key', AUDIT_DIR: '/var/audit', SECRETS_DIR: '/run/secrets' }
   const here = ['.env', '.toolyard'].map(name => join(process.cwd(), name))
-  t.strictSame(serviceFilesOf(readSettings(env), env), [...here, '/var/audit', file, '/etc/redis.key', '/run/redis.sock'])
+  t.strictSame(serviceFilesOf(readSettings(env), env), [...here, '/var/audit', file, '/run/secrets', '/etc/redis.key', '/run/redis.sock'])
 })

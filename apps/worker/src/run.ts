@@ -4,7 +4,7 @@ import { createAnswerSchemas, createSchemas, openRegistrySource, patternOfNames,
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, keyPart,
-  openSecrets, StoredKeys, JobTypeTable, RedisGuard, reportRedis,
+  openSecrets, openSecretSource, StoredKeys, JobTypeTable, RedisGuard, reportRedis,
   SessionLeases,
   ToolInventories, WorkerHeartbeat
 } from '@toolyard/store'
@@ -98,7 +98,7 @@ export async function runWorker (): Promise<void> {
     ...keptLimits(settings),
     http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },
     onConnection: metrics.egress.connected,
-    secrets: openSecrets(redis, sealKeysOf(settings)),
+    secrets: openSecretSource(openSecrets(redis, sealKeysOf(settings)), settings.SECRETS_DIR, fault => { logger.warn(fault, 'a file of SECRETS_DIR is no secret') }),
     builtins: { ...builtins, workflows: { readYaml }, locks: new EntryLocks(redis) },
     audit: openAudit({
       dir: settings.AUDIT_DIR,

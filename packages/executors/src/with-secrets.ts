@@ -62,7 +62,7 @@ export async function openNamed (
   names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }, source: SecretSource | undefined
 ): Promise<ReadonlyMap<string, string> | Failure> {
   if (names.length === 0) return new Map()
-  if (source === undefined) return failure('SECRET_MISSING', `it uses the secret ${names[0]}, and there is no SECRETS_KEY here to open it with`)
+  if (source === undefined) return failure('SECRET_MISSING', `it uses the secret ${names[0]}, and there is no SECRETS_KEY here to open it with, and no SECRETS_DIR`)
   const values = await source.open(names, call)
   const missing = names.find(name => !values.has(name))
   if (missing === undefined) return values

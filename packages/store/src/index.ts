@@ -43,4 +43,5 @@ export { maxSessions, Sessions, type NewSession, type Session } from './tables/s
 export { inventoryOf, ToolInventories, type ToolInventory } from './tables/tool-inventory.ts'
 export { listWorkers, WorkerHeartbeat, type SeenWorker } from './tables/worker-records.ts'
 export { maxStoredSecrets, openSecrets, StoredSecrets, type ListedSecret, type SecretScope } from './access/stored-secrets.ts'
+export { openSecretSource } from './access/secret-directory.ts'
 export { seal, unseal, type SealKeys } from './access/secret-seal.ts'

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
-import { createExecutors, openSandbox, storedNamesOf } from '@toolyard/executors'
+import { createExecutors, openSandbox, storedNamesOf, type ExecutorOptions } from '@toolyard/executors'
 import type { McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { redisTargetOf, sealKeysOf, serviceFilesOf, type Settings } from '@toolyard/runtime'
-import { connectRedis, isConnected, openSecrets, type StoredSecrets } from '@toolyard/store'
+import { connectRedis, isConnected, openSecrets, openSecretSource, type StoredSecrets } from '@toolyard/store'
 import { CommandError } from '../terminal/exit-status.ts'
 
 /** What a server offers, or why it couldn't be asked. */
@@ -18,19 +18,21 @@ interface Means {
 
 /** Asks servers as a worker with these settings would: in its box, with its environment, its workspace and the operator's secrets. */
 export async function askServers (servers: readonly McpServer[], means: Means, onLine: (line: string) => void): Promise<Offer[]> {
-  const keys = sealKeysOf(means.settings)
-  if (keys === undefined || !servers.some(server => storedNamesOf(server).length > 0)) return await ask(servers, means, undefined, onLine)
-  const redis = connectRedis(redisTargetOf(means.settings), 'request', () => {})
+  const { settings } = means
+  const keys = servers.some(server => storedNamesOf(server).length > 0) ? sealKeysOf(settings) : undefined
+  const source = (stored?: StoredSecrets): ExecutorOptions['secrets'] => openSecretSource(stored, settings.SECRETS_DIR, ({ secret, reason }) => { onLine(`the file of the secret ${secret} can't be used: ${reason}`) })
+  if (keys === undefined) return await ask(servers, means, source(), onLine)
+  const redis = connectRedis(redisTargetOf(settings), 'request', () => {})
   try {
     if (!await isConnected(redis, connectMs)) throw new CommandError('Redis can\'t be reached, which has the secrets that the servers are given: see whether REDIS_URL is right')
-    return await ask(servers, means, openSecrets(redis, keys), onLine)
+    return await ask(servers, means, source(openSecrets(redis, keys)), onLine)
   } finally {
     redis.disconnect()
   }
 }
 
 async function ask (
-  servers: readonly McpServer[], { settings, env }: Means, secrets: StoredSecrets | undefined, onLine: (line: string) => void
+  servers: readonly McpServer[], { settings, env }: Means, secrets: ExecutorOptions['secrets'], onLine: (line: string) => void
 ): Promise<Offer[]> {
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
   const sandbox = await openSandbox({

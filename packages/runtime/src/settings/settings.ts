@@ -97,6 +97,7 @@ export const variables = {
   SHUTDOWN_GRACE_SEC: number(25, 0, 3_600),
   SECRETS_KEY: optional(sealKey),
   SECRETS_KEY_PREVIOUS: optional(sealKey),
+  SECRETS_DIR: optional(path('')),
   CALLBACK_SECRET: optional({ allowed: 'a text of at least 16 characters', read: value => value.length >= 16 ? value : undefined }),
   CALLBACK_ALLOWLIST: { fallback: [], ...hostNames },
   CALLBACK_ALLOW_HTTP: flag(false),

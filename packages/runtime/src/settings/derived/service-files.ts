@@ -10,11 +10,12 @@ const socketScheme = 'unix:'
  * data and logs, the socket of its Redis. Absolute paths.
  */
 export function serviceFilesOf (settings: Settings, env: NodeJS.ProcessEnv): string[] {
-  const { AUDIT_DIR: audit, REDIS_TLS_KEY: key, REDIS_URL: redis } = settings
+  const { AUDIT_DIR: audit, REDIS_TLS_KEY: key, REDIS_URL: redis, SECRETS_DIR: secrets } = settings
   return [
     ...kept,
     audit,
     ...secretFilesOf(env),
+    ...(secrets === undefined ? [] : [secrets]),
     ...(key === undefined ? [] : [key]),
     ...(redis?.startsWith(socketScheme) === true ? [redis.slice(socketScheme.length)] : [])
   ].map(path => resolve(path))

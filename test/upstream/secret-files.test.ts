@@ -1,0 +1,31 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { createService } from '../support/service.ts'
+
+const seen: Array<string | undefined> = []
+const server = createServer((request, response) => {
+  seen.push(request.headers.authorization)
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ said: request.headers.authorization }))
+})
+await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+t.teardown(() => { server.closeAllConnections(); server.close() })
+
+t.test('a worker without SECRETS_KEY uses the files of SECRETS_DIR, each call as they are, and shows nothing of them', async t => {
+  const dir = t.testdir({ api: 'first-token-of-file\n' })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const { client } = await createService(t, {
+    tools: [{ name: 'who', http: { method: 'GET', url, headers: { Authorization: { secret: 'api', prefix: 'Bearer ' } } } }],
+    env: { HTTP_PRIVATE_HOSTS: '127.0.0.1', SECRETS_DIR: dir }
+  })
+  const answers = [await client.call('who')]
+  writeFileSync(join(dir, 'api'), 'second-token-of-file')
+  answers.push(await client.call('who'))
+  rmSync(join(dir, 'api'))
+  t.match(await client.call('who'), { ok: false, error: { code: 'SECRET_MISSING' } })
+  t.strictSame(seen, ['Bearer first-token-of-file', 'Bearer second-token-of-file'])
+  t.match(answers, [{ ok: true }, { ok: true }])
+  t.notMatch(JSON.stringify(answers), /token-of-file/)
+})
