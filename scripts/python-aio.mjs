@@ -4,25 +4,26 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const directory = join(import.meta.dirname, '../clients/python/toolyard')
-const classes = ['Approvals', 'Files', 'Jobs', 'Sessions', 'Toolyard']
+const classes = ['Approvals', 'Files', 'Jobs', 'Secrets', 'Sessions', 'Toolyard']
 /** @param {string} source */
 const note = source => `# Made of ${source} by scripts/python-aio.mjs.\n`
 
 /** What is written: a file's name and its text. */
-export const aioFiles = () => [{ source: '_client.py', target: '_aio.py' }, { source: '_sessions.py', target: '_aio_sessions.py' }]
+export const aioFiles = () => [{ source: '_client.py', target: '_aio.py' }, { source: '_secrets.py', target: '_aio_secrets.py' }, { source: '_sessions.py', target: '_aio_sessions.py' }]
   .map(({ source, target }) => ({ file: join(directory, target), text: note(source) + asyncText(readFileSync(join(directory, source), 'utf8')) }))
 
 /** @param {string} text */
 function asyncText (text) {
   const [head, ...methods] = text
-    .replace(/^from \._patience import Stop\n(from \._sessions import Files, Sessions\n)?/m, (_, /** @type {string | undefined} */ sessions) => (
-      `${sessions === undefined ? '' : 'from ._aio_sessions import AsyncFiles, AsyncSessions\n'}from ._threads import each_in_thread, in_thread\n`
+    .replace(/^from \._patience import Stop\n(from \._secrets import Secrets\nfrom \._sessions import Files, Sessions\n)?/m, (_, /** @type {string | undefined} */ classes) => (
+      `${classes === undefined ? '' : 'from ._aio_secrets import AsyncSecrets\nfrom ._aio_sessions import AsyncFiles, AsyncSessions\n'}from ._threads import each_in_thread, in_thread\n`
     ))
     .replace(/import Iterator\b/, 'import AsyncIterator')
     .split(/^(?= {4}def )/m)
   const named = [head, ...methods.map(asyncMethod)].join('')
     .replace(new RegExp(`(class |= |-> |return )(${classes.join('|')})(?=[:(])`, 'g'), '$1Async$2')
-  return named.replace('    A client of Toolyard. It keeps', '    As `Toolyard`, for asyncio. A task that is cancelled ends its request; the calls that it made go on.\n\n    It keeps')
+  const used = named.includes('each_in_thread(') ? named : named.replace('import each_in_thread, in_thread', 'import in_thread')
+  return used.replace('    A client of Toolyard. It keeps', '    As `Toolyard`, for asyncio. A task that is cancelled ends its request; the calls that it made go on.\n\n    It keeps')
 }
 
 /**

@@ -16,6 +16,7 @@ const same: Record<string, true> = {
   ApprovalItem: true satisfies Same<client.ApprovalItem, contract.ApprovalItem>,
   ApprovalDetail: true satisfies Same<client.ApprovalDetail, contract.ApprovalDetail>,
   SessionView: true satisfies Same<client.SessionView, contract.SessionView>,
+  SecretView: true satisfies Same<client.SecretView, contract.SecretView>,
   FileList: true satisfies Same<client.FileList, contract.FileList>,
   CallResult: true satisfies Same<client.CallResult, contract.CallResult>,
   HttpErrorCode: true satisfies Same<client.HttpErrorCode, contract.HttpErrorCode>,

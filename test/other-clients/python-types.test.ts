@@ -1,4 +1,4 @@
-import { ApprovalDetail, ApprovalItem, ArchiveResponse, CallErrorBody, CallResult, FileList, FileResponse, JobList, JobSummary, JobView, LogEntry, SessionList, SessionView } from '@toolyard/contract'
+import { ApprovalDetail, ApprovalItem, ArchiveResponse, CallErrorBody, CallResult, FileList, FileResponse, JobList, JobSummary, JobView, LogEntry, SecretList, SecretView, SessionList, SessionView } from '@toolyard/contract'
 import t from 'tap'
 import type { TSchema } from 'typebox'
 import { runPython, withoutPython } from './python.ts'
@@ -17,7 +17,19 @@ interface Schema {
 }
 
 const schemas: Record<string, TSchema> = {
-  ApprovalDetail, ApprovalItem, CallErrorBody, CallResult, FileList, JobList, JobSummary, JobView, LogEntry, SessionList, SessionView
+  ApprovalDetail,
+  ApprovalItem,
+  CallErrorBody,
+  CallResult,
+  FileList,
+  JobList,
+  JobSummary,
+  JobView,
+  LogEntry,
+  SecretList,
+  SecretView,
+  SessionList,
+  SessionView
 }
 
 t.test('the types of the Python client agree with the contract', { skip: withoutPython }, async t => {

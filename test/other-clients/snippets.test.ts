@@ -11,7 +11,7 @@ import { withoutPython } from './python.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 /** Where the packages of the examples are found. */
 const dir = join(root, 'examples/node_modules/.snippets')
-const service = await createService(t)
+const service = await createService(t, { env: { SECRETS_KEY: 'ab'.repeat(32) } })
 const model = await startModelServer(t, ([answer]) => answer === undefined
   ? { calls: [{ id: 'call_a', name: 'data_file_read', args: { path: 'README.md' } }] }
   : { text: answer.includes('A workspace') ? 'A title is in it.' : answer })
@@ -21,7 +21,8 @@ t.teardown(() => rm(dir, { recursive: true }))
 /** What each snippet of docs/clients.md prints, in order. */
 const printed = [
   /^A title is in it\.$/m, /# A workspace/, /# A workspace/, /(?:# A workspace.*){3}/s, /succeeded[^]*# A workspace[^]*^1 \d$/m, /succeeded[^]*# A workspace[^]*^[12] \d$/m, /remember the milk[^]*^1 remember the milk$[^]*files: 1/m,
-  /remember the milk[^]*^1 remember the milk$[^]*'files': 1/m
+  /remember the milk[^]*^1 remember the milk$[^]*'files': 1/m,
+  /'github', 'tenant', null/, /\('github', None\)/
 ]
 
 t.test('every snippet of docs/clients.md runs as it is', { skip: withoutPython }, async t => {

@@ -1,10 +1,12 @@
 """Client of Toolyard: from a model's message to its tools' answers in one call."""
 
 from ._aio import AsyncApprovals, AsyncJobs, AsyncToolyard
+from ._aio_secrets import AsyncSecrets
 from ._aio_sessions import AsyncFiles, AsyncSessions
 from ._client import Approvals, Jobs, Toolyard
 from ._errors import ToolError, ToolyardError
 from ._file_types import FileEntry, FileList, PutFile, SessionList, SessionView, Unpacked
+from ._secrets import Secrets
 from ._sessions import Files, Sessions
 from ._types import (
     ApprovalDetail,
@@ -27,6 +29,9 @@ from ._types import (
     Progress,
     ProgressEvent,
     ResultFile,
+    SecretList,
+    SecretScope,
+    SecretView,
     StateEvent,
 )
 
@@ -39,6 +44,7 @@ __all__ = [
     "AsyncApprovals",
     "AsyncFiles",
     "AsyncJobs",
+    "AsyncSecrets",
     "AsyncSessions",
     "AsyncToolyard",
     "CallErrorBody",
@@ -62,6 +68,10 @@ __all__ = [
     "ProgressEvent",
     "PutFile",
     "ResultFile",
+    "SecretList",
+    "SecretScope",
+    "SecretView",
+    "Secrets",
     "SessionList",
     "SessionView",
     "Sessions",

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from . import _work
+from ._aio_secrets import AsyncSecrets
 from ._aio_sessions import AsyncFiles, AsyncSessions
 from ._threads import each_in_thread, in_thread
 from ._transport import Transport
@@ -176,6 +177,7 @@ class AsyncToolyard:
         self._transport = Transport(url, api_key, retry_seconds)
         self.jobs = AsyncJobs(self._transport)
         self.approvals = AsyncApprovals(self._transport)
+        self.secrets = AsyncSecrets(self._transport)
         self.sessions = AsyncSessions(self._transport)
         self.files = AsyncFiles(self._transport, "/v1/files")
         """Of the shared workspace, for keys without a tenant."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from . import _work
 from ._patience import Stop
+from ._secrets import Secrets
 from ._sessions import Files, Sessions
 from ._transport import Transport
 from ._types import ApprovalDetail, ApprovalList, Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
@@ -173,6 +174,7 @@ class Toolyard:
         self._transport = Transport(url, api_key, retry_seconds)
         self.jobs = Jobs(self._transport)
         self.approvals = Approvals(self._transport)
+        self.secrets = Secrets(self._transport)
         self.sessions = Sessions(self._transport)
         self.files = Files(self._transport, "/v1/files")
         """Of the shared workspace, for keys without a tenant."""

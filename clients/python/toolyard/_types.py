@@ -294,3 +294,25 @@ class EndEvent(TypedDict):
 
 
 JobEvent = Union[LogEvent, ProgressEvent, StateEvent, EndEvent]
+
+
+SecretScope = Literal["operator", "tenant", "key"]
+
+
+class SecretView(TypedDict):
+    """A stored secret: never its value. `key` is the name of the API key whose it is."""
+
+    name: str
+    scope: SecretScope
+    tenant: str | None
+    key: str | None
+    stored_at: str
+    last_used_at: str | None
+
+
+class SecretList(TypedDict):
+    """The secrets that a key may see, by name."""
+
+    ok: Literal[True]
+    secrets: list[SecretView]
+    count: int

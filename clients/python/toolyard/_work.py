@@ -25,6 +25,7 @@ from ._types import (
     LogEntry,
     LogEvent,
     ProgressEvent,
+    SecretList,
     StateEvent,
 )
 
@@ -183,6 +184,20 @@ def _batch(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Wait
             return answer
         if time.monotonic() - started < wait:
             stop.sleep(_PAUSE)
+
+
+def set_secret(transport: Transport, stop: Stop, name: str, body: dict[str, Any]) -> None:
+    given = {field: value for field, value in body.items() if value is not None}
+    transport.send("PUT", f"/v1/secrets/{path_segment(name)}", stop, body=given)
+
+
+def list_secrets(transport: Transport, stop: Stop) -> SecretList:
+    answer: SecretList = transport.send("GET", "/v1/secrets", stop)
+    return answer
+
+
+def remove_secret(transport: Transport, stop: Stop, name: str, query: dict[str, object]) -> None:
+    transport.send("DELETE", f"/v1/secrets/{path_segment(name)}", stop, query=query)
 
 
 def _send(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiting, key: str, wait: float) -> Any:

@@ -6,11 +6,12 @@ export { ToolError, ToolyardError, type ErrorCode } from './http/errors.ts'
 export type { FollowOptions, JobEvent } from './follow.ts'
 export type { FileQuery, Files } from './files.ts'
 export type { ApprovalDetail, ApprovalItem, ApprovalList, ApprovalQuery, Approvals, DecisionOptions, HeldCall } from './approvals.ts'
+export type { SecretPlace, Secrets } from './secrets.ts'
 export type { SessionQuery, Sessions } from './sessions.ts'
 export type { JobQuery, Jobs, SubmitOptions, WaitOptions } from './jobs.ts'
 export type {
   ApprovalView, CallErrorBody, CallErrorCode, CallResult, FileList, HttpErrorCode, JobList, JobState, JobSummary, JobView, LogEntry, NewJob,
-  NewSession, Progress, PutFile, QuestionView, ResultFile, SessionList, SessionView, Unpacked
+  NewSession, Progress, PutFile, QuestionView, ResultFile, SecretList, SecretView, SessionList, SessionView, Unpacked
 } from './http/wire.ts'
 export type {
   AiSdkAnswer, AiSdkResult, AiSdkToolCall, AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,

@@ -4,6 +4,7 @@ import { Approvals } from './approvals.ts'
 import { Jobs, type WaitOptions } from './jobs.ts'
 import { Files } from './files.ts'
 import { newKey } from './key.ts'
+import { Secrets } from './secrets.ts'
 import { Sessions } from './sessions.ts'
 import { sleep } from './http/patience.ts'
 import {
@@ -74,6 +75,8 @@ export class Toolyard {
   readonly jobs: Jobs
   /** Calls that wait for a person. */
   readonly approvals: Approvals
+  /** Secrets that tools use, for keys with the role `admin`. */
+  readonly secrets: Secrets
   /** Making, listing and removing sessions, and their files. */
   readonly sessions: Sessions
   /** Files of the shared workspace, for keys without a tenant. */
@@ -84,6 +87,7 @@ export class Toolyard {
     this.#transport = new Transport(options)
     this.jobs = new Jobs(this.#transport)
     this.approvals = new Approvals(this.#transport)
+    this.secrets = new Secrets(this.#transport)
     this.sessions = new Sessions(this.#transport)
     this.files = new Files(this.#transport, '/v1/files')
   }

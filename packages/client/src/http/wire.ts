@@ -199,6 +199,20 @@ export interface SessionView {
 /** A page of sessions, newest first; `next_cursor` is null on the last one. */
 export interface SessionList { ok: true, sessions: SessionView[], count: number, next_cursor: string | null }
 
+/** A stored secret: never its value. Times are ISO 8601 in UTC. */
+export interface SecretView {
+  name: string
+  scope: 'operator' | 'tenant' | 'key'
+  tenant: string | null
+  /** The name of the API key whose it is. */
+  key: string | null
+  stored_at: string
+  last_used_at: string | null
+}
+
+/** The secrets that a key may see, by name. */
+export interface SecretList { ok: true, secrets: SecretView[], count: number }
+
 /** A file that was put. */
 export interface PutFile { path: string, size: number, type: string, sha256: string, etag: string }
 
