@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process'
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { serviceCalls } from '../bench/rows/service-calls.ts'
+import { findOnPath } from '@toolyard/sandbox'
+import { createService } from '../support/service.ts'
+
+/*
+ * What calls cost, in counts: times can't be held on shared machines. A change that raises a number here says why in its
+ * message; one that lowers it lowers the number. Calls that start processes aren't counted: what looks after them does so by time.
+ */
+const runs = 100
+
+/** Of one call, or one job of a batch. */
+interface Costs {
+  /** Scripts that are sent to Redis, and waits for a job. */
+  scripts: number
+  publishes: number
+  /** Bytes that Redis gets and sends. */
+  bytesIn: number
+  bytesOut: number
+  /** System calls of the worker that name or open files. */
+  files: number
+}
+
+const most: Record<string, Costs> = {
+  'a sync call of a built-in tool': { scripts: 6, publishes: 2.3, bytesIn: 3_800, bytesOut: 1_600, files: 26 },
+  'a job of a batch of 20': { scripts: 1.2, publishes: 1.6, bytesIn: 1_600, bytesOut: 1_300, files: 14 }
+}
+
+const { api, redis, workers: [worker] } = await createService(t, {
+  files: { 'workspace/README.md': 'A file.\n' }, env: { MAX_JOBS_PER_KEY: '0' }
+})
+const watching = new Redis(redis.socket)
+t.teardown(() => { watching.disconnect() })
+const read = serviceCalls({ api })
+const kinds: Record<string, { run: () => Promise<unknown>, units: number }> = {
+  'a sync call of a built-in tool': { run: async () => await read.batch(1), units: 1 },
+  'a job of a batch of 20': { run: async () => await read.batch(20), units: 20 }
+}
+
+async function ofRedis (): Promise<Omit<Costs, 'files'>> {
+  const [commands = '', stats = ''] = await Promise.all(['commandstats', 'stats'].map(async section => await watching.info(section)))
+  const callsOf = (name: string): number => Number(new RegExp(`^cmdstat_${name}:calls=(\\d+)`, 'm').exec(commands)?.[1] ?? 0)
+  const stat = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(stats)?.[1] ?? 0)
+  return {
+    scripts: ['evalsha', 'eval', 'bzpopmin'].reduce((sum, name) => sum + callsOf(name), 0),
+    publishes: callsOf('publish'),
+    bytesIn: stat('total_net_input_bytes'),
+    bytesOut: stat('total_net_output_bytes')
+  }
+}
+
+/** Counts the system calls of the worker's own process while something is done; undefined where strace can't. */
+async function filesWhile (act: () => Promise<unknown>): Promise<number | undefined> {
+  const pid = worker?.child.pid
+  const strace = findOnPath('strace', process.env['PATH'])
+  if (strace === undefined || pid === undefined) return undefined
+  let summary = ''
+  const ended = new Promise<void>(resolve => {
+    const child = execFile(strace, ['-c', '-f', '-e', 'trace=%file', '-p', String(pid)], (_error, _stdout, stderr) => {
+      summary = stderr
+      resolve()
+    })
+    child.stderr?.once('data', () => { void act().finally(() => { child.kill('SIGINT') }) })
+  })
+  await ended
+  const total = /^\s*100\.00\s+\S+\s+(?:\S+\s+)?(\d+)\s.*total$/m.exec(summary)?.[1]
+  return total === undefined ? undefined : Number(total)
+}
+
+for (const [name, { run, units }] of Object.entries(kinds)) {
+  void t.test(`${name} costs no more than it did`, async t => {
+    const times = Math.ceil(runs / units)
+    const repeat = async (): Promise<void> => { for (let done = 0; done < times; done++) await run() }
+    await repeat()
+    const before = await ofRedis()
+    await repeat()
+    const after = await ofRedis()
+    const files = await filesWhile(repeat)
+    const bounds = most[name]
+    for (const key of ['scripts', 'publishes', 'bytesIn', 'bytesOut'] as const) {
+      const cost = (after[key] - before[key]) / (times * units)
+      t.ok(cost <= (bounds?.[key] ?? 0), `${key}: ${cost.toFixed(2)}`)
+    }
+    if (files === undefined) t.comment('strace is not there, or may not watch the worker: calls of the file system were not counted')
+    else t.ok(files / (times * units) <= (bounds?.files ?? 0), `files: ${(files / (times * units)).toFixed(1)}`)
+  })
+}
