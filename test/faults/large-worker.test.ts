@@ -79,7 +79,8 @@ void t.test('fault 11 fault 21 a call that is starting when the helper is killed
 })
 
 void t.test('fault 11 a call keeps its timeout when the start helper stops, is never begun after it, and later calls get another helper', { skip }, async t => {
-  const tools = await boxedTools(t)
+  // A box that was made ahead needs no helper to begin.
+  const tools = await boxedTools(t, { stock: { maxBytes: 0 } })
   outputOf(await tools.shell('true'))
   const helper = helperPid()
   process.kill(helper, 'SIGSTOP')
@@ -110,4 +111,15 @@ void t.test('fault 11 a call whose process runs keeps its timeout when the start
   t.strictSame(running('sleep', seconds), [])
   await tools.executors.close()
   t.notOk(isAlive(helper))
+})
+
+void t.test('fault 11 a call in a box that was made ahead runs though the helper has stopped, and keeps its timeout', { skip }, async t => {
+  const tools = await boxedTools(t)
+  await tools.stock(writing)
+  const helper = helperPid()
+  process.kill(helper, 'SIGSTOP')
+  const outcome = await tools.shell('touch began', { timeoutMs: 1_500, ...writing })
+  t.ok(existsSync(join(tools.workspace, 'began')))
+  t.match(outcome, { ok: false, error: { code: 'TOOL_TIMEOUT' } }, 'nobody tells its end')
+  process.kill(helper, 'SIGCONT')
 })

@@ -65,7 +65,7 @@ export async function withoutBox (): Promise<string | false> {
  * Relative paths of `hidden` start at `base`.
  */
 export async function boxedTools (
-  t: Test, options: Partial<SandboxOptions> & Pick<ExecutorOptions, 'warm' | 'logger' | 'http' | 'onConnection' | 'secrets'> & Partial<Pick<ExecutorOptions, 'audit'>> = {}
+  t: Test, options: Partial<SandboxOptions> & Pick<ExecutorOptions, 'warm' | 'stock' | 'logger' | 'http' | 'onConnection' | 'secrets'> & Partial<Pick<ExecutorOptions, 'audit'>> = {}
 ): Promise<BoxedTools> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const workspace = join(base, 'workspace')
@@ -83,7 +83,7 @@ export async function boxedTools (
     secrets: options.secrets,
     ...options.onConnection && { onConnection: options.onConnection },
     sandbox,
-    stock: { maxBytes: 2 ** 24 },
+    stock: options.stock ?? { maxBytes: 2 ** 24 },
     warm: options.warm ?? { maxBytes: 2 ** 30, maxIdleMs: 60_000 },
     logger: {
       warn (fields, message) {
