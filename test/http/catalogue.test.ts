@@ -188,3 +188,8 @@ t.test('a key that is bound to namespaces sees, finds and calls their tools alon
   t.match((await client.request('/v1/auth/whoami', { key: keys.weather })).body, { auth: { namespaces: ['weather', 'nowhere'] } })
   t.match((await client.request('/v1/keys', { body: { name: 'wrong', role: 'read', namespaces: [''] } })).body, { error: { code: 'VALIDATION_ERROR', message: /'namespaces' must be an array/ } })
 })
+
+t.test('a name like ReFund is searched as one word where a tool has it so, and by its parts where none has', async t => {
+  t.equal((await namesOf('export ReFund'))[0], 'export_refund')
+  t.equal((await namesOf('exportRefund'))[0], 'export_refund')
+})

@@ -13,24 +13,25 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 
 /**
  * The words of a text as they are searched for: parts of names (`getUserById`, `get_user_by_id`) are words by themselves, without case,
- * accents and the endings of English.
+ * accents and the endings of English. A name like GitHub is one word, too; where it is known to be one, its parts don't count.
  */
-export function searchWords (text: string): string[] {
-  const plain = text.slice(0, mostChars)
-    .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
-    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
-    .normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+export function searchWords (text: string, isKnown: (word: string) => boolean = () => false): string[] {
+  const plain = text.slice(0, mostChars).normalize('NFKD').replace(/\p{M}/gu, '')
   const words: string[] = []
-  for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
-    if (stopWords.has(word)) {
-      words.push(...conceptsOf(word))
-      continue
-    }
-    const runs = word.match(unspaced)
-    if (runs === null) words.push(stemOf(word))
-    else words.push(...runs.flatMap(pairsOf), ...word.split(unspaced).filter(part => part !== '').map(stemOf))
+  for (const [found] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
+    const whole = stemOf(found.toLowerCase())
+    const parts = found.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2').toLowerCase().split(' ')
+    if (parts.length > 1) words.push(whole)
+    if (parts.length === 1 || !isKnown(whole)) words.push(...parts.flatMap(wordsOfPart))
   }
   return words
+}
+
+function wordsOfPart (word: string): string[] {
+  if (stopWords.has(word)) return [...conceptsOf(word)]
+  const runs = word.match(unspaced)
+  if (runs === null) return [stemOf(word)]
+  return [...runs.flatMap(pairsOf), ...word.split(unspaced).filter(part => part !== '').map(stemOf)]
 }
 
 function pairsOf (run: string): string[] {

@@ -29,7 +29,8 @@ export class ToolSearch {
   async find ({ query, namespace, limit }: ToolQuery): Promise<Tool[]> {
     this.#index ??= indexOf(this.#tools)
     const index = await this.#index
-    const words = new Map([...new Set(searchWords(query))].slice(0, mostWords).map(word => [word, conceptsOf(word)]))
+    const asked = new Set(searchWords(query, word => index.has(word)))
+    const words = new Map([...asked].slice(0, mostWords).map(word => [word, conceptsOf(word)]))
     const isMeant = namespace === undefined ? () => true : (id: number) => this.#tools[id]?.namespace === namespace
     return index.search(words, limit, isMeant).flatMap(id => this.#tools[id] ?? [])
   }

@@ -41,6 +41,10 @@ export class WordIndex {
     return new WordIndex(texts.length, await postingsOf(texts, pause))
   }
 
+  has (word: string): boolean {
+    return this.#postings.has(word)
+  }
+
   /**
    * The places of the best texts that `isMeant` takes, best first. A text that has more of the searched words is before one
    * that has one of them often.
