@@ -178,6 +178,13 @@ t.test('a call that nobody decides about ends, and can not be approved any more'
   t.match(await decide(held, 'approve'), { status: 409 })
 })
 
+t.test('a held call that was cancelled can not be approved any more, and does not run', async t => {
+  const held = await hold('always')
+  await cancel(client, held.job_id)
+  t.match(await decide(held, 'approve'), { status: 409 })
+  t.match((await client.request<{ job: JobView }>(`/v1/jobs/${held.job_id}`)).body.job, { status: 'cancelled', attempts: 0 })
+})
+
 t.test('a program that changed after the approval was asked for is held again, and says so', async t => {
   const held = await hold('always')
   await writeFile(join(service.dir, 'tools/bin/pay'), `${program}# changed\n`)

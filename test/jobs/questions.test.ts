@@ -1,5 +1,6 @@
 import type { InvokeBatchResponse, JobView } from '@toolyard/contract'
 import { Approvals } from '@toolyard/queue'
+import { jobKey, queueKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
@@ -106,6 +107,20 @@ t.test('a job that waits for an answer can be cancelled, and is answered by the 
   await cancel(client, id)
   t.match(await answer(id, { answer: { seat: 'aisle' } }), { status: 409 })
   t.match((await client.request('/v1/jobs?status=input_required')).body, { jobs: { length: 0 } })
+})
+
+t.test('a question that nobody answers in time ends its job, and can not be answered any more', async t => {
+  const id = await ask('book')
+  const redis = await connectTo(t, service.redis)
+  const key = jobKey('default', id)
+  const asked = JSON.parse(await redis.hget(key, 'asked') ?? '') as object
+  // As if the day were over: the question's end and the time when its job is due.
+  await redis.hset(key, 'asked', JSON.stringify({ ...asked, ends: Date.now() - 1 }))
+  await redis.zadd(queueKey('default', 'delayed'), 'XX', 0, id)
+  t.match(await answer(id, { answer: { seat: 'aisle' } }), { status: 409 })
+  await call('book')
+  t.match(await reach(client, id, 'failed'), { error: { code: 'INPUT_EXPIRED' } })
+  t.match(await answer(id, { answer: { seat: 'aisle' } }), { status: 409 })
 })
 
 t.test('two answers at once run the tool once', async t => {
