@@ -1,6 +1,6 @@
 import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse } from '@toolyard/contract'
 import t from 'tap'
-import { reach, submit } from '../jobs/submission.ts'
+import { reach, read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 
@@ -17,8 +17,8 @@ const { client } = await createService(t, {
 })
 
 /** Runs the workflow until its step is held. */
-async function run (): Promise<{ workflow: string, step: ApprovalDetail }> {
-  const { id } = await submit(client, { type: 'workflow.run', input: { workflow: 'pays' } })
+async function run (timeoutSec = 60): Promise<{ workflow: string, step: ApprovalDetail }> {
+  const { id } = await submit(client, { type: 'workflow.run', input: { workflow: 'pays' }, timeout_sec: timeoutSec })
   const { job_id: step } = await waitFor('the step is held', async () => {
     const { body } = await client.request<{ approvals: ApprovalItem[] }>('/v1/approvals')
     return body.approvals.find(({ parent_id: parent }) => parent === id)
@@ -45,4 +45,20 @@ t.test('a step of a workflow is held as a call is: approved it runs once, denied
   t.equal(await decide(denied.step, 'deny'), 200)
   await reach(client, denied.workflow, 'failed')
   t.equal(await paid(), 1)
+})
+
+t.test('the time of a workflow stands still while a step is held, and goes on with the decision', async t => {
+  const begun = Date.now()
+  const held = await run(1)
+  await waitFor('its time would be over', () => Date.now() > begun + 2_500)
+  t.notOk(['failed', 'succeeded'].includes((await read(client, held.workflow)).status))
+  t.equal(await decide(held.step, 'approve'), 200)
+  await reach(client, held.workflow, 'succeeded')
+})
+
+t.test('who cancels a workflow ends the hold of its step', async t => {
+  const held = await run()
+  t.equal((await client.request(`/v1/jobs/${held.workflow}/cancel`, { method: 'POST', body: {} })).status, 200)
+  await reach(client, held.step.job_id, 'cancelled')
+  t.equal(await decide(held.step, 'approve'), 409)
 })

@@ -19,6 +19,7 @@ async function callOf (args: object, output: unknown, params: object = {}): Prom
     keep: make => make(),
     resolve: () => ({ tool: 'any', type: 'any', queue: 'default' }),
     progress: async () => ({ byName: new Map([['in', done]]), settled: 1 }),
+    personWaits: async () => [],
     start: async step => {
       started.push(step)
       return '2'

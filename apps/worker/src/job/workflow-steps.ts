@@ -46,6 +46,7 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | 
       }
       return { byName, settled: states.succeeded.size + states.failed.size } satisfies StepProgress
     },
+    personWaits: () => deps.jobs.personWaits(parent),
     start: async step => {
       const call = stepCall(step, job, deps)
       const { keyName, tenant = '', session = '', conversation = '' } = job.data

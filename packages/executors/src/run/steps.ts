@@ -46,6 +46,14 @@ export interface StepStart extends ResolvedTarget {
   timeoutMs: number
 }
 
+/** A time in which a step waited for a person, by the clock of `WorkflowSteps.now`. */
+export interface PersonWait {
+  from: number
+  /** Absent: it still waits, until `ends` at the latest. */
+  to?: number
+  ends: number
+}
+
 /** How the run of a workflow makes and follows jobs: given by the worker, for one attempt of one job. */
 export interface WorkflowSteps {
   /** The time that all workers share, in milliseconds since 1970: another machine may go on with the workflow. */
@@ -55,6 +63,8 @@ export interface WorkflowSteps {
   /** Finds what a step runs, or why it may not: the tool, its type, its permissions and the queue are looked at. */
   resolve (target: StepTarget): ResolvedTarget | CallError
   progress (names: readonly string[]): Promise<StepProgress>
+  /** When its steps waited for people, in which its own time stands still. */
+  personWaits (): Promise<readonly PersonWait[]>
   /** Starts a step, however often it is called, once; returns why it can't be started, else its job's id. */
   start (step: StepStart): Promise<string | CallError>
   /** Cancels what has not ended. */

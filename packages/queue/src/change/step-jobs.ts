@@ -4,6 +4,9 @@ import { storedJson } from '@toolyard/contract/terms'
 import { type Redis, jobKey, jobPartKey, placeOfKey, rerunsField, serverTime, required } from '@toolyard/store'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
+import { approvalField } from '../record/approval.ts'
+import { personWaitsOf, type PersonWait } from '../record/person-waits.ts'
+import { askedField } from '../record/question.ts'
 import type { NewJob } from '../record/new-job.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import { decodeFailure } from '../record/settlement.ts'
@@ -103,6 +106,16 @@ export class StepJobs {
       ),
       failed: new Map(Object.entries(failed).map(([child, reason]) => [placeOfKey(child).id, decodeFailure(reason)]))
     }
+  }
+
+  /** When steps waited for people. */
+  async personWaits ({ queue, id }: ParentJob): Promise<PersonWait[]> {
+    const { redis } = this.#parts
+    const [pending, processed, failed] = await Promise.all([redis.smembers(jobPartKey(queue, id, 'dependencies')), redis.hkeys(jobPartKey(queue, id, 'processed')), redis.hkeys(jobPartKey(queue, id, 'failed'))])
+    const records = await Promise.all([...pending, ...processed, ...failed].map(placeOfKey).map(async step => (
+      await redis.hmget(jobKey(step.queue, step.id), 'timestamp', 'opts', 'finishedOn', approvalField, askedField)
+    )))
+    return records.flatMap(personWaitsOf)
   }
 
   /** The JSON of the whole output of a step. */

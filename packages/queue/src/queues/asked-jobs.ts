@@ -24,7 +24,10 @@ if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 ${goOnWhenFull('KEYS[1]')}
 local options = redis.call('HGET', KEYS[1], 'opts')
 if not string.find(options, '"asked":1', 1, true) then options = '{"asked":1,' .. string.sub(options, 2) end
-redis.call('HSET', KEYS[1], 'opts', options, '${questionField}', ARGV[2], '${askedField}', ARGV[3])
+local before = redis.call('HGET', KEYS[1], '${askedField}')
+local asked = cjson.decode(ARGV[3])
+asked.waits = before and cjson.decode(before).waits or nil
+redis.call('HSET', KEYS[1], 'opts', options, '${questionField}', ARGV[2], '${askedField}', cjson.encode(asked))
 for at = 7, #ARGV do redis.call('ZADD', KEYS[3], 0, ARGV[at]) end
 redis.call('PUBLISH', ARGV[4], 'job')
 if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[6]) end
@@ -50,6 +53,8 @@ if checked == '' then return 'other' end
 if now >= asked.ends then return 'expired' end
 ${goOnWhenFull('KEYS[1]')}
 asked.state = 'answered'
+asked.waits = asked.waits or {}
+table.insert(asked.waits, {asked.at, now})
 redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked), '${answersField}', answers .. answer .. '\\n', 'delay', 0)
 leave(KEYS[2], id, tenant)
 -- From there BullMQ makes it ready by itself, should the caller die before it does.

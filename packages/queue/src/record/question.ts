@@ -33,6 +33,8 @@ export interface AskedRecord {
   number: number
   at: number
   ends: number
+  /** When it waited for answers that came: from, and until when. Absent: none has come. */
+  waits?: Array<[from: number, to: number]>
 }
 
 export function decodeAsked (text: string | null | undefined): AskedRecord | undefined {

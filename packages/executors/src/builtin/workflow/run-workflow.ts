@@ -4,6 +4,7 @@ import { WorkspaceFailure } from '@toolyard/workspace'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { textArgument } from '../kit/arguments.ts'
 import { workflowAnswer } from './answer.ts'
+import { workflowClock, type WorkflowClock } from './clock.ts'
 import { readDefinition } from './definition.ts'
 import { planWorkflow, type PlannedStep, type WorkflowPlan } from './plan.ts'
 import { createSubstitution, type Substitution } from './substitution.ts'
@@ -26,7 +27,8 @@ export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): Builti
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It was written here.
     const plan = readJson(kept) as WorkflowPlan
     const progress = await steps.progress(plan.steps.map(step => step.name))
-    const isLate = steps.now() >= plan.until
+    const clock = await clockOf(plan, progress, steps)
+    const isLate = clock.isOver
     const substitution = createSubstitution({ params: plan.params, progress, threads, signal: context.signal })
     try {
       refuseFailed(plan, progress, isLate)
@@ -34,15 +36,22 @@ export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): Builti
       if (isLate) throw lateFailure(plan, progress, context.timeoutMs)
       for (const step of plan.steps) {
         if (!isReady(step, progress)) continue
-        log(`step '${step.name}' is started: ${await startStep(step, plan, { steps, substitution })}`)
+        log(`step '${step.name}' is started: ${await startStep(step, clock.until, { steps, substitution })}`)
       }
     } catch (error) {
       // Anything else is no end of the workflow: the same job may go on.
       if (error instanceof WorkspaceFailure) await steps.cancel()
       throw error
     }
-    throw new BuiltinWait({ until: plan.until, settled: progress.settled })
+    throw new BuiltinWait({ until: clock.latest, settled: progress.settled })
   }
+}
+
+/** Asked only where it matters: while steps run, their own time is what ends them. */
+async function clockOf (plan: WorkflowPlan, progress: StepProgress, steps: WorkflowSteps): Promise<WorkflowClock> {
+  const now = steps.now()
+  const matters = now >= plan.until || plan.steps.some(step => isReady(step, progress))
+  return workflowClock(plan.until, matters && progress.byName.size > 0 ? await steps.personWaits() : [], now)
 }
 
 interface PlanHost {
@@ -94,14 +103,14 @@ interface StartHost {
 /** UTF-16 units of arguments that take a turn of the event loop by themselves. */
 const turnChars = 65_536
 
-async function startStep (step: PlannedStep, plan: WorkflowPlan, { steps, substitution }: StartHost): Promise<string> {
+async function startStep (step: PlannedStep, until: number, { steps, substitution }: StartHost): Promise<string> {
   const json = await substitution(step.arguments, `step '${step.name}': arguments`, limits.bodyParts)
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The arguments of a step are an object.
   const args = readJson(json) as Record<string, unknown>
   // They are checked and written after that.
   if (json.length > turnChars) await turn()
   const { name, tool, type, queue, wishes } = step
-  const started = await steps.start({ name, tool, type, queue, wishes, arguments: args, timeoutMs: plan.until - steps.now() })
+  const started = await steps.start({ name, tool, type, queue, wishes, arguments: args, timeoutMs: until - steps.now() })
   if (typeof started === 'string') return `${tool}, job ${started}`
   throw new BuiltinFailure(`step '${name}': ${started.message}`, started.code, { step: name, error: started })
 }
