@@ -84,7 +84,6 @@ export class QueueWorker {
     return this.#running.size
   }
 
-  /** See `JobWorker`. */
   async recover (): Promise<void> { await this.#worker.recover() }
 
   /** Ends the run of a job that was cancelled, if it runs here. */
@@ -115,10 +114,11 @@ export class QueueWorker {
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
       const pass = await this.#gates.enter(job)
-      if (pass.kind === 'ends') throw new bullmq.UnrecoverableError(encodeFailure(pass.error))
+      const uncount = async (): Promise<number> => await this.#worker.backend.runs.uncount(job, token)
+      if (pass.kind === 'ends') throw await uncount().then(() => new bullmq.UnrecoverableError(encodeFailure(pass.error)))
       if (pass.kind === 'parks') return await this.#hold(run, pass)
       Object.assign(run, { approved: pass.approved, answers: pass.answers })
-      await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
+      await this.#flow.admit(job, token, uncount)
       const leave = await this.#parts.places.take(job.data.tenant, id)
       if (leave === undefined) {
         await this.#parts.places.park(job.data.tenant, { queue: this.#queue, id }, async ms => { await this.#park(run, ms) })
