@@ -1,3 +1,4 @@
+import type { Statistics } from '@toolyard/contract'
 import t from 'tap'
 import { readFile } from 'node:fs/promises'
 import { list, reach, submit } from '../jobs/submission.ts'
@@ -81,6 +82,10 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
 
   t.test('a filter applies while one types, has suggestions, and is kept by a name; rows are ticked and removed', async t => {
     for (const path of ['one', 'two', 'three']) await reach(client, (await submit(client, { type: 'agentcli.count_words', input: { path }, tags: ['ticks'] })).id, 'succeeded')
+    // Suggestions are the names in the statistics, which a page asks for once in a while.
+    await waitFor('the statistics have the tool', async () => (
+      (await client.request<Statistics>('/v1/stats?minutes=1440')).body.tools.some(({ name }) => name === 'count_words')
+    ))
     const { page, problems } = await browser.open()
     await openConsole(page, address)
     await page.goto(`${address}/#/jobs?tag=ticks`)

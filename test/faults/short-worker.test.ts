@@ -72,7 +72,8 @@ t.test('a worker whose disk is full leaves its calls to others, takes no more un
 
 t.test('a call whose input fits on the disk, and whose box does not, waits for room', options, async t => {
   const service = await createService(t, { tools: [tool('once')], files: { 'tools/bin/run': run }, workers: 0 })
-  await service.startWorker({ TMPDIR: disk })
+  // One that waits since the first call has its room.
+  await service.startWorker({ TMPDIR: disk, BOX_STOCK_MB: '0' })
   await reach(service.client, (await submit(service.client, { type: 'agentcli.once' })).id, 'succeeded')
   const free = fill()
   truncateSync(join(disk, 'filler'), statSync(join(disk, 'filler')).size - page)

@@ -114,11 +114,10 @@ export class QueueWorker {
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
       const pass = await this.#gates.enter(job)
-      const uncount = async (): Promise<number> => await this.#worker.backend.runs.uncount(job, token)
-      if (pass.kind === 'ends') throw await uncount().then(() => new bullmq.UnrecoverableError(encodeFailure(pass.error)))
+      if (pass.kind === 'ends') throw new bullmq.UnrecoverableError(encodeFailure(pass.error))
       if (pass.kind === 'parks') return await this.#hold(run, pass)
       Object.assign(run, { approved: pass.approved, answers: pass.answers })
-      await this.#flow.admit(job, token, uncount)
+      await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       const leave = await this.#parts.places.take(job.data.tenant, id)
       if (leave === undefined) {
         await this.#parts.places.park(job.data.tenant, { queue: this.#queue, id }, async ms => { await this.#park(run, ms) })
