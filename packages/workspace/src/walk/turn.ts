@@ -1,5 +1,5 @@
 /** Short calls that are run in one turn of the event loop. */
-const most = 8
+const most = 4
 
 let taken = 0
 let waiting: Array<() => void> = []
