@@ -21,7 +21,8 @@ export default {
   themeConfig: {
     sidebar: sidebarOf(root),
     outline: [2, 3],
-    search: { provider: 'local' }
+    // Decisions are for who changes Toolyard: what users look for comes first.
+    search: { provider: 'local', options: { miniSearch: { searchOptions: { boostDocument: id => id.includes('/decisions/') ? 0.1 : 1 } } } }
   },
   markdown: {
     html: false,
