@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { checkStartable, childrenOfThreads, killBox, orderOf, readStatFields, startProcess, type ProcessPlan, type StartHost, type Started } from '@toolyard/sandbox'
 import { familyBytes, readFamily } from './family-state.ts'
 import type { Unfit } from './waiting-process.ts'
@@ -17,6 +18,16 @@ export async function startWaitingBox (plan: ProcessPlan, host: StartHost): Prom
   const { child, box } = start
   const { pid } = child
   for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {})
+  async function end (): Promise<void> {
+    await killBox(pid)
+    child.release()
+    box?.close()
+  }
+
+  if (!await comesToWait(pid, child.exited)) {
+    await end()
+    return { unfit: 'it did not come to wait', passing: true }
+  }
   return {
     bytes: Math.max(leastBytes, familyBytes(readFamily(pid), plan.env['HOME'])),
     serve (own, stdin) {
@@ -31,14 +42,23 @@ export async function startWaitingBox (plan: ProcessPlan, host: StartHost): Prom
         return undefined
       }
     },
-    async end () {
-      await killBox(pid)
-      child.release()
-      box?.close()
-    }
+    end
   }
 }
 
+/** Whether its gate reads within some seconds. */
+async function comesToWait (pid: number, exited: Promise<unknown>): Promise<boolean> {
+  const gone = new AbortController()
+  void exited.then(() => { gone.abort() })
+  for (const until = performance.now() + startMs; performance.now() < until && !gone.signal.aborted; await sleep(lookMs)) {
+    if (waits(pid)) return true
+  }
+  return false
+}
+
+/** How long a box may take, and between two looks, in milliseconds. */
+const startMs = 5_000
+const lookMs = 3
 /** What the kernel keeps for one beside the memory of its processes: namespaces and mounts. */
 const leastBytes = 2 ** 20
 

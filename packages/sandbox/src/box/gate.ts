@@ -13,6 +13,8 @@ const script = [
   'my ($program, $name, $count, @rest) = split /\\0/, $order, -1',
   '%ENV = map { split /=/, $_, 2 } splice @rest, $count',
   'exec {$program} $name, @rest',
+  // As bubblewrap says it: box-end.ts finds out why.
+  'print STDERR "bwrap: execvp $program: $!\\n"',
   'exit 127'
 ].join('; ')
 

@@ -75,7 +75,8 @@ async function startBoxed (
   let entry: BoxEntry | undefined
   try {
     const pinned = await checkPin(plan, pins)
-    checkStartable(plan)
+    // What waits in a box is told its program later.
+    if (ahead !== true) checkStartable(plan)
     entry = enterBox(box, plan, { pinned: pinned?.copy, ahead })
     const child = await launcherOf(entry, launcher).launch({ plan: entry.plan, stdin, files: entry.files, hold, group, interrupted, ahead })
     return { started: true, child, box: entry.status }
