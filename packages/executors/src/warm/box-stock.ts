@@ -51,10 +51,10 @@ export function createBoxStock (host: BoxStockHost, { maxBytes }: StockLimits): 
     return {
       warm: 'auto',
       fingerprint: async () => await fingerprintOf(plan, boxNow(), host.pins) === key ? key : undefined,
-      async start (): Promise<Ready<Served> | Unfit> {
+      async start (signal): Promise<Ready<Served> | Unfit> {
         const group = tool.limits === undefined ? undefined : host.sandbox.groups?.groupOf(tool.limits, 'box')
         const { launcher, pins } = host
-        const waiting = await startWaitingBox(plan, { launcher, pins, box: boxNow(), group })
+        const waiting = await startWaitingBox(plan, { launcher, pins, box: boxNow(), group }, signal)
         if ('unfit' in waiting) {
           await group?.remove()
           return waiting

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkStartable, childrenOfThreads, killBox, orderOf, readStatFields, startProcess, type ProcessPlan, type StartHost, type Started } from '@toolyard/sandbox'
+import {
+  checkStartable, childrenOfThreads, killBox, orderOf, readStatFields, startDeadline, startProcess,
+  type Interruption, type ProcessPlan, type StartHost, type Started
+} from '@toolyard/sandbox'
 import { familyBytes, readFamily } from './family-state.ts'
 import type { Unfit } from './waiting-process.ts'
 
@@ -12,8 +15,17 @@ export interface WaitingBox {
 }
 
 /** Starts a box for plans that show the same files, under the same limits. */
-export async function startWaitingBox (plan: ProcessPlan, host: StartHost): Promise<WaitingBox | Unfit> {
-  const start = await startProcess(plan, host, { stdin: undefined, ahead: true })
+export async function startWaitingBox (plan: ProcessPlan, host: StartHost, signal: AbortSignal): Promise<WaitingBox | Unfit> {
+  const deadline = startDeadline(startMs, signal)
+  try {
+    return await startUntil(plan, host, deadline.interrupted)
+  } finally {
+    deadline.clear()
+  }
+}
+
+async function startUntil (plan: ProcessPlan, host: StartHost, interrupted: Promise<Interruption>): Promise<WaitingBox | Unfit> {
+  const start = await startProcess(plan, host, { stdin: undefined, ahead: true, interrupted })
   if (!start.started) return { unfit: start.error.message, passing: true }
   const { child, box } = start
   const { pid } = child
@@ -24,7 +36,7 @@ export async function startWaitingBox (plan: ProcessPlan, host: StartHost): Prom
     box?.close()
   }
 
-  if (!await comesToWait(pid, child.exited)) {
+  if (!await comesToWait(pid, [child.exited, interrupted])) {
     await end()
     return { unfit: 'it did not come to wait', passing: true }
   }
@@ -46,18 +58,17 @@ export async function startWaitingBox (plan: ProcessPlan, host: StartHost): Prom
   }
 }
 
-/** Whether its gate reads within some seconds. */
-async function comesToWait (pid: number, exited: Promise<unknown>): Promise<boolean> {
-  const gone = new AbortController()
-  void exited.then(() => { gone.abort() })
-  for (const until = performance.now() + startMs; performance.now() < until && !gone.signal.aborted; await sleep(lookMs)) {
+/** Whether its gate reads before one of these is fulfilled. */
+async function comesToWait (pid: number, ends: ReadonlyArray<Promise<unknown>>): Promise<boolean> {
+  const ended = Promise.race(ends).then(() => 'ended')
+  do {
     if (waits(pid)) return true
-  }
+  } while (await Promise.race([ended, sleep(lookMs)]) !== 'ended')
   return false
 }
 
 /** How long a box may take, and between two looks, in milliseconds. */
-const startMs = 5_000
+const startMs = 15_000
 const lookMs = 3
 /** What the kernel keeps for one beside the memory of its processes: namespaces and mounts. */
 const leastBytes = 2 ** 20
