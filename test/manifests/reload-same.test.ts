@@ -1,4 +1,4 @@
-import { loadRegistry, type Registry } from '@toolyard/manifests'
+import { loadRegistry, perEntry, type Registry } from '@toolyard/manifests'
 import fc from 'fast-check'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,4 +64,18 @@ void t.test('a tool whose entry did not change is the same after a reload, and n
   t.equal(after.get('b'), before.get('b'))
   t.not(after.get('a'), before.get('a'))
   t.equal(after.get('a')?.tool.description, 'Another')
+})
+
+void t.test('what could not be found out of an entry is tried again, and what could is kept', async t => {
+  const entry = {}
+  const answers = ['fails', 'works', 'is not asked for']
+  const lookAt = perEntry<Promise<string>>()
+  const look = async (): Promise<string> => await lookAt(entry, async () => {
+    const answer = answers.shift() ?? ''
+    if (answer === 'fails') throw new Error(answer)
+    return await Promise.resolve(answer)
+  })
+  await t.rejects(look(), /fails/)
+  t.equal(await look(), 'works')
+  t.equal(await look(), 'works')
 })

@@ -49,6 +49,8 @@ export function perEntry<Made> (): (entry: unknown, make: () => Made) => Made {
     if (known !== undefined) return known
     const own = make()
     made.set(entry, own)
+    // A machine that is out of something may not be the next time.
+    if (own instanceof Promise) own.catch(() => { made.delete(entry) })
     return own
   }
 }

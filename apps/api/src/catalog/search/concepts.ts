@@ -7,7 +7,7 @@ const lines = [
   'delete remove destroy erase drop clear discard kick unassign revoke detach stop',
   'get read fetch retrieve show view see download display details info',
   'list all which what who any find search browse index history latest recent enumerate',
-  'update edit change modify patch set put rename reschedule move adjust alter resize move close mark',
+  'update edit change modify patch set put rename reschedule move adjust alter resize close mark',
   'search find look query lookup filter',
   'send post deliver submit write notify',
   'cancel stop abort end terminate revoke',
