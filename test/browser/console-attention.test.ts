@@ -117,9 +117,8 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     await page.getByRole('heading', { name: 'Went away' }).waitFor()
     await page.getByRole('link', { name: 'failed with WORKER_LOST' }).click()
     await page.getByRole('link', { name: 'slow_import' }).first().click()
-    // The list says it as well.
-    await page.waitForURL(url => url.hash.startsWith('#/jobs/'))
-    await page.getByText('The worker that ran this job was lost').waitFor()
+    // The list, which stays until the page of the job is drawn, says it as well.
+    await page.getByRole('region', { name: 'Error' }).getByText('The worker that ran this job was lost').waitFor()
     t.equal(await page.locator('.facts').getByText('Worker', { exact: true }).count(), 0, 'the worker that only told of it is not named')
     await page.getByRole('button', { name: 'Run again' }).focus()
     await page.keyboard.press('Enter')

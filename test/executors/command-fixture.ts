@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSandbox, type ExecutorLogger } from '@toolyard/executors'
 import type { Tool } from '@toolyard/manifests'
@@ -20,9 +20,12 @@ export async function createCommandFixture (t: Test, options: FixtureOptions = {
   return createFixture(t, { ...options, keptReady: { place, sandbox, ...keeper(options.logger) } })
 }
 
-const factsOf = (pid: string): string => `cut -d " " -f 1,22 /proc/${pid}/stat`
+const factsOf = (pid: string): string => `echo "$(cut -d " " -f 1,22 /proc/${pid}/stat) $(readlink /proc/${pid}/ns/pid)"`
 
-/** What a shell runs to write which process it is, or its last child: its pid, as it sees it, and its start, which a box doesn't change. */
+/**
+ * What a shell runs to write which process it is, or its last child: its pid, as it sees it, its start, which a box doesn't change,
+ * and the namespace of the pid: first processes of two boxes may start at the same moment.
+ */
 export const self = factsOf('$$')
 export const child = factsOf('$!')
 
@@ -34,7 +37,7 @@ export function isWritten (fixture: Fixture, name: string): boolean {
 /** Whether the processes live that tools wrote to files of these names. */
 export function areAlive (fixture: Fixture, ...names: string[]): boolean[] {
   const written = names.flatMap(name => readFileSync(join(fixture.workspace, name), 'utf8').trimEnd().split('\n'))
-  for (const line of written) if (!/^\d+ \d+$/.test(line)) throw new Error(`that is no process: ${JSON.stringify(line)}`)
+  for (const line of written) if (!/^\d+ \d+ pid:\[\d+\]$/.test(line)) throw new Error(`that is no process: ${JSON.stringify(line)}`)
   const living = new Set(readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(livingProcess))
   return written.map(line => living.has(line))
 }
@@ -45,7 +48,7 @@ function livingProcess (pid: string): string | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const [state = 'X', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const seenPid = /^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-    return 'ZX'.includes(state) ? undefined : `${seenPid} ${fields[18]}`
+    return 'ZX'.includes(state) ? undefined : `${seenPid} ${fields[18]} ${readlinkSync(`/proc/${pid}/ns/pid`)}`
   } catch {
     return undefined
   }
