@@ -8,9 +8,10 @@ import { createService } from '../support/service.ts'
 /*
  * What calls cost, in counts: times can't be held on shared machines. A change that raises a number here says why in its
  * message; one that lowers it lowers the number. Calls that start processes aren't counted: what looks after them does so by time.
- * What the worker does by time beside the calls takes up to 70 system calls at once, so that many calls are counted.
+ * The least of five rounds counts: what the worker does by time, and jobs that come one by one to a worker that has no
+ * processor, only add to it.
  */
-const runs = 500
+const runs = 100
 
 /** Of one call, or one job of a batch. */
 interface Costs {
@@ -75,13 +76,24 @@ for (const [name, { run, units }] of Object.entries(kinds)) {
     const times = Math.ceil(runs / units)
     const repeat = async (): Promise<void> => { for (let done = 0; done < times; done++) await run() }
     await repeat()
-    const before = await ofRedis()
-    await repeat()
-    const after = await ofRedis()
-    const files = await filesWhile(repeat)
+    const rounds: Omit<Costs, 'files'>[] = []
+    const ofFiles: (number | undefined)[] = []
+    for (let round = 0; round < 5; round++) {
+      const before = await ofRedis()
+      await repeat()
+      const after = await ofRedis()
+      rounds.push({
+        scripts: after.scripts - before.scripts,
+        publishes: after.publishes - before.publishes,
+        bytesIn: after.bytesIn - before.bytesIn,
+        bytesOut: after.bytesOut - before.bytesOut
+      })
+      ofFiles.push(await filesWhile(repeat))
+    }
+    const files = ofFiles.includes(undefined) ? undefined : Math.min(...ofFiles.map(Number))
     const bounds = most[name]
     for (const key of ['scripts', 'publishes', 'bytesIn', 'bytesOut'] as const) {
-      const cost = (after[key] - before[key]) / (times * units)
+      const cost = Math.min(...rounds.map(costs => costs[key])) / (times * units)
       t.ok(cost <= (bounds?.[key] ?? 0), `${key}: ${cost.toFixed(2)}`)
     }
     if (files === undefined) t.comment('strace is not there, or may not watch the worker: calls of the file system were not counted')
