@@ -4,7 +4,7 @@ import { injectService } from '../support/injected.ts'
 
 const { client } = await injectService(t, { tools: qualityTools() })
 
-void t.test('of 100 questions over 1,345 tools of real APIs, 95 find a tool that answers them among the first five', async t => {
+void t.test('of 100 questions over 1,455 tools of real APIs and MCP servers, 95 find a tool that answers them among the first five', async t => {
   const questions = qualityQuestions()
   const missed: string[] = []
   for (const { query, tools } of questions) {
