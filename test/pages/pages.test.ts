@@ -26,6 +26,7 @@ const printed: ReadonlyArray<readonly [page: string, part: string, output: RegEx
   ['docs/python-tools.md', 'jobs logs', /\d+ words in README\.md/],
   ['docs/python-tools.md', 'missing.txt', /exit status 1/],
   ['docs/skills.md', 'call date_of', /Saturday, 21 November 2026/],
+  ['docs/skills.md', 'call lines_first', /Hilltop weather stations/],
   ['docs/skills.md', '/v1/skills', /never guess what day it is/],
   ['docs/batches.md', 'no-such-file.txt', /Hilltop.*notes\/radio-test\.txt.*total_kib.*"files".*"code":"TOOL_FAILED"/s],
   ['docs/batches.md', '"mode": "async"', /"job_id"/],

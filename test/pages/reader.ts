@@ -74,7 +74,8 @@ async function write (snippet: Snippet, service: Service): Promise<{ status: num
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, text)
   if (file.startsWith('tools/bin/')) await chmod(path, 0o755)
-  const { tools = [] } = file.endsWith('.json') ? JSON.parse(text) as Manifest : {}
+  const manifest = file.endsWith('.json') ? JSON.parse(text) as Manifest | NonNullable<Manifest['tools']> : {}
+  const { tools = [] } = Array.isArray(manifest) ? { tools: manifest } : manifest
   if (!/^(?:tools|tool_manifest|skills\/\w+\/tools)\.json$/.test(file)) return { status: 0, output: '' }
   await waitFor(`the tools of ${file}`, async () => {
     const { body } = await service.client.request<ToolList>('/v1/agent-tools')

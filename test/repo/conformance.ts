@@ -13,7 +13,7 @@ interface Part {
 const parts: readonly Part[] = [
   { title: 'A: commands (agentcli tools.json)', prefix: /^AC?\d/ },
   { title: 'P: tool manifests', prefix: /^PC?\d/ },
-  { title: 'S: skills', prefix: /^SC?\d/ },
+  { title: 'S: skills', prefix: /^S[CN]?\d/ },
   { title: 'R: the API', prefix: /^RC?\d/ },
   { title: 'X: conflicts and how they are settled', prefix: /^X\d/ },
   { title: 'B: bugs of the original programs that are not copied', prefix: /^B\d/ },

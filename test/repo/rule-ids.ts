@@ -4,12 +4,20 @@ import { conflictRules } from './rule-ids/conflicts.ts'
 import { faultRules } from './rule-ids/faults.ts'
 import { originalBugs } from './rule-ids/original-bugs.ts'
 import { skillRules } from './rule-ids/skill.ts'
+import { skillFilesRules } from './rule-ids/skill-files.ts'
 import { toolManifestRules } from './rule-ids/tool-manifest.ts'
 import type { RuleRange } from './rules.ts'
 
 /** Every rule that a test may cite, by its id, with what it is about. */
 export const ruleIds: Record<string, string> = {
-  ...agentcliRules, ...agentToolsApiRules, ...conflictRules, ...toolManifestRules, ...skillRules, ...originalBugs, ...faultRules
+  ...agentcliRules,
+  ...agentToolsApiRules,
+  ...conflictRules,
+  ...toolManifestRules,
+  ...skillRules,
+  ...skillFilesRules,
+  ...originalBugs,
+  ...faultRules
 }
 
 /** What the tests must cite by now, a line for each issue that asked for it. */
@@ -18,6 +26,7 @@ export const requiredRanges: readonly RuleRange[] = [
   { part: 'R', first: 1, last: 47 },
   { part: 'P', first: 1, last: 33 },
   { part: 'S', first: 1, last: 43 },
+  { part: 'SN', first: 1, last: 40 },
   { part: 'X', first: 1, last: 35 },
   { part: 'RC', first: 26, last: 28 },
   { part: 'fault ', first: 20, last: 40 },

@@ -15,7 +15,7 @@ export interface RuleRange {
   last: number
 }
 
-const ruleId = /\b(?:(?:AC|A|PC|P|SC|S|RC|R|X|B)[1-9]\d?b?|fault [1-9]\d?)\b/g
+const ruleId = /\b(?:(?:AC|A|PC|P|SC|SN|S|RC|R|X|B)[1-9]\d?b?|fault [1-9]\d?)\b/g
 const testFunctions = new Set(['test', 'describe', 'it'])
 
 /**

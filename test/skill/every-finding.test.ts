@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { validateManifests, type Finding } from '@toolyard/manifests'
@@ -85,49 +85,45 @@ t.test('SC22 requirements that are never read, and alternatives, are reported wi
     /^front matter: requires is not looked at -> Write it as metadata\.requires\.bins/,
     /^front matter: metadata\.openclaw\.requires is not looked at -> Write the programs/,
     /^front matter: metadata\.requires\.bin is not looked at -> Write bins\./,
-    /^front matter: metadata\.requires\.anyBins is not looked at -> Alternatives are not read/,
+    /^front matter: metadata\.requires\.anyBins is not looked at -> Write alternatives as lists in bins/,
     /^front matter: metadata\.requires\.env is not looked at -> Only bins is read/,
-    /^skill "one" is skipped: it needs vim\|nano -> Name each program by itself\. Alternatives are not read/
+    /^skill "one" is skipped: it needs vim\|nano -> Name each program by itself, and alternatives as lists/
   ])
-  const lists = await validate(t, { 'SKILL.md': skillMd('metadata: {requires: {bins: [[vim, nano]]}}') })
-  t.match(lists.findings, [{ line: 2, message: 'front matter: metadata.requires.bins[0]: must be string', fix: /^List names of programs.*Alternatives are not read/ }])
+  const lists = await validate(t, { 'SKILL.md': skillMd('metadata: {requires: {bins: [{vim: nano}]}}') })
+  t.match(lists.findings, [{ line: 2, message: 'front matter: metadata.requires.bins[0]: must be string or array', fix: /^List names of programs, all of which are needed, or lists of such names/ }])
 })
 
-t.test('SC27 a field of a newer form is reported with what to write instead; a protection must not just be removed', async t => {
-  const arg = { param: 'a', writePath: true, denyPattern: 'x', optional: true, postProces: {}, Flag: 'x' }
+t.test('SC27 a field of the form with three files is reported with what to write instead', async t => {
+  const arg = { param: 'a', writePath: true, postProces: {}, Flag: 'x' }
   const { findings } = await validate(t, { 'tools.json': file({ execution: [{ ...execution, args: [arg, { param: 'b', kind: 'flagIfBoolean' }, { param: 'c', kind: 'literal' }] }] }) })
   const fixOf = (name: string): string | undefined => findings.find(({ path }) => path?.at(-1) === name)?.fix
-  t.match(fixOf('writePath'), /^It protects in a newer form of this format, which is not read, so don't just take it out\. Say in "permissions"/)
-  t.match(fixOf('denyPattern'), /Refuse such values with "pattern"/)
-  t.match(fixOf('optional'), /^It is of a newer form of this format\. A flag without a value is left out here anyway/)
+  t.match(fixOf('writePath'), /^It is of the form with three files: make tools\.json the list/)
   t.match(fixOf('Flag'), 'Write flag.')
   t.match(fixOf('postProces'), /^Remove the field, or correct its name/)
-  t.match(findings.filter(({ rule }) => rule === 'SC2').map(({ fix }) => fix), ['Write flagifboolean.', /^literal is a kind of a newer form/])
+  t.match(findings.filter(({ rule }) => rule === 'SC2').map(({ fix }) => fix), ['Write flagifboolean.', /^It is of the form with three files/])
 })
 
-t.test('SC27 a skill with its tools in three files is recognized and reported by the files that were found', async t => {
-  const files = { 'allowlist.json': {}, 'execution.json': '[]' }
-  const message = 'this skill is in a newer form of its format, which is not read: tools.json is a list, beside it is allowlist.json and execution.json'
+t.test('SN1 SN2 files of both forms side by side are reported, also where the file is named', async t => {
+  const files = { 'allowlist.json': {}, 'execution.json': '{}' }
   const { told, fixture } = await validate(t, { 'tools.json': '[{"name": "probe"}]', ...files })
-  t.match(told, [`error SC27 ${message}`])
-  t.match((await fixture.load({}, [join(fixture.skills, 'one/tools.json')])).findings, [{ rule: 'SC27', message }], 'also when the file is named')
-  t.match((await validate(t, { 'tools.json': { tools: [tool] }, ...files })).told, ['error SC27 this skill is in a newer form of its format, which is not read: beside it is allowlist.json and execution.json'])
+  t.match(told, ['execution.json:1 error SN2 execution.json must be a list of executions'])
+  t.match((await fixture.load({}, [join(fixture.skills, 'one/tools.json')])).findings, [{ rule: 'SN2' }])
+  t.match((await validate(t, { 'tools.json': { tools: [tool] }, ...files })).told, [/ error SN1 tools\.json is no list, but beside it is allowlist\.json and execution\.json/])
   t.match((await validate(t, { 'tools.json': toolsFile(), ...files })).ok, true, 'one file with all of it is whole')
 })
 
-t.test('SC27 a directory of versions of a skill is reported, with the active one', async t => {
-  const lay = (link: boolean) => (directory: string): void => {
+t.test('SN4 what a validation finds in execution.json has its line there, and fails it', async t => {
+  const { ok, told } = await validate(t, { 'tools.json': '[{"name": "probe"}]', 'allowlist.json': { show: ['run'] }, 'execution.json': JSON.stringify([{ ...execution, args: [{ param: 'a', sometimes: 1 }] }], null, 1) })
+  t.notOk(ok)
+  t.match(told, [/^execution\.json:\d* ?error SN4 tool\[0\] "probe": execution\[0\]: args\[0\]: unknown field `sometimes`/])
+})
+
+t.test('SN37 a directory with a SKILL.md of its own is read, and its versions are not', async t => {
+  const { findings } = await validate(t, {}, directory => {
     mkdirSync(join(directory, 'versions/1f41'), { recursive: true })
-    if (link) symlinkSync('versions/1f41', join(directory, 'active'))
-    else writeFileSync(join(directory, 'active'), '1f41\n')
-  }
-  for (const link of [true, false]) {
-    const { ok, findings, fixture } = await validate(t, { 'SKILL.md': undefined, 'readme.md': '' }, lay(link))
-    t.notOk(ok)
-    t.match(findings, [{ severity: 'error', rule: 'SC27', message: /^this directory holds versions of a skill \(active is versions\/1f41\)/, fix: `Name the directory of one version, ${join(fixture.skills, 'one/versions/1f41')},` }])
-    t.match((await fixture.load({}, [join(fixture.skills, 'one')])).findings, [{ rule: 'SC27' }], 'also by itself')
-  }
-  t.match((await validate(t, {}, lay(true))).findings, [{ severity: 'warning', rule: 'SC27' }], 'with a text its tools are missing')
+    symlinkSync('versions/1f41', join(directory, 'active'))
+  })
+  t.match(findings, [{ severity: 'warning', rule: 'SN37', message: /its versions are not read/ }])
 })
 
 t.test('SC21 the explanation of a tool says that its skill was replaced', async t => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, type Outcome, type RunContext } from '@toolyard/executors'
-import { loadRegistry, type Finding, type Registry, type SkillOptions } from '@toolyard/manifests'
+import { denyTest, loadRegistry, type Finding, type Registry, type SkillOptions } from '@toolyard/manifests'
 import { whole } from '../executors/fixture.ts'
 
 export type Json = Record<string, unknown>
@@ -11,8 +11,8 @@ export type Json = Record<string, unknown>
 /** Files of one skill: the text of its SKILL.md, its `tools.json` as a value or a text, and others by their path. */
 export interface SkillFiles {
   'SKILL.md'?: string | undefined
-  'tools.json'?: Json | string
-  [path: string]: Json | string | undefined
+  'tools.json'?: Json | unknown[] | string
+  [path: string]: Json | unknown[] | string | undefined
 }
 
 export interface SkillFixture {
@@ -45,7 +45,7 @@ export function createFixture (t: Test, maxOutputBytes = 1_048_576): SkillFixtur
   for (const directory of [skills, bin, workspace]) mkdirSync(directory)
   const path = `${bin}:${process.env['PATH'] ?? ''}`
   const audit = openAudit({ dir: auditDir, redact: '', secrets: [], onError: error => { t.fail('the audit failed', { error }) } })
-  const executors = createExecutors({ workspaceDir: workspace, env: { PATH: path, HOME: '/home/tester', SECRET: 'hunter2' }, maxOutputBytes, audit })
+  const executors = createExecutors({ workspaceDir: workspace, env: { PATH: path, HOME: '/home/tester', SECRET: 'hunter2' }, maxOutputBytes, audit, compileDeny: denyTest })
   t.teardown(async () => {
     await executors.close()
     rmSync(base, { recursive: true })

@@ -1,6 +1,6 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createExecutors, loadCodeOf, openAudit } from '@toolyard/executors'
-import { createAnswerSchemas, createSchemas, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
+import { createAnswerSchemas, createSchemas, denyTest, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, keyPart,
@@ -90,6 +90,7 @@ export async function runWorker (): Promise<void> {
     sandbox,
     compileSchema: schema => schemas.validators(schema).check,
     compilePattern: patternOfNames,
+    compileDeny: denyTest,
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
     serviceFiles: serviceFilesOf(settings, process.env),

@@ -11,6 +11,7 @@ import type { CompileSchema } from './result/declared-output.ts'
 import type { Outcome, RunContext } from './run/outcome.ts'
 import type { Sandbox } from './run/sandbox.ts'
 import type { StockLimits } from './warm/box-stock.ts'
+import type { CompileDeny } from './skill/three-files/deny.ts'
 import type { SecretSource } from './with-secrets.ts'
 
 export interface ExecutorOptions {
@@ -40,6 +41,8 @@ export interface ExecutorOptions {
   stock?: StockLimits
   /** Compiles the schemas of declared outputs; absent, outputs aren't checked. */
   compileSchema?: CompileSchema
+  /** Compiles the patterns that values of skills must not match; absent, such a value is refused. */
+  compileDeny?: CompileDeny
   /** Compiles the patterns of names in the schemas of arguments that name files. */
   compilePattern?: CompilePattern
 }

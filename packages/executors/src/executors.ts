@@ -1,3 +1,4 @@
+import type { Permission } from '@toolyard/contract'
 import { asError } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
@@ -30,6 +31,7 @@ import { createThreads } from './run/create-threads.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { tryStart } from './try-start.ts'
 import { runSkill } from './skill/run-skill.ts'
+import { createSkillCommands } from './skill/three-files/skill-commands.ts'
 import { ofSkill, runSkillProgram } from './skill-program/run-skill-program.ts'
 
 /** A message of an MCP server may be so many times as long as its output: servers send an output twice, once as a text in JSON. */
@@ -82,15 +84,17 @@ export function createExecutors (options: ExecutorOptions): Executors {
     })
     return mcpServers
   }
+  const heldBy = (tool: Tool): readonly Permission[] | undefined => options.sandbox?.permissionsOf(tool) ?? tool.permissions
+  const skillCommands = createSkillCommands(options.compileDeny, heldBy)
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
   async function runTool (given: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
-    const tool = ofSkill(given, args)
+    const tool = skillCommands.chosen(ofSkill(given, args), args)
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
     const audit = auditOfCall(options.audit, args, {
       key: context.keyName ?? '',
       ...(context.tenant === undefined ? {} : { tenant: context.tenant }),
-      permissions: options.sandbox?.permissionsOf(tool) ?? tool.permissions ?? [],
+      permissions: heldBy(tool) ?? [],
       sandbox: options.sandbox?.levelOf(tool) ?? 'none'
     })
     return await withEgress(tool, context, { networks, audit }, async network => await runIn(tool, args, context, { audit, network }))
@@ -158,6 +162,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
       case 'skill':
         return await runSkill(tool.name, tool.run, args, context, toolHost)
+      case 'skill-command':
+        return await skillCommands.run(tool, args, context, toolHost)
       case 'skill-run':
         return await runSkillProgram(tool.name, tool.run, args, context, toolHost)
       case 'http': {
@@ -183,7 +189,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   /** Tools of the service hand on what others returned. */
   function maySeeFiles (tool: Tool): boolean {
     if (tool.run.kind === 'builtin' || tool.run.kind === 'service') return true
-    const permissions = options.sandbox?.permissionsOf(tool) ?? tool.permissions
+    const permissions = heldBy(tool)
     return permissions === undefined || permissions.includes('read_repo') || permissions.includes('write_files')
   }
 

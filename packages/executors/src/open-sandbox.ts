@@ -91,7 +91,7 @@ function networkMeans (foundation: BoxFoundation, path: string | undefined): Net
 
 /** Only one built-in tool starts processes. */
 function isBoxed ({ run, jobType }: Tool): boolean {
-  return run.kind === 'command' || run.kind === 'skill' || run.kind === 'skill-run' || run.kind === 'python' || (run.kind === 'mcp' && run.server.connection.kind === 'stdio') || (run.kind === 'builtin' && jobType === 'tool.exec')
+  return run.kind === 'command' || run.kind === 'skill' || run.kind === 'skill-command' || run.kind === 'skill-run' || run.kind === 'python' || (run.kind === 'mcp' && run.server.connection.kind === 'stdio') || (run.kind === 'builtin' && jobType === 'tool.exec')
 }
 
 /** Without a box that runs at all, there is nothing to keep. */

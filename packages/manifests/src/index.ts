@@ -43,6 +43,7 @@ export { validateManifests, type ModuleTries, type Validation, type ValidationOp
 export type { Finding } from './finding/finding.ts'
 export { createAnswerSchemas, createSchemas, type AnswerSchemas, type Schemas } from './schema/schemas.ts'
 export { defaultFaults } from './schema/defaults.ts'
+export { denyTest, type DenyTest } from './schema/pattern/deny-pattern.ts'
 export { patternOfNames, type Pattern } from './schema/pattern/pattern.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
@@ -51,6 +52,9 @@ export type {
   CommandRun, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, PythonRun,
   SecretUse, SettingText, Tool, ToolRun
 } from './tool/tool.ts'
+export type {
+  DefaultValue, MappedArg, MappedSwitch, MappedValue, SkillCommandRun, SkillDenial, SkillExecution, SkillHelper, SkillHint
+} from './tool/skill-command.ts'
 export type {
   RunnableSkill, SkillArg, SkillFilesRun, SkillFlagArg, SkillPositionalArg, SkillProgramRun, SkillResolver, SkillRun
 } from './tool/skill-run.ts'

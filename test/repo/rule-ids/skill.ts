@@ -69,5 +69,5 @@ export const skillRules: Record<string, string> = {
   SC24: 'context modes',
   SC25: 'read_skill in detail',
   SC26: 'duplicate tool names',
-  SC27: 'the newest format is another one'
+  SC27: 'the newest format is another one, with rules of its own (SN)'
 }

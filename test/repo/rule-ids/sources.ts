@@ -6,6 +6,7 @@ const sources: ReadonlyArray<readonly [ids: RegExp, source: string]> = [
   [/^PC\d/, 'the loader and the validator of the tool manifest'],
   [/^S\d/, 'the document of a skill\'s tools.json'],
   [/^SC\d/, 'the program that runs skills'],
+  [/^SN\d/, 'the document and the program of skills with three files'],
   [/^R\d/, 'the document of the Agent Tools API'],
   [/^RC\d/, 'the service that offers the Agent Tools API'],
   [/^X\d/, 'Toolyard, where the four documents differ or are silent'],

@@ -44,10 +44,10 @@ async function skillLines (skill: Skill, directory: string): Promise<string[]> {
   ]
 }
 
-function toolLines ({ name, description, permissions, run }: Tool): string[] {
+function toolLines ({ name, description, permissions, unavailable, run }: Tool): string[] {
   return [
     `tool ${name}: ${description === '' ? '(no description)' : description.replace(/\s+/g, ' ')}`,
-    `    runs ${runText(run)}; permissions: ${permissions === undefined ? 'TOOL_DEFAULT_PERMISSIONS' : permissions.length === 0 ? 'none' : permissions.join(', ')}`
+    unavailable !== undefined ? `    can't run: ${unavailable}` : `    runs ${runText(run)}; permissions: ${permissions === undefined ? 'TOOL_DEFAULT_PERMISSIONS' : permissions.length === 0 ? 'none' : permissions.join(', ')}`
   ]
 }
 
@@ -55,6 +55,7 @@ function runText (run: Tool['run']): string {
   switch (run.kind) {
     case 'command': return [run.program, ...run.args].join(' ')
     case 'skill': return `${run.binary} ${run.subcommand}`
+    case 'skill-command': return [...new Set(run.executions.map(({ wrapper, binary, subcommand }) => [...wrapper, binary, subcommand].join(' ').trim()))].join(' or ')
     case 'python': return `Python ${run.module}`
     case 'http': return `${run.method} ${run.origin}`
     default: return run.kind

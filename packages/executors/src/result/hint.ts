@@ -30,8 +30,8 @@ export function withHint (outcome: Outcome, tool: Tool, held: readonly Permissio
 }
 
 function hintOf (message: string, { run, network }: Tool, held: readonly Permission[] | undefined): string | undefined {
-  if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
-  if (run.kind === 'skill-run') return skillHint(message, held)
+  if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
+  if (run.kind === 'skill-run' || run.kind === 'skill-command') return skillHint(message, held, run.kind === 'skill-run')
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
   if (network !== undefined && noNetwork.test(message)) return 'The tool reaches the hosts of its "network" alone, through a proxy that HTTPS_PROXY names (docs/egress.md).'
   if (held?.includes('network') === false && noNetwork.test(message)) return 'The tool has no network: "network" in its "permissions" gives it one.'
@@ -43,9 +43,9 @@ function hintOf (message: string, { run, network }: Tool, held: readonly Permiss
 }
 
 /** What a skill may do stands in the operator's entry about it. */
-function skillHint (message: string, held: readonly Permission[] | undefined): string | undefined {
-  if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The skill may not write to the workspace: {"skill": NAME, "permissions": ["write_files"]} in a manifest of the operator lets it. Beside its scripts it may write with "overlay": true.'
-  if (refusedWrite.test(message)) return 'The directory of the skill is read-only: write to the working directory. {"skill": NAME, "overlay": true} in a manifest of the operator lets its scripts write beside themselves.'
+function skillHint (message: string, held: readonly Permission[] | undefined, hasOverlay: boolean): string | undefined {
+  if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The skill may not write to the workspace: {"skill": NAME, "permissions": ["write_files"]} in a manifest of the operator lets it.' + (hasOverlay ? ' Beside its scripts it may write with "overlay": true.' : '')
+  if (hasOverlay && refusedWrite.test(message)) return 'The directory of the skill is read-only: write to the working directory. {"skill": NAME, "overlay": true} in a manifest of the operator lets its scripts write beside themselves.'
   if (held?.includes('network') === false && noNetwork.test(message)) return 'The skill has no network: {"skill": NAME, "permissions": ["network"]} in a manifest of the operator gives it one.'
   return undefined
 }

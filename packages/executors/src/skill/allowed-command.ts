@@ -1,7 +1,13 @@
-import type { SkillRun } from '@toolyard/manifests'
 import { failure, type Failure } from '../run/outcome.ts'
 import type { Pin } from '@toolyard/sandbox'
 import { findProgram } from './files.ts'
+
+/** What says which programs a tool of a skill may run. */
+export interface AllowlistedRun {
+  /** Absolute path of the skill's directory. */
+  directory: string
+  allowlist: Readonly<Record<string, readonly string[]>>
+}
 
 export interface SkillCommand {
   /** Absolute path. */
@@ -21,12 +27,23 @@ export type AllowedCommand = { ok: true } & SkillCommand | Failure
  * on white space.
  */
 export async function allowedCommand (
-  run: SkillRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
+  run: AllowlistedRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
 ): Promise<AllowedCommand> {
-  const subcommands = Object.hasOwn(run.allowlist, binary) ? run.allowlist[binary] : undefined
-  if (subcommands === undefined) return failure('NOT_ALLOWED', `binary not allowlisted: ${binary}`)
-  if (!subcommands.includes(subcommand)) return failure('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)
+  const refused = pairRefusal(run, binary, subcommand)
+  if (refused !== undefined) return refused
   const program = await findProgram(binary, run.directory, path)
   if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(binary)} cannot be started: not found`)
-  return { ok: true, program, name: binary, args: subcommand.split(/\s+/).filter(element => element !== ''), ...(sha256 === undefined ? {} : { pin: { file: program, sha256 } }) }
+  return { ok: true, program, name: binary, args: wordsOf(subcommand), ...(sha256 === undefined ? {} : { pin: { file: program, sha256 } }) }
+}
+
+/** Why a pair may not run; undefined when it may. */
+export function pairRefusal ({ allowlist }: AllowlistedRun, binary: string, subcommand: string): Failure | undefined {
+  const subcommands = Object.hasOwn(allowlist, binary) ? allowlist[binary] : undefined
+  if (subcommands === undefined) return failure('NOT_ALLOWED', `binary not allowlisted: ${binary}`)
+  return subcommands.includes(subcommand) ? undefined : failure('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)
+}
+
+/** The elements of argv that a subcommand is. */
+export function wordsOf (text: string): string[] {
+  return text.split(/\s+/).filter(element => element !== '')
 }

@@ -2,23 +2,32 @@ import { auditEntry } from '../audit/entry.ts'
 import type { CommandHost } from '../command/run-command.ts'
 import { toolEnvironment } from '../run/environment.ts'
 import type { RunContext } from '../run/outcome.ts'
-import { runProcess, type ProcessEnd } from '@toolyard/sandbox'
+import { runProcess, type ProcessEnd, type ProcessPlan } from '@toolyard/sandbox'
 import type { SkillCommand } from './allowed-command.ts'
 
 /** Runs one process of a call to its end, and keeps `maxOutputBytes` of what it prints. */
-export type RunCallProcess = (command: SkillCommand, maxOutputBytes: number) => Promise<ProcessEnd>
+export type RunCallProcess = (command: SkillCommand, maxOutputBytes: number, more?: CallProcess) => Promise<ProcessEnd>
+
+/** What one process of a call has beside the others. */
+export interface CallProcess {
+  stdin?: string
+  /** Absolute path; else the workspace. */
+  cwd?: string
+  variables?: Readonly<Record<string, string>>
+  mounted?: ProcessPlan['mounted']
+}
 
 /**
- * Returns what runs the processes of one call: one after the other in the workspace, with PATH and HOME and nothing on
- * stdin. They share the timeout of the call, and each gets its line in the audit.
+ * Returns what runs the processes of one call: one after the other in the workspace, with PATH and HOME. They share the
+ * timeout of the call, and each gets its line in the audit.
  */
 export function createCallProcesses (tool: string, context: RunContext, host: CommandHost): RunCallProcess {
   const { variables } = toolEnvironment([], host.env, host.trace?.variables)
   const until = performance.now() + context.timeoutMs
-  return async (command, maxOutputBytes) => {
-    const plan = { ...command, env: variables, cwd: host.workspaceDir }
+  return async (command, maxOutputBytes, { stdin = '', cwd = host.workspaceDir, variables: own = {}, mounted = [] } = {}) => {
+    const plan = { ...command, env: { ...variables, ...own }, cwd, mounted }
     const end = await runProcess(plan, {
-      stdin: '',
+      stdin,
       timeoutMs: Math.max(0, until - performance.now()),
       signal: context.signal,
       maxOutputBytes,

@@ -16,7 +16,7 @@ export interface ResolverHost {
 }
 
 /** Why a resolver has no say; the value stays as it is. */
-interface Kept {
+export interface Kept {
   kept: string
 }
 
@@ -54,8 +54,9 @@ async function resolverCommand (
   return command.ok ? command : { kept: command.error.message }
 }
 
-async function scriptCommand (
-  script: string, run: SkillRun, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
+/** How `sh` runs a script of a skill, or why it can't. */
+export async function scriptCommand (
+  script: string, run: Pick<SkillRun, 'directory'>, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
 ): Promise<SkillCommand | Kept> {
   const [program, file] = await Promise.all([findProgram('sh', run.directory, path), findScript(run.directory, script)])
   if (file === undefined) return { kept: `scripts/ has no ${JSON.stringify(script)}` }

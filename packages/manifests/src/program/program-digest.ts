@@ -43,7 +43,7 @@ async function filesOf ({ run, source }: Tool, { skill }: Readonly<Record<string
     const found = await Promise.all([stem, `${stem}.py`, join(stem, '__init__.py')].map(fileAt))
     return found.flat().length === 0 ? undefined : found.flat()
   }
-  if (run.kind === 'skill') return await scriptsOf(run.directory)
+  if (run.kind === 'skill' || run.kind === 'skill-command') return await scriptsOf(run.directory)
   if (run.kind !== 'skill-run' || typeof skill !== 'string' || !Object.hasOwn(run.skills, skill)) return []
   return await scriptsOf(run.skills[skill]?.directory ?? '')
 }

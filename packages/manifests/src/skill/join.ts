@@ -37,13 +37,31 @@ export function joinSkills (layers: readonly Layer[], options: SkillOptions): Jo
       return {
         entries: [...layer.entries, ...own.filter(skill => stays.has(skill)).flatMap(skill => [
           ...first === skill ? readers.map(toolEntry) : [],
-          ...skill.tools.map(tool => toolEntry({ ...tool, namespace: skill.name }))
+          ...skill.tools.map(tool => toolEntry({ ...withSettings(tool, settings.get(skill.name)), namespace: skill.name }))
         ])],
         leftOut: replacedOnes.flatMap(skill =>
           skill.tools.map(({ name, source }) => ({ name, source, because: replacement(skill, last.get(skill.name)) }))),
-        findings: [...layer.findings, ...replacedOnes.map(skill => replaced(skill, last.get(skill.name))), ...findings.get(layer) ?? []]
+        findings: [
+          ...layer.findings,
+          ...replacedOnes.map(skill => replaced(skill, last.get(skill.name))),
+          ...variants(own.filter(skill => stays.has(skill)), skills),
+          ...findings.get(layer) ?? []
+        ]
       }
     })
+  }
+}
+
+/** What the operator gives a skill with three files, which says nothing of that itself. */
+function withSettings (tool: Tool, settings: SkillSettings | undefined): Tool {
+  if (tool.run.kind !== 'skill-command' || settings === undefined) return tool
+  const { permissions, network, limits, timeoutSec } = settings
+  return {
+    ...tool,
+    ...permissions !== undefined && { permissions },
+    ...network !== undefined && { network },
+    ...limits !== undefined && { limits },
+    ...timeoutSec !== undefined && { timeoutSec }
   }
 }
 
@@ -79,6 +97,17 @@ function unknownSkill ({ skill, source: { file, index } }: SkillSettings): Findi
     message: `tool[${index}]: no manifest has a skill ${JSON.stringify(skill)}`,
     fix: 'Correct the name, or name the directory of the skill in TOOL_MANIFESTS.'
   }
+}
+
+/** A variant has tools of the skill that it is one of, under the same names: the later one's are served. */
+function variants (own: readonly Skill[], all: readonly Skill[]): Finding[] {
+  return own.flatMap(({ name, file, frontMatter, tools }): Finding[] => {
+    const other = all.find(skill => skill.name !== name && skill.name === frontMatter['variant_of'])
+    const same = tools.filter(tool => other?.tools.some(each => each.name === tool.name) === true).map(tool => tool.name)
+    return same.length === 0
+      ? []
+      : [{ severity: 'warning', file, rule: 'SN36', path: ['variant_of'], message: `skill ${JSON.stringify(name)} is a variant of ${JSON.stringify(other?.name)}, which is served as well; both have ${same.slice(0, 5).join(', ')}`, fix: 'Choose one of the two with SKILLS_ENABLED or SKILLS_DISABLED.' }]
+  })
 }
 
 function toolEntry (tool: Tool): LayerEntry {

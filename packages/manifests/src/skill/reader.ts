@@ -5,8 +5,9 @@ import type { Layer } from '../layer/layer.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { Tool } from '../tool/tool.ts'
 import { parseSkillDocument, type FrontMatter } from './text/front-matter.ts'
-import { isInstalled } from '../program/installed.ts'
-import { newerFormFault, versionsFault } from './newer/newer-layout.ts'
+import { activeVersion, companions, hasVersions, isList, mixedFormFault } from './three-files/layout.ts'
+import { threeFileTools } from './three-files/three-file-tools.ts'
+import { missingPrograms, programsOf, skipped, type ProgramState } from './required-programs.ts'
 import type { SkillOptions } from './tools/options.ts'
 import type { Skill } from '../layer/skill.ts'
 import { readSkillText } from './text/skill-text.ts'
@@ -28,6 +29,8 @@ export interface SkillDirectory {
 interface SkillReading {
   skill?: Skill
   findings: Finding[]
+  /** The directory of the version that was read, where a skill has versions. */
+  version?: string
 }
 
 /**
@@ -63,7 +66,8 @@ export async function readSkillOf (file: string, tools: Omit<SkillDirectory, 'di
 function layerOf (readings: readonly SkillReading[], directories: readonly string[]): Layer {
   return {
     entries: [],
-    files: directories.flatMap(directory => [directory, ...[...skillDocuments, 'tools.json'].map(name => join(directory, name))]),
+    files: [...directories, ...readings.flatMap(({ version }) => version ?? [])]
+      .flatMap(directory => [directory, ...[...skillDocuments, 'tools.json', ...companions, 'active'].map(name => join(directory, name))]),
     skills: readings.flatMap(({ skill }) => skill === undefined ? [] : [skill]),
     findings: readings.flatMap(({ findings }) => findings)
   }
@@ -71,36 +75,58 @@ function layerOf (readings: readonly SkillReading[], directories: readonly strin
 
 /** Undefined for a directory that has neither a SKILL.md nor versions of a skill. */
 async function readSkill (source: SkillDirectory): Promise<SkillReading | undefined> {
+  const { directory } = source
+  const versioned = await hasVersions(directory)
+  if (await skillDocument(directory) !== undefined) {
+    const reading = await readContent(source, basename(directory))
+    return versioned && reading !== undefined ? { ...reading, findings: [...reading.findings, ownDocument(directory)] } : reading
+  }
+  if (!versioned) return undefined
+  try {
+    const version = await activeVersion(directory)
+    const reading = await readContent({ ...source, directory: version }, basename(directory))
+    return { ...reading ?? { findings: [wholeFinding(new ManifestFault('SN37', 'the active version has no SKILL.md', { fix: 'Add it.' }), version)] }, version }
+  } catch (error) {
+    if (!(error instanceof ManifestFault)) throw error
+    return { findings: [wholeFinding(error, directory)] }
+  }
+}
+
+function ownDocument (file: string): Finding {
+  return { severity: 'warning', file, rule: 'SN37', message: 'has a SKILL.md of its own, so its versions are not read', fix: 'Take the SKILL.md away, or versions and active.' }
+}
+
+/** Undefined for a directory without a SKILL.md. */
+async function readContent (source: SkillDirectory, ownName: string): Promise<SkillReading | undefined> {
   const { directory, options, everyFault } = source
   const document = await skillDocument(directory) ?? 'SKILL.md'
   const file = join(directory, document)
   const faults: ManifestFault[] = []
   try {
     const text = await readSkillText(directory, document, manifestLimits.skillBytes)
-    const versions = await versionsFault(directory)
-    if (text === undefined) return versions === undefined ? undefined : { findings: [wholeFinding(versions, directory)] }
+    if (text === undefined) return undefined
     const { frontMatter, body, remarks, unknownKeys } = await parseSkillDocument(text, faults)
-    const name = frontMatter.name ?? basename(directory)
+    const name = frontMatter.name ?? ownName
     if (!isWanted(name, options)) return { findings: [] }
     const [first] = faults
     if (first !== undefined && !everyFault) return { findings: [wholeFinding(first, file)] }
-    const missing = await missingPrograms(frontMatter, source)
+    const programs = await missingPrograms(frontMatter, { directory, path: options.path })
     const findings: Finding[] = [
       ...faults.map(fault => wholeFinding(fault, file)),
       ...[...remarks, ...everyFault ? unknownKeys : []].map(remark => ({ severity: 'warning' as const, file, ...remark })),
-      ...missing.length === 0 ? [] : [skipped(name, missing, file)]
+      ...programs.missing.length === 0 ? [] : [skipped(name, programs.missing, file)]
     ]
-    if (missing.length > 0 && !everyFault) return { findings }
-    const { tools, findings: others } = await readTools(source, versions)
+    if (programs.missing.length > 0 && !everyFault) return { findings }
+    const { tools, findings: others } = await readTools(source, { frontMatter, programs })
     findings.push(...others)
     if (tools?.length === 0) findings.push(...await linkedOut(directory))
-    if (tools === undefined || first !== undefined || missing.length > 0) return { findings }
+    if (tools === undefined || first !== undefined || programs.missing.length > 0) return { findings }
     const isDescribed = frontMatter.description != null && frontMatter.description !== ''
     const hasFiles = tools.length === 0 && isDescribed && await readSkillText(directory, 'tools.json') === undefined && await holdsMore(directory, document)
     return { skill: { name, description: frontMatter.description ?? '', frontMatter: { ...frontMatter }, text: body, file, hasFiles, tools }, findings }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
-    const others = everyFault ? await readTools(source, undefined) : { findings: [] }
+    const others = everyFault ? await readTools(source, { frontMatter: {}, programs: { missing: [] } }) : { findings: [] }
     return { findings: [wholeFinding(error, file), ...others.findings] }
   }
 }
@@ -115,33 +141,21 @@ function isWanted (name: string, { enabled, disabled }: SkillOptions): boolean {
   return (enabled === 'all' || enabled.includes(name)) && !disabled.includes(name)
 }
 
-/** A warning while the service runs, since a program may come; an error to a validation, since nothing of the skill is served. */
-function skipped (name: string, missing: readonly string[], file: string): Finding {
-  const message = `skill ${JSON.stringify(name)} is skipped: it needs ${missing.join(', ')}`
-  const fix = missing.some(program => /[|,\s]/.test(program))
-    ? 'Name each program by itself. Alternatives are not read: leave them out of bins, and say in the text which programs do.'
-    : 'Install what is missing, or add its directory to PATH.'
-  return { severity: 'warning', nonconforming: true, file, rule: 'SC22', path: ['metadata', 'requires', 'bins'], message, fix }
-}
-
-async function missingPrograms ({ metadata }: FrontMatter, { directory, options }: SkillDirectory): Promise<string[]> {
-  const missing: string[] = []
-  for (const program of metadata?.requires?.bins ?? []) {
-    if (!await isInstalled(program, directory, options.path)) missing.push(program)
-  }
-  return missing
-}
-
 /** No tools without a `tools.json`; undefined with one that can't be used. */
 async function readTools (
-  { directory, options, schemas, everyFault }: SkillDirectory, versions: ManifestFault | undefined
+  { directory, options, schemas, everyFault }: SkillDirectory,
+  { frontMatter, programs }: { frontMatter: FrontMatter, programs: ProgramState }
 ): Promise<{ tools?: readonly Tool[], findings: Finding[] }> {
   const file = join(directory, 'tools.json')
   try {
     const text = await readSkillText(directory, 'tools.json')
-    if (text === undefined) return { tools: [], findings: versions === undefined ? [] : [{ ...wholeFinding(versions, directory), severity: 'warning' }] }
-    const newer = await newerFormFault(directory, text)
-    if (newer !== undefined) return { findings: [wholeFinding(newer, file)] }
+    if (text === undefined) return { tools: [], findings: [] }
+    if (isList(text)) {
+      const needs = { programs: programsOf(frontMatter), binGroup: programs.group }
+      return await threeFileTools({ directory, toolsText: text, ...needs, options, schemas })
+    }
+    const mixed = await mixedFormFault(directory, text)
+    if (mixed !== undefined) return { findings: [wholeFinding(mixed, file)] }
     const { contents, faults } = await readToolsFile(text)
     if (contents === undefined) return { findings: (everyFault ? faults : faults.slice(0, 1)).map(fault => wholeFinding(fault, file)) }
     return await skillTools({ contents, file, directory, options, schemas, everyFault })

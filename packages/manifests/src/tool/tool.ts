@@ -1,6 +1,7 @@
 import type { Permission } from '@toolyard/contract'
 import type { PolicyRule } from './policy-rule.ts'
 import type { ToolLimits } from './tool-limits.ts'
+import type { SkillCommandRun } from './skill-command.ts'
 import type { SkillFilesRun, SkillProgramRun, SkillRun } from './skill-run.ts'
 import type { ServiceAction } from './service-action.ts'
 
@@ -131,7 +132,8 @@ export interface HttpRun {
   body: HttpBody
 }
 
-export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | SkillFilesRun | SkillProgramRun | BuiltinRun | ServiceRun | HttpRun
+export type ToolRun = CommandRun | PythonRun | SkillRun | SkillCommandRun | McpRun | SkillFilesRun | SkillProgramRun |
+  BuiltinRun | ServiceRun | HttpRun
 
 /** What clients of MCP see of a tool that models don't call: a prompt, or a resource. */
 export type PublishedAs = { kind: 'prompt' } |

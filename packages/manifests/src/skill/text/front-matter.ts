@@ -6,13 +6,15 @@ import type { Remark } from '../tools/execution-check.ts'
 import { unreadRequirements } from './requirements.ts'
 import { nullable, shapeFaults, type ShapeFault } from '../tools/shape.ts'
 
+const Name = Type.String({ minLength: 1 })
+
 /** What is read of a front matter; other fields are for others. */
 export const FrontMatter = Type.Object({
   name: nullable(Type.String({ minLength: 1 })),
   description: nullable(Type.String()),
   metadata: nullable(Type.Object({
     requires: nullable(Type.Object({
-      bins: nullable(Type.Array(Type.String({ minLength: 1 }), { description: 'Programs that the skill needs; it is skipped where one is missing.' }))
+      bins: nullable(Type.Array(Type.Union([Name, Type.Array(Name)]), { description: 'Programs that the skill needs, or lists of them, one of which must be there; it is skipped where one is missing.' }))
     }))
   }))
 })
@@ -35,6 +37,8 @@ const mostKeys = 20
 const plainText = /^([A-Za-z][\w-]*):([ \t]+)([^\s"'[{|>&*!#%@`].*)$/
 const fence = /^---[ \t]*\r?$/
 const fix = 'Start SKILL.md with a line ---, then name and description as YAML, then another line ---.'
+const binsFix = 'List names of programs, all of which are needed, or lists of such names, one of which must be there as a whole.'
+const tiers = ['minimal', 'moderate', 'full']
 const yamlFix = 'Correct the YAML: a text that has a colon and a space in it stands in quotes, and each name stands once.'
 
 /**
@@ -54,15 +58,28 @@ export async function parseSkillDocument (text: string, faults: ManifestFault[])
   const { value: read, remarks } = await parseLenient(['', ...lines.slice(1, end), ''])
   const value = read ?? {}
   faults.push(...shapeFaults(FrontMatter, value).map(shapeFault))
-  return { frontMatter: faults.length > 0 ? {} : value, body: lines.slice(end + 1).join('\n'), remarks: [...remarks, ...unreadRequirements(value)], unknownKeys: unknownKeys(value, lines.slice(0, end)) }
+  if (faults.length === 0) faults.push(...mixedBins(value))
+  return { frontMatter: faults.length > 0 ? {} : value, body: lines.slice(end + 1).join('\n'), remarks: [...remarks, ...unreadRequirements(value), ...tierRemarks(value)], unknownKeys: unknownKeys(value, lines.slice(0, end)) }
 }
 
 function shapeFault ({ path, message }: ShapeFault): ManifestFault {
   const isProgram = path.startsWith('/metadata/requires/bins')
   return new ManifestFault('SC22', `front matter: ${message}`, {
     path: path.split('/').slice(1).map(part => /^\d+$/.test(part) ? Number(part) : part),
-    fix: path === '' ? fix : isProgram ? 'List names of programs, all of which are needed. Alternatives are not read: leave them out, and say in the text which programs do.' : 'Correct the value.'
+    fix: path === '' ? fix : isProgram ? binsFix : 'Correct the value.'
   })
+}
+
+/** Programs that are needed and alternatives don't stand in one list. */
+function mixedBins ({ metadata }: FrontMatter): ManifestFault[] {
+  const bins = metadata?.requires?.bins ?? []
+  return new Set(bins.map(Array.isArray)).size < 2 ? [] : [new ManifestFault('SN34', 'front matter: metadata.requires.bins has names and lists side by side', { path: ['metadata', 'requires', 'bins'], fix: binsFix })]
+}
+
+/** Nothing is switched by it: it is for people, and for whoever chooses skills for a model. */
+function tierRemarks (value: object): Remark[] {
+  const tier: unknown = 'capability_tier' in value ? value.capability_tier : undefined
+  return tier == null || (typeof tier === 'string' && tiers.includes(tier)) ? [] : [{ rule: 'SN36', path: ['capability_tier'], message: 'front matter: capability_tier is none of minimal, moderate and full', fix: 'Write one of the three.' }]
 }
 
 /**

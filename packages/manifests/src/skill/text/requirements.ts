@@ -18,7 +18,7 @@ export function unreadRequirements (frontMatter: unknown): Remark[] {
 }
 
 function fixOf (name: string): string {
-  if (/any/i.test(name)) return 'Alternatives are not read: list in bins what is needed in any case, and say the rest in the text.'
+  if (/any/i.test(name)) return 'Write alternatives as lists in bins: [[A], [B]].'
   return nearName(name, ['bins']) === undefined ? 'Only bins is read: see that the machine has the rest.' : 'Write bins.'
 }
 

@@ -3,7 +3,7 @@ import { Pointer } from 'typebox/schema'
 import { duplicateKeys } from '../../document/duplicate-keys.ts'
 import { ManifestFault, type DocumentPath, type FaultPlace } from '../../finding/finding.ts'
 import { parseManifest, refuseDeep } from '../../document/manifest-file.ts'
-import { unknownFieldFix, unknownKindFix } from '../newer/newer-format.ts'
+import { unknownFieldFix, unknownKindFix } from './unknown-fields.ts'
 import { shapeFaults, type ShapeFault } from './shape.ts'
 import { ToolsFile } from './tools-file.ts'
 

@@ -1,0 +1,75 @@
+import { isRecord } from '@toolyard/contract/terms'
+import type { SkillCommandRun, SkillHelper } from '@toolyard/manifests'
+import { maxElementBytes, type ProcessEnd } from '@toolyard/sandbox'
+import { printedEnds } from '../../result/stream-end.ts'
+import { interruptionError } from '../../run/interruption.ts'
+import { failure, type Failure } from '../../run/outcome.ts'
+import { allowedCommand, type SkillCommand } from '../allowed-command.ts'
+import type { CallProcess, RunCallProcess } from '../call-processes.ts'
+import { scriptCommand } from '../resolver.ts'
+import { valueText } from '../value-text.ts'
+
+/** What the scripts and programs beside a tool's own are run with. */
+export interface HelperHost {
+  run: SkillCommandRun
+  runProcess: RunCallProcess
+  path: string | undefined
+}
+
+/** Texts that stand for `$name` as a whole element. */
+export type Replacements = Readonly<Record<string, string>>
+
+/** What a helper is run with, beside what its manifest says. */
+export interface HelperCall {
+  host: HelperHost
+  replacements: Replacements
+  more?: CallProcess
+}
+
+/** Runs a script of the skill, or a pair of the allowlist; a text says why it can't be started. */
+export async function runHelper (
+  helper: SkillHelper, { host, replacements, more }: HelperCall, maxBytes: number
+): Promise<ProcessEnd | string> {
+  const command = await commandOf(helper, host.run, host.path)
+  if (typeof command === 'string') return command
+  const valueOf = (name: string): string => Object.hasOwn(replacements, name) ? replacements[name] ?? '' : ''
+  const own = helper.args.map(element => element.startsWith('$') ? valueOf(element.slice(1)) : element)
+  return await host.runProcess({ ...command, args: [...command.args, ...own] }, maxBytes, more)
+}
+
+async function commandOf (
+  { script, binary, subcommand }: SkillHelper, run: SkillCommandRun, path: string | undefined
+): Promise<SkillCommand | string> {
+  if (script !== undefined) {
+    if (!run.allowScripts) return 'scripts of skills do not run here'
+    const command = await scriptCommand(script, run, { path, sha256: undefined })
+    return 'kept' in command ? command.kept : command
+  }
+  if (binary === undefined || subcommand === undefined) return 'it names no command'
+  const command = await allowedCommand(run, binary, subcommand, { path, sha256: undefined })
+  if (!command.ok) return command.error.message
+  const { ok: _, ...found } = command
+  return found
+}
+
+/** The trimmed text that a helper prints, on which something depends: a failure where it has none to trust. */
+export async function helperText (what: string, helper: SkillHelper, call: HelperCall): Promise<{ ok: true, text: string } | Failure> {
+  const end = await runHelper(helper, call, maxElementBytes)
+  if (typeof end === 'string') return failure('TOOL_FAILED', `${what}: ${end}`)
+  const { ending, stdout, stderr } = end
+  if (ending.kind === 'timeout' || ending.kind === 'abort') return { ok: false, error: interruptionError(ending, printedEnds(end)) }
+  if (ending.kind === 'unstarted') return { ok: false, error: ending.error }
+  if (ending.kind === 'signal') return failure('TOOL_FAILED', `${what}: signal: ${ending.signal}`)
+  const said = stderr.kept.toString('utf8').trim().slice(0, 2_000)
+  if (ending.code !== 0) return failure('TOOL_FAILED', `${what}: ${said === '' ? `exit status ${ending.code}` : said}`)
+  const text = stdout.kept.toString('utf8').trim()
+  if (stdout.totalBytes > stdout.kept.length) return failure('TOOL_FAILED', `${what}: it printed more than ${maxElementBytes} bytes`)
+  return text.includes('\0') ? failure('TOOL_FAILED', `${what}: it printed a NUL byte`) : { ok: true, text }
+}
+
+/** The arguments of a call as texts; lists and objects as JSON. */
+export function argumentTexts (args: Readonly<Record<string, unknown>>): Record<string, string> {
+  const textOf = (value: unknown): string => isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : valueText(value)
+  const entries = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries(entries.map(([name, value]) => [name, textOf(value)]))
+}

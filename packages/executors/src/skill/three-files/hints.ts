@@ -1,0 +1,37 @@
+import type { SkillHint } from '@toolyard/manifests'
+import { isRecord } from '@toolyard/contract/terms'
+import { valueText } from '../value-text.ts'
+
+/** How the program ended that printed an output, and the arguments of its call. */
+export interface HintFacts {
+  code: number
+  args: Readonly<Record<string, unknown>>
+}
+
+/** The lines that an output gets: one for each hint all of whose conditions hold. */
+export function hintLines (hints: readonly SkillHint[], output: string, facts: HintFacts): string[] {
+  return hints.filter(hint => isMet(hint, output, facts)).map(({ hint }) => `hint: ${filledIn(hint, facts.args)}`)
+}
+
+function isMet ({ match, exitCode, notEmpty, whenArg }: SkillHint, output: string, { code, args }: HintFacts): boolean {
+  if (match === undefined && exitCode === undefined && !notEmpty && whenArg === undefined) return false
+  if (exitCode !== undefined && (exitCode === 'nonzero' ? code === 0 : code !== exitCode)) return false
+  if (notEmpty && output === '') return false
+  if (!Object.entries(whenArg ?? {}).every(([name, expected]) => Object.hasOwn(args, name) && isSame(expected, args[name]))) return false
+  return match === undefined || output.includes(match)
+}
+
+/** A text stands for a number or a switch that is written like it. */
+function isSame (expected: unknown, actual: unknown): boolean {
+  if (isRecord(actual) || Array.isArray(actual) || actual === null || actual === undefined) return false
+  return expected === actual || (typeof expected === 'string' && expected === valueText(actual))
+}
+
+/** `{name}` is the value of a parameter, `{{` and `}}` are braces. */
+export function filledIn (template: string, args: Readonly<Record<string, unknown>>): string {
+  return template.replace(/\{\{|\}\}|\{([^{}]+)\}/g, (whole, name: string | undefined) => {
+    if (name === undefined) return whole[0] ?? ''
+    const value = Object.hasOwn(args, name) ? args[name] : undefined
+    return value === undefined || value === null ? '' : isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : valueText(value)
+  })
+}

@@ -1,0 +1,174 @@
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { MappedValue, SkillExecution } from '@toolyard/manifests'
+import { failure, type Failure } from '../../run/outcome.ts'
+import { denialOf, type CompileDeny } from './deny.ts'
+import { argumentTexts, helperText, type HelperHost } from './helper.ts'
+import { insidePath, type FilePlaces } from './inside-path.ts'
+import { dashRefusal, givenValue, isOn, piecesOf } from './values.ts'
+
+/** A value that is ready to be placed: its elements, and directories that must be there for what is written. */
+export interface PlacedValue {
+  arg: MappedValue
+  /** Of a value that is split, one for each word. */
+  elements: readonly string[]
+}
+
+/** What a call runs: everything that its arguments say, checked and resolved. */
+export interface Prepared {
+  ok: true
+  subcommand: string
+  argv: ReadonlyArray<string | PlacedValue>
+  stdin: string
+  /** Texts of files, by their parameters. */
+  files: ReadonlyMap<MappedValue, string>
+  /** Where the program runs, as processes see it. */
+  cwd: string
+  /** Directories, as processes see them, that what is written needs. */
+  parents: readonly string[]
+  /** The arguments with the skill's defaults, and paths as processes see them. */
+  effective: Readonly<Record<string, unknown>>
+}
+
+export interface PrepareHost {
+  helpers: HelperHost
+  places: FilePlaces
+  compileDeny: CompileDeny | undefined
+}
+
+/**
+ * Reads the arguments of a call: every value is checked before anything runs, then values are resolved, paths are followed
+ * and looked at, and what a pattern forbids is refused.
+ */
+export async function prepare (execution: SkillExecution, args: Record<string, unknown>, host: PrepareHost): Promise<Prepared | Failure> {
+  const given = new Map<MappedValue, string | undefined>()
+  for (const arg of execution.args) {
+    if (arg.kind === 'literal' || arg.kind === 'flagifboolean') continue
+    const value = givenValue(arg, args)
+    if ('ok' in value) return value
+    if (value.kind !== 'skipped') given.set(arg, value.kind === 'text' ? value.text : undefined)
+  }
+  const effective: Record<string, unknown> = { ...defaultsOf(execution), ...present(args) }
+  const values = new Map<MappedValue, { text: string, elements: string[] }>()
+  const parents = new Set<string>()
+  let cwd = host.places.seen
+  for (const [arg, raw] of given) {
+    const resolved = await resolvedText(arg, raw ?? '', { effective, host })
+    if (!resolved.ok) return resolved
+    const { text } = resolved
+    const refused = raw === text || arg.kind === 'stdin' || arg.kind === 'tempfile' ? undefined : dashRefusal(arg, text)
+    if (refused !== undefined) return refused
+    const followed = await follow(arg, text, host.places)
+    if (!followed.ok) return followed
+    for (const parent of followed.parents) parents.add(parent)
+    if (arg.kind === 'workingdir') cwd = followed.elements[0] ?? cwd
+    // An optional flag whose resolver finds nothing is left out.
+    if (text !== '' || raw !== undefined || arg.kind !== 'flag') values.set(arg, { text, elements: followed.elements })
+    if (arg.path === 'read' || arg.path === 'write') effective[arg.param] = followed.elements.join(' ')
+  }
+  const denied = await firstDenial(execution, { given, values, cwd, effective, host })
+  return denied ?? { ok: true, ...placed(execution, args, values), cwd, parents: [...parents], effective }
+}
+
+function present (args: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined && value !== null))
+}
+
+function defaultsOf ({ args }: SkillExecution): Record<string, unknown> {
+  return Object.fromEntries(args.flatMap(arg => arg.kind === 'literal' || arg.absentDefault === undefined ? [] : [[arg.param, arg.absentDefault]]))
+}
+
+async function resolvedText (
+  { param, resolver }: MappedValue, text: string, { effective, host }: { effective: Record<string, unknown>, host: PrepareHost }
+): Promise<{ ok: true, text: string } | Failure> {
+  if (resolver === undefined) return { ok: true, text }
+  const replacements = { ...argumentTexts(effective), param: text }
+  const answer = await helperText(`parameter ${param} can't be resolved`, resolver, { host: host.helpers, replacements })
+  return answer.ok && answer.text === '' ? { ok: true, text } : answer
+}
+
+/** The paths of a value as processes see them, without links, and the directories that are to be made for them. */
+async function follow (
+  arg: MappedValue, text: string, places: FilePlaces
+): Promise<{ ok: true, elements: string[], parents: string[] } | Failure> {
+  const pieces = piecesOf(arg, text)
+  if (arg.path !== 'read' && arg.path !== 'write') return { ok: true, elements: pieces, parents: [] }
+  const elements: string[] = []
+  const parents: string[] = []
+  for (const piece of pieces) {
+    if (piece === '') {
+      if (arg.kind !== 'workingdir') elements.push(piece)
+      continue
+    }
+    const path = await insidePath(arg.param, piece, places)
+    if (!path.ok) return path
+    const isDirectory = async (real: string): Promise<boolean> => await stat(real).then(found => found.isDirectory(), () => false)
+    if (arg.kind === 'workingdir' && !await isDirectory(path.real)) return failure('INVALID_ARGUMENTS', `parameter ${arg.param} is no directory: ${JSON.stringify(piece.slice(0, 200))}`)
+    if (arg.path === 'write' && arg.kind !== 'workingdir' && !await isDirectory(dirname(path.real))) parents.push(dirname(path.seen))
+    elements.push(path.seen)
+  }
+  return { ok: true, elements, parents }
+}
+
+async function firstDenial (
+  { args }: SkillExecution,
+  { given, values, cwd, effective, host }: {
+    given: ReadonlyMap<MappedValue, string | undefined>,
+    values: ReadonlyMap<MappedValue, { text: string, elements: string[] }>,
+    cwd: string
+    effective: Record<string, unknown>,
+    host: PrepareHost
+  }
+): Promise<Failure | undefined> {
+  for (const arg of args) {
+    if (arg.kind === 'literal' || arg.deny === undefined) continue
+    const value = arg.kind === 'flagifboolean' ? undefined : values.get(arg)
+    const texts = arg.kind === 'flagifboolean' ? [] : [given.get(arg) ?? '', value?.text ?? '', ...value?.elements ?? []]
+    const { helpers, compileDeny } = host
+    const denied = await denialOf({ arg, deny: arg.deny, texts }, { helpers, compileDeny, cwd, replacements: argumentTexts(effective) })
+    if (denied !== undefined) return denied
+  }
+  return undefined
+}
+
+function placed (
+  execution: SkillExecution, args: Record<string, unknown>, values: ReadonlyMap<MappedValue, { text: string, elements: string[] }>
+): Pick<Prepared, 'subcommand' | 'argv' | 'stdin' | 'files'> {
+  const argv: Array<string | PlacedValue> = []
+  const files = new Map<MappedValue, string>()
+  let { subcommand } = execution
+  let stdin = ''
+  let left = false
+  let isSeparated = false
+  for (const arg of execution.args) {
+    if (arg.kind === 'literal') {
+      argv.push(arg.value)
+      continue
+    }
+    if (arg.kind === 'flagifboolean') {
+      const on = isOn(arg, args)
+      if (arg.subcommandOverride !== undefined) {
+        if (on) subcommand = arg.subcommandOverride
+        continue
+      }
+      const flag = on ? arg.flagIfTrue : arg.flagIfFalse
+      if (flag !== undefined) argv.push(flag)
+      continue
+    }
+    const value = values.get(arg)
+    if (arg.kind === 'positional' && value === undefined) left = true
+    if (value === undefined || arg.kind === 'workingdir') continue
+    if (arg.kind === 'stdin') stdin = value.text
+    else if (arg.kind === 'tempfile') {
+      files.set(arg, value.text)
+      argv.push({ arg, elements: [] })
+    } else {
+      if (arg.separated && left && !isSeparated) {
+        argv.push('--')
+        isSeparated = true
+      }
+      argv.push({ arg, elements: value.elements })
+    }
+  }
+  return { subcommand, argv, stdin, files }
+}

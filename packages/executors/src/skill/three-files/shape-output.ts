@@ -1,0 +1,74 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { SkillExecution } from '@toolyard/manifests'
+import type { ProcessEnd } from '@toolyard/sandbox'
+import { printedEnds } from '../../result/stream-end.ts'
+import { interruptionError } from '../../run/interruption.ts'
+import type { Failure } from '../../run/outcome.ts'
+import type { CallProcess } from '../call-processes.ts'
+import { runHelper, argumentTexts, type HelperHost } from './helper.ts'
+import { hintLines } from './hints.ts'
+import { truncated } from './truncate.ts'
+
+/** Characters of an output that hints are looked for in at once. */
+const atOnce = 1_048_576
+
+export interface ShapeHost {
+  helpers: HelperHost
+  log: (line: string) => void
+  /** Bytes that a helper may print. */
+  maxBytes: number
+  /** Of the program itself. */
+  code: number
+  args: Readonly<Record<string, unknown>>
+  more: CallProcess
+}
+
+/** Whether anything is done to the output of a program. */
+export function isShaped ({ postProcess, hints, sideRead, maxOutputLines }: SkillExecution): boolean {
+  return postProcess !== undefined || hints.length > 0 || sideRead !== undefined || maxOutputLines !== undefined
+}
+
+/** What a program printed as a model is to read it: through the skill's helper, with hints, and cut to so many lines. */
+export async function shaped (output: string, execution: SkillExecution, host: ShapeHost): Promise<{ ok: true, text: string } | Failure> {
+  const processed = await postProcessed(output, execution, host)
+  if (!processed.ok) return processed
+  let { text } = processed
+  const lines: string[] = []
+  for (const hint of execution.hints) {
+    lines.push(...hintLines([hint], text, host))
+    if (text.length > atOnce / 8) await turn()
+  }
+  if (lines.length > 0) text = [...text === '' ? [] : [withoutLineEnds(text)], ...lines].join('\n\n')
+  if (execution.maxOutputLines !== undefined) text = await truncated(text, execution.maxOutputLines, execution.truncationHint)
+  return { ok: true, text }
+}
+
+/** The helper's output in place of the program's; whatever goes wrong keeps that, and is told in the log. */
+async function postProcessed (
+  output: string, { postProcess }: SkillExecution, { helpers, log, maxBytes, code, args, more }: ShapeHost
+): Promise<{ ok: true, text: string } | Failure> {
+  if (postProcess === undefined) return { ok: true, text: output }
+  const process = { ...more, stdin: output, variables: { CHAI_EXIT_CODE: String(code) } }
+  const end = await runHelper(postProcess, { host: helpers, replacements: argumentTexts(args), more: process }, maxBytes)
+  if (typeof end !== 'string' && (end.ending.kind === 'timeout' || end.ending.kind === 'abort')) {
+    return { ok: false, error: interruptionError(end.ending, printedEnds(end)) }
+  }
+  const why = typeof end === 'string' ? end : faultOf(end)
+  const text = typeof end === 'string' ? '' : end.stdout.kept.toString('utf8')
+  if (why === undefined && (text !== '' || postProcess.emptyIsResult)) return { ok: true, text }
+  if (why !== undefined) log(`[the output is not post-processed: ${why}]`)
+  return { ok: true, text: output }
+}
+
+function faultOf ({ ending, stdout }: ProcessEnd): string | undefined {
+  if (ending.kind === 'unstarted') return ending.error.message
+  if (ending.kind === 'signal') return `signal: ${ending.signal}`
+  if (ending.kind === 'exit' && ending.code !== 0) return `exit status ${ending.code}`
+  return stdout.totalBytes > stdout.kept.length ? 'it printed too much' : undefined
+}
+
+export function withoutLineEnds (text: string): string {
+  let end = text.length
+  while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end--
+  return text.slice(0, end)
+}
