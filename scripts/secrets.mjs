@@ -1,13 +1,16 @@
 /**
  * `npm run secrets`: makes the secrets that docker-compose.yml mounts, once, in `.toolyard/secrets` or the directory that
  * is given: a password for Redis, as an address for Toolyard and as an ACL with its digest for Redis, and an admin key.
+ * `--redis HOST` is where Redis will be; without it, `redis` as in docker-compose.yml.
  * The directory is closed to others; the files in it are readable, because containers run as users of their own.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 
-const directory = resolve(process.argv[2] ?? '.toolyard/secrets')
+const { values: { redis: host }, positionals: [given] } = parseArgs({ options: { redis: { type: 'string', default: 'redis' } }, allowPositionals: true })
+const directory = resolve(given ?? '.toolyard/secrets')
 const password = randomBytes(32).toString('base64url')
 const digest = createHash('sha256').update(password).digest('hex')
 
@@ -20,7 +23,7 @@ user toolyard on sanitize-payload #${digest} resetkeys resetchannels ${rights}
 const keys = [{ name: 'admin', key: randomBytes(32).toString('base64url'), role: 'admin' }]
 
 const files = {
-  redis_url: `redis://toolyard:${password}@redis:6379\n`,
+  redis_url: `redis://toolyard:${password}@${host}:6379\n`,
   redis_acl: acl,
   api_keys: `${JSON.stringify(keys, undefined, 2)}\n`
 }

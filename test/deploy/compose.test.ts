@@ -44,6 +44,14 @@ t.test('every network, volume, secret, build target and mounted file that is nam
   t.same(new Set(Object.values(compose.services).flatMap(service => service.secrets ?? [])), new Set(Object.keys(compose.secrets)), 'nor a secret')
 })
 
+t.test('npm run secrets -- --redis HOST names that host, and makes nothing of an option that it does not know', async t => {
+  const dir = join(t.testdir(), 'secrets')
+  const make = (...args: string[]): string => execFileSync(process.execPath, [join(repoRoot, 'scripts/secrets.mjs'), ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  t.throws(() => make(dir, '--host', 'a'), /Unknown option '--host'/)
+  make(dir, '--redis', 'one-toolyard-redis')
+  t.equal(new URL(readFileSync(join(dir, 'redis_url'), 'utf8').trim()).hostname, 'one-toolyard-redis')
+})
+
 t.test('npm run secrets makes the mounted files in a directory closed to others, and makes none twice', async t => {
   const dir = join(t.testdir(), 'secrets')
   const make = (): string => execFileSync(process.execPath, [join(repoRoot, 'scripts/secrets.mjs'), dir], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })

@@ -77,6 +77,14 @@ t.test('a template that lost one of its braces or ends is found', async t => {
   }), { numRuns: 100 }))
 })
 
+t.test('two releases in one namespace share no object: each is named by its release', async t => {
+  const names = [...templates].flatMap(([file, text]) => [...text.matchAll(/^metadata:\n {2}name: (.*)$/gm)].map(([, name = '']) => ({ file, name })))
+  t.ok(names.length > 15)
+  for (const { file, name } of names) t.match(name, /^\{\{ include "toolyard\.(fullname|secret|redis)" \. \}\}/, `${file}: ${name}`)
+  t.match(templates.get('_helpers.tpl'), /define "toolyard\.redis" -\}\}\n\{\{ include "toolyard\.fullname" \./)
+  t.match(templates.get('NOTES.txt'), '--redis {{ include "toolyard.redis" . }}', 'and the Secret names its own Redis')
+})
+
 t.test('the shared settings are settings, and Redis is the image of docker-compose.yml', async t => {
   t.strictSame(strangers(Object.keys(values['config'] as Values)), [])
   const { image } = values['redis'] as { image: { repository: string, tag: string } }
@@ -109,6 +117,20 @@ t.test('helm renders ingress, KEDA and Redis as the example of the kustomization
   // As the patch of the component says.
   delete (expected['Deployment toolyard-worker']?.['spec'] as Values)['replicas']
   t.strictSame(byName(rendered), expected)
+})
+
+t.test('two releases in one namespace have different names, selectors and Redis', { skip: missing }, async t => {
+  const all = { redis: { enabled: true }, secret: { create: true, redisUrl: 'redis://a', redisAcl: 'a', apiKeys: '[]' }, ingress: { enabled: true }, worker: { keda: { enabled: true } } }
+  const long = `a-${'long-'.repeat(9)}name`
+  const [one, two, named] = ['one', 'two', long].map(release => renderChart(t.testdir(), all, release))
+  const namesOf = (objects: readonly KubernetesObject[] = []): string[] => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+  t.strictSame(namesOf(one).filter(name => namesOf(two).includes(name)), [])
+  t.ok(namesOf(one).includes('StatefulSet one-toolyard-redis') && namesOf(one).includes('Service one-toolyard-redis'))
+  const set = named?.find(({ kind }) => kind === 'StatefulSet')
+  t.ok((set?.metadata.name.length ?? 99) <= 52, 'a label of its pods has room for the name and a hash')
+  for (const object of named ?? []) t.strictSame(await faultsOf(object), [], `${object.kind} ${object.metadata.name}`)
+  const policy = one?.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'one-toolyard-redis')
+  t.match(policy?.['spec'], { ingress: [{ from: [{ podSelector: { matchLabels: { 'app.kubernetes.io/instance': 'one' } } }] }] })
 })
 
 t.test('helm puts digests, settings, resources, claims and secrets in their places, and every object is valid', { skip: missing }, async t => {

@@ -51,10 +51,10 @@ function count (text: string, part: string): number {
 export const helm = (process.env['PATH'] ?? '').split(':').map(place => join(place, 'helm')).find(existsSync)
 
 /** What `helm template` makes of the chart with further values. */
-export function renderChart (dir: string, values: Values): KubernetesObject[] {
+export function renderChart (dir: string, values: Values, release = 'toolyard'): KubernetesObject[] {
   const file = join(dir, 'values.json')
   writeFileSync(file, JSON.stringify(values))
-  const text = execFileSync(helm ?? '', ['template', 'toolyard', chartDir, '-n', 'toolyard', '--kube-version', '1.33.0', '-f', file], { encoding: 'utf8' })
+  const text = execFileSync(helm ?? '', ['template', release, chartDir, '-n', 'toolyard', '--kube-version', '1.33.0', '-f', file], { encoding: 'utf8' })
   const documents = parseAllDocuments(text)
   if (!Array.isArray(documents)) return []
   return documents.map(document => document.toJS() as KubernetesObject | null).filter(object => object !== null)

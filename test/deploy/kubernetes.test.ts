@@ -53,7 +53,7 @@ function podOf (kind: string, name: string): { pod: Pod, container: Container, l
 const configuration = find('ConfigMap', 'toolyard')['data'] as Record<string, string>
 const api = podOf('Deployment', 'toolyard-api')
 const worker = podOf('Deployment', 'toolyard-worker')
-const redis = podOf('StatefulSet', 'redis')
+const redis = podOf('StatefulSet', 'toolyard-redis')
 
 function environmentOf ({ env = [] }: Container): Record<string, string> {
   return { ...configuration, ...Object.fromEntries(env.map(({ name, value }) => [name, value ?? ''])) }
@@ -104,9 +104,17 @@ t.test('the example of the Secret gives Redis the rights that npm run secrets gi
   t.strictSame(Object.keys(secret).sort(), Object.keys(readCompose().secrets).sort())
 })
 
+t.test('the example of the Secret, and the command above it, name the Redis of the component', async t => {
+  const { object } = objects.find(({ file, object: { kind } }) => file.startsWith('components/redis') && kind === 'Service') ?? {}
+  const secret = find('Secret', 'toolyard')['stringData'] as Record<string, string>
+  t.equal(new URL(secret['redis_url'] ?? '').hostname, object?.metadata.name)
+  const example = readFileSync(join(repoRoot, 'deploy/kubernetes/overlays/example/secret.example.yaml'), 'utf8')
+  t.match(example, `npm run secrets -- --redis ${object?.metadata.name}`)
+})
+
 t.test('every volume, claim, account and port that is named exists', async t => {
   for (const { pod, container } of [api, worker, redis]) {
-    const claims = (find('StatefulSet', 'redis')['spec'] as { volumeClaimTemplates: Array<{ metadata: { name: string } }> }).volumeClaimTemplates.map(({ metadata }) => metadata.name)
+    const claims = (find('StatefulSet', 'toolyard-redis')['spec'] as { volumeClaimTemplates: Array<{ metadata: { name: string } }> }).volumeClaimTemplates.map(({ metadata }) => metadata.name)
     const volumes = [...pod.volumes.map(({ name }) => name), ...container === redis.container ? claims : []]
     t.strictSame(container.volumeMounts.map(({ name }) => name).filter(name => !volumes.includes(name)), [])
     for (const { persistentVolumeClaim: claim } of pod.volumes) if (claim !== undefined) t.ok(find('PersistentVolumeClaim', claim.claimName))

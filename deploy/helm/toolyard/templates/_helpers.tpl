@@ -10,6 +10,11 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The Redis of this release, and its host name. Labels of its pods hold the name and a hash: at most 52 characters. */}}
+{{- define "toolyard.redis" -}}
+{{ include "toolyard.fullname" . | trunc 46 | trimSuffix "-" }}-redis
+{{- end -}}
+
 {{/* By which pods are found: a dict of `root` and `component`. */}}
 {{- define "toolyard.selector" -}}
 app.kubernetes.io/name: toolyard
