@@ -1,12 +1,16 @@
 import type { CallResult } from '@toolyard/contract'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
+import { runToolyard } from '../cli/toolyard.ts'
 import { meta } from '../mcp/clients.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
 /*
- * A tree of skills of the shape that people publish, made here: 83 files and 5.5 MB in one of them, nested scripts, a helper
- * that is imported by its place, and references by absolute paths.
+ * A collection of skills of the shape that people publish, made here and added by `toolyard add`: 83 files and 5.5 MB in one of
+ * them, nested scripts, a helper that is imported by its place, references by absolute paths, and skills that this machine
+ * lacks something for.
  */
 
 const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
@@ -33,16 +37,33 @@ const forms: Record<string, string> = {
   ...schemas
 }
 const others = ['letters', 'sheets'].map(name => [`collection/office/${name}/SKILL.md`, skill(name, `# ${name}\n`)] as const)
+/** One that a rule is about, and two that need something that no machine has. */
+const smaller = {
+  'collection/office/checks/SKILL.md': skill('checks', '# Checks\n'),
+  'collection/office/checks/scripts/check.sh': '#!/bin/sh\n',
+  'collection/office/drawings/SKILL.md': skill('drawings', '# Drawings\n'),
+  'collection/office/drawings/scripts/draw.sh': '#!/usr/bin/env no-such-interpreter\n',
+  'collection/office/sums/SKILL.md': skill('sums', '# Sums\n'),
+  'collection/office/sums/scripts/sum.py': 'import no_such_module\n'
+}
+const project = t.testdir()
+for (const [path, text] of Object.entries({
+  'collection/README.md': 'A collection\n',
+  ...smaller,
+  ...Object.fromEntries(others),
+  ...Object.fromEntries(Object.entries(forms).map(([path, text]) => [`collection/documents/forms/${path}`, text])),
+  'layer.json': JSON.stringify({ tools: [{ skill: 'forms', permissions: ['read_repo', 'write_files'] }] }),
+  'policy.json': JSON.stringify([{ when: 'audit == "experimental" && tool == "skill_run" && args.skill == "checks"', then: 'deny', reason: 'Nobody has looked at it.' }])
+})) {
+  mkdirSync(join(project, dirname(path)), { recursive: true })
+  writeFileSync(join(project, path), text)
+}
+const added = await runToolyard(['add', './collection', '--name', 'office', '--yes'], { cwd: project, env: {} })
 const { client } = await injectService(t, {
-  files: {
-    'layer.json': JSON.stringify({ tools: [{ skill: 'forms', permissions: ['read_repo', 'write_files'] }] }),
-    'collection/README.md': 'A collection\n',
-    ...Object.fromEntries(others),
-    ...Object.fromEntries(Object.entries(forms).map(([path, text]) => [`collection/documents/forms/${path}`, text]))
-  },
   tools: [],
-  manifests: ['collection', 'layer.json'],
   env: {
+    TOOL_MANIFESTS: ['toolyard.lock.json', 'layer.json'].map(file => join(project, file)).join(','),
+    POLICY_FILE: join(project, 'policy.json'),
     SKILLS_ALLOW_SCRIPTS: '1',
     SKILL_PROGRAMS: 'python3',
     API_KEYS_JSON: JSON.stringify([
@@ -60,11 +81,27 @@ async function call (
   return result
 }
 
+t.test('a collection is added by one command, which shows what models read and what may run', async t => {
+  t.equal(added.status, 0, added.stderr)
+  t.match(added.stdout + added.stderr, /skill forms \(documents\/forms\/SKILL\.md, \d+ characters for models\)[^]*may run: .*scripts\/office\/run\.py/)
+  const { body } = await client.request<{ skills: Array<{ name: string, audit: string }> }>('/v1/skills')
+  t.same(body.skills.map(({ name, audit }) => `${name} ${audit}`).sort(), ['checks experimental', 'drawings experimental', 'forms experimental', 'letters experimental', 'sheets experimental', 'sums experimental'])
+})
+
+t.test('a rule may be about whether what was added is trusted', async t => {
+  t.match(await call('skill_run', { skill: 'checks', argv: ['scripts/check.sh'] }), { ok: false, error: { code: 'POLICY_DENIED', message: 'Nobody has looked at it.' } })
+})
+
+t.test('the message for a skill that can not run on a machine names what is missing', async t => {
+  t.match(await call('skill_run', { skill: 'drawings', argv: ['scripts/draw.sh'] }), { error: { code: 'TOOL_UNAVAILABLE', message: 'program "no-such-interpreter" is not on this machine; toolyard doctor says how to install it' } })
+  t.match(await call('skill_run', { skill: 'sums', argv: ['scripts/sum.py'] }), { error: { code: 'TOOL_FAILED', message: /No module named 'no_such_module'/ } })
+})
+
 t.test('a skill of 83 files and 5.5 MB reaches a model in three tiers', async t => {
   t.equal(Object.keys(forms).length, 83)
   t.ok(Object.values(forms).join('').length > 5_500_000)
   const listed = (await client.request<{ skills: Array<{ name: string }>, prompt: string }>('/v1/skills')).body
-  t.match(listed.skills.map(({ name }) => name).sort(), ['forms', 'letters', 'sheets'])
+  t.match(listed.skills.map(({ name }) => name).sort(), ['checks', 'drawings', 'forms', 'letters', 'sheets', 'sums'])
   t.match(await call('search_tools', { query: 'fill and check forms' }), { output: { tools: [{ name: 'activate_skill', namespace: 'skills', description: /- forms: Fills, reads and checks forms/ }] } })
   for (const format of ['chat', 'responses', 'anthropic', 'gemini', 'bedrock']) t.match((await client.request(`/v1/agent-tools?format=${format}`)).text, /- forms: Fills, reads and checks forms/)
   const active = await call('activate_skill', { name: 'forms' })

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:cryp
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { loadRegistry, readLockFile, signatureFault, treeDigest, writeLockFile, type LockEntry, type Registry } from '@toolyard/manifests'
+import { decidePolicy, loadRegistry, readLockFile, signatureFault, treeDigest, writeLockFile, type LockEntry, type Registry } from '@toolyard/manifests'
 
 interface Locked {
   dir: string
@@ -48,6 +48,34 @@ t.test('what differs from its lock is told, and is not served where a lock is re
   const strict = await load({ isRequired: true })
   t.same(names(strict), [])
   t.match(strict.findings, [{ severity: 'error', rule: 'lock/differs', message: /^"one" is not served: differs from the lock/ }])
+})
+
+t.test('what the lock says of an entry is on all that its files declare; what differs is trusted by nobody', async t => {
+  const { dir, lock, entry, load } = await locked(t)
+  const own = join(dir, 'own.json')
+  const trusted = { ...entry, path: 'own.json', status: 'trusted' as const, digest: await treeDigest(own) }
+  await writeLockFile(lock, { entries: new Map([['one', entry], ['own', trusted]]), servers: new Map() })
+  const audits = (registry: Registry): unknown[] => [registry.skills()[0]?.audit, registry.get('own')?.tool.audit, registry.get('skill_run')?.tool.audit]
+  t.same(audits(await load()), ['experimental', 'trusted', undefined])
+  t.same(audits(await load({ isRequired: true }, [own])), [undefined, 'trusted', undefined], 'also for one that is named by itself')
+  t.same(audits(await load({}, [own])), [undefined, undefined, undefined], 'what is named beside a lock is the operator\'s own')
+  writeFileSync(own, '{"tools": [{"name": "own", "command": ["/bin/false"]}]}')
+  t.same(audits(await load()), ['experimental', 'experimental', undefined])
+})
+
+t.test('a rule may be about the audit status of a tool, or of the skill that a call names', async t => {
+  const { dir, lock, entry } = await locked(t)
+  const policyFile = join(dir, 'policy.json')
+  writeFileSync(policyFile, JSON.stringify([{ when: 'audit == "experimental"', then: 'hold' }]))
+  const decided = async (status: 'experimental' | 'trusted'): Promise<unknown> => {
+    await writeLockFile(lock, { entries: new Map([['one', { ...entry, status }]]), servers: new Map() })
+    const own = { file: lock, isRequired: false, trustedKeys: [] }
+    const registry = await loadRegistry({ manifests: [lock], builtins: false, skills: { allowScripts: true }, policyFile, lock: own })
+    const asker = { key: { name: 'k', role: 'admin', permissions: [] }, tenant: '', session: '', conversation: '' }
+    return [await decidePolicy(registry, 'skill_run', { skill: 'one', argv: ['scripts/x'] }, asker), await decidePolicy(registry, 'activate_skill', { name: 'one' }, asker)]
+  }
+  t.match(await decided('experimental'), [{ decision: 'hold' }, { decision: 'allow' }])
+  t.match(await decided('trusted'), [{ decision: 'allow' }, { decision: 'allow' }])
 })
 
 t.test('what is not in the lock is not served where a lock is required', async t => {

@@ -14,7 +14,7 @@ export { openRegistrySource, type RegistrySource } from './registry/registry-sou
 export { reportFindings, reportReload } from './registry/report.ts'
 export { readLock, writeLock, type McpLock } from './agentcli/mcp/lock.ts'
 export {
-  auditStatuses, lockName, lockNamePattern, readLockFile, writeLockFile, type AuditStatus, type LockEntry, type LockFile, type LockedVersion
+  auditStatuses, lockName, lockNamePattern, readLockFile, writeLockFile, type LockEntry, type LockFile, type LockedVersion
 } from './layer/lock/lock-file.ts'
 export { isMinisignKey, signatureFault } from './layer/lock/minisign.ts'
 export { mostTree, treeDigest } from './layer/lock/tree-digest.ts'
@@ -47,6 +47,7 @@ export { denyTest, type DenyTest } from './schema/pattern/deny-pattern.ts'
 export { patternOfNames, type Pattern } from './schema/pattern/pattern.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
+export type { AuditStatus } from './tool/audit-status.ts'
 export type { PolicyRule } from './tool/policy-rule.ts'
 export type {
   CommandRun, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, PythonRun,

@@ -13,7 +13,7 @@ export const lintRules: Readonly<Record<string, string>> = {
   'http/secret': 'Secrets for an API come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/http-entries.md.',
   'catalogue/fields': 'The place of tools in a catalogue is told by namespace, tags and pinned: docs/catalogues.md.',
   'catalogue/tools': 'A service has a bounded number of tools: docs/catalogues.md.',
-  'policy/rule': 'Rules on calls are expressions in CEL about args, key, tenant, session, conversation and tool: docs/approvals.md.',
+  'policy/rule': 'Rules on calls are expressions in CEL about args, key, tenant, session, conversation, tool and audit: docs/approvals.md.',
   'mcp/accepted': 'Only those tools of an MCP server are published that were accepted with toolyard accept: docs/mcp-servers.md.',
   'mcp/secret': 'Secrets for an MCP server come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/mcp-servers.md.',
   'mcp/publish': 'publishAs is "prompt" or {"uri": ..., "mimeType": ...}; the arguments of a prompt are texts, those of a resource stand in its URI: docs/mcp.md.',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { permissions, publishableNamePattern, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
-import { admitTool, createPause, keyRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, createPause, keyRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
 import { deferredTools, type DeferredList } from './deferred-list.ts'
 import type { JobTypes } from './job-types.ts'
 import { ToolSearch } from './search/tool-search.ts'
@@ -150,14 +150,26 @@ function publish (registry: Registry, all: readonly Tool[], { contextMode, listM
     deferred: async list => {
       // Who sees few tools has no need of finders in a whole list; here they are what finds the rest.
       const texts = await deferredTools(callable, list)
-      return bodyOf(texts, list.format, callable.length)
+      return bodyOf(texts, list.format, callable)
     },
     skills: {
       ok: true,
-      skills: skills.map(({ name, description, tools }) => ({ name, description, tools: tools.map(tool => tool.name) })),
+      skills: skills.map(listedSkill),
       count: skills.length,
       prompt: skillsPrompt(skills, contextMode)
     }
+  }
+}
+
+function listedSkill ({ name, description, tools, audit, frontMatter }: Skill): SkillList['skills'][number] {
+  const { capability_tier: tier, variant_of: variant } = frontMatter
+  return {
+    name,
+    description,
+    tools: tools.map(tool => tool.name),
+    ...audit !== undefined && { audit },
+    ...typeof tier === 'string' && { capability_tier: tier },
+    ...typeof variant === 'string' && { variant_of: variant }
   }
 }
 
@@ -174,12 +186,14 @@ export async function published (tools: readonly Tool[], specOf: (tool: Tool) =>
     await pause()
     specs.push(JSON.stringify(specOf(tool)))
   }
-  return bodyOf(specs, format, tools.length)
+  return bodyOf(specs, format, tools)
 }
 
-function bodyOf (specs: readonly string[], format: ToolFormat, count: number): Published {
+function bodyOf (specs: readonly string[], format: ToolFormat, tools: readonly Tool[]): Published {
   // Gemini takes all functions in one tool.
   const list = format === 'gemini' && specs.length > 0 ? `{"functionDeclarations":[${specs.join()}]}` : specs.join()
-  const body = `{"ok":true,"tools":[${list}],"count":${count}}`
+  const audits = tools.flatMap(({ name, audit }) => audit === undefined ? [] : [[name, audit] as const])
+  const audit = audits.length === 0 ? '' : `,"audit":${JSON.stringify(Object.fromEntries(audits))}`
+  const body = `{"ok":true,"tools":[${list}],"count":${tools.length}${audit}}`
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
 }

@@ -49,7 +49,7 @@ export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryR
   })
 
   function summaryOf (tool: Tool, principal: Principal): ToolSummary {
-    const { name, jobType, description, namespace, source, run, unavailable, permissions } = tool
+    const { name, jobType, description, namespace, source, run, unavailable, permissions, audit } = tool
     return {
       name,
       type: jobType,
@@ -58,6 +58,7 @@ export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryR
       format: source.format,
       runs: run.kind,
       enabled: jobTypes.view(tool).enabled,
+      ...(audit !== undefined && { audit }),
       unavailable: unavailable ?? null,
       permissions: [...permissions ?? jobTypes.deployment.permissions.defaults],
       file: seesFiles(principal) ? source.file : null

@@ -63,7 +63,7 @@ function refuseUnserved (named: readonly string[], { findings }: Registry): void
 function overview (listed: readonly Tool[], registry: Registry): string {
   const published = [...listed].sort((a, b) => a.name < b.name ? -1 : 1)
   if (published.length === 0) return 'No tools enabled'
-  const lines = published.map(({ name, description }) => `- ${name}: ${description === '' ? '(no description)' : description}`)
+  const lines = published.map(({ name, description, audit }) => `- ${name}${audit === undefined ? '' : ` (${audit})`}: ${description === '' ? '(no description)' : description}`)
   const errors = errorsNote(registry)
   const note = errors === undefined ? [] : ['', errors]
   return ['Capabilities (enabled tools):', ...lines, ...note].join('\n')
@@ -90,7 +90,7 @@ function explain (name: string, registry: Registry, beyond: (tool: Tool) => stri
   const { tool, published, steps, findings } = explanation
   const state = tool === undefined ? `is not served: ${steps.some(({ did }) => did === 'left out') ? 'its skill is replaced' : 'every declaration is broken'}` : stateOf(tool, published === true, beyond(tool))
   print(`${name} ${state}`)
-  if (tool !== undefined) print(`  job type  ${tool.jobType}\n  from      ${tool.source.file} (entry ${tool.source.index})`)
+  if (tool !== undefined) print(`  job type  ${tool.jobType}\n  from      ${tool.source.file} (entry ${tool.source.index})${tool.audit === undefined ? '' : `\n  added as  ${tool.audit}`}`)
   print('  layers, in order:')
   for (const step of steps) print(`    ${describeStep(step)}`)
   for (const finding of findings) print(`  ${finding.severity} ${finding.rule}: ${finding.message}`)

@@ -1,6 +1,8 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { exitStatus } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
-import { clientOf, commandError, findTarget } from './target.ts'
+import { clientOf, commandError, findTarget, type Target } from './target.ts'
+import { askService } from './ask-service.ts'
 
 /** Prints the tools of the service, and on stderr which service that is. */
 export async function listTools (asData: boolean): Promise<number> {
@@ -9,6 +11,18 @@ export async function listTools (asData: boolean): Promise<number> {
   complain(`asked ${target.description}`)
   if (asData) print(JSON.stringify(tools, null, 2))
   else if (tools.length === 0) print('No tools enabled')
-  else print(['Capabilities (enabled tools):', ...tools.map(({ function: { name, description } }) => `- ${name}: ${description === '' || description === undefined ? '(no description)' : description}`).sort()].join('\n'))
+  else {
+    const audits = await auditsOf(target)
+    const lines = tools.map(({ function: { name, description } }) => (
+      `- ${name}${audits.has(name) ? ` (${audits.get(name)})` : ''}: ${description === '' || description === undefined ? '(no description)' : description}`
+    ))
+    print(['Capabilities (enabled tools):', ...lines.sort()].join('\n'))
+  }
   return exitStatus.done
+}
+
+/** What the lock says of tools that were added. Providers take no such field in a tool, so that the client leaves it out. */
+async function auditsOf (target: Target): Promise<Map<string, string>> {
+  const { audit } = await askService(target, { method: 'GET', path: '/v1/agent-tools' })
+  return new Map(isRecord(audit) ? Object.entries(audit).map(([name, status]) => [name, String(status)]) : [])
 }

@@ -20,13 +20,13 @@ export function ToolsPage ({ route }: { route: Route }): VNode {
   const search = useRef<HTMLInputElement>(null)
   useKeys({ '/': () => { search.current?.focus() } })
   const words = (route.query.get('q') ?? '').toLowerCase().split(/\s+/).filter(word => word !== '')
-  const tools = data?.tools.filter(tool => words.every(word => `${tool.name} ${tool.namespace ?? ''} ${tool.description} ${tool.file ?? ''}`.toLowerCase().includes(word)))
+  const tools = data?.tools.filter(tool => words.every(word => `${tool.name} ${tool.namespace ?? ''} ${tool.description} ${tool.audit ?? ''} ${tool.file ?? ''}`.toLowerCase().includes(word)))
   return (
     <main>
       <header class='page-head'><h1>Tools</h1><p class='soft small' aria-live='polite'>{tools === undefined ? '' : `${tools.length} of ${data?.count ?? 0}`}</p></header>
       <form class='filters' role='search' onSubmit={event => { event.preventDefault() }}>
         <input
-          ref={search} type='search' class='search' aria-label='Search tools' placeholder='Search by name, namespace, description or file' value={route.query.get('q') ?? ''}
+          ref={search} type='search' class='search' aria-label='Search tools' placeholder='Search by name, namespace, description, file or audit status' value={route.query.get('q') ?? ''}
           onInput={event => { history.replaceState(null, '', hrefOf(['tools'], { q: event.currentTarget.value })); window.dispatchEvent(new HashChangeEvent('hashchange')) }}
         />
       </form>
@@ -46,7 +46,7 @@ function ToolTable ({ tools, findings }: { tools: readonly ToolSummary[] | undef
         <tbody>
           {tools?.toSorted((a, b) => Number(a.format === 'builtin') - Number(b.format === 'builtin')).map(tool => (
             <tr key={tool.name}>
-              <td><a class='row-link' href={hrefOf(['tools', tool.name])}>{tool.name}</a>{tool.namespace === undefined ? null : <span class='soft small'> {tool.namespace}</span>}</td>
+              <td><a class='row-link' href={hrefOf(['tools', tool.name])}>{tool.name}</a>{tool.namespace === undefined ? null : <span class='soft small'> {tool.namespace}</span>}{tool.audit === undefined ? null : <span class='soft small'> · {tool.audit}</span>}</td>
               <td class='wide soft' title={tool.description}>{tool.description}</td>
               <td class='wide soft' title={tool.file ?? undefined}>{tool.format === 'builtin' ? 'built in' : tool.file === null ? tool.format : ending(tool.file)}</td>
               <td class='wide soft'>{tool.permissions.join(', ')}</td>

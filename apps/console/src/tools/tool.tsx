@@ -80,6 +80,7 @@ function Facts ({ tool }: { tool: ToolView }): VNode {
   const facts: ReadonlyArray<readonly [string, ComponentChildren]> = [
     ['Type', tool.type],
     ['Format', `${tool.format}, runs as ${tool.runs}`],
+    ...tool.audit === undefined ? [] : [['Added', `as ${tool.audit}`] as const],
     ['Timeout', `${tool.timeout_sec} s`],
     ['Attempts', tool.max_attempts],
     ['If a worker dies', tool.idempotent ? 'is run again' : 'fails'],

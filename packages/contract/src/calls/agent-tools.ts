@@ -5,7 +5,7 @@ import { CallbackUrl } from './callback-url.ts'
 import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
 import { messageFormats } from './message-items.ts'
 import { ProviderMessage } from './provider-messages.ts'
-import { toolFormats } from './provider-tools.ts'
+import { ToolAudits, toolFormats } from './provider-tools.ts'
 
 const codes = (table: object): string[] => Object.keys(table)
 
@@ -52,7 +52,8 @@ export const ToolListQuery = Type.Object({
 export const ToolList = Type.Object({
   ok: Type.Literal(true),
   tools: Type.Array(ToolSpec),
-  count: Type.Integer()
+  count: Type.Integer(),
+  audit: ToolAudits
 })
 export type ToolList = Static<typeof ToolList>
 

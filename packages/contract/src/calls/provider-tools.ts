@@ -7,6 +7,11 @@ export type ToolFormat = (typeof toolFormats)[number]
 
 const AnySchema = Type.Record(Type.String(), Type.Unknown())
 
+/** How much operators trust tools that were added from elsewhere, by their names; absent where there is none. */
+export const ToolAudits = Type.Optional(Type.Record(Type.String(), Type.Enum(['experimental', 'trusted']), {
+  description: 'Tools that toolyard add has added, and what their entries of the lock say; absent without any.'
+}))
+
 /** A tool as the Responses API takes it. `strict` is always said: left out, it means true there. */
 export const ResponsesTool = Type.Object({
   type: Type.Literal('function'),
@@ -38,13 +43,19 @@ export const AnthropicToolSearch = Type.Object({ type: Type.Literal('tool_search
 
 /** `GET /v1/agent-tools?format=responses`. */
 export const ResponsesToolList = Type.Object({
-  ok: Type.Literal(true), tools: Type.Array(Type.Union([ResponsesTool, ResponsesNamespace, ResponsesToolSearch])), count: Type.Integer()
+  ok: Type.Literal(true),
+  tools: Type.Array(Type.Union([ResponsesTool, ResponsesNamespace, ResponsesToolSearch])),
+  count: Type.Integer(),
+  audit: ToolAudits
 })
 export type ResponsesToolList = Static<typeof ResponsesToolList>
 
 /** `GET /v1/agent-tools?format=anthropic`. */
 export const AnthropicToolList = Type.Object({
-  ok: Type.Literal(true), tools: Type.Array(Type.Union([AnthropicTool, AnthropicToolSearch])), count: Type.Integer()
+  ok: Type.Literal(true),
+  tools: Type.Array(Type.Union([AnthropicTool, AnthropicToolSearch])),
+  count: Type.Integer(),
+  audit: ToolAudits
 })
 export type AnthropicToolList = Static<typeof AnthropicToolList>
 
@@ -56,7 +67,8 @@ export type GeminiFunction = Static<typeof GeminiFunction>
 export const GeminiToolList = Type.Object({
   ok: Type.Literal(true),
   tools: Type.Array(Type.Object({ functionDeclarations: Type.Array(GeminiFunction) }), { maxItems: 1 }),
-  count: Type.Integer()
+  count: Type.Integer(),
+  audit: ToolAudits
 })
 export type GeminiToolList = Static<typeof GeminiToolList>
 
@@ -67,5 +79,10 @@ export const BedrockTool = Type.Object({
 export type BedrockTool = Static<typeof BedrockTool>
 
 /** `GET /v1/agent-tools?format=bedrock`. */
-export const BedrockToolList = Type.Object({ ok: Type.Literal(true), tools: Type.Array(BedrockTool), count: Type.Integer() })
+export const BedrockToolList = Type.Object({
+  ok: Type.Literal(true),
+  tools: Type.Array(BedrockTool),
+  count: Type.Integer(),
+  audit: ToolAudits
+})
 export type BedrockToolList = Static<typeof BedrockToolList>

@@ -8,8 +8,9 @@ export const ToolSummary = Type.Object({
   description: Type.String(),
   namespace: Type.Optional(Type.String({ description: 'What it belongs to; absent for tools of manifests that say none.' })),
   format: Type.String({ description: 'agentcli, tool-manifest, skill or builtin.' }),
-  runs: Type.String({ description: 'How it runs: command, python, skill, skill-run, mcp, http, builtin or read-skill.' }),
+  runs: Type.String({ description: 'How it runs: command, python, skill, skill-command, skill-run, mcp, http, builtin or read-skill.' }),
   enabled: Type.Boolean(),
+  audit: Type.Optional(Type.Enum(['experimental', 'trusted'], { description: 'Of what toolyard add has added: what its entry of the lock says.' })),
   unavailable: Type.Union([Type.String(), Type.Null()], { description: 'Why it can not run; null when it can.' }),
   permissions: Type.Array(Type.String(), { description: 'What it holds, by its manifest or by TOOL_DEFAULT_PERMISSIONS.' }),
   file: Type.Union([Type.String(), Type.Null()], { description: 'The manifest that declares it.' })

@@ -1,5 +1,6 @@
 import type { Tool, ToolLimits, ToolSource } from '../tool/tool.ts'
 import type { Permission } from '@toolyard/contract'
+import type { AuditStatus } from '../tool/audit-status.ts'
 
 /** One skill after reading. */
 export interface Skill {
@@ -17,6 +18,8 @@ export interface Skill {
   hasFiles: boolean
   /** Empty without a `tools.json`. */
   tools: readonly Tool[]
+  /** Present for one that was added from elsewhere. */
+  audit?: AuditStatus
 }
 
 /** What the operator says of a skill, in an entry of a layer. */

@@ -19,7 +19,7 @@ export interface AskedCall {
   queue?: string
   key: JobAccess
   /** What rules are asked about; absent where they were asked before. */
-  asks?: Omit<PolicyInput, 'args' | 'tool'>
+  asks?: Omit<PolicyInput, 'args' | 'tool' | 'audit'>
   /** Who asks needs no job: what the service answers by itself may be called. */
   isDirect?: true
 }
@@ -75,7 +75,7 @@ export async function admitCall (
   const { asks } = call
   const verdict = asks === undefined
     ? allowed
-    : asked(registered, { ...asks, args: checked.arguments, tool: registered.tool.name }, deployment)
+    : asked(registered, { ...asks, args: checked.arguments, tool: registered.tool.name, audit: own?.audit ?? registered.tool.audit ?? '' }, deployment)
   if (verdict.kind === 'deny') return { error: verdict.error }
   return { registered, arguments: checked.arguments, ...(verdict.kind === 'hold' ? { hold: verdict.terms } : {}) }
 }

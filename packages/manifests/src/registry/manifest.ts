@@ -10,7 +10,9 @@ import type { YamlMemory } from '../document/yaml-memory.ts'
 import { ManifestFault, wholeFinding } from '../finding/finding.ts'
 import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
 import type { Layer, ManifestText } from '../layer/layer.ts'
-import { lockedManifests, type LockPolicy } from '../layer/lock/locked-manifests.ts'
+import type { AuditStatus } from '../tool/audit-status.ts'
+import type { Tool } from '../tool/tool.ts'
+import { lockedManifests, type LockedManifest, type LockPolicy } from '../layer/lock/locked-manifests.ts'
 import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles, type ManifestFileText } from '../document/manifest-file.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
@@ -39,15 +41,28 @@ export interface ReaderTools {
 /** Reads what `TOOL_MANIFESTS` names, in order. A manifest that can't be used yields a finding and no tools, and never throws. */
 export async function readManifests (named: readonly string[], lock: LockPolicy | undefined, tools: ReaderTools): Promise<Layer[]> {
   const layers: Layer[] = []
-  for (const manifest of lock === undefined ? named.map(path => ({ path, findings: [], files: [] })) : await lockedManifests(named, lock)) {
+  const unlocked = (): LockedManifest[] => named.map(path => ({ path, findings: [], files: [] }))
+  const found = lock === undefined ? unlocked() : await lockedManifests(named, lock)
+  for (const manifest of found) {
     if ('layer' in manifest) {
       layers.push(manifest.layer)
       continue
     }
-    const layer = await readManifest(manifest.path, tools)
+    const layer = withAudit(await readManifest(manifest.path, tools), manifest.audit)
     layers.push({ ...layer, findings: [...manifest.findings, ...layer.findings], files: [...layer.files ?? [], ...manifest.files] })
   }
   return refuseTooMany(layers)
+}
+
+/** What an entry of the lock says holds for all that its files declare. */
+function withAudit (layer: Layer, audit: AuditStatus | undefined): Layer {
+  if (audit === undefined) return layer
+  const marked = (tool: Tool): Tool => ({ ...tool, audit })
+  return {
+    ...layer,
+    entries: layer.entries.map(entry => entry.kind === 'tool' ? { ...entry, tool: marked(entry.tool) } : entry),
+    ...layer.skills !== undefined && { skills: layer.skills.map(skill => ({ ...skill, audit, tools: skill.tools.map(marked) })) }
+  }
 }
 
 async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {

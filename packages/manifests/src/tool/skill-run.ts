@@ -1,4 +1,5 @@
 import type { Permission } from '@toolyard/contract'
+import type { AuditStatus } from './audit-status.ts'
 import type { ToolLimits } from './tool-limits.ts'
 
 /** A subcommand of an allowlisted program; the call's arguments become its argv. */
@@ -102,4 +103,6 @@ export interface RunnableSkill {
   envPassthrough: readonly string[]
   /** Scripts may write beside themselves. */
   overlay: boolean
+  /** Present for one that was added from elsewhere. */
+  audit?: AuditStatus
 }

@@ -1,4 +1,5 @@
 import type { Permission } from '@toolyard/contract'
+import type { AuditStatus } from './audit-status.ts'
 import type { PolicyRule } from './policy-rule.ts'
 import type { ToolLimits } from './tool-limits.ts'
 import type { SkillCommandRun } from './skill-command.ts'
@@ -179,6 +180,7 @@ export interface Tool {
   /** Why it can't run: it isn't published, and doesn't replace a tool of an earlier layer. */
   unavailable?: string
   /** Free text for operators. */ notes?: string
+  /** Of what was added from elsewhere. */ audit?: AuditStatus
   source: ToolSource
   run: ToolRun
 }

@@ -1,13 +1,13 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isMcpTool, isRecord, mcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
+import type { AuditStatus } from '../../tool/audit-status.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** The name of the file that says what was looked at and accepted: sources, and tools of MCP servers. */
 export const lockName = 'toolyard.lock.json'
 /** How much an operator trusts what was added. */
-export const auditStatuses = ['experimental', 'trusted'] as const
-export type AuditStatus = typeof auditStatuses[number]
+export const auditStatuses: readonly AuditStatus[] = ['experimental', 'trusted']
 
 /** One version of what was added. */
 export interface LockedVersion {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { asError, errorCode } from '@toolyard/contract/terms'
 import type { Finding } from '../../finding/finding.ts'
+import type { AuditStatus } from '../../tool/audit-status.ts'
 import type { Layer } from '../layer.ts'
 import { lockName, readLockFile, type LockFile } from './lock-file.ts'
 import { signatureFault } from './minisign.ts'
@@ -18,7 +19,15 @@ export interface LockPolicy {
 }
 
 /** A manifest to read, or a layer in its place that says why it isn't read. */
-export type LockedManifest = { path: string, findings: readonly Finding[], files: readonly string[] } | { layer: Layer }
+export type LockedManifest = NamedManifest | { layer: Layer }
+
+interface NamedManifest {
+  path: string
+  findings: readonly Finding[]
+  files: readonly string[]
+  /** Present for what the lock has. */
+  audit?: AuditStatus
+}
 
 const rule = 'lock/differs'
 const look = 'Look at what changed, then run toolyard update, or toolyard add for what is new.'
@@ -40,12 +49,13 @@ async function entriesOf (file: string, policy: LockPolicy): Promise<LockedManif
   const lock = await readTrusted(file, policy)
   if ('fault' in lock) return [{ layer: refused(file, lock.fault) }]
   const own: LockedManifest[] = [{ layer: { entries: [], findings: [], files: [file, `${file}.minisig`] } }]
-  for (const [name, { path, digest }] of lock.entries) {
+  for (const [name, { path, digest, status }] of lock.entries) {
     const place = join(dirname(file), path)
     const fault = await differs(place, digest)
-    if (fault === undefined) own.push({ path: place, findings: [], files: [] })
+    if (fault === undefined) own.push({ path: place, findings: [], files: [], audit: status })
     else if (policy.isRequired) own.push({ layer: refused(place, `${JSON.stringify(name)} is not served: ${fault}`) })
-    else own.push({ path: place, findings: [{ severity: 'warning', file: place, rule, message: `${JSON.stringify(name)} ${fault}`, fix: look }], files: [] })
+    // Nobody has trusted what it is now.
+    else own.push({ path: place, findings: [{ severity: 'warning', file: place, rule, message: `${JSON.stringify(name)} ${fault}`, fix: look }], files: [], audit: 'experimental' })
   }
   return own
 }
@@ -58,7 +68,7 @@ async function required (path: string, policy: LockPolicy): Promise<LockedManife
   const entry = [...lock.entries].find(([, { path: own }]) => join(dirname(file), own) === path)
   if (entry === undefined) return { layer: refused(path, `is not served (LOCK=require): ${file} does not have it`) }
   const fault = await differs(path, entry[1].digest)
-  return fault === undefined ? { path, findings: [], files: [file] } : { layer: refused(path, `is not served (LOCK=require): ${fault}`) }
+  return fault === undefined ? { path, findings: [], files: [file], audit: entry[1].status } : { layer: refused(path, `is not served (LOCK=require): ${fault}`) }
 }
 
 /** A lock that has to be signed must be so by a key of the operator; a signature that is there must hold. */

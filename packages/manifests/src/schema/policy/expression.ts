@@ -18,6 +18,8 @@ export interface PolicyInput {
   session: string
   conversation: string
   tool: string
+  /** `experimental` or `trusted`; empty for what is the operator's own. */
+  audit: string
 }
 
 /** An expression that was checked. */
@@ -112,7 +114,7 @@ function withOwn (env: cel.Environment, patterns: ReadonlyMap<string, RE2JS>): c
   return env
     .registerVariable({ name: 'key', schema: { name: 'string', role: 'string', permissions: 'list<string>' } })
     .registerVariable('tenant', 'string').registerVariable('session', 'string')
-    .registerVariable('conversation', 'string').registerVariable('tool', 'string')
+    .registerVariable('conversation', 'string').registerVariable('tool', 'string').registerVariable('audit', 'string')
 }
 
 /** @param most parts, of which the last one has the rest; negative for any number */

@@ -65,7 +65,9 @@ function runTool (skills: readonly Skill[], settings: ReadonlyMap<string, SkillS
   }
 }
 
-function runnableSkill ({ file, frontMatter }: Skill, settings: SkillSettings | undefined, { programs }: SkillOptions): RunnableSkill {
+function runnableSkill (
+  { file, frontMatter, audit }: Skill, settings: SkillSettings | undefined, { programs }: SkillOptions
+): RunnableSkill {
   const { permissions, network, limits, timeoutSec, python, programs: own = [], envPassthrough = [], overlay = false } = settings ?? {}
   const ceiling = allowedPrograms(frontMatter['allowed-tools'])
   return {
@@ -74,6 +76,7 @@ function runnableSkill ({ file, frontMatter }: Skill, settings: SkillSettings | 
     envPassthrough,
     overlay,
     ...ceiling !== undefined && { ceiling },
+    ...audit !== undefined && { audit },
     ...permissions !== undefined && { permissions },
     ...network !== undefined && { network },
     ...limits !== undefined && { limits },
