@@ -23,6 +23,7 @@ COPY apps apps
 COPY packages packages
 COPY samples samples
 RUN node node_modules/typescript-7/bin/tsc -b apps/cli && npx vite build apps/console
+RUN npx rolldown -c apps/cli/rolldown.config.js --logLevel warn
 RUN find apps packages \( -name src -o -name tsconfig.json -o -name .tsbuildinfo -o -name node_modules \) -prune -exec rm -rf {} +
 
 FROM base AS api-dependencies
@@ -68,7 +69,7 @@ WORKDIR /srv/toolyard
 USER 1000:1000
 EXPOSE 3001 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/app/scripts/healthcheck.mjs", "http://127.0.0.1:3001/health"]
-CMD ["/app/apps/api/dist/server.js"]
+CMD ["/app/apps/api/bundle/api.js"]
 
 FROM service AS worker
 RUN apt-get update \

@@ -6,10 +6,10 @@
  * The one of `toolyard` carries all that it needs in its `node_modules`, as the lockfile has it (docs/decisions/0066-one-tarball.md).
  */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
-import { build, checkNode, installDependencies, root } from './checkout.mjs'
+import { binary, build, checkNode, installDependencies, root } from './checkout.mjs'
 
 const app = 'apps/cli'
 const directory = resolve(process.argv[2] ?? join(root, 'packed'))
@@ -24,6 +24,7 @@ try {
   const tarballs = packWorkspaces(work)
   const stage = join(work, 'stage')
   stageApp(stage, tarballs)
+  run(process.execPath, [binary('rolldown'), '-c', 'apps/cli/rolldown.config.js', '--logLevel', 'warn'], { TOOLYARD_BUNDLED: realpathSync(stage) })
   mkdirSync(directory, { recursive: true })
   // No scripts here and below: `prepare` builds the tests, and no tarball has them.
   pack(directory, [stage])
@@ -139,9 +140,10 @@ function writeManifest (dir, manifest) {
 /**
  * @param {string} program
  * @param {string[]} args
+ * @param {Record<string, string>} env more variables
  */
-function run (program, args) {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })
+function run (program, args, env = {}) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 28, env: { ...process.env, ...env } })
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${error?.message ?? stderr}`)
   return stdout
 }

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
+import { repoRoot } from '../repo/source-tree.ts'
 import { copyFromContext } from './build-context.ts'
 import { allSteps, readStages, type Stage, type Step } from './dockerfile.ts'
 
@@ -10,7 +11,9 @@ const run = promisify(execFile)
 /** What a builder would leave out here: what installs packages of the system, and its users. */
 const ofTheSystem = /^(apt-get|install) /
 /** Done by this checkout already: what it has compiled is taken instead. */
-const ofTheBuild = /^(npm ci --ignore-scripts$|node \S+\/tsc )/
+const ofTheBuild = /^node \S+\/tsc /
+/** What it has installed is taken as well, by links. */
+const installsAll = /^npm ci --ignore-scripts$/
 
 /**
  * Lays out the files of an image below `root` as its Dockerfile says, without a container engine: `COPY`, and of `RUN`
@@ -35,11 +38,26 @@ async function layOut (name: string, building: Building): Promise<string> {
     const at = join(directory, place)
     mkdirSync(at, { recursive: true })
     if (step.keyword === 'COPY') await copy(step, at, building)
-    if (step.keyword === 'RUN' && !ofTheSystem.test(step.text) && !ofTheBuild.test(step.text)) {
+    if (step.keyword === 'RUN' && installsAll.test(step.text)) linkModules(at)
+    else if (step.keyword === 'RUN' && !ofTheSystem.test(step.text) && !ofTheBuild.test(step.text)) {
       await run('/bin/sh', ['-c', step.text], { cwd: at, env: { ...process.env, npm_config_prefer_offline: 'true' }, maxBuffer: 2 ** 26 })
     }
   }
   return directory
+}
+
+/** The packages of the workspace are found in the image's own tree, as npm links them. */
+function linkModules (app: string): void {
+  for (const part of ['.', ...['apps', 'packages'].flatMap(dir => readdirSync(join(app, dir)).map(name => join(dir, name)))]) {
+    const from = join(repoRoot, part, 'node_modules')
+    if (!existsSync(from)) continue
+    const to = join(app, part, 'node_modules')
+    mkdirSync(to)
+    for (const name of readdirSync(from)) {
+      if (name === '@toolyard') cpSync(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true })
+      else symlinkSync(join(from, name), join(to, name))
+    }
+  }
 }
 
 async function copy ({ args, flags }: Step, at: string, building: Building): Promise<void> {

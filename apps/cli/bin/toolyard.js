@@ -2,8 +2,9 @@
 // Links to this file are made before the first build, so it can't be a product of the build itself.
 import { existsSync } from 'node:fs'
 
-const built = new URL('../dist/main.js', import.meta.url)
-if (!existsSync(built)) {
+// A package has a bundle; a checkout has none.
+const built = ['../bundle/main.js', '../dist/main.js'].map(path => new URL(path, import.meta.url)).find(existsSync)
+if (built === undefined) {
   console.error('toolyard is not built yet: run npm run build')
   process.exit(1)
 }

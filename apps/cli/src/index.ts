@@ -1,7 +1,7 @@
 export { main } from './main.ts'
 export { claim } from './start/claim.ts'
 export { runStart, type StartOptions } from './start/run-start.ts'
-export type { Entries } from './start/services.ts'
+export type { Entries } from './start/entries.ts'
 export type { Backoff } from './supervision/supervisor.ts'
 export { readArguments, type ArgumentSchema } from './remote/call-arguments.ts'
 export { barText, ProgressBar } from './terminal/progress-bar.ts'

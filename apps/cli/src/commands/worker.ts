@@ -37,7 +37,7 @@ With METRICS_PORT, /metrics, /health and /ready are served there, for all proces
       })
       return 0
     }
-    const { findEntries } = await import('../start/services.ts')
+    const { findEntries } = await import('../start/entries.ts')
     const { runWorkers } = await import('../supervision/run-workers.ts')
     return await runWorkers({ directory: process.cwd(), env: process.env, settings, entry: findEntries().worker })
   }

@@ -3,8 +3,9 @@ import { findRedisTarget, sampleManifests, serveStatus, type Settings } from '@t
 import { extraGraceMs, type ChildOptions, type ReadyChild } from '../supervision/child.ts'
 import { supervise, type SupervisorOptions } from '../supervision/supervisor.ts'
 import { startWorkers } from '../supervision/workers.ts'
+import type { Entries } from './entries.ts'
 import { LogFile } from './log-file.ts'
-import { childService, redisService, type Entries } from './services.ts'
+import { childService, redisService } from './services.ts'
 
 export interface PartsOptions extends SupervisorOptions {
   directory: string
