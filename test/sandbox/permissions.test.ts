@@ -64,6 +64,11 @@ void t.test('P18 the errors of a refused write and of a missing network name the
   t.strictSame(held, { ok: false, error: { code: 'TOOL_FAILED', message: 'EROFS, Connection refused' } })
 })
 
+void t.test('a box has what programs keep of themselves in /etc, such as fonts', { skip: skip || (!existsSync('/etc/fonts/fonts.conf') && 'this machine has no /etc/fonts') }, async t => {
+  const tools = await boxedTools(t)
+  t.match(await tools.shell('test -s /etc/fonts/fonts.conf'), { ok: true })
+})
+
 void t.test('a box has the machine\'s alternatives, without the manual pages', { skip: skip || (!existsSync('/etc/alternatives') && 'this machine has no /etc/alternatives') }, async t => {
   const tools = await boxedTools(t)
   const shown = outputOf(await tools.shell('ls /etc/alternatives | LC_ALL=C sort'))

@@ -51,6 +51,20 @@ t.test('a description that lists many skills stays as short as providers take it
   for (const { tool } of registry.all()) t.ok(tool.description.length < 1_024, `${tool.name} has ${tool.description.length}`)
 })
 
+t.test('what an interpreter is to run may lie anywhere in the skill; a file of the caller of that name comes first', async t => {
+  const { fixture, run } = await letters(t)
+  mkdirSync(join(fixture.skills, 'office/letters/tools'))
+  writeFileSync(join(fixture.skills, 'office/letters/tools/x.py'), 'import sys\nprint("of the skill", sys.argv[1:])\n')
+  t.equal(await run({ argv: ['python3', 'tools/x.py', 'tools/x.py'] }), 'of the skill [\'tools/x.py\']\n', 'the next argument is left as it is')
+  t.equal(await run({ argv: ['python3', '-u', './tools/x.py'] }), 'of the skill []\n')
+  t.match(await run({ argv: ['python3', '-c', 'import sys; print(sys.argv)', 'tools/x.py'] }), /'tools\/x\.py'/)
+  t.match(await run({ argv: ['tools/x.py'] }), /^NOT_ALLOWED/, 'by itself only what is in scripts/')
+  t.match(await run({ argv: ['python3', '../letters/tools/x.py'] }), /No such file/)
+  mkdirSync(join(fixture.workspace, 'tools'))
+  writeFileSync(join(fixture.workspace, 'tools/x.py'), 'print("of the caller")\n')
+  t.equal(await run({ argv: ['python3', 'tools/x.py'] }), 'of the caller\n')
+})
+
 t.test('texts of skills that are too long for a prompt are read on demand', async t => {
   const fixture = createFixture(t)
   for (const name of ['one', 'two']) fixture.skill(name, { 'SKILL.md': `${text(name)}${'x'.repeat(40_000)}`, 'references/a.md': '' })

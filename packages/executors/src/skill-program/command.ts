@@ -1,4 +1,5 @@
-import { realpath, stat } from 'node:fs/promises'
+import { lstat, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { RunnableSkill } from '@toolyard/manifests'
 import { findOnPath } from '@toolyard/sandbox'
 import { skillPath } from '@toolyard/workspace'
@@ -19,6 +20,8 @@ export interface SkillView {
   skill: RunnableSkill
   /** The directory of the skill, as its processes see it. */
   place: string
+  /** Where the files of the call are. */
+  filesDir: string
   /** The PATH of its processes. */
   path: string
 }
@@ -38,7 +41,7 @@ export async function programOf (argv: readonly string[], view: SkillView): Prom
   if (script !== undefined) return await runScript(script, args, view)
   if (isPathOf(first)) return failure('NOT_ALLOWED', `the skill has no script ${JSON.stringify(first.slice(0, 200))}: argv[0] is a file in its scripts/, or ${programsText(view)}`)
   if (!isListed(first, view.skill.programs)) return failure('NOT_ALLOWED', `program ${JSON.stringify(first.slice(0, 200))} is not in SKILL_PROGRAMS: argv[0] is a file in the skill's scripts/, or ${programsText(view)}`)
-  return ceilingFault(first, first, view) ?? startOf([first, ...args], view)
+  return ceilingFault(first, first, view) ?? startOf([first, ...await withOwnFile(args, view)], view)
 }
 
 /** A shell command line, where `allowed-tools` leaves the skill everything. */
@@ -76,6 +79,17 @@ async function scriptAt (element: string, { skill, place }: SkillView): Promise<
   if (real === undefined) return undefined
   const scripts = `${await realpath(skill.directory)}/scripts/`
   return real.startsWith(scripts) && await stat(real).then(found => found.isFile(), () => false) ? `${place}/${own}` : undefined
+}
+
+/** What an interpreter is to run may lie anywhere in the skill; a file of the caller of that name comes first. */
+async function withOwnFile (args: readonly string[], { skill, place, filesDir }: SkillView): Promise<readonly string[]> {
+  const at = args.findIndex(element => !element.startsWith('-'))
+  const named = args[at]?.replace(/^(?:\.\/)+/, '')
+  if (named === undefined || args.slice(0, at).some(element => ['-c', '-e', '-m'].includes(element))) return args
+  const real = await skillPath(skill.directory, named)
+  const isOwn = real !== undefined && await stat(real).then(found => found.isFile(), () => false)
+  const isTheirs = await lstat(join(filesDir, named)).then(() => true, () => false)
+  return isOwn && !isTheirs ? args.with(at, `${place}/${named}`) : args
 }
 
 /** `$SKILL_DIR` at the beginning, as instructions have it. */

@@ -33,7 +33,7 @@ export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
  * is; its processes find it as SKILL_DIR. The output is stdout as text.
  */
 export async function runSkillProgram (
-  name: string, run: SkillProgramRun, args: Record<string, unknown>, context: RunContext, host: CommandHost
+  name: string, run: SkillProgramRun, args: Record<string, unknown>, context: RunContext, host: CommandHost & { filesDir: string }
 ): Promise<Outcome> {
   const skill = skillOf(run, args)
   if (skill === undefined) return failure('INVALID_ARGUMENTS', `unknown skill: ${String(args['skill'])}`)
@@ -48,7 +48,8 @@ export async function runSkillProgram (
     const place = host.box === undefined ? copy ?? directory : skillPlace(String(args['skill']))
     const { variables, passedKeys } = toolEnvironment(skill.envPassthrough, host.env, host.trace?.variables)
     const path = [...skill.python === undefined ? [] : [join(skill.python, 'bin')], variables['PATH'] ?? ''].join(':')
-    const view: SkillView = { skill: copy === undefined ? { ...skill, directory } : { ...skill, directory: copy }, place, path }
+    const own = { ...skill, directory: copy ?? directory }
+    const view: SkillView = { skill: own, place, path, filesDir: host.filesDir }
     const found = typeof command === 'string' ? shellOf(command, view) : await programOf(textsOf(argv), view)
     if (!found.ok) return found
     const { ok: _, ...program } = found

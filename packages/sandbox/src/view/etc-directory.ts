@@ -4,6 +4,7 @@ import { kindOf } from './path.ts'
 
 /** What programs of all kinds read of /etc and that tells nothing about the machine's users, keys or network. */
 const copied = [
+  'ImageMagick-6', 'ImageMagick-7', 'fonts', 'libreoffice', 'papersize',
   'alternatives', 'gai.conf', 'host.conf', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'magic', 'mime.types',
   'nsswitch.conf', 'os-release', 'protocols', 'services', 'ssl/openssl.cnf', 'timezone'
 ] as const
