@@ -76,16 +76,23 @@ function replyBytes (code: number): Buffer {
 /** Exactly so many bytes. @throws Error when the program has ended before. */
 async function take (client: Socket, bytes: number): Promise<Buffer> {
   if (bytes === 0) return Buffer.alloc(0)
-  for (;;) {
-    const read: unknown = client.read(bytes)
-    if (read instanceof Buffer && read.length === bytes) return read
-    if (client.destroyed || client.readableEnded) throw new Error('ended')
-    await new Promise<void>(resolve => {
-      const done = (): void => {
-        client.off('readable', done).off('end', done).off('close', done)
-        resolve()
-      }
-      client.once('readable', done).once('end', done).once('close', done)
-    })
-  }
+  if (client.destroyed || client.readableEnded) throw new Error('ended')
+  let taken = Buffer.alloc(0)
+  await new Promise<void>((resolve, reject) => {
+    const leave = (): void => { client.off('data', add).off('end', fail).off('close', fail).pause() }
+    const fail = (): void => {
+      leave()
+      reject(new Error('ended'))
+    }
+    const add = (chunk: Buffer): void => {
+      taken = Buffer.concat([taken, chunk])
+      if (taken.length < bytes) return
+      leave()
+      if (taken.length > bytes) client.unshift(taken.subarray(bytes))
+      resolve()
+    }
+    // `readable` would tell again and again of a part that is too short, and nothing else would have a turn.
+    client.on('data', add).once('end', fail).once('close', fail).resume()
+  })
+  return taken.subarray(0, bytes)
 }

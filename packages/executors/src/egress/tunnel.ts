@@ -91,7 +91,7 @@ async function greetingOf (
       greeting = readGreeting(bytes)
       if (greeting.kind !== 'more') done()
     }
-    client.on('data', take).once('end', done).once('close', done)
+    client.on('data', take).once('end', done).once('close', done).resume()
   })
   clearTimeout(timer)
   return { greeting: greeting.kind === 'more' ? undefined : greeting, bytes }
