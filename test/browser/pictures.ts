@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { WorkerList } from '@toolyard/contract'
 import type { Page } from 'playwright-core'
-import { createService, testKeys } from '../support/service.ts'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys, type Service } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { consoleEnv, consoleFiles, consoleTools, fillConsole } from './console-service.ts'
 
@@ -18,6 +20,7 @@ if (typeof browser === 'string') throw new Error(browser)
 try {
   const service = await createService(cleanup, { files: consoleFiles, tools: consoleTools, env: consoleEnv })
   const pages = await fillConsole(service)
+  await mixWorkers(service)
   await mkdir(directory, { recursive: true })
   for (const [theme, width] of [['light', 1300], ['dark', 1300], ['light', 360], ['dark', 360]] as const) {
     const { page } = await browser.open()
@@ -39,6 +42,17 @@ try {
   }
 } finally {
   for (const step of steps.reverse()) await step()
+}
+
+/** Two workers that went away, each in its way, and one that is drained. */
+async function mixWorkers ({ client, startWorker }: Service): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) await (await startWorker({ WORKER_QUEUES: 'reports' })).stop(signal)
+  await startWorker({ WORKER_QUEUES: 'reports' })
+  const idle = await waitFor('the last one', async () => {
+    const { body: { workers, gone } } = await client.request<WorkerList>('/v1/workers')
+    return gone.length === 2 && workers.find(({ queues }) => queues.join() === 'reports')
+  })
+  await client.request(`/v1/workers/${idle.id}`, { method: 'PATCH', body: { drained: true } })
 }
 
 async function logIn (page: Page): Promise<void> {

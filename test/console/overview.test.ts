@@ -13,6 +13,8 @@ const worker = {
   load: { average: 1, processors: 2, memory_bytes: 1 },
   started_at: '',
   shortage: null,
+  state: 'working' as const,
+  ran: 0,
   last_seen_at: ''
 }
 const quantiles = { p50: 1, p95: 2 }
@@ -44,6 +46,8 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
   t.same(textsOf({ lostWorkers: [gone, { ...gone, host: null }] }), ['2 workers went away, the last of them node-2.'])
   t.same(textsOf({ workers: [{ ...worker, shortage: 'ENOSPC' }] }), ['Worker node-1 takes no jobs: it can\'t start processes (ENOSPC).'])
   t.same(textsOf({ workers: [{ ...worker, sandbox: { level: 'none', missing: ['bwrap'] } }] }), ['Worker node-1 runs tools without a sandbox.'])
+  t.match(attentionOf({ workers: [worker, { ...worker, state: 'draining', places: { ...worker.places, used: 2 } }] }), [{ text: 'Worker node-1 is being drained.', advice: /ends what it runs: 2 calls/ }])
+  t.same(textsOf({ queues: [{ ...queue, waiting: 1, workers: 0 }], workers: [{ ...worker, state: 'drained' }] }), ['Queue reports stands still: its workers are drained.', 'Worker node-1 is drained.'])
   const tools = [called('good', 100, 2), called('bad', 4, 3), called('rare', 1, 1)] as never
   t.same(textsOf({ statistics: { tools } }), ['Tool bad fails: 3 of its last 4 calls.'])
   const tool = { name: 'gone', type: 'x', description: '', format: '', runs: '', enabled: true, unavailable: 'no such program', permissions: [], file: null }

@@ -22,7 +22,7 @@ t.test('without a key the document has the fixed routes and no tool', async t =>
     '/v1/files', '/v1/files/{path}', '/v1/job-types', '/v1/job-types/{name}', '/v1/jobs', '/v1/jobs/counts', '/v1/jobs/{id}',
     '/v1/jobs/{id}/answer', '/v1/jobs/{id}/cancel', '/v1/jobs/{id}/logs', '/v1/jobs/{id}/promote', '/v1/jobs/{id}/steps', '/v1/jobs/{id}/stream', '/v1/keys', '/v1/keys/{name}',
     '/v1/queues', '/v1/queues/{name}', '/v1/registry', '/v1/registry/{name}', '/v1/secrets', '/v1/secrets/rotate', '/v1/secrets/{name}', '/v1/sessions', '/v1/sessions/{id}', '/v1/sessions/{id}/files',
-    '/v1/sessions/{id}/files/{path}', '/v1/skills', '/v1/stats', '/v1/tools/{name}', '/v1/workers'
+    '/v1/sessions/{id}/files/{path}', '/v1/skills', '/v1/stats', '/v1/tools/{name}', '/v1/workers', '/v1/workers/{id}'
   ])
   t.notMatch(JSON.stringify(document), /echo_strict/)
 })

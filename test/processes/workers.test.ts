@@ -71,7 +71,7 @@ t.test('a tenant sees no worker; a key that is bound to queues sees no names of 
   t.match(await waitFor('a dead worker disappears', async () => {
     const list = await read()
     return list.count === 1 && list
-  }), { workers: [{ queues: ['*'] }], lost: [{ id: lost?.id, host: hostname(), last_seen_at: /Z$/ }] })
+  }), { workers: [{ queues: ['*'] }], gone: [{ id: lost?.id, host: hostname(), how: 'lost', queues: ['allowed'], last_seen_at: /Z$/ }] })
 })
 
 t.test('a worker of an older release is shown with the fields that it reports', async t => {
@@ -85,24 +85,27 @@ t.test('a worker of an older release is shown with the fields that it reports', 
   await redis.hdel('toolyard:{workers}:records', 'old')
 })
 
-t.test('a worker that stops is not lost; of those that are, the last hundred are kept for 15 minutes', async t => {
-  const { lost: before } = await read()
+t.test('a worker that stops is not lost, and the list keeps what it was; of those that went away, the last hundred are kept for 7 days', async t => {
+  const { gone: before } = await read()
   const other = await service.startWorker({ WORKER_QUEUES: 'allowed' })
   await waitFor('it serves', async () => (await read()).count === 2)
+  await reach(client, (await submit(client, { type: 'agentcli.echo', queue: 'allowed' })).id, 'succeeded')
+  await waitFor('its record says that it ran a call', async () => (await read()).workers.some(({ queues, ran }) => queues.includes('allowed') && ran === 1))
   await other.stop('SIGTERM')
   t.match(await waitFor('it has left', async () => {
     const list = await read()
     return list.count === 1 && list
-  }), { lost: before })
+  }), { gone: [{ host: hostname(), how: 'left', queues: ['allowed'], ran: 1, version: /^\d/ }, ...before] })
   const now = Number((await redis.time())[0]) * 1_000
-  const entries = [...Array.from({ length: 150 }, (_, place) => [`dead-${place}`, now - 300_000 + place] as const), ['older', now - 1_000_000] as const]
+  const entries = [...Array.from({ length: 150 }, (_, place) => [`dead-${place}`, now - 300_000 + place] as const), ['older', now - 8 * 86_400_000] as const]
   for (const [id, seen] of entries) {
     await redis.hset('toolyard:{workers}:records', id, JSON.stringify({ id, protocol: 1, startedAt: '', queues: [], sandbox: { level: 'full', missing: [] }, tools: '' }))
     await redis.zadd('toolyard:{workers}:seen', seen, id)
   }
   await waitFor('a worker has reported', async () => await redis.zcard('toolyard:{workers}:seen') === 101)
-  t.equal(await redis.hlen('toolyard:{workers}:records'), 101)
-  const { lost, count } = await read()
+  t.equal(await redis.hlen('toolyard:{workers}:records'), 102, 'one is alive, one has left')
+  const { gone, count } = await read()
   t.equal(count, 1)
-  t.same([lost.length, lost[before.length]?.id], [100, 'dead-149'])
+  t.equal(gone.length, 100)
+  t.equal(gone.find(({ how, id }) => how === 'lost' && id.startsWith('dead'))?.id, 'dead-149', 'the latest first')
 })

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { listWorkers, WorkerHeartbeat } from '@toolyard/store'
+import { listGoneWorkers, listWorkers, WorkerHeartbeat } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
@@ -27,5 +27,5 @@ t.test('a worker that stops while it makes its next report has left, and is not 
   await stopped
   await redis.ping()
   t.equal(await redis.zcard('toolyard:{workers}:seen'), 0)
-  t.equal(await redis.hlen('toolyard:{workers}:records'), 0)
+  t.match(await listGoneWorkers(redis), [{ id: 'w', how: 'left' }])
 })

@@ -1,11 +1,10 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
   Approvals, BulkChanges, CallStatistics, CompletionWaiter, countQueues, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues,
-  JobReader,
-  JobWatch, IdempotencyStore, OutputStore, QueueDirectory
+  JobReader, JobWatch, IdempotencyStore, OutputStore, QueueDirectory
 } from '@toolyard/queue'
 import {
-  ChangeTrail, connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, listWorkers, McpSessions,
+  ChangeTrail, connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, McpSessions,
   openSecrets, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets,
   whileAvailable
 } from '@toolyard/store'
@@ -26,6 +25,7 @@ import { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
 import type { App } from './plugins/typed-app.ts'
 import { servedTools } from './served-tools.ts'
 import { aliveWorkers, readinessChecks } from './readiness.ts'
+import { openWorkerDesk } from './routes/operation/workers.ts'
 import { ToolCatalog } from './catalog/tool-catalog.ts'
 
 /** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
@@ -168,7 +168,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     sessions,
     statistics: new CallStatistics(commands),
     queueDesk: { count: async () => await countQueues(commands, directory), pause: queues.pause.bind(queues) },
-    findWorkers: async (most, which) => await listWorkers(commands, most, which),
+    workerDesk: openWorkerDesk(commands),
     tracer,
     draining: drain.signal,
     stopping: stop.signal,

@@ -3,6 +3,7 @@ import { listWorkers, type Redis, type RedisGuard } from '@toolyard/store'
 import type { ReadinessCheck } from '@toolyard/runtime'
 import type { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
 import type { ListWorkers } from './routes/health.ts'
+import { stateOf } from './routes/operation/workers.ts'
 
 export interface ReadinessParts {
   redis: RedisGuard
@@ -35,7 +36,7 @@ export function aliveWorkers (commands: Redis): ListWorkers {
   return async () => {
     try {
       const { count, workers } = await listWorkers(commands, mostWorkers)
-      return { count, list: workers.map(({ id, sandbox }) => ({ id, sandbox })) }
+      return { count, list: workers.map(worker => ({ id: worker.id, sandbox: worker.sandbox, state: stateOf(worker) })) }
     } catch {
       // The check of Redis says so.
       return undefined

@@ -5,8 +5,7 @@ import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerP
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, keyPart,
   openSecrets, openSecretSource, StoredKeys, JobTypeTable, RedisGuard, reportRedis,
-  SessionLeases,
-  ToolInventories, WorkerHeartbeat
+  SessionLeases, ToolInventories, WorkerHeartbeat
 } from '@toolyard/store'
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, noManifests, onHangup, openLogOutput, ownerLimitsOf,
@@ -142,7 +141,7 @@ export async function runWorker (): Promise<void> {
   const sessions = new SessionWorkspaces({ leases: new SessionLeases(redis), places: sessionSettingsOf(settings), logger })
   const storedKeys = new StoredKeys(redis)
   const shortages = new Shortages({ tryStart: () => executors.tryStart(), logger })
-  const pool = new WorkerPool({
+  const pool: WorkerPool = new WorkerPool({
     name: id,
     redis,
     subscriber,
@@ -152,7 +151,7 @@ export async function runWorker (): Promise<void> {
     totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY,
     maxRunning: ownerLimitsOf(settings).maxRunning,
     replicas: settings.REDIS_WAIT_REPLICAS,
-    mayTake: () => shortages.current === undefined,
+    mayTake: () => shortages.current === undefined && !heartbeat.isDrained,
     handle: createHandler({
       tools: versions,
       jobTypes,
@@ -192,12 +191,11 @@ export async function runWorker (): Promise<void> {
   sessions.start(subscriber, id => { executors.endSession(id) })
   const { level, missing } = sandbox.report
   const { version } = storedJson<{ version: string }>(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
-  const identity = {
-    id, protocol, version, host: hostname(), queues: settings.WORKER_QUEUES, sandbox: { level, missing }
-  }
+  const identity = { id, protocol, version, host: hostname(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
   const heartbeat = new WorkerHeartbeat(redis, id, async () => {
     await inventories.store(versions.inventory)
-    return { ...identity, tools: versions.inventory.id, places: pool.places, load: machineLoad(), shortage: shortages.current }
+    const { current: shortage } = shortages
+    return { ...identity, tools: versions.inventory.id, places: pool.places, load: machineLoad(), shortage, ran: counter.total }
   }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
   const state: { isRunning: boolean, statusServer?: Awaited<ReturnType<typeof serveStatus>> } = { isRunning: true }
   // Before it takes a job: a signal that came later would end it with what it runs.
@@ -236,6 +234,7 @@ export async function runWorker (): Promise<void> {
   keepWarm(tools.current())
   const checks: Record<string, ReadinessCheck> = {
     running: async () => state.isRunning ? { ok: true } : { ok: false, detail: 'the worker is stopping' },
+    drained: async () => heartbeat.isDrained ? { ok: false, detail: 'the worker takes no jobs until it is resumed' } : { ok: true },
     redis: () => guard.readiness(),
     processes: async () => shortages.readiness()
   }

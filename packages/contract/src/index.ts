@@ -43,7 +43,7 @@ export { parseStatisticsQuery, Statistics, StatisticsEntry, UsageEntry, type Sta
 export { checkQueuePatch, QueueList, QueuePatch, QueueResponse, QueueView } from './service/queues.ts'
 export { ApprovalDetail, ApprovalItem, ApprovalList, ApprovalResponse, checkDecision, DecisionRequest } from './service/approvals.ts'
 export { ChangeList, ChangeView } from './service/changes.ts'
-export { LostWorker, WorkerList, WorkerView } from './service/workers.ts'
+export { checkWorkerPatch, GoneWorker, WorkerList, WorkerPatch, WorkerResponse, WorkerState, WorkerView } from './service/workers.ts'
 export { asError, errorCode } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'
 export { mayLoseText, readJson, readJsonInTurns, readWhole } from './json/read-json.ts'

@@ -63,7 +63,7 @@ function Changes ({ changes }: { changes: readonly ChangeView[] | undefined }): 
             <tr key={id}>
               <td><Time at={at} /></td>
               <td>{key}{tenant !== null && <span class='soft'> {tenant}</span>}</td>
-              <td>{action === 'queue.switch' ? `${about['paused'] === true ? 'paused' : 'resumed'} the queue` : words[action] ?? action} <Target action={action} target={target} /></td>
+              <td>{wordsOf(action, about)} <Target action={action} target={target} /></td>
               <td class='wide clip' title={sentence(about)}>{sentence(about)}</td>
             </tr>
           ))}
@@ -71,6 +71,12 @@ function Changes ({ changes }: { changes: readonly ChangeView[] | undefined }): 
       </table>
     </div>
   )
+}
+
+function wordsOf (action: string, about: ChangeView['about']): string {
+  if (action === 'queue.switch') return `${about['paused'] === true ? 'paused' : 'resumed'} the queue`
+  if (action === 'worker.drain') return `${about['drained'] === true ? 'drained' : 'resumed'} the worker`
+  return words[action] ?? action
 }
 
 function Target ({ action, target }: Pick<ChangeView, 'action' | 'target'>): VNode | null {

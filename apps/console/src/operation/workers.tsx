@@ -1,7 +1,10 @@
-import type { LostWorker, WorkerList } from '@toolyard/contract'
+import { pathSegment } from '@toolyard/client'
+import type { GoneWorker, WorkerList, WorkerView } from '@toolyard/contract'
 import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
-import { useLoad } from '../access/load.ts'
+import { asError, useLoad } from '../access/load.ts'
+import { Confirm } from '../parts/dialog.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { Time } from '../parts/time.tsx'
@@ -10,35 +13,63 @@ import { WorkerTable } from './worker-table.tsx'
 /** How often the list is read again, in milliseconds. */
 const everyMs = 2_000
 
-/** The workers that are alive. */
+/** The workers that are alive, and those that went away. */
 export function WorkersPage (): VNode {
-  const { api } = useAccess()
-  const { data, error } = useLoad('workers', async signal => await api.ask<WorkerList>('/v1/workers', { signal }), everyMs)
+  const { api, person } = useAccess()
+  const { data, error, reload } = useLoad('workers', async signal => await api.ask<WorkerList>('/v1/workers', { signal }), everyMs)
+  const [asked, setAsked] = useState<WorkerView>()
+  const [problem, setProblem] = useState<Error>()
+  function drain ({ id }: WorkerView, drained: boolean): void {
+    void api.ask(`/v1/workers/${pathSegment(id)}`, { method: 'PATCH', body: { drained } })
+      .then(() => { setProblem(undefined); reload() }, (caught: unknown) => { setProblem(asError(caught)) })
+  }
   return (
     <main>
       <header class='page-head'><h1>Workers</h1><p class='soft small' aria-live='polite'>{data === undefined ? '' : `${data.count} alive`}</p></header>
-      <Problem error={error} />
-      <WorkerTable workers={data?.workers} />
-      {data !== undefined && data.lost.length > 0 && <LostWorkers lost={data.lost} />}
+      <Problem error={problem ?? error} />
+      <WorkerTable
+        workers={data?.workers}
+        onDrain={person.can_write ? worker => { if (worker.state === 'working') setAsked(worker); else drain(worker, false) } : undefined}
+      />
+      {data !== undefined && data.gone.length > 0 && <GoneWorkers gone={data.gone} />}
+      {asked !== undefined && (
+        <Confirm title={`Drain ${asked.host ?? asked.id}?`} action='Drain the worker' onConfirm={() => { drain(asked, true) }} onClose={() => { setAsked(undefined) }}>
+          <p>
+            Within two seconds it takes no more jobs. Calls that it runs go on to their end; then it is shown as drained, and can be
+            stopped without losing any.
+          </p>
+          <p>It stays until it is stopped or resumed. One that is started in its place takes jobs.</p>
+          {data?.workers.every(({ id, state }) => id === asked.id || state !== 'working') === true && <p><strong>No other worker takes jobs: they wait then.</strong></p>}
+        </Confirm>
+      )}
     </main>
   )
 }
 
-/** Those that went away lately, each with its jobs. */
-function LostWorkers ({ lost }: { lost: readonly LostWorker[] }): VNode {
+/** Those that went away, each with its jobs. */
+function GoneWorkers ({ gone }: { gone: readonly GoneWorker[] }): VNode {
   return (
     <section class='gone'>
       <h2>Went away</h2>
       <p class='about'>
-        These died, or lost Redis, in the last 15 min. What they ran <a href={hrefOf(['jobs'], { code: 'WORKER_LOST' })}>failed with <code>WORKER_LOST</code></a>,
+        In the last 7 days. Those that were lost died, or lost Redis. What they ran <a href={hrefOf(['jobs'], { code: 'WORKER_LOST' })}>failed with <code>WORKER_LOST</code></a>,
         or another worker ran it again. If one was not started again, start it; its log, or that of its machine, says why it ended.
       </p>
       <div class='table-frame'>
-        <table class='dense listing'>
-          <thead><tr><th>Worker</th><th>Jobs</th><th>Last seen</th></tr></thead>
+        <table class='dense listing workers'>
+          <thead><tr><th>Worker</th><th class='c-figure'>How</th><th class='wide'>Queues</th><th class='number'>Has run</th><th class='wide'>Its jobs</th><th class='c-figure wide'>Release</th><th class='c-since wide'>Since</th><th class='c-since'>Last seen</th></tr></thead>
           <tbody>
-            {lost.map(({ id, host, last_seen_at: seen }) => (
-              <tr key={id}><td title={id}>{host ?? id} <code class='id'>{id.slice(0, 8)}</code></td><td><a href={hrefOf(['jobs'], { worker: id })}>what it ran</a></td><td><Time at={seen} /></td></tr>
+            {gone.map(({ id, host, how, queues, ran, version, started_at: since, last_seen_at: seen }) => (
+              <tr key={id}>
+                <td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a> <code class='id'>{id.slice(0, 8)}</code></td>
+                <td>{how === 'lost' ? <strong class='problem'>lost</strong> : 'stopped'}</td>
+                <td class='wide' title={queues.join(', ')}>{queues.includes('*') ? 'all' : queues.join(', ')}</td>
+                <td class='number'>{ran === null ? '–' : ran.toLocaleString('en')}</td>
+                <td class='wide'><a href={hrefOf(['jobs'], { worker: id })}>what it ran</a></td>
+                <td class='wide'>{version ?? '–'}</td>
+                <td class='wide'><Time at={since} /></td>
+                <td><Time at={seen} /></td>
+              </tr>
             ))}
           </tbody>
         </table>

@@ -1,4 +1,4 @@
-import type { LostWorker, QueueView, SessionView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
+import type { GoneWorker, QueueView, SessionView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
 import { fullnessOf } from '../files/fullness.ts'
 import { hrefOf } from '../parts/route.ts'
 import { programFault } from '../parts/program-fault.ts'
@@ -20,8 +20,8 @@ export interface Attention {
 export interface Situation {
   queues?: readonly QueueView[] | undefined
   workers?: readonly WorkerView[] | undefined
-  /** Workers that went away without leaving, the latest first. */
-  lostWorkers?: readonly LostWorker[] | undefined
+  /** Workers that were lost lately, the latest first. */
+  lostWorkers?: ReadonlyArray<Pick<GoneWorker, 'id' | 'host'>> | undefined
   /** Of the last minutes. */
   statistics?: Pick<Statistics, 'tools'> | undefined
   registry?: Pick<ToolOverview, 'tools' | 'findings'> | undefined
@@ -60,13 +60,23 @@ function queueFaults ({ queues = [], workers }: Situation): Attention[] {
       href: hrefOf(['workers'])
     }]
   }
-  return [...waiting.flatMap(queue => queueFault(queue)), ...paused]
+  return [...waiting.flatMap(queue => queueFault(queue, workers)), ...paused]
 }
 
-function queueFault ({ name, waiting, running, oldest_sec: oldest, workers, places, paused }: QueueView): Attention[] {
+function queueFault (queue: QueueView, all: readonly WorkerView[] = []): Attention[] {
+  const { name, waiting, running, oldest_sec: oldest, workers, places, paused } = queue
   const href = hrefOf(['jobs'], { queue: name, status: 'queued' })
   const what = `${counted(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${span(oldest * 1_000)}`
   if (paused) return [{ severity: 'warn', text: `Queue ${name} is paused.`, advice: `${what}. Resume it when its jobs may run.`, href, resumes: name }]
+  const isDrained = all.some(({ state, queues }) => state !== 'working' && (queues.includes('*') || queues.includes(name)))
+  if (workers === 0 && isDrained) {
+    return [{
+      severity: 'bad',
+      text: `Queue ${name} stands still: its workers are drained.`,
+      advice: `${what}. Resume one of them, or start another.`,
+      href: hrefOf(['workers'])
+    }]
+  }
   if (workers === 0) {
     return [{
       severity: 'bad',
@@ -84,7 +94,7 @@ function queueFault ({ name, waiting, running, oldest_sec: oldest, workers, plac
       href
     }]
   }
-  const taken = places === null ? '' : ` ${running} of ${places} places are taken.`
+  const taken = places === null ? '' : ` Its workers run ${running} of the ${counted(places, 'call')} that they can run at once.`
   return [{ severity: 'warn', text: `Queue ${name} lags.`, advice: `${what}.${taken} Start more workers, or raise WORKER_CONCURRENCY.`, href }]
 }
 
@@ -158,9 +168,17 @@ function manifestFaults ({ registry }: Situation): Attention[] {
 }
 
 function workerFaults ({ workers = [] }: Situation): Attention[] {
-  return workers.flatMap(({ id, host, sandbox, load, shortage }): Attention[] => {
+  return workers.flatMap(({ id, host, sandbox, load, shortage, state, places }): Attention[] => {
     const name = host ?? id
     const found: Attention[] = []
+    if (state !== 'working') {
+      found.push({
+        severity: 'warn',
+        text: state === 'drained' ? `Worker ${name} is drained.` : `Worker ${name} is being drained.`,
+        advice: state === 'drained' ? 'It runs nothing and takes no jobs: stop it, or resume it.' : `It takes no more jobs, and ends what it runs: ${counted(places?.used ?? 0, 'call')}.`,
+        href: hrefOf(['workers'])
+      })
+    }
     if (typeof shortage === 'string') {
       found.push({
         severity: 'bad',

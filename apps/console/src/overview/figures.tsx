@@ -25,7 +25,7 @@ export function Figures ({ statistics, queues, workers }: FiguresProps): VNode {
       {queues !== undefined && <Figure name='Running now' value={sum('running')} note={`95 % ran below ${ms(total?.running_ms.p95)}`} href={hrefOf(['jobs'], { status: 'running' })} />}
       {queues === undefined && <Figure name='Waited' value={ms(total?.waiting_ms.p50)} note={`95 % below ${ms(total?.waiting_ms.p95)}`} />}
       {queues === undefined && <Figure name='Ran' value={ms(total?.running_ms.p50)} note={`95 % below ${ms(total?.running_ms.p95)}`} />}
-      {workers !== undefined && <Figure name='Workers' value={number(workers.count)} note={placesOf(workers)} href={hrefOf(['workers'])} isBad={workers.count === 0} />}
+      {workers !== undefined && <Figure name='Workers' value={number(workers.count)} note={runsOf(workers)} href={hrefOf(['workers'])} isBad={workers.count === 0} />}
     </dl>
   )
 }
@@ -39,9 +39,10 @@ function Figure ({ name, value, note, href, isBad }: { name: string, value: stri
   )
 }
 
-function placesOf ({ workers }: WorkerList): string {
+/** How many calls they run, and could run at once. */
+function runsOf ({ workers }: WorkerList): string {
   const sum = (which: 'used' | 'total'): number => workers.reduce((all, { places }) => all + (places?.[which] ?? 0), 0)
-  return `${sum('used')} of ${sum('total')} places taken`
+  return `run ${number(sum('used'))} of ${number(sum('total'))} calls at once`
 }
 
 function ms (value: number | null | undefined): string {

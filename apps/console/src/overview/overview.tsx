@@ -43,7 +43,7 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
   const attention = attentionOf({
     queues: queues.data?.queues,
     workers: workers.data?.workers,
-    lostWorkers: workers.data?.lost,
+    lostWorkers: workers.data?.gone.filter(({ how, last_seen_at: at }) => how === 'lost' && Date.parse(at) > Date.now() - lately),
     statistics: recent.data,
     registry: registry.data,
     lost: lost.data,

@@ -155,6 +155,10 @@ export interface WorkerRecord {
   load?: { average: number, processors: number, memoryBytes: number }
   /** What it is out of, so that it can start no process, and takes no jobs: a code of the system. */
   shortage?: string | undefined
+  /** Whether it takes no jobs because an operator said so; absent where a release can't be told. */
+  isDrained?: boolean
+  /** Calls that it has run. */
+  ran?: number
   /** As in `WORKER_QUEUES`. */
   queues: readonly string[]
   sandbox: SandboxState

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { SandboxView } from '../jobs/jobs.ts'
+import { WorkerState } from './workers.ts'
 
 /** `GET /health`: the process answers. */
 export const Health = Type.Object({ ok: Type.Literal(true), service: Type.String(), time: Type.String() })
@@ -11,7 +12,7 @@ export const Ready = Type.Object({
   checks: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
   workers: Type.Optional(Type.Object({
     count: Type.Integer(),
-    list: Type.Array(Type.Object({ id: Type.String(), sandbox: SandboxView }), { description: 'The first of them.' })
+    list: Type.Array(Type.Object({ id: Type.String(), sandbox: SandboxView, state: WorkerState }), { description: 'The first of them.' })
   }, { description: 'Workers that are alive; absent while Redis does not answer.' }))
 })
 export type Ready = Static<typeof Ready>

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
-import { HttpError } from '../terms/errors.ts'
-import { unknownField } from '../value/fields.ts'
-import { isRecord } from '../value/record.ts'
+import type { HttpError } from '../terms/errors.ts'
+import { checkSwitch } from './check-switch.ts'
 import { Type } from '../value/type.ts'
 
 /** A queue, and what has not ended in it. */
@@ -13,7 +12,7 @@ export const QueueView = Type.Object({
   blocked: Type.Integer({ description: 'Jobs that wait for others: `depends_on`, or the steps of a workflow.' }),
   running: Type.Integer(),
   oldest_sec: Type.Number({ description: 'How long the oldest of the jobs that are next has waited, in seconds; 0 where none waits.' }),
-  workers: Type.Integer({ description: 'Workers that are alive and serve it.' }),
+  workers: Type.Integer({ description: 'Workers that are alive and serve it, without those that are drained.' }),
   places: Type.Union([Type.Integer(), Type.Null()], { description: 'Jobs that these can run at once in one queue; null where one of them does not tell.' })
 })
 export type QueueView = Static<typeof QueueView>
@@ -34,8 +33,5 @@ export const QueueResponse = Type.Object({ ok: Type.Literal(true), queue: QueueV
  * @returns undefined for a good body, else `VALIDATION_ERROR` that names the field.
  */
 export function checkQueuePatch (body: unknown): HttpError | undefined {
-  const problem = !isRecord(body)
-    ? 'Request body must be an object'
-    : typeof body['paused'] === 'boolean' ? unknownField(body, QueuePatch) : "'paused' must be true or false"
-  return problem === undefined ? undefined : new HttpError('VALIDATION_ERROR', problem)
+  return checkSwitch(body, QueuePatch, 'paused')
 }

@@ -61,7 +61,7 @@ export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBacken
   /** How long no other job is taken after the one of this id, in milliseconds. */
   stayAwayMs: (jobId: string) => number = () => 0
 
-  /** Whether it takes jobs now. One that waits for a job when that changes may take this one. */
+  /** Whether it takes jobs now. */
   mayTake: () => boolean = () => true
 
   /** What it shares with the other workers of the process; undefined where each has only places of its own. */
@@ -159,14 +159,15 @@ export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBacken
     this.#hasAsked = true
     const { places } = this
     // Another process may have a place for what this one was woken for.
-    if (places?.hasFree === false) this.backend.wakeUps.passOn().catch((error: unknown) => { this.emit('error', asError(error)) })
+    if (!this.mayTake() || places?.hasFree === false) this.backend.wakeUps.passOn().catch((error: unknown) => { this.emit('error', asError(error)) })
     const awayMs = this.#awayUntil - performance.now()
     if (awayMs > 0) await this.#rest(awayMs)
-    if (places === undefined) return await super.moveToActive(token, name)
     let job: Job<Data, Result> | undefined
-    if (await places.take(this.name, this.#closing.signal)) {
+    if (places === undefined) {
+      if (this.mayTake()) job = await super.moveToActive(token, name)
+    } else if (await places.take(this.name, this.#closing.signal)) {
       try {
-        job = await super.moveToActive(token, name)
+        if (this.mayTake()) job = await super.moveToActive(token, name)
       } finally {
         if (job === undefined) places.leave(this.name)
       }

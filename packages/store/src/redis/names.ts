@@ -175,8 +175,8 @@ export const approvalEventsKey = `${keyPrefix}:approval-events`
 /** The channel on which all workers hear of cancelled jobs. */
 export const cancelChannel = `${keyPrefix}:cancel`
 
-/** The workers that are alive: when each was `seen`, and their `records`. Both are in one slot of a Redis Cluster. */
-export function workersKey (what: 'seen' | 'records'): string {
+/** The workers: when each was `seen`, which have `left`, their `records`, which are `drained`; in one slot of a Redis Cluster. */
+export function workersKey (what: 'seen' | 'left' | 'records' | 'drained'): string {
   return `${keyPrefix}:{workers}:${what}`
 }
 

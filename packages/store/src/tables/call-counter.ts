@@ -40,6 +40,7 @@ export class CallCounter {
   readonly #onError: (error: unknown) => void
   #minutes = new Map<number, Counted>()
   #timer: NodeJS.Timeout | undefined
+  #total = 0
 
   constructor (redis: Redis, onError: (error: unknown) => void) {
     this.#redis = redis
@@ -56,7 +57,13 @@ export class CallCounter {
     await this.#flush()
   }
 
+  /** Calls that were counted since the worker started. */
+  get total (): number {
+    return this.#total
+  }
+
   count (call: EndedCall): void {
+    this.#total += 1
     const minute = Math.floor(serverTime(this.#redis) / minuteMs)
     const counted: Counted = this.#minutes.get(minute) ?? { series: new Map(), usage: new Map() }
     this.#minutes.set(minute, counted)

@@ -11,78 +11,134 @@ import { isTexts, readStored } from '../redis/stored.ts'
 /** A worker that wasn't heard of for so long is gone. */
 const aliveMs = 5_000
 const beatMs = 1_500
-/** One that is gone, and didn't leave, is remembered for so long; the last so many. */
-const lostMs = 15 * 60_000
-const mostLost = 100
+/** One that is gone is remembered for so long: the last so many that left, and as many that were lost. */
+const goneMs = 7 * 86_400_000
+const mostGone = 100
 
-/** Redis' own clock: those of machines differ. Records of workers that are gone for long are removed on the way. */
-const beatScript = `
+/** Redis' own clock: those of machines differ. */
+const nowLines = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function forget (ids)
+`
+
+/** Removes the records of workers that are gone for long. */
+const forgetLines = `
+local function forget (key, ids)
   for _, id in ipairs(ids) do
-    redis.call('ZREM', KEYS[1], id)
+    redis.call('ZREM', key, id)
     redis.call('HDEL', KEYS[2], id)
+    redis.call('HDEL', KEYS[3], id)
   end
 end
-forget(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ${lostMs}))
-local lost = redis.call('ZCOUNT', KEYS[1], '-inf', now - ${aliveMs})
-if lost > ${mostLost} then forget(redis.call('ZRANGE', KEYS[1], 0, lost - ${mostLost} - 1)) end
+local function forgetOld (key, to)
+  forget(key, redis.call('ZRANGEBYSCORE', key, '-inf', now - ${goneMs}))
+  local gone = redis.call('ZCOUNT', key, '-inf', to)
+  if gone > ${mostGone} then forget(key, redis.call('ZRANGE', key, 0, gone - ${mostGone} - 1)) end
+end
+`
+
+/** Answers 1 where the worker is to take no jobs. */
+const beatScript = `
+${nowLines}${forgetLines}
+forgetOld(KEYS[1], now - ${aliveMs})
 ${goOnWhenFull('KEYS[1]')}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+return redis.call('HEXISTS', KEYS[3], ARGV[1])
 `
 
 const listScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local from, to = now - ${aliveMs}, '+inf'
-if ARGV[2] == 'lost' then from, to = now - ${lostMs}, '(' .. string.format('%.0f', from) end
-local seen = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[1]))
-local ids, times = {}, {}
+${nowLines}
+local from = now - ${aliveMs}
+local answer = { redis.call('ZCOUNT', KEYS[1], from, '+inf') }
+local seen = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[1]))
 for at = 1, #seen, 2 do
-  table.insert(ids, seen[at])
-  table.insert(times, seen[at + 1])
-end
-local answer = { redis.call('ZCOUNT', KEYS[1], from, to) }
-if #ids > 0 then
-  for place, record in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do
-    table.insert(answer, times[place])
-    table.insert(answer, record)
-  end
+  table.insert(answer, seen[at + 1])
+  table.insert(answer, redis.call('HGET', KEYS[2], seen[at]))
+  table.insert(answer, redis.call('HEXISTS', KEYS[3], seen[at]))
 end
 return answer
 `
 
-const leaveScript = `
-redis.call('ZREM', KEYS[1], ARGV[1])
-redis.call('HDEL', KEYS[2], ARGV[1])
+const goneScript = `
+${nowLines}
+local answer = {}
+local function add (key, to, how)
+  local ids = redis.call('ZREVRANGEBYSCORE', key, to, now - ${goneMs}, 'WITHSCORES', 'LIMIT', 0, ${mostGone})
+  for at = 1, #ids, 2 do
+    table.insert(answer, ids[at + 1])
+    table.insert(answer, redis.call('HGET', KEYS[2], ids[at]))
+    table.insert(answer, how)
+  end
+end
+add(KEYS[1], '(' .. string.format('%.0f', now - ${aliveMs}), 'lost')
+add(KEYS[4], '+inf', 'left')
+return answer
 `
 
-const keys = [workersKey('seen'), workersKey('records')] as const
+const leaveScript = `
+${nowLines}${forgetLines}
+redis.call('HDEL', KEYS[3], ARGV[1])
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
+${goOnWhenFull('KEYS[4]')}
+redis.call('ZADD', KEYS[4], now, ARGV[1])
+forgetOld(KEYS[4], '+inf')
+return 1
+`
+
+/** Answers whether the worker is alive. */
+const drainScript = `
+${nowLines}
+local seen = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not seen or tonumber(seen) < now - ${aliveMs} then return 0 end
+if ARGV[2] == '1' then redis.call('HSET', KEYS[3], ARGV[1], now) else redis.call('HDEL', KEYS[3], ARGV[1]) end
+return 1
+`
+
+const keys = [workersKey('seen'), workersKey('records'), workersKey('drained'), workersKey('left')] as const
 
 /** A worker that is alive, and when it was heard of last, by Redis' clock, in milliseconds since 1970. */
 export interface SeenWorker extends WorkerRecord {
   seenAt: number
+  /** An operator wants it to take no jobs; it hears of that with its next sign of life. */
+  isToDrain: boolean
 }
 
-/** One worker's record in Redis: kept fresh while the worker lives; one that is 5 s old is a lost worker's. */
+/** A worker that told that it leaves, or that was lost. */
+export interface GoneWorkerRecord extends WorkerRecord {
+  seenAt: number
+  how: 'left' | 'lost'
+}
+
+/** What a worker tells of itself at each beat. */
+type BeatRecord = Omit<WorkerRecord, 'startedAt' | 'isDrained'>
+
+/**
+ * One worker's record in Redis: kept fresh while the worker lives; one that is 5 s old is a lost worker's. By it the worker
+ * hears that it is drained, or resumed.
+ */
 export class WorkerHeartbeat {
   readonly #redis: Redis
   readonly #id: string
-  readonly #record: () => Promise<Omit<WorkerRecord, 'startedAt'>>
+  readonly #record: () => Promise<BeatRecord>
   readonly #onError: (error: unknown) => void
   #timer: NodeJS.Timeout | undefined
   #startedAt = 0
   #hasStopped = false
+  #isDrained = false
   #beating: Promise<void> = Promise.resolve()
 
   /** @param record the worker's record as it is now, asked for at each beat. */
-  constructor (redis: Redis, id: string, record: () => Promise<Omit<WorkerRecord, 'startedAt'>>, onError: (error: unknown) => void) {
+  constructor (redis: Redis, id: string, record: () => Promise<BeatRecord>, onError: (error: unknown) => void) {
     this.#redis = redis
     this.#id = id
     this.#record = record
     this.#onError = onError
+  }
+
+  /** An operator wants this worker to take no jobs. */
+  get isDrained (): boolean {
+    return this.#isDrained
   }
 
   /** Fulfilled when the record is there, or could not be written: the next beat tries again. */
@@ -94,7 +150,7 @@ export class WorkerHeartbeat {
     await this.#beating
   }
 
-  /** Removes the record. */
+  /** Lets the record be that of a worker that has left. */
   async stop (): Promise<void> {
     this.#hasStopped = true
     clearInterval(this.#timer)
@@ -107,8 +163,9 @@ export class WorkerHeartbeat {
     // A connection that is away would keep each beat, and send them all when it is back.
     if (this.#redis.status !== 'ready') return
     try {
-      const record: WorkerRecord = { ...await this.#record(), startedAt: new Date(this.#startedAt).toISOString() }
-      await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(record))
+      const startedAt = new Date(this.#startedAt).toISOString()
+      const record: WorkerRecord = { ...await this.#record(), startedAt, isDrained: this.#isDrained }
+      this.#isDrained = await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(record)) === 1
     } catch (error) {
       this.#onError(error)
     }
@@ -116,21 +173,36 @@ export class WorkerHeartbeat {
 }
 
 /**
- * The workers that are alive, or those that went away in the last 15 minutes without leaving: how many there are, and the
- * records of at most `most` of them, those that were heard of last at the end.
+ * The workers that are alive: how many there are, and the records of at most `most` of them, those that were heard of last
+ * at the end.
  *
  * @throws RedisUnavailableError
  */
-export async function listWorkers (
-  redis: Redis, most: number, which: 'alive' | 'lost' = 'alive'
-): Promise<{ count: number, workers: SeenWorker[] }> {
-  const [count, ...found] = fromRedis<[number, ...Array<string | null>]>(
-    await whileAvailable(redis.eval(listScript, keys.length, ...keys, most, which))
+export async function listWorkers (redis: Redis, most: number): Promise<{ count: number, workers: SeenWorker[] }> {
+  const [count, ...found] = fromRedis<[number, ...Array<string | number | null>]>(
+    await whileAvailable(redis.eval(listScript, keys.length, ...keys, most))
   )
-  const workers = found.flatMap((record, place) => (
-    place % 2 === 0 || record === null ? [] : [{ ...readStored('the record of a worker', record, isWorkerRecord), seenAt: Number(found[place - 1]) }]
+  return { count, workers: readRecords(found).map(([record, seenAt, isToDrain]) => ({ ...record, seenAt, isToDrain: isToDrain === 1 })) }
+}
+
+/** The last workers that left or were lost, the latest first. @throws RedisUnavailableError */
+export async function listGoneWorkers (redis: Redis): Promise<GoneWorkerRecord[]> {
+  const found = fromRedis<Array<string | number | null>>(await whileAvailable(redis.eval(goneScript, keys.length, ...keys)))
+  const gone = readRecords(found).map(([record, seenAt, how]): GoneWorkerRecord => ({ ...record, seenAt, how: how === 'left' ? 'left' : 'lost' }))
+  return gone.sort((a, b) => b.seenAt - a.seenAt).slice(0, mostGone)
+}
+
+/** Lets a worker take no more jobs, or take them again. False where no such worker is alive. @throws RedisUnavailableError */
+export async function drainWorker (redis: Redis, id: string, isDrained: boolean): Promise<boolean> {
+  return await whileAvailable(redis.eval(drainScript, keys.length, ...keys, id, isDrained ? '1' : '0')) === 1
+}
+
+/** Of an answer of threes: when a worker was seen, its record, and one thing more. */
+function readRecords (found: ReadonlyArray<string | number | null>): Array<[WorkerRecord, number, string | number | null]> {
+  const threes = Array.from({ length: found.length / 3 }, (_, place) => found.slice(3 * place, 3 * place + 3))
+  return threes.flatMap(([seenAt, record, more = null]) => (
+    typeof record !== 'string' ? [] : [[readStored('the record of a worker', record, isWorkerRecord), Number(seenAt), more]]
   ))
-  return { count, workers }
 }
 
 /** As far as every release writes it. */

@@ -105,9 +105,12 @@ export const examples = {
     sandbox: { level: 'full', missing: [] },
     load: { average: 0.42, processors: 4, memory_bytes: 104_857_600 },
     shortage: null,
+    state: 'working',
+    ran: 120,
     started_at: at,
     last_seen_at: at
   },
+  goneWorker: { id: worker, host: 'node-1', version: '0.1.0', queues: ['*'], how: 'left', ran: 120, started_at: at, last_seen_at: at },
   key: {
     name: 'acme-app',
     role: 'admin',

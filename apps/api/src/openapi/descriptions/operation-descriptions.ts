@@ -32,8 +32,18 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     id: 'workers.list',
     tag: 'operation',
     summary: 'List the workers that are alive',
-    description: 'For keys without a tenant. A key that is bound to queues sees the names of these alone. A worker that died is in `lost` after 5 s, for 15 min.',
-    answers: { 200: { description: 'The workers.', example: { ok: true, workers: [examples.worker], count: 1, lost: [] } } }
+    description: 'For keys without a tenant. A key that is bound to queues sees the names of these alone. One that was stopped, or has died for 5 s, is in `gone` for 7 days.',
+    answers: { 200: { description: 'The workers.', example: { ok: true, workers: [examples.worker], count: 1, gone: [examples.goneWorker] } } }
+  },
+  'PATCH /v1/workers/:id': {
+    id: 'workers.drain',
+    tag: 'operation',
+    summary: 'Drain a worker, or resume it',
+    description: 'A worker that is drained takes no more jobs and runs those that it has to their end. It hears of that within 2 s: then `state` is ' +
+      '`draining`, and `drained` once it runs nothing. It stays so until it is stopped or resumed. For admins without a tenant that are not bound to queues.',
+    errors: [400, 404, 409, 413, 415],
+    body: { drained: true },
+    answers: { 200: { description: 'The worker as it is now.', example: { ok: true, worker: { ...examples.worker, state: 'draining' } } } }
   },
   'GET /v1/audit': {
     id: 'changes.list',

@@ -5,21 +5,21 @@ import { bulkRoutes } from './bulk.ts'
 import { changeRoutes } from './changes.ts'
 import { queueRoutes, type QueueDesk } from './queues.ts'
 import { statisticsRoutes } from './statistics.ts'
-import { workerRoutes, type FindWorkers } from './workers.ts'
+import { workerRoutes, type WorkerDesk } from './workers.ts'
 
 export interface OperationDeps {
   bulk: BulkChanges
   changes: ChangeTrail
   queueDesk: QueueDesk
-  findWorkers: FindWorkers
+  workerDesk: WorkerDesk
   statistics: CallStatistics
 }
 
 /** Queues, workers, statistics, changes of many jobs, and who has changed what. */
-export async function operationRoutes (app: App, { bulk, changes, queueDesk, findWorkers, statistics }: OperationDeps): Promise<void> {
+export async function operationRoutes (app: App, { bulk, changes, queueDesk, workerDesk, statistics }: OperationDeps): Promise<void> {
   await app.register(bulkRoutes, { bulk })
   await app.register(changeRoutes, { changes })
-  await app.register(queueRoutes, { queues: queueDesk, findWorkers })
+  await app.register(queueRoutes, { queues: queueDesk, workers: workerDesk })
   await app.register(statisticsRoutes, { statistics })
-  await app.register(workerRoutes, { find: findWorkers })
+  await app.register(workerRoutes, { desk: workerDesk })
 }

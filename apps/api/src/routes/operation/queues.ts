@@ -4,7 +4,7 @@ import type { SeenWorker } from '@toolyard/store'
 import type { CountedQueue } from '@toolyard/runtime'
 import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
-import type { FindWorkers } from './workers.ts'
+import type { WorkerDesk } from './workers.ts'
 
 /** What is done with the queues. */
 export interface QueueDesk {
@@ -16,13 +16,13 @@ export interface QueueDesk {
 
 export interface QueueRoutesOptions {
   queues: QueueDesk
-  findWorkers: FindWorkers
+  workers: Pick<WorkerDesk, 'list'>
 }
 
 const mostWorkers = 10_000
 
 /** The queues. They are the operator's: the work of all tenants is in them. */
-export async function queueRoutes (app: App, { queues: desk, findWorkers }: QueueRoutesOptions): Promise<void> {
+export async function queueRoutes (app: App, { queues: desk, workers }: QueueRoutesOptions): Promise<void> {
   app.get('/queues', {
     config: { makesWork: true },
     schema: { response: { 200: QueueList, '4xx': ErrorBody, '5xx': ErrorBody } }
@@ -51,16 +51,16 @@ export async function queueRoutes (app: App, { queues: desk, findWorkers }: Queu
 
   async function seenBy (principal: Principal): Promise<QueueView[]> {
     requireOperator(principal)
-    const [counted, { workers }] = await Promise.all([desk.count(), findWorkers(mostWorkers)])
+    const [counted, alive] = await Promise.all([desk.count(), workers.list(mostWorkers)])
     return counted
       .filter(({ queue }) => principal.queueAllowlist?.includes(queue) ?? true)
       .sort((a, b) => a.queue < b.queue ? -1 : 1)
-      .map(queue => view(queue, workers))
+      .map(queue => view(queue, alive.workers))
   }
 }
 
 function view ({ queue, isPaused, waiting, delayed, blocked, running, oldestSec }: CountedQueue, all: readonly SeenWorker[]): QueueView {
-  const workers = all.filter(({ queues }) => queues.some(served => served === '*' || served === queue))
+  const workers = all.filter(({ queues, isToDrain }) => !isToDrain && queues.some(served => served === '*' || served === queue))
   const places = workers.map(worker => worker.places?.perQueue)
   return {
     name: queue,

@@ -1,41 +1,110 @@
-import { ErrorBody, WorkerList, type WorkerView } from '@toolyard/contract'
-import type { SeenWorker } from '@toolyard/store'
+import {
+  checkWorkerPatch, ErrorBody, HttpError, WorkerList, WorkerPatch, WorkerResponse, type GoneWorker, type WorkerView
+} from '@toolyard/contract'
+import { Type } from '@toolyard/contract/type'
+import { drainWorker, listGoneWorkers, listWorkers, type GoneWorkerRecord, type Redis, type SeenWorker } from '@toolyard/store'
 import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
-/** The workers that are alive, or that went away lately: how many there are, and at most so many of them. */
-export type FindWorkers = (most: number, which?: 'lost') => Promise<{ count: number, workers: SeenWorker[] }>
-const most = 500
+/** What is done with the workers. */
+export interface WorkerDesk {
+  /** Those that are alive: how many there are, and at most so many of them. */
+  list: (most: number) => Promise<{ count: number, workers: SeenWorker[] }>
+  /** Those that went away lately, the latest first. */
+  gone: () => Promise<GoneWorkerRecord[]>
+  /** Lets one take no more jobs, or take them again; false where it isn't alive. */
+  drain: (id: string, isDrained: boolean) => Promise<boolean>
+}
+
+export function openWorkerDesk (redis: Redis): WorkerDesk {
+  return {
+    list: async most => await listWorkers(redis, most),
+    gone: async () => await listGoneWorkers(redis),
+    drain: async (id, isDrained) => await drainWorker(redis, id, isDrained)
+  }
+}
+
+/** Workers that a list has. */
+const mostListed = 500
+/** Workers among which one is looked for. */
+const mostWorkers = 10_000
 
 /** The workers. They are the operator's: a key of a tenant learns nothing of machines. */
-export async function workerRoutes (app: App, { find }: { find: FindWorkers }): Promise<void> {
+export async function workerRoutes (app: App, { desk }: { desk: WorkerDesk }): Promise<void> {
   app.get('/workers', { schema: { response: { 200: WorkerList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const principal = principalOf(request)
     requireOperator(principal)
-    const [{ count, workers }, { workers: lost }] = await Promise.all([find(most), find(most, 'lost')])
+    const [{ count, workers }, gone] = await Promise.all([desk.list(mostListed), desk.gone()])
     return {
       ok: true as const,
       workers: workers.map(worker => view(worker, principal)),
       count,
-      lost: lost.reverse().map(({ id, host, seenAt }) => ({ id, host: host ?? null, last_seen_at: new Date(seenAt).toISOString() }))
+      gone: gone.map(worker => goneView(worker, principal))
     }
+  })
+
+  app.patch('/workers/:id', {
+    config: { changes: { action: 'worker.drain', fields: ['drained'] } },
+    schema: { params: Type.Object({ id: Type.String({ description: 'The id of the worker.' }) }), body: WorkerPatch, response: { 200: WorkerResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
+    // The contract's own check names the field.
+    validatorCompiler: ({ httpPart }) => (value: unknown) => {
+      const error = httpPart === 'body' ? checkWorkerPatch(value) : undefined
+      return error === undefined ? { value } : { error }
+    }
+  }, async request => {
+    const principal = principalOf(request)
+    requireOperator(principal)
+    const { params: { id }, body: { drained } } = request
+    const worker = (await desk.list(mostWorkers)).workers.find(each => each.id === id)
+    if (worker === undefined) throw new HttpError('NOT_FOUND', 'No such worker is alive')
+    // It serves queues that the key may not touch.
+    if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'A key that is bound to queues can\'t drain a worker')
+    if (worker.isDrained === undefined) throw new HttpError('CONFLICT', 'This worker is of a release that can\'t be drained: stop it instead')
+    if (!await desk.drain(id, drained)) throw new HttpError('NOT_FOUND', 'No such worker is alive')
+    request.log.info({ key: principal.name, worker: id, drained }, drained ? 'a worker is drained' : 'a worker is resumed')
+    return { ok: true as const, worker: view({ ...worker, isToDrain: drained }, principal) }
   })
 }
 
-function view (worker: SeenWorker, { queueAllowlist: allowed }: Principal): WorkerView {
-  const { id, host, version, queues, places, sandbox, load, shortage, startedAt, seenAt } = worker
+/** Whether a worker takes jobs. One that was told to drain may take some until it has heard of it. */
+export function stateOf ({ isToDrain, isDrained, places }: SeenWorker): WorkerView['state'] {
+  if (!isToDrain) return 'working'
+  return isDrained === true && places?.used === 0 ? 'drained' : 'draining'
+}
+
+function view (worker: SeenWorker, principal: Principal): WorkerView {
+  const { id, host, version, queues, places, sandbox, load, shortage, ran, startedAt, seenAt } = worker
   return {
     id,
     host: host ?? null,
     version: version ?? null,
-    queues: queues.filter(queue => queue === '*' || (allowed?.includes(queue) ?? true)),
+    queues: seenBy(principal, queues),
     places: places === undefined
       ? null
       : { used: places.used, total: places.total, per_queue: places.perQueue, all_queues: places.allQueues ?? null },
     sandbox: { level: sandbox.level, missing: [...sandbox.missing] },
     load: load === undefined ? null : { average: load.average, processors: load.processors, memory_bytes: load.memoryBytes },
     shortage: shortage ?? null,
+    state: stateOf(worker),
+    ran: ran ?? null,
     started_at: startedAt,
     last_seen_at: new Date(seenAt).toISOString()
   }
+}
+
+function goneView ({ id, host, version, queues, how, ran, startedAt, seenAt }: GoneWorkerRecord, principal: Principal): GoneWorker {
+  return {
+    id,
+    host: host ?? null,
+    version: version ?? null,
+    queues: seenBy(principal, queues),
+    how,
+    ran: ran ?? null,
+    started_at: startedAt,
+    last_seen_at: new Date(seenAt).toISOString()
+  }
+}
+
+function seenBy ({ queueAllowlist: allowed }: Principal, queues: readonly string[]): string[] {
+  return queues.filter(queue => queue === '*' || (allowed?.includes(queue) ?? true))
 }
