@@ -129,8 +129,8 @@ function readPipes (child: Child, { stdout, stderr }: Run, { onLine, onProgress 
 async function cleanUp ({ pid, box }: { pid: number, box: BoxStatus | undefined }, run: Run, closed: Promise<true>): Promise<number[]> {
   // So that no process has the pipes open any more; what is in them stays readable.
   if (box !== undefined) strikeBox(pid)
-  const ended = Promise.race([closed, run.deadline.interrupted.then(() => false)])
-  const closedByItself = await drainPipes(ended, () => run.stdout.totalBytes() + run.stderr.totalBytes())
+  // A cancel or a timeout that comes now is too late: what the tool printed is in the pipes.
+  const closedByItself = await drainPipes(closed, () => run.stdout.totalBytes() + run.stderr.totalBytes())
   if (box !== undefined) return await killBox(pid)
   return closedByItself && !signalGroup(pid, 0) ? [] : await killDescendants(pid)
 }

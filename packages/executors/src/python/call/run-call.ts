@@ -85,7 +85,7 @@ export async function runCall (
   if (endWatch !== undefined) onUsed?.(endWatch())
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await process.tree.terminate(process.ended)
-    : await cleanUp(run, ending, deadline)
+    : await cleanUp(run, ending)
   disconnect(process)
   lines.end()
   process.release()
@@ -104,12 +104,10 @@ async function enterGroup ({ members, limits }: CallGroup, { tree }: CallProcess
 }
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
-async function cleanUp (
-  { process: { tree }, reply, printedBytes, closed }: Running, ending: ForkEnding | Unbound, deadline: Deadline
-): Promise<number[]> {
+async function cleanUp ({ process: { tree }, reply, printedBytes, closed }: Running, ending: ForkEnding | Unbound): Promise<number[]> {
   // Nobody saw the process end: it may be running.
   if (ending.kind === 'lost' || ending.kind === 'unbound') return await tree.kill()
-  const ended = Promise.race([closed, deadline.interrupted.then(() => false)])
-  const closedByItself = await drainPipes(ended, () => reply.receivedBytes() + printedBytes())
+  // A cancel or a timeout that comes now is too late: the reply is in the pipes.
+  const closedByItself = await drainPipes(closed, () => reply.receivedBytes() + printedBytes())
   return closedByItself && !tree.mayOutlive() ? [] : await tree.kill()
 }

@@ -11,17 +11,16 @@ export async function closing (stream: Readable): Promise<true> {
 }
 
 /**
- * Waits after a process's exit for the end of its pipes, whose `ended` says true at their end and false when the
- * run is to stop. A process left behind can hold them open for ever, so the wait ends when nothing came for 100 ms, or
- * after a second.
+ * Waits after a process's exit for the end of its pipes. A process left behind can hold them open for ever, so the wait
+ * ends when nothing came for 100 ms, or after a second.
  *
  * @returns Whether the pipes ended by themselves.
  */
-export async function drainPipes (ended: Promise<boolean>, receivedBytes: () => number): Promise<boolean> {
+export async function drainPipes (closed: Promise<true>, receivedBytes: () => number): Promise<boolean> {
   const until = performance.now() + boundMs
   for (;;) {
     const before = receivedBytes()
-    const answer = await within(idleMs, ended)
+    const answer = await within(idleMs, closed)
     if (answer !== undefined) return answer
     // A timer can fire before the reads of a loop that was blocked: what is in the pipes by now is still read.
     await turn()
