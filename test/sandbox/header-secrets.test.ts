@@ -179,6 +179,15 @@ void t.test('a secret in a file is read by the processes of the call, again and 
   t.notOk(output.includes(valueOf(undefined)))
 })
 
+void t.test('a value that no variable can carry is told of by the name of its secret, and a file takes it', { skip }, async t => {
+  for (const value of ['begins\0ends-0123456789', '\u20ac'.repeat(60_000)]) {
+    const tools = await boxedTools(t, { secrets: { open: async () => await Promise.resolve(new Map([['api', value]])) } })
+    t.match(await tools.shell('true', { uses: { TOKEN: { secret: 'api', as: 'env' } } }), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /^the secret api holds what no variable can carry: a NUL/ } })
+    const sum = createHash('sha256').update(value).digest('hex')
+    t.match(outputOf(await tools.shell('sha256sum < "$FILE"', { uses: { FILE: { secret: 'api', as: 'file' } } })), sum)
+  }
+})
+
 void t.test('Python tools have placeholders and files of secrets in their nests', { skip }, async t => {
   const { means, port, seen } = await place(t)
   const python = await boxedPython(t, means)

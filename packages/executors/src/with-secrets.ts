@@ -77,6 +77,9 @@ function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap
   for (const [variable, use] of uses) {
     const value = values.get(use.secret) ?? ''
     if (use.as !== 'header') {
+      if (use.as === 'env' && !isVariableText(variable, value)) {
+        return failure('TOOL_UNAVAILABLE', `the secret ${use.secret} holds what no variable can carry: a NUL, or more than 128 KiB; "as": "file" takes it`)
+      }
       if (use.as === 'env') variables[variable] = value
       else handed.push({ variable, text: value })
       continue
@@ -89,6 +92,11 @@ function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap
     headerSecrets.push({ placeholder, value, rules: use.hosts.flatMap(host => readEgressRule(host) ?? []) })
   }
   return { values, variables, headerSecrets, handed, hidden: uses.map(([, { secret }]) => values.get(secret) ?? '') }
+}
+
+/** The kernel takes a text with a NUL for a shorter one, and bounds each text by 128 KiB with the NUL at its end. */
+function isVariableText (name: string, value: string): boolean {
+  return !value.includes('\0') && Buffer.byteLength(`${name}=${value}`) < 131_072
 }
 
 function storedIn ({ run }: Tool): string[] {
