@@ -110,6 +110,15 @@ t.test('an archive, a repository at a commit, and a document of another program 
   t.same(Object.keys(lock().entries), ['repository', 'servers', 'skills'])
 })
 
+t.test('SN37 a skill in versions is added with the version that its link names', async t => {
+  const { dir, run, write } = project(t)
+  const tools = JSON.stringify([{ name: 'show_day' }])
+  const source = write({ 'dates/versions/1f41/SKILL.md': '# Dates\n', 'dates/versions/1f41/tools.json': tools, 'dates/versions/1f41/allowlist.json': '{"date": [""]}', 'dates/versions/1f41/execution.json': '[{"tool": "show_day", "binary": "date", "subcommand": ""}]', 'dates/versions/2a52/SKILL.md': '# Old\n' }, 'versions')
+  symlinkSync('versions/1f41', join(source, 'dates/active'))
+  t.match(await run('add', source, '--name', 'dates', '--yes'), { status: 0, stdout: /tool show_day: \(no description\)\n {4}runs date; permissions: TOOL_DEFAULT_PERMISSIONS/ })
+  t.match(await run('tools', join(dir, 'toolyard.lock.json')), { status: 0, stdout: /- show_day \(experimental\)/ })
+})
+
 t.test('what is wrong with a source is said, and nothing is half added', async t => {
   const { dir, run, write, vendored } = project(t)
   const source = write({ ...collection })

@@ -68,6 +68,12 @@ t.test('SN16 a value that is split is an argument for each word, none of which b
   t.match(await argvOf(t, { args: [{ ...args[0], resolveCommand: { script: 'dash', args: [] } }], files: { 'scripts/dash.sh': 'echo "a -x"' } }, { a: 'one' }), { code: 'NOT_ALLOWED' }, 'nor does what a resolver prints')
 })
 
+t.test('SN16 a value of more than 1,000 words is refused', async t => {
+  const { call } = await load(t, { args: [{ param: 'a', split: true }] })
+  t.match(await call({ a: 'x '.repeat(1_000) }), { ok: true })
+  t.match(await call({ a: 'x '.repeat(1_001) }), { error: { code: 'INVALID_ARGUMENTS', message: 'parameter a must not have more than 1000 words' } })
+})
+
 t.test('SN17 a value that could be taken for another one has -- in front when one before it was left out', async t => {
   const args = [{ param: 'a', optional: true }, { param: 'b', optional: true }, { param: 'c', disambiguateAfterSkippedPositionals: true }]
   t.same(await argvOf(t, { args }, { c: 'x' }), ['--', 'x'])

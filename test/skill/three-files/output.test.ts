@@ -49,6 +49,11 @@ t.test('SN30 every hint all of whose conditions hold is added, with values of th
   t.equal(await output(t, 'echo x', { args: [{ param: 'a', kind: 'flag', absentDefault: 'HEAD' }], execution: { hintConditions: [{ whenArg: { a: 'HEAD' }, hint: 'at {a}' }] } }), 'x\n\nhint: at HEAD', 'defaults count')
 })
 
+t.test('SN30 a hint shows no more than the beginning of a value', async t => {
+  const text = await output(t, 'echo x', { execution: { hintConditions: [{ exitCode: 0, hint: '<{a}>' }] } }, { a: 'v'.repeat(100_000) })
+  t.equal(text, `x\n\nhint: <${'v'.repeat(1_000)}>`)
+})
+
 t.test('SN31 an output of more lines is cut, with a notice, and hints stay', async t => {
   const lines = 'for n in 1 2 3 4 5; do echo "line $n"; done; echo "hint: own"'
   t.equal(await output(t, lines, { execution: { maxOutputLines: 2 } }), 'line 1\nline 2\n\nhint: own\n\n[output truncated: 2 of 6 lines shown; 3 lines omitted. Narrow your query path, pattern, or range to reduce results.]')

@@ -8,6 +8,9 @@ export interface HintFacts {
   args: Readonly<Record<string, unknown>>
 }
 
+/** Characters of a value that a hint shows. */
+const mostChars = 1_000
+
 /** The lines that an output gets: one for each hint all of whose conditions hold. */
 export function hintLines (hints: readonly SkillHint[], output: string, facts: HintFacts): string[] {
   return hints.filter(hint => isMet(hint, output, facts)).map(({ hint }) => `hint: ${filledIn(hint, facts.args)}`)
@@ -32,6 +35,7 @@ export function filledIn (template: string, args: Readonly<Record<string, unknow
   return template.replace(/\{\{|\}\}|\{([^{}]+)\}/g, (whole, name: string | undefined) => {
     if (name === undefined) return whole[0] ?? ''
     const value = Object.hasOwn(args, name) ? args[name] : undefined
-    return value === undefined || value === null ? '' : isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : valueText(value)
+    const text = value === undefined || value === null ? '' : isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : valueText(value)
+    return text.slice(0, mostChars)
   })
 }

@@ -12,6 +12,9 @@ export type Given =
   | { kind: 'open' }
   | { kind: 'skipped' }
 
+/** Words of a value that is split. */
+const mostWords = 1_000
+
 /** The words of a value that is split, else the value. */
 export function piecesOf ({ split }: MappedValue, text: string): string[] {
   return split ? text.split(/\s+/).filter(piece => piece !== '') : [text]
@@ -25,6 +28,7 @@ export function givenValue (arg: MappedValue, args: Record<string, unknown>): Gi
   const text = numberText(args, arg.param) ?? valueText(value)
   if (arg.kind !== 'stdin' && arg.kind !== 'tempfile') {
     if (text.includes('\0')) return failure('INVALID_ARGUMENTS', `parameter ${arg.param} must not hold a NUL byte`)
+    if (arg.split && piecesOf(arg, text).length > mostWords) return failure('INVALID_ARGUMENTS', `parameter ${arg.param} must not have more than ${mostWords} words`)
     // A negative number is no option.
     const refused = (typeof value === 'number' ? undefined : dashRefusal(arg, text)) ?? pathRefusal(arg, text)
     if (refused !== undefined) return refused

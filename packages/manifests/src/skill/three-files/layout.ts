@@ -30,12 +30,15 @@ export async function hasVersions (directory: string): Promise<boolean> {
 }
 
 /**
- * The directory of the version that is active: `active` is a link to it, or a file that names it.
+ * The directory of the version that is active: `active` is a link to it, a file that names it, or, in a copy without links,
+ * the version itself.
  *
  * @throws ManifestFault where that is no directory in `versions/`.
  */
 export async function activeVersion (directory: string): Promise<string> {
-  const written = await namedIn(join(directory, 'active'))
+  const active = join(directory, 'active')
+  if (await lstat(active).then(found => found.isDirectory(), () => false)) return active
+  const written = await namedIn(active)
   for (const version of [written, join('versions', written)]) {
     const path = join(directory, version)
     if (written !== '' && await isVersionOf(directory, path)) return await realpath(path)

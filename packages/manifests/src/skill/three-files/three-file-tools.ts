@@ -160,6 +160,9 @@ function stray (executions: ReadonlyMap<string, unknown>, { tools }: Documents):
   return [...executions.keys()].filter(name => !names.has(name)).slice(0, 20)
 }
 
+/** Keywords by which a schema says more of its properties itself. */
+const saysMore = ['additionalProperties', 'unevaluatedProperties', 'patternProperties', '$ref', 'allOf', 'anyOf', 'oneOf', 'if']
+
 function toolOf (
   { name, description, parameters }: Declaration,
   { index, file, executions, faults }: { index: number, file: string, executions: SkillExecution[], faults: readonly Unheld[] },
@@ -171,7 +174,7 @@ function toolOf (
     name,
     description: description ?? '',
     // What no caller was told of is refused, as in the original.
-    parameters: Object.hasOwn(schema, 'additionalProperties') || Object.hasOwn(schema, 'patternProperties') || !isRecord(schema['properties']) ? schema : { ...schema, additionalProperties: false },
+    parameters: saysMore.some(keyword => Object.hasOwn(schema, keyword)) ? schema : { ...schema, additionalProperties: false },
     jobType: jobTypeOf('skill', name),
     enabled: true,
     idempotent: false,
