@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 
 const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+
+const someUser = 1_000
 
 function doctor (t: Test, env: Record<string, string>): { status: number | null, output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'doctor'], { cwd: t.testdir(), env: { PATH: process.env['PATH'], ...env }, encoding: 'utf8' })
@@ -25,6 +28,18 @@ void t.test('the doctor warns of variables that look like settings, and shows th
   t.match(output, /warning +Settings +WORKSPACE_ROOT\b.*WORKSPACE_DIR/)
   t.match(output, /warning +Settings +TOOLYARD_NONSENSE/)
   t.notMatch(output, 'a-value')
+})
+
+void t.test('a user who may make no control groups reads in the doctor what that means and what gives them: the box is full all the same', async t => {
+  const cwd = mkdtempSync(join(tmpdir(), 'toolyard-doctor-'))
+  t.teardown(() => { rmSync(cwd, { recursive: true, force: true }) })
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) chownSync(cwd, someUser, someUser)
+  const { stdout } = spawnSync(process.execPath, [program, 'doctor'], {
+    cwd, env: { PATH: process.env['PATH'], HOME: cwd }, encoding: 'utf8', ...isRoot && { uid: someUser, gid: someUser }
+  })
+  if (/Sandbox: cgroup +holds/.test(stdout) || !stdout.includes('Sandbox: cgroup')) return t.pass('this user may make control groups')
+  t.match(stdout, /warning +Sandbox: cgroup +full; without control groups memoryBytes counts for each process of a call\. A systemd unit with Delegate=memory pids cpu gives them \(/)
 })
 
 void t.test('the .env of a foreign directory runs no code: not in the doctor, not in the programs that it asks', async t => {

@@ -21,6 +21,7 @@ const cases: Array<[what: string, args: string[], env: Record<string, string>, m
   ['a worker, when the port of its metrics is taken', ['worker'], { METRICS_PORT: port }, inUse('METRICS_PORT')],
   ['several workers, when the port of their metrics is taken', ['worker', '--processes', '2'], { METRICS_PORT: port }, inUse('METRICS_PORT')],
   ['the API, when its address is not of this machine', ['api'], { PORT: '0', HOST: '192.0.2.1' }, /^toolyard api: can't listen on 192\.0\.2\.1:0 \(EADDRNOTAVAIL\)\. HOST must be /],
+  ['the API, when its port is taken and Redis is away, with a word about both', ['api'], { PORT: port, REDIS_URL: 'redis://127.0.0.1:1' }, /is in use\. .* PORT=\d+\. Redis can't be used either \(.+\): see whether it runs, and whether REDIS_URL is right\n$/],
   ['a worker, without the sandbox that it must have', ['worker'], { SANDBOX: 'require', PATH: '/nonexistent' }, /^toolyard worker: SANDBOX=require, but /]
 ]
 

@@ -71,7 +71,7 @@ t.test('P29, PC4, X16 validate imports the modules of Python tools, and construc
   })
   const { status, stdout } = toolyard(dir, ['validate', '--json', 'm.json'])
   t.equal(status, 1)
-  const { findings } = JSON.parse(stdout) as { findings: Array<{ rule: string, severity: string, message: string }> }
+  const { findings } = JSON.parse(stdout) as { findings: Array<{ rule: string, severity: string, message: string, fix: string | null }> }
   const errors = findings.filter(({ severity }) => severity === 'error').map(({ rule, message }) => `${rule} ${message}`)
   t.match(errors[0], /^P29 tools\[1\]\.module import failed \(SyntaxError: invalid syntax/)
   t.strictSame(errors.slice(1), [
@@ -84,6 +84,7 @@ t.test('P29, PC4, X16 validate imports the modules of Python tools, and construc
     'P17 tools[8].no Tool subclass found in module',
     "P16 tools[9].class_name 'Plain' must inherit from Tool"
   ])
+  t.match(findings.find(({ message }) => message.includes('no_such_package'))?.fix, /^Install it for \/\S*python\S*, which has tried it: \S+ -m pip install no_such_package\./)
   const unread = JSON.parse(toolyard(dir, ['validate', '--json', '--no-import', 'm.json']).stdout) as { findings: typeof findings }
   t.strictSame(unread.findings.filter(({ severity }) => severity === 'error').map(({ message }) => message), [7, 8].map(at => `tools[${at}].no Tool subclass found in module`), 'the text alone says less')
 })

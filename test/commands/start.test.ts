@@ -31,8 +31,9 @@ await t.test('a first start makes what is missing and prints where it is', async
 await t.test('beside a tools.json that no setting names, the start takes it and says so', async t => {
   const directory = startDirectory(t)
   writeFileSync(join(directory, 'tools.json'), '{"tools":[]}')
-  const session = startSession(t, directory)
+  const session = startSession(t, directory, { FAKE_GROUPS: 'none' })
   await session.printed('Ctrl-C stops everything')
+  t.match(session.output(), '  Sandbox    full; without control groups memoryBytes counts for each process of a call; toolyard doctor tells what gives them\n')
   t.match(session.output(), '  Manifest   tools.json of this directory, since TOOL_MANIFESTS names none\n')
   t.match(session.output(), /^curl .*tools_file_search/m, 'the line to try asks for no sample')
 })

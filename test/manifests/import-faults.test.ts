@@ -21,6 +21,16 @@ t.test('P29 X16 a tool that can\'t be imported is not published until the fault 
   t.strictSame(published(marked.withImportFaults(new Map())), ['a', 'b'])
 })
 
+t.test('P29 the remedy names the Python that tried the module, and how it gets what is missing', async t => {
+  const registry = await loadProject(t, { 'a.json': manifestOf(descriptor({ name: 'a' })) })
+  const fixOf = (reason: string): unknown => {
+    const faults = new Map([...faultsOf(registry, 'a', 'a.json').keys()].map(key => [key, { what: 'module' as const, reason, python: '/opt/py/bin/python3' }]))
+    return registry.withImportFaults(faults).findings.find(({ rule }) => rule === 'P29')?.fix
+  }
+  t.equal(fixOf("ModuleNotFoundError: No module named 'numpy.linalg'"), 'Install it for /opt/py/bin/python3, which has tried it: /opt/py/bin/python3 -m pip install numpy. Or begin PATH with the bin directory of a virtual environment that has it.')
+  t.equal(fixOf('SyntaxError: invalid syntax'), 'Correct the module, or install what it imports for /opt/py/bin/python3, which has tried it.')
+})
+
 t.test('X16 a later tool that can\'t be imported leaves the earlier one of any format in place', async t => {
   const registry = await loadProject(t, { 'agentcli.json': { tools: [entry()] }, 'later.json': manifestOf(descriptor()) })
   t.equal(registry.get('probe')?.tool.run.kind, 'python')

@@ -33,7 +33,12 @@ export async function runApi (): Promise<void> {
       settings.HOST, settings.METRICS_PORT
     )
   const { HOST: host, PORT: port } = settings
-  const address = await app.listen({ host, port }).catch((error: Error) => { throw listenFailure(error, { host, port, setting: 'PORT' }) })
+  const address = await app.listen({ host, port }).catch(async (error: Error) => {
+    const failure = listenFailure(error, { host, port, setting: 'PORT' })
+    // Who has mended the one meets the other next.
+    const { ok, detail = 'no answer' } = (await readReadiness(api.readiness)).checks['redis'] ?? { ok: true }
+    throw ok ? failure : new Error(`${failure.message}. Redis can't be used either (${detail}): see whether it runs, and whether REDIS_URL is right`, { cause: error })
+  })
   logger.info({ address, tools: api.published() }, 'API is listening')
   tellParent({ ready: true, address, tools: api.served() })
 

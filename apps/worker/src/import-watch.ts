@@ -129,10 +129,9 @@ export class ImportWatch {
       if (wasListed) await table.withdraw(key)
       return
     }
-    const { what, reason } = fault
-    if (wasListed && failures > 0) return await table.confirm(key, { what, reason })
-    reportFindings([importFinding({ tool, what, reason })], logger)
-    await table.report(key, { what, reason })
+    if (wasListed && failures > 0) return await table.confirm(key, fault)
+    reportFindings([importFinding({ tool, ...fault })], logger)
+    await table.report(key, fault)
   }
 }
 

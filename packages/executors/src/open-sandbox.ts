@@ -6,7 +6,7 @@ import {
   type BoxNetwork, findOnPath, networkPlaceOf,
   type ProcessGroups, createBox, findHierarchy, openToolGroups, type GroupLimits, findBubblewrap, findFamily, noFamily, type Family,
   closeFoundation, makeFoundation, placeOf, type BoxFoundation, withoutNetwork, type Grant, createHostBox, type HostBox, defaultLimits,
-  isWithin, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, type LayerFinding, type SandboxReport
+  isWithin, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, withoutGroups, type LayerFinding, type SandboxReport
 } from '@toolyard/sandbox'
 import { probeSearch } from './builtin/search/probe.ts'
 import { probePython } from './python/try/probe.ts'
@@ -70,14 +70,18 @@ interface Bounds {
 
 function openGroups (limits: GroupLimits): Bounds {
   const hierarchy = findHierarchy()
-  if (hierarchy === undefined) return { finding: { layer: boundLayer, holds: false, detail: 'there are no control groups' } }
+  if (hierarchy === undefined) return { finding: { layer: boundLayer, holds: false, detail: unbound('there are none') } }
   // Who started it with a channel is the supervisor of workers, or `toolyard start`.
   const service = process.connected ? process.ppid : process.pid
   try {
     return { groups: openToolGroups(hierarchy, limits, service), finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
   } catch (error) {
-    return { finding: { layer: boundLayer, holds: false, detail: asError(error).message } }
+    return { finding: { layer: boundLayer, holds: false, detail: unbound(asError(error).message) } }
   }
+}
+
+function unbound (why: string): string {
+  return `${withoutGroups}. A systemd unit with Delegate=memory pids cpu gives them (${why})`
 }
 
 function networkMeans (foundation: BoxFoundation, path: string | undefined): NetworkMeans {

@@ -1,3 +1,4 @@
+import { boundLayer, withoutGroups } from '@toolyard/sandbox'
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { ReadyMessage, Settings } from '@toolyard/runtime'
@@ -56,7 +57,7 @@ function toolRows (tools: Greeting['report']['tools']): string[][] {
 }
 
 function sandboxText ({ level, missing }: NonNullable<Greeting['report']['sandbox']>): string {
-  if (level === 'full') return 'full'
+  if (level === 'full') return missing.includes(boundLayer) ? `${withoutGroups}; toolyard doctor tells what gives them` : 'full'
   return `${level === 'none' ? 'none: tools run in the open' : 'partial'}${missing.length === 0 ? '' : `; missing: ${missing.join(', ')}`}; toolyard doctor tells more`
 }
 

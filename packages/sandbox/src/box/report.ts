@@ -4,6 +4,8 @@ export const boxLayers = ['bubblewrap', 'files', 'writes', 'processes', 'network
 export const sandboxLayers = [...boxLayers, 'python'] as const
 /** What bounds a whole call; a box without it is still a whole box. */
 export const boundLayer = 'cgroup'
+/** What it means for an operator that there are no control groups. */
+export const withoutGroups = 'full; without control groups memoryBytes counts for each process of a call'
 export type SandboxLayer = (typeof sandboxLayers)[number] | typeof boundLayer
 
 /** What a probe found out about one layer. */

@@ -9,6 +9,8 @@ import { whileAvailable } from '../redis/unavailable.ts'
 export interface SharedImportFault {
   what: 'module' | 'class' | 'construction'
   reason: string
+  /** The Python that tried it. */
+  python?: string
 }
 
 function isFault (value: unknown): value is SharedImportFault {
@@ -87,6 +89,6 @@ export class ImportFaultTable extends SharedHash {
   }
 }
 
-function encode ({ what, reason }: SharedImportFault): string {
-  return JSON.stringify({ what, reason: reason.slice(0, reasonChars) })
+function encode ({ what, reason, python }: SharedImportFault): string {
+  return JSON.stringify({ what, reason: reason.slice(0, reasonChars), python: python?.slice(0, reasonChars) })
 }

@@ -55,13 +55,15 @@ async function tryTool (
   const box = boxOf(tool)
   const unimported = `module '${run.module}' does not import: `
   const misses = (lacksNetwork: boolean | undefined): boolean => lacksNetwork === true && box !== undefined && hasNetwork(tool)
+  let python: string | undefined
+  const module = (reason: string): ImportFault => ({ tool, what: 'module', reason, ...python !== undefined && { python } })
   try {
-    const opened = await openCall(hosts, run, { box, once: true, onLine: () => {}, interrupted: deadline.interrupted, onPython: () => {} })
+    const { interrupted } = deadline
+    const opened = await openCall(hosts, run, { box, once: true, onLine: () => {}, interrupted, onPython: path => { python = path } })
     if (opened.kind === 'unstarted') {
-      const reason = opened.error.message.replace(unimported, '')
-      return tried({ tool, what: 'module', reason }, misses(opened.lacksNetwork) ? 'network' : doubtOf(opened.error))
+      return tried(module(opened.error.message.replace(unimported, '')), misses(opened.lacksNetwork) ? 'network' : doubtOf(opened.error))
     }
-    if (opened.kind !== 'opened') return tried({ tool, what: 'module', reason: tooLong }, 'slow')
+    if (opened.kind !== 'opened') return tried(module(tooLong), 'slow')
     const request = {
       class: run.className ?? null,
       name: tool.name,
@@ -78,7 +80,7 @@ async function tryTool (
     if (outcome.ok) return signatures ? readSignature(outcome.output) : {}
     const { error } = outcome
     const what = error.message.startsWith(unimported) ? 'module' : isRecord(error.details) && error.details['type'] !== undefined ? 'construction' : 'class'
-    return tried({ tool, what, reason: error.message.replace(unimported, '') }, misses(call.reply.lacksNetwork()) ? 'network' : doubtOf(error))
+    return tried({ ...module(error.message.replace(unimported, '')), what }, misses(call.reply.lacksNetwork()) ? 'network' : doubtOf(error))
   } finally {
     deadline.clear()
   }
