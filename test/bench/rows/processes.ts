@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { findOnPath } from '@toolyard/sandbox'
 import type { Cleanup } from '../../support/cleanup.ts'
 import { bareInput, type BareLine, type BareRequest } from '../bare-spawn.ts'
 import { ratioAtLeast, ratioAtMost, type Measure, type Stage, type Unable } from '../frame/row.ts'
@@ -14,8 +15,12 @@ const grownMb = 250
 const inFlight = 4
 /** Between calls of an agent, which thinks meanwhile. */
 const pauseMs = 60
+/** What a box may add to a script. */
+const boxMs = 3
 const largeBytes = 16 * 2 ** 20
 const rfc3339Bytes = '1970-01-01 00:00:00+00:00\n'.length
+
+type BoxRow = 'box' | 'row' | 'rate' | 'skill' | 'python' | 'output' | 'grown'
 
 /** Processes of calls, by the executors alone, beside bare spawns of the same line by a process that only spawns. */
 export const processes: Stage = {
@@ -25,6 +30,9 @@ export const processes: Stage = {
     'box-row': { what: '`cat` in a box, one right after the other, p50', yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms', target: ratioAtMost(1.05) },
     'box-rate': { what: '`cat` in a box, 4 in flight', yardstick: 'bare spawns of the bubblewrap line', unit: 'calls/s', target: ratioAtLeast(0.95) },
     skill: { what: `a skill with two flags in a box, ${pauseMs} ms after the last one, p50`, yardstick: 'a bare spawn of the bubblewrap line', unit: 'ms', target: ratioAtMost(0.45) },
+    'box-python': {
+      what: `a Python script in a box, ${pauseMs} ms after the last one, p50`, yardstick: `a bare spawn of the script in the open, and ${boxMs} ms`, unit: 'ms', target: ratioAtMost(0.9)
+    },
     'output-16mb': { what: '16 MB of stdout in a box, p50', yardstick: 'a bare spawn of the bubblewrap line that reads all of it', unit: 'ms' },
     'box-grown': { what: `\`cat\` in a box, 4 in flight, from a process with ${grownMb} MB more`, yardstick: 'a process that only spawns', unit: 'calls/s', target: ratioAtLeast(0.9) }
   },
@@ -46,7 +54,7 @@ export const processes: Stage = {
     }
     const boxRows = withoutBox(boxed) ?? await openBoxRows()
 
-    async function openBoxRows (): Promise<Record<'box' | 'row' | 'rate' | 'skill' | 'output' | 'grown', Measure>> {
+    async function openBoxRows (): Promise<Record<BoxRow, Measure | Unable>> {
       const line = await boxLine(cleanup, boxed)
       const catLine = { ...line, argv: [...line.argv, '/bin/cat'], bytes: bareInput.length }
       const date = toolOf('date', {
@@ -66,15 +74,26 @@ export const processes: Stage = {
       const print = command('print', '/bin/cat', [file])
       const output = await pair({ ...line, argv: [...line.argv, '/bin/cat', file], bytes: largeBytes }, async () => await boxed.call(print))
       const { paused, time, rate } = inBox
-      return { box: paused, row: time, rate, skill: skill.paused, output: output.time, grown: grown(cleanup, rate) }
+      const python = await pythonRow()
+      return { box: paused, row: time, rate, skill: skill.paused, python, output: output.time, grown: grown(cleanup, rate) }
     }
 
-    const boxRow = (name: 'box' | 'row' | 'rate' | 'skill' | 'output' | 'grown'): Measure | Unable => 'unable' in boxRows ? boxRows : boxRows[name]
+    async function pythonRow (): Promise<Measure | Unable> {
+      const python = findOnPath('python3', process.env['PATH'])
+      if (python === undefined) return { unable: 'python3 is not installed' }
+      const argv = [python, '-c', 'import json, sys; print(json.dumps(json.load(sys.stdin)))']
+      const script = command('python', python, argv.slice(1))
+      const { time, paused } = await pair({ argv, files: [], bytes: bareInput.length + 2 }, async () => await boxed.call(script))
+      return { yardstick: async round => boxMs + (await time.yardstick?.(round) ?? NaN), subject: paused.subject }
+    }
+
+    const boxRow = (name: BoxRow): Measure | Unable => 'unable' in boxRows ? boxRows : boxRows[name]
     return {
       box: boxRow('box'),
       'box-row': boxRow('row'),
       'box-rate': boxRow('rate'),
       skill: boxRow('skill'),
+      'box-python': boxRow('python'),
       'output-16mb': boxRow('output'),
       'box-grown': boxRow('grown')
     }
