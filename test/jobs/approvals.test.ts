@@ -8,7 +8,7 @@ import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { cancel, reach, submit } from './submission.ts'
 
-const keys = { approver: 'test-approver-key-0123456789', second: 'test-second-key-0123456789ab', other: 'test-other-tenant-key-0123456' }
+const keys = { desk: 'test-desk-approver-key-0123456789', approver: 'test-approver-key-0123456789', second: 'test-second-key-0123456789ab', other: 'test-other-tenant-key-0123456' }
 const amount = { type: 'object', properties: { amount: { type: 'number' }, note: { type: 'string' } }, required: ['amount'] }
 const program = '#!/bin/sh\necho "$(cat)" >> paid\ntail -n 1 paid\n'
 const pay = { schema: amount, command: ['./tools/bin/pay'], permissions: ['write_files'] }
@@ -31,6 +31,7 @@ const service = await createService(t, {
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
       { name: 'approver', key: keys.approver, role: 'approver' }, { name: 'second', key: keys.second, role: 'approver' },
+      { name: 'desk', key: keys.desk, role: 'approver', queue_allowlist: ['desk'] },
       { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
     ])
   }
@@ -100,6 +101,17 @@ t.test('a rule holds one call of a batch: its siblings run, it is approved by an
   const next = await hold('pay')
   t.match(next.previous, { job_id: held.job_id, arguments: { amount: 700 } })
   await cancel(client, next.job_id)
+})
+
+t.test('a key that is bound to queues sees nothing of a call before that was approved in another queue', async t => {
+  const earlier = await hold('own', { amount: 77 })
+  t.equal((await decide(earlier, 'approve')).status, 200)
+  const { results: [result] } = await call('own', { amount: 78 }, { queue: 'desk' })
+  const id = result?.job_id ?? ''
+  t.match((await show(id)).previous, { job_id: earlier.job_id })
+  t.equal((await client.request(`/v1/approvals/${earlier.job_id}`, { key: keys.desk })).status, 404)
+  t.equal((await show(id, keys.desk)).previous, null)
+  await cancel(client, id)
 })
 
 t.test('a held call says so in an async batch, to a model, and as a tool of its own', async t => {

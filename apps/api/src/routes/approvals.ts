@@ -40,8 +40,8 @@ export async function approvalRoutes (app: App, { approvals, jobs, lister, keys 
   })
 
   app.get('/approvals/:id', { schema: { params, response: { 200: ApprovalResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
-    const call = await found(request.params.id, principalOf(request))
-    return await sendJson(reply, await detail(call))
+    const principal = principalOf(request)
+    return await sendJson(reply, await detail(await found(request.params.id, principal), principal))
   })
 
   app.post('/approvals/:id', {
@@ -65,7 +65,7 @@ export async function approvalRoutes (app: App, { approvals, jobs, lister, keys 
     const refusal = refusals[result]
     if (refusal !== undefined) throw new HttpError('CONFLICT', refusal, { state: record?.state, digest: record?.digest })
     request.log.info({ key: principal.name, job: id, tool: call.tool, decision, result }, 'held call is decided')
-    return await sendJson(reply, await detail(await jobs.held(queue, id) ?? call))
+    return await sendJson(reply, await detail(await jobs.held(queue, id) ?? call, principal))
   })
 
   async function found (id: string, principal: Principal): Promise<HeldCall> {
@@ -83,9 +83,9 @@ export async function approvalRoutes (app: App, { approvals, jobs, lister, keys 
     if (keys.partOf(now) !== hold.parts.key) throw new HttpError('CONFLICT', `What the key '${keyName}' may do has changed since it submitted the call: the call can only be denied, or cancelled`)
   }
 
-  async function detail (call: HeldCall): Promise<string> {
+  async function detail (call: HeldCall, principal: Principal): Promise<string> {
     const { hold, version, arguments: args, approval } = call
-    const previous = await approvals.previous(call)
+    const previous = await approvals.previous(call, scopeOf(principal))
     const shown: ApprovalDetail = {
       ...about(call), arguments: args, version: version ?? null, program_sha256: hold.parts.program, previous: previous ?? null, approval
     }

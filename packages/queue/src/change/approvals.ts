@@ -1,5 +1,5 @@
 import type { CallError } from '@toolyard/contract'
-import { approvedCallsKey, whileAvailable, type Redis } from '@toolyard/store'
+import { approvedCallsKey, whileAvailable, type JobScope, type Redis } from '@toolyard/store'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { enterEvents } from '../queues/callback-outbox.ts'
 import { noteAnswer, type AnswerResult, type AskingJob, type GivenAnswer } from '../queues/asked-jobs.ts'
@@ -54,10 +54,14 @@ export class Approvals {
     return result
   }
 
-  /** The call of a tool that was approved last, of the same tenant, while its job is kept; not the call itself. */
-  async previous ({ tool, tenant, id: own }: Pick<DecidedJob, 'tool' | 'tenant' | 'id'>): Promise<{ job_id: string, arguments: unknown } | undefined> {
+  /**
+   * The call of a tool that was approved last, of the same tenant, while its job is kept; not the call itself, nor one of a queue
+   * that whoever asks may not see.
+   */
+  async previous ({ tool, tenant, id: own }: Pick<DecidedJob, 'tool' | 'tenant' | 'id'>, { queues }: JobScope): Promise<{ job_id: string, arguments: unknown } | undefined> {
     const [id = '', queue = ''] = (await whileAvailable(this.#parts.redis.hget(approvedCallsKey, fieldOf({ tool, tenant }))))?.split(' ') ?? []
-    const call = id === '' || id === own ? undefined : await this.#parts.jobs.held(queue, id)
+    const isSeen = id !== '' && id !== own && (queues?.includes(queue) ?? true)
+    const call = !isSeen ? undefined : await this.#parts.jobs.held(queue, id)
     return call === undefined ? undefined : { job_id: id, arguments: call.arguments }
   }
 }
