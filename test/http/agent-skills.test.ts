@@ -14,6 +14,7 @@ import { testKeys } from '../support/service.ts'
  */
 
 const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const bound = { billing: 'key-of-billing-0123456789', letters: 'key-of-letters-0123456789', skills: 'key-of-skills-0123456789' }
 const skill = (name: string, body: string): string => `---\nname: ${name}\ndescription: Fills, reads and checks ${name}: use it for every one of them\nlicense: See LICENSE.txt\n---\n${body}`
 /** What runs imports a neighbour by its place in the skill, and notes what it got in the working directory. */
 const script = `#!/usr/bin/env python3
@@ -68,7 +69,8 @@ const { client } = await injectService(t, {
     SKILL_PROGRAMS: 'python3',
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: testKeys.admin, role: 'admin' },
-      ...Object.entries(keys).map(([tenant, key]) => ({ name: tenant, key, role: 'admin', tenant }))
+      ...Object.entries(keys).map(([tenant, key]) => ({ name: tenant, key, role: 'admin', tenant })),
+      ...Object.entries(bound).map(([namespace, key]) => ({ name: namespace, key, role: 'admin', namespaces: [namespace] }))
     ])
   }
 })
@@ -110,6 +112,30 @@ t.test('a skill of 83 files and 5.5 MB reaches a model in three tiers', async t 
   t.match(active.output, /skill_run, such as/)
   for (const path of ['references/forms.md', '/skills/forms/references/forms.md']) t.match(await call('read_skill', { skill_name: 'forms', path }), { output: '# How forms are filled\n' })
   t.match(await call('read_skill', { skill_name: 'forms', path: '../../../layer.json' }), { ok: false, error: { code: 'TOOL_FAILED' } })
+})
+
+t.test('a key that is bound to namespaces sees the skills of these, over HTTP and as prompts, resources and skills of MCP', async t => {
+  const seen: Record<keyof typeof bound, string[]> = { billing: [], letters: ['letters'], skills: ['forms', 'letters', 'sheets'] }
+  for (const [namespace, names] of Object.entries(seen)) {
+    const key = bound[namespace as keyof typeof bound]
+    const { body } = await client.request<{ skills: Array<{ name: string }>, count: number, prompt: string }>('/v1/skills', { key })
+    const shown = body.skills.map(({ name }) => name)
+    t.same(shown.filter(name => seen.skills.includes(name)).sort(), names, namespace)
+    if (namespace !== 'skills') t.equal(body.count, names.length)
+    t.equal(body.prompt.includes('sheets'), names.includes('sheets'))
+    const rpc = async (method: string, params: object): Promise<{ result?: Record<string, unknown>, error?: object }> => (await client.request<object>('/mcp', {
+      key,
+      headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...'uri' in params && { 'mcp-name': String(params.uri) }, ...'name' in params && { 'mcp-name': String(params.name) } },
+      body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } }
+    })).body
+    for (const list of ['prompts/list', 'resources/list', 'skills/list']) {
+      const text = JSON.stringify((await rpc(list, {})).result)
+      for (const name of seen.skills) t.equal(text.includes(name), names.includes(name), `${namespace} ${list} ${name}`)
+    }
+    t.match((await rpc('prompts/get', { name: 'sheets' })).error, names.includes('sheets') ? undefined : { message: /Unknown prompt/ })
+    for (const method of ['resources/read', 'skills/get']) t.equal((await rpc(method, { uri: 'skill://sheets/SKILL.md' })).error === undefined, names.includes('sheets'), `${namespace} ${method}`)
+    t.equal((await rpc('resources/directory/read', { uri: 'skill://sheets/' })).error === undefined, names.includes('sheets'))
+  }
 })
 
 t.test('its scripts run in sessions of two tenants, and neither sees what the other wrote', async t => {

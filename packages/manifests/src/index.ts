@@ -1,6 +1,7 @@
 export type { BuiltinPolicy } from './builtin/policy.ts'
 export type { SkillOptions } from './skill/tools/options.ts'
 export { skillsPrompt } from './skill/prompt.ts'
+export { skillsNamespace } from './skill/agent/tools.ts'
 export type { Skill, SkillSettings } from './layer/skill.ts'
 export { loadRegistry, type Registry } from './registry/registry.ts'
 export type { RegisteredTool } from './registry/registration.ts'

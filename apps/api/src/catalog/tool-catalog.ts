@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { permissions, publishableNamePattern, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
-import { admitTool, createPause, keyRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, createPause, keyRefusal, providerTool, skillsNamespace, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
 import { deferredTools, type DeferredList } from './deferred-list.ts'
 import type { JobTypes } from './job-types.ts'
 import { ToolSearch } from './search/tool-search.ts'
@@ -21,6 +21,8 @@ export interface Publication {
   deferred: (list: DeferredList) => Promise<Published>
   tools: readonly Tool[]
   skills: SkillList
+  /** The same with their files: those of the namespaces of the key. */
+  visibleSkills: readonly Skill[]
   /** The tools themselves, in the order in which they are listed. */
   visible: readonly Tool[]
   /** What clients of MCP see as prompts, and as resources. */
@@ -80,7 +82,8 @@ export class ToolCatalog {
     const { permissions: held, namespaces } = key
     const allowed = permissions.filter(each => held === undefined || held.includes(each))
     const bounds = JSON.stringify([allowed, namespaces === undefined ? null : [...namespaces].sort()])
-    const publication = this.#publications.get(bounds) ?? publish(this.#registry, this.#visibleTools(key), this.#options)
+    const known = this.#publications.get(bounds)
+    const publication = known ?? publish(visibleSkills(this.#registry, key), this.#visibleTools(key), this.#options)
     // The one that was asked for last is the last to go.
     this.#publications.delete(bounds)
     this.#publications.set(bounds, publication)
@@ -125,12 +128,18 @@ export class ToolCatalog {
   }
 }
 
-function publish (registry: Registry, all: readonly Tool[], { contextMode, listMax }: CatalogOptions): Publication {
+/** A skill is of the namespace of its own tools, and of that of the tools which read and run all skills. */
+function visibleSkills (registry: Registry, { namespaces }: KeyBounds): readonly Skill[] {
+  const skills = registry.skills()
+  if (namespaces === undefined || namespaces.includes(skillsNamespace)) return skills
+  return skills.filter(({ name }) => namespaces.includes(name))
+}
+
+function publish (skills: readonly Skill[], all: readonly Tool[], { contextMode, listMax }: CatalogOptions): Publication {
   const callable = all.filter(({ publishAs }) => publishAs === undefined)
   const found = callable.filter(tool => !isOfCatalogue(tool))
   // A model that sees all tools at once needs no search.
   const tools = found.length > listMax ? callable : found
-  const skills = registry.skills()
   const bodies = new Map<string, Promise<Published>>()
   return {
     count: tools.length,
@@ -152,6 +161,7 @@ function publish (registry: Registry, all: readonly Tool[], { contextMode, listM
       const texts = await deferredTools(callable, list)
       return bodyOf(texts, list.format, callable)
     },
+    visibleSkills: skills,
     skills: {
       ok: true,
       skills: skills.map(listedSkill),

@@ -5,6 +5,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Skill } from '@toolyard/manifests'
 import type { Approvals } from '@toolyard/queue'
 import type { FastifyBaseLogger } from 'fastify'
 import { Answerer } from '../invocation/answerer.ts'
@@ -64,7 +65,8 @@ export class Protocol {
   readonly #handlers: { stream: McpHttpHandler, other: McpHttpHandler }
 
   constructor (parts: ProtocolParts) {
-    const skills = new SkillResources(() => parts.catalog.registry.skills(), parts.log)
+    const told = new WeakSet<Skill>()
+    const skills = (visible: readonly Skill[]): SkillResources => new SkillResources(visible, parts.log, told)
     this.#parts = { ...parts, answerer: new Answerer(parts.approvals), skills }
     const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo, 'modern'), {
       legacy: 'reject',

@@ -1,4 +1,5 @@
 import { fromJsonSchema, ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server'
+import type { Skill } from '@toolyard/manifests'
 import type { McpSessionChange, McpSessions } from '@toolyard/store'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
 import { placeOfCall } from '../call/call-meta.ts'
@@ -12,7 +13,7 @@ import type { ToolCallParts } from '../call/tool-call.ts'
 
 export interface OfferParts extends ToolCallParts {
   catalog: ToolCatalog
-  skills: SkillResources
+  skills: (visible: readonly Skill[]) => SkillResources
   sessions: McpSessions
   /** Whether every call must name a session: without one nothing of the workspace is seen. */
   sessionsRequired: boolean
@@ -38,8 +39,8 @@ export function serveOffers (
   server: Server, exchange: Exchange, parts: OfferParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
 ): void {
   const publication = parts.catalog.publication(exchange.principal)
-  const skills = parts.catalog.registry.skills()
-  const book = parts.skills
+  const skills = publication.visibleSkills
+  const book = parts.skills(skills)
   const of = (context: ServerContext): Resources => {
     const hasWorkspace = !parts.sessionsRequired || placeOfCall(context, exchange.place).session !== undefined
     const seesWorkspace = hasWorkspace && exchange.principal.role === 'admin'

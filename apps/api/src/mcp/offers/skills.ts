@@ -19,16 +19,17 @@ export interface SkillEntry {
   resources: Array<{ uri: string, digest: string, size: number }>
 }
 
-/** The skills of the registry, as files. */
+/** Skills, as files. */
 export class SkillResources {
-  readonly #skills: () => readonly Skill[]
+  readonly #skills: readonly Skill[]
   readonly #log: FastifyBaseLogger
   /** Skills that were told to be unfit, so that each is told once. */
-  readonly #told = new WeakSet<Skill>()
+  readonly #told: WeakSet<Skill>
 
-  constructor (skills: () => readonly Skill[], log: FastifyBaseLogger) {
+  constructor (skills: readonly Skill[], log: FastifyBaseLogger, told: WeakSet<Skill>) {
     this.#skills = skills
     this.#log = log
+    this.#told = told
   }
 
   /** Every skill that has a name and a description as the specification wants them, in order. */
@@ -84,7 +85,7 @@ export class SkillResources {
   }
 
   #published (): Skill[] {
-    return this.#skills().filter(skill => {
+    return this.#skills.filter(skill => {
       const isFit = skill.frontMatter['name'] === skill.name && namePattern.test(skill.name) && skill.description !== ''
       if (!isFit) this.#tell(skill, 'its SKILL.md must have a description, and a name of lower case letters, digits and single hyphens')
       return isFit
