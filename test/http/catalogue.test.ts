@@ -68,6 +68,12 @@ t.test('search_tools finds tools by what they do, with their schemas, and call_t
   t.match(digits.text, '"output":{"a":0}')
 })
 
+t.test('a found tool that is longer than an answer is cut without a word of output_read, since no job has it', async t => {
+  const { body } = await client.request<{ results: CallResult[], messages: object[] }>('/v1/agent-tools/invoke-batch?format=chat&max_output_chars=1000', { body: { calls: [{ call_id: 'c', name: 'search_tools', arguments: { query: 'output_read' } }] } })
+  t.match(body.results, [{ ok: true, output: { truncated: true } }])
+  t.notMatch(JSON.stringify(body), /output_(read|search) with/)
+})
+
 t.test('GET /v1/agent-tools?search= gives the best tools in the shape of a provider; namespace narrows, limit bounds', async t => {
   t.equal((await listed('?search=invoice+export')).names[0], 'export_invoice')
   t.equal((await listed('?search=invoice&limit=3')).names.length, 3)

@@ -16,9 +16,12 @@ const lines = `#!/usr/bin/env node
 process.stderr.write('began\\nhalf way: 50 %\\ndone\\n')
 process.stdout.write(Array.from({ length: 20000 }, (_, line) => 'line ' + (line + 1) + ' of a long text 😀').join('\\n'))
 `
+const odd = `#!/usr/bin/env node
+process.stdout.write(JSON.stringify({ ['k'.repeat(30000)]: 'needle', quotes: '"'.repeat(700) + 'thread' + '\\x01'.repeat(2000) }))
+`
 const { client } = await injectService(t, {
-  files: { ...programs, 'tools/bin/rows': rows, 'tools/bin/lines': lines },
-  tools: [...entries, { name: 'rows', command: ['./tools/bin/rows'] }, { name: 'lines', command: ['./tools/bin/lines'] }],
+  files: { ...programs, 'tools/bin/rows': rows, 'tools/bin/lines': lines, 'tools/bin/odd': odd },
+  tools: [...entries, { name: 'rows', command: ['./tools/bin/rows'] }, { name: 'lines', command: ['./tools/bin/lines'] }, { name: 'odd', command: ['./tools/bin/odd'] }],
   env: {
     MAX_OUTPUT_BYTES: '2097152',
     API_KEYS_JSON: JSON.stringify([
@@ -223,6 +226,17 @@ t.test('a batch that searches outputs takes a few threads, however many calls it
   clearInterval(timer)
   t.equal(results.filter(({ ok }) => ok).length, 20)
   t.ok(most <= before + 5, `${before} threads, then ${most}`)
+})
+
+t.test('what output_search finds fits into the shortest answer: a long pointer is left out, and a line begins at the match', async t => {
+  const job = await jobOf('odd')
+  for (const [pattern, line] of [['needle', 2], ['thread', 3]] as const) {
+    const found = await part('output_search', { job_id: job, pattern }, { max_output_chars: 1_000 })
+    t.match(found, { matches: [{ line, text: pattern }] })
+    t.ok(JSON.stringify(found).length <= 1_000)
+  }
+  const long = await part('output_search', { job_id: job, pattern: 'needle' })
+  t.equal(long.matches[0]?.pointer, undefined, 'output_read takes none of this length')
 })
 
 t.test('a model that does not see the tools is told of none', async t => {

@@ -27,6 +27,8 @@ const lineChars = 500
 const leadChars = 100
 /** The same of a line beside one that matches. */
 const contextChars = 200
+/** UTF-16 units of a pointer that `output_read` takes. */
+const pointerChars = 2_000
 /** What the other fields of an answer take at most. */
 const fieldChars = 200
 
@@ -50,13 +52,13 @@ export function searchOutput ({ source, args, about, room }: SearchTask): string
   const matches: Match[] = []
   let size = JSON.stringify(about).length + fieldChars
   let next: string | undefined
-  for (const match of matchesIn(lines, pattern, args)) {
+  for (const { match, lead } of matchesIn(lines, pattern, args)) {
     const length = JSON.stringify(match).length + 1
     if (matches.length === args.limit || (matches.length > 0 && size + length > room)) {
       next = `${match.line}:${match.column - 1}`
       break
     }
-    matches.push(matches.length === 0 && size + length > room ? withoutContext(match) : match)
+    matches.push(matches.length === 0 ? fitting(match, lead, room - size) : match)
     size += length
   }
   const more = next === undefined ? {} : { next_cursor: next }
@@ -75,7 +77,7 @@ function compiled ({ pattern, case_sensitive: isSensitive }: SearchArguments): R
 /** A long line has as many matches as are far enough from each other to be shown one by one. */
 function * matchesIn (
   lines: ReadonlyArray<{ text: string } | JsonLine>, pattern: RE2JS, { context, cursor }: SearchArguments
-): Generator<Match> {
+): Generator<{ match: Match, lead: number }> {
   const [fromLine = 1, fromColumn = 0] = (cursor ?? '1:0').split(':').map(Number)
   const begin = Math.max(0, fromLine - 1)
   let offset = 0
@@ -86,9 +88,10 @@ function * matchesIn (
       for (let from = index === begin ? Math.min(fromColumn, text.length) : 0; from <= text.length && matcher.find(from);) {
         const at = matcher.start()
         const shownFrom = Math.max(0, Math.min(at - leadChars, text.length - lineChars))
-        const place = 'pointer' in line ? { pointer: line.pointer } : { offset: offset + at }
+        const place = 'pointer' in line ? pointerOf(line) : { offset: offset + at }
         const around = contextOf(lines, index, context)
-        yield { line: index + 1, column: at + 1, ...place, text: shown(text, shownFrom, lineChars), ...around }
+        const match = { line: index + 1, column: at + 1, ...place, text: shown(text, shownFrom, lineChars), ...around }
+        yield { match, lead: at - shownFrom }
         from = Math.max(shownFrom + lineChars, matcher.end(), at + 1)
       }
     }
@@ -102,8 +105,23 @@ function contextOf (lines: ReadonlyArray<{ text: string }>, index: number, count
   return { before: texts(index - count, index), after: texts(index + 1, index + 1 + count) }
 }
 
-function withoutContext ({ before: _, after: __, ...match }: Match): Match {
-  return match
+/** One that `output_read` takes; what has a longer one is read by its line. */
+function pointerOf ({ pointer }: JsonLine): Pick<Match, 'pointer'> {
+  return pointer.length <= pointerChars ? { pointer } : {}
+}
+
+/** A match with as much around it as there is room for: an answer that were cut would be no JSON. */
+function fitting (match: Match, lead: number, room: number): Match {
+  const fits = (each: Match): boolean => JSON.stringify(each).length < room
+  if (fits(match)) return match
+  const { before: _, after: __, ...bare } = match
+  if (fits(bare)) return bare
+  const { pointer: ___, ...own } = bare
+  let { text } = own
+  text = shown(text, lead, text.length - 1)
+  while (!fits({ ...own, text }) && text.length > 1) text = shown(text, 0, text.length >> 1)
+  const isPointed = match.pointer !== undefined && fits({ ...own, text, pointer: match.pointer })
+  return { ...own, text, ...isPointed && match.pointer !== undefined && { pointer: match.pointer } }
 }
 
 /** Without the halves of characters at its ends. */

@@ -17,6 +17,8 @@ export function readForModel (outputs: OutputStore, maxOutputChars: number | und
 export function cutNotice (
   { jobId, bytes, from }: { jobId: string, bytes: string, from: number }, { services }: Publication
 ): string | undefined {
+  // What found tools are is kept nowhere.
+  if (jobId === '') return undefined
   const ways = [
     ...services.has('output_read') ? [`output_read with {"job_id": "${jobId}", "offset": ${from}} reads on`] : [],
     ...services.has('output_search') ? [`output_search with {"job_id": "${jobId}", "pattern": ...} finds lines in it`] : []
