@@ -90,6 +90,18 @@ t.test('a call that has not ended within timeoutMs is answered too, with its job
   t.equal((await toolyard.cancel(id)).status, 'cancelled')
 })
 
+t.test('a call that waits for an approval is answered at once, with a message for the model', async t => {
+  const begun = performance.now()
+  const held = { id: 'c0', type: 'function' as const, function: { name: 'hold', arguments: '{}' } }
+  const answers = await toolyard.invoke([held, { ...messages.chat.tool_calls[0], id: 'c1' }])
+  t.match(answers, [{ tool_call_id: 'c0', content: /"pending":true.*has not run/ }, { tool_call_id: 'c1', content: sum }])
+  if (withoutPython === false) {
+    const sent = JSON.stringify([[held]])
+    t.match(await runPython('invoke.py', [sent], { TOOLYARD_URL: service.api.address, TOOLYARD_API_KEY: testKeys.admin }), /has not run/)
+  }
+  t.ok(performance.now() - begun < 60_000, 'nobody waits for ten minutes')
+})
+
 t.test('tools come in the requested form', async t => {
   t.match((await toolyard.tools()).find(tool => tool.function.name === 'add'), { type: 'function', function: { parameters: { type: 'object' } } })
   t.match((await toolyard.tools('responses')).find(tool => tool.name === 'add'), { type: 'function', parameters: { type: 'object' }, strict: false })

@@ -38,6 +38,7 @@ export const clientTools = [
   { name: 'add', description: 'Adds two numbers', schema: numbers, command: ['./tools/bin/add'] },
   { name: 'echo', description: 'Says what it gets', schema: { type: 'object' }, command: ['./tools/bin/echo'] },
   { name: 'fail', description: 'Fails', schema: { type: 'object' }, command: ['./tools/bin/fail'] },
+  { name: 'hold', description: 'Is held', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: 'required' },
   { name: 'long', description: 'Says much', schema: { type: 'object' }, command: ['./tools/bin/long'] },
   { name: 'wait_for', description: 'Waits for a file', schema: file, command: ['./tools/bin/wait_for'], timeoutSec: 120 }
 ]

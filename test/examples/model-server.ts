@@ -41,7 +41,7 @@ export interface ModelServer {
 export async function startModelServer (t: Cleanup, script: Script): Promise<ModelServer> {
   const faults: string[] = []
   const server = createServer((request, response) => {
-    void text(request).then(body => {
+    void text(request).then(async body => {
       const provider = providers[request.url?.split('?')[0] ?? '']
       const parsed = JSON.parse(body) as { stream?: boolean }
       const conversation = provider?.read(parsed as never)
@@ -52,7 +52,7 @@ export async function startModelServer (t: Cleanup, script: Script): Promise<Mod
         return
       }
       const { answered = [] } = conversation ?? {}
-      const turn = script(answered.map(answer => answer.text))
+      const turn = await script(answered.map(answer => answer.text))
       if (parsed.stream === true) sendFrames(response, provider?.stream(turn, answered.length) ?? [])
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(provider?.whole(turn, answered.length)))
     })

@@ -3,8 +3,8 @@ export interface ScriptedCall { id: string, name: string, args: Record<string, u
 /** What the model says next. */
 export type Turn = { calls: ScriptedCall[] } | { text: string }
 
-/** A model's mind: what it says next, by the answers that it has had, in order. It remembers its own calls. */
-export type Script = (answers: readonly string[]) => Turn
+/** A model's mind: what it says next, by the answers that it has had, in order. It remembers its own calls, and may think for a while. */
+export type Script = (answers: readonly string[]) => Turn | Promise<Turn>
 
 /**
  * A call that goes on until a file is there, beside one that ends at once; then a call on that one's output, beside one

@@ -1,3 +1,4 @@
+import type { SubmitJobResponse } from '@toolyard/contract'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient, type Answer, type RequestOptions } from '../support/client.ts'
 import type { Ledger } from './calls.ts'
@@ -9,6 +10,17 @@ import { soakKeys } from './world.ts'
 const answerMs = 90_000
 /** How long a request is repeated that finds no service. */
 const patienceMs = 120_000
+
+/** Who does one operation after the other. */
+export interface Actor {
+  world: World
+  ledger: Ledger
+  random: Random
+  caller: Caller
+  /** How many operations it has done. */
+  count: number
+  name: string
+}
 
 /** Who asks the service for things: any key, any API. */
 export class Caller {
@@ -64,5 +76,22 @@ export class Caller {
   /** Where an event stream is opened. */
   address (): string {
     return this.#random.pick(this.#world.members.filter(({ kind }) => kind === 'api')).process.address
+  }
+}
+
+/** Submits a job with a key until it is answered, and says which id it got. */
+export async function submit (
+  { ledger, random, caller, name, count }: Actor, body: object, marks: string[], note: (id: string) => void
+): Promise<void> {
+  const options = { body, headers: { 'idempotency-key': `${name}-${count}` } }
+  const key = caller.key()
+  ledger.history.add(`submits ${JSON.stringify(body)}`, ...marks)
+  for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) {
+    const answer = await caller.until<SubmitJobResponse>(key, '/v1/jobs', options)
+    ledger.history.add(`answered ${answer.status}: ${answer.text.slice(0, 300)}`, ...marks)
+    if (answer.status === 200 || answer.status === 201) note(answer.body.job.id)
+    else if (answer.status === 409) ledger.count('answers 409')
+    // What it depends on may have been lost, or cancelled.
+    else if (answer.status !== 400 && answer.status !== 404) ledger.doubt(`a job was answered with ${answer.status}: ${answer.text.slice(0, 300)}`, ...marks)
   }
 }

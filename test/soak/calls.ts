@@ -18,6 +18,8 @@ export interface Ask {
   callback: string | undefined
   /** Whether a cancel was answered with `cancelled`, or with `already finished`. */
   cancel: 'cancelled' | 'finished' | undefined
+  /** What was said about it, and taken, where it needs an approval. */
+  decisions: Set<'approve' | 'deny'>
 }
 
 /** A workflow that was asked for; its steps are asks of their own. */
@@ -54,7 +56,16 @@ export class Ledger {
 
   ask (mark: string, tool: SoakTool, rest: Partial<Pick<Ask, 'maxRuns' | 'after' | 'callback'>> = {}): Ask {
     const ask: Ask = {
-      mark, tool, maxRuns: 1, after: [], callback: undefined, jobIds: new Set(), ends: new Set(), cancel: undefined, ...rest
+      mark,
+      tool,
+      maxRuns: 1,
+      after: [],
+      callback: undefined,
+      jobIds: new Set(),
+      ends: new Set(),
+      cancel: undefined,
+      decisions: new Set(),
+      ...rest
     }
     this.asks.push(ask)
     return ask

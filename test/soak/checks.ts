@@ -21,7 +21,7 @@ const wakeMs = 10_000
 
 /** Codes with which a call of each tool may end, beside those that any may end with. */
 const codesOf: Record<Ask['tool'], readonly string[]> = {
-  once: [], again: [], talks: [], large: [], record: [], flaky: ['TOOL_FAILED'], forks: ['TOOL_TIMEOUT']
+  once: [], again: [], talks: [], large: [], record: [], flaky: ['TOOL_FAILED'], forks: ['TOOL_TIMEOUT'], held: ['APPROVAL_DENIED', 'APPROVAL_EXPIRED']
 }
 const anyCode = ['ok', 'WORKER_LOST', 'JOB_CANCELLED', 'QUEUE_FULL', 'TIMEOUT']
 
@@ -93,6 +93,9 @@ function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: {
     const mayEnd = [...anyCode, ...codesOf[tool], ...ask.after.length > 0 ? ['DEPENDENCY_BLOCKED'] : []]
     if (!mayEnd.includes(end)) ledger.doubt(`${mark} (${tool}) ended with ${end}: ${JSON.stringify(job?.error)}`, mark)
   }
+  if (tool === 'held' && runs > 0 && !ask.decisions.has('approve')) ledger.doubt(`${mark} ran without an approval`, mark)
+  if (ask.decisions.size > 1) ledger.doubt(`${mark} was approved and denied`, mark)
+  if (ask.decisions.has('deny') && (runs > 0 || ends.has('APPROVAL_EXPIRED'))) ledger.doubt(`${mark} was denied, ran ${runs} times and ended with ${[...ends].join()}`, mark)
   if (ends.has('ok') && runs === 0) ledger.doubt(`${mark} succeeded and has not run`, mark)
   if (tool === 'again' && job?.error?.code === 'WORKER_LOST' && !job.error.message.includes('given up')) ledger.doubt(`${mark} may run again, and ended with WORKER_LOST: ${job.error.message}`, mark)
   if (ask.cancel === 'cancelled' && job !== undefined && job.status !== 'cancelled') ledger.doubt(`${mark} was cancelled, and is ${job.status}`, mark)

@@ -1,23 +1,13 @@
-import type { FileList, InvokeBatchResponse, JobList, JobResponse, SessionView, SubmitJobResponse } from '@toolyard/contract'
+import type { FileList, InvokeBatchResponse, JobList, JobResponse, SessionView } from '@toolyard/contract'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openReader, type EventReader } from '../streams/event-reader.ts'
 import type { Answer, RequestOptions } from '../support/client.ts'
 import type { Cleanup } from '../support/cleanup.ts'
-import type { Caller } from './caller.ts'
+import { submit, type Actor } from './caller.ts'
 import type { Ask, Ledger } from './calls.ts'
+import { heldCall } from './held-calls.ts'
 import type { Random } from './random.ts'
 import { toolNames, type SoakTool } from './tools.ts'
-import type { World } from './world.ts'
-
-export interface Actor {
-  world: World
-  ledger: Ledger
-  random: Random
-  caller: Caller
-  /** How many operations it has done. */
-  count: number
-  name: string
-}
 
 type Operation = (actor: Actor) => Promise<void>
 
@@ -25,7 +15,7 @@ const queues = ['default', 'default', 'a:b', 'c.d', 'e-f']
 
 /** Everything that a caller can do, with how often it does so. */
 const operations: ReadonlyArray<readonly [weight: number, operation: Operation]> = [
-  [10, batch], [8, job], [4, workflow], [4, cancel], [2, follow], [2, page], [2, look], [2, session]
+  [10, batch], [8, job], [4, workflow], [4, cancel], [2, follow], [2, page], [2, look], [2, session], [4, heldCall]
 ]
 
 /** Does one operation after the other until `isOver`. */
@@ -104,23 +94,6 @@ async function job (actor: Actor): Promise<void> {
     ...(callback === undefined ? {} : { callback_url: world.receiver.url + callback })
   }
   await submit(actor, body, [mark], id => { ledger.named(ask, id) })
-}
-
-/** Submits a job with a key until it is answered, and says which id it got. */
-async function submit (
-  { ledger, random, caller, name, count }: Actor, body: object, marks: string[], note: (id: string) => void
-): Promise<void> {
-  const options = { body, headers: { 'idempotency-key': `${name}-${count}` } }
-  const key = caller.key()
-  ledger.history.add(`submits ${JSON.stringify(body)}`, ...marks)
-  for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) {
-    const answer = await caller.until<SubmitJobResponse>(key, '/v1/jobs', options)
-    ledger.history.add(`answered ${answer.status}: ${answer.text.slice(0, 300)}`, ...marks)
-    if (answer.status === 200 || answer.status === 201) note(answer.body.job.id)
-    else if (answer.status === 409) ledger.count('answers 409')
-    // What it depends on may have been lost, or cancelled.
-    else if (answer.status !== 400 && answer.status !== 404) ledger.doubt(`a job was answered with ${answer.status}: ${answer.text.slice(0, 300)}`, ...marks)
-  }
 }
 
 /** A workflow of three steps. */

@@ -77,6 +77,8 @@ export const soakTools = [
   entry('once', 'stamp'),
   entry('again', 'stamp', { idempotent: true }),
   entry('flaky', 'flaky'),
+  // Nobody decides about some of them.
+  entry('held', 'stamp', { approval: { expires_sec: 60 } }),
   entry('talks', 'talks'),
   entry('large', 'large'),
   { ...entry('odd', 'odd', { permissions: ['write_files'] }), schema: { type: 'object' } },
@@ -85,6 +87,6 @@ export const soakTools = [
 ]
 
 /** A tool whose runs are counted. */
-export type SoakTool = 'once' | 'again' | 'flaky' | 'talks' | 'large' | 'forks' | 'record'
-/** Those that can be called here. */
+export type SoakTool = 'once' | 'again' | 'flaky' | 'talks' | 'large' | 'forks' | 'record' | 'held'
+/** Those that can be called here, and end by themselves. */
 export const toolNames: readonly SoakTool[] = ['once', 'again', 'flaky', 'talks', 'large', 'forks', ...hasPython() ? ['record' as const] : []]

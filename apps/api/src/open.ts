@@ -119,7 +119,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   })
   const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
   const canceller = new JobCanceller(commands, queues)
-  const approvals = new Approvals({ redis: commands, queues, jobs, canceller })
+  const approvals = new Approvals({ redis: commands, replicas, queues, jobs, canceller })
   const lister = new JobLister({ redis: commands, directory, queues })
   const finished = new FinishedJobs({ redis: commands, queues, canceller, retention })
   const parts = { redis: commands, lister, canceller, finished }

@@ -62,7 +62,7 @@ def invoke(transport: Transport, stop: Stop, message: Any, waiting: Waiting) -> 
     # All are under way before one is waited for.
     for batch, own in zip(batches[:-1], keys[:-1]):
         _send(transport, stop, batch, waiting, own, 0.1)
-    answers = [_batch(transport, stop, batch, waiting, own, until) for batch, own in zip(batches, keys)]
+    answers = [_batch(transport, stop, batch, waiting, own, until, for_model=True) for batch, own in zip(batches, keys)]
     return join_answers([answer["messages"] for answer in answers])
 
 
@@ -172,18 +172,24 @@ def new_key() -> str:
     return uuid.uuid4().hex
 
 
-def _batch(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiting, key: str, until: float) -> Any:
+def _batch(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiting, key: str, until: float, *, for_model: bool = False) -> Any:
     """A batch that is sent again with the same key gets the answers of the same jobs: so pending calls are waited for."""
     while True:
         started = time.monotonic()
         wait = waiting.wait if waiting.timeout == 0 else max(0.1, min(waiting.wait, until - started))
         answer = _send(transport, stop, body, waiting, key, wait)
-        # Of `job_result` the model has said itself how long it waits.
-        pending = any(result.get("pending") and result["name"] != "job_result" for result in answer["results"])
+        pending = any(_is_waited_for(result, for_model=for_model) for result in answer["results"])
         if time.monotonic() >= until or not pending:
             return answer
         if time.monotonic() - started < wait:
             stop.sleep(_PAUSE)
+
+
+def _is_waited_for(result: CallResult, *, for_model: bool) -> bool:
+    # Of `job_result` the model has said itself how long it waits, and it is told of a call that waits for a person.
+    if not result.get("pending") or result["name"] == "job_result":
+        return False
+    return not (for_model and result.get("error", {}).get("code") in {"HELD", "INPUT_REQUIRED"})
 
 
 def set_secret(transport: Transport, stop: Stop, name: str, body: dict[str, Any]) -> None:

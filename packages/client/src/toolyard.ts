@@ -102,7 +102,8 @@ export class Toolyard {
 
   /**
    * Runs the calls of a model's message and gives what to append to the conversation: one answer for each call, also for
-   * one that failed. It waits until all have ended, or `timeoutMs` has: then the answer to such a call names its job.
+   * one that failed. It waits until all have ended, or `timeoutMs` has: then the answer to such a call names its job. So does that
+   * to a call which waits for a person's approval or answer: for those it doesn't wait.
    *
    * @param message as the provider's library gave it: a message or a whole answer of chat completions, the Responses API,
    *   Anthropic, Gemini, Bedrock, Ollama, Mistral or Cohere, a message of LangChain's, a result of the AI SDK, or the list
@@ -123,7 +124,7 @@ export class Toolyard {
     if (message === null || message === undefined) return []
     const key = options.idempotencyKey ?? newKey()
     const batches = batchesOf(message).map(async (body, index) =>
-      (await this.#batch(body, { ...options, idempotencyKey: index === 0 ? key : `${key}-${index}` })).messages ?? [])
+      (await this.#batch(body, { ...options, idempotencyKey: index === 0 ? key : `${key}-${index}` }, true)).messages ?? [])
     return joinAnswers(await Promise.all(batches))
   }
 
@@ -180,7 +181,7 @@ export class Toolyard {
   }
 
   /** A batch that is sent again with the same key gets the answers of the same jobs: this is how pending calls are waited for. */
-  async #batch (body: object, options: InvokeOptions & { idempotencyKey: string }): Promise<BatchAnswer> {
+  async #batch (body: object, options: InvokeOptions & { idempotencyKey: string }, isForModel = false): Promise<BatchAnswer> {
     const { queue, session, timeoutMs = 600_000, waitMs = 15_000, maxOutputChars: chars, idempotencyKey, signal } = options
     const end = performance.now() + timeoutMs
     for (;;) {
@@ -200,8 +201,9 @@ export class Toolyard {
         signal,
         answerMs: wait
       }, { results: list(record({})) })
-      // Of `job_result` the model has said itself how long it waits.
-      const isPending = answer.results.some(result => result.pending === true && result.name !== 'job_result')
+      // Of `job_result` the model has said itself how long it waits, and it is told of a call that waits for a person.
+      const isPending = answer.results.some(({ pending, name, error }) => pending === true && name !== 'job_result' &&
+        !(isForModel && (error?.code === 'HELD' || error?.code === 'INPUT_REQUIRED')))
       if (performance.now() >= end || !isPending) return answer
       if (performance.now() - started < wait) await sleep(pauseMs, signal)
     }

@@ -21,6 +21,8 @@ export async function changedSince (
   }
   const digest = approvalDigest({ ...data, arguments: args }, now)
   if (digest === approved) return undefined
-  const changed = now.key !== parts.key ? 'its key' : now.program !== parts.program ? "the tool's program" : "the tool's entry in its manifest"
+  const changed = now.key !== parts.key
+    ? 'its key'
+    : now.program !== parts.program ? "the tool's program" : now.entry !== parts.entry ? "the tool's entry in its manifest" : 'the call itself'
   return { digest, changed: `${changed} changed after the call was submitted` }
 }

@@ -149,7 +149,8 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
     const timeoutMs = job.data.timeoutSec * 1_000
     // To count the files of a large session takes seconds of the call's time.
     const usedMs = Math.floor((performance.now() - enteredAt) / 1_000) * 1_000
-    if (!idempotent && !await job.begin()) return { ok: false, taken: true }
+    // That an approved call has run must not be forgotten either, or it could be denied later.
+    if ((!idempotent || job.data.hold !== undefined) && !await job.begin()) return { ok: false, taken: true }
     run.mayRepeat = idempotent
     const context = trace === undefined ? originContext(job) : trace.begin(deps.sandbox.stateOf(tool))
     const outcome = await deps.executors.run(tool, admitted.arguments, {

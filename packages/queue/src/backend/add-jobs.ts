@@ -8,6 +8,8 @@ export interface AddedJob {
   id: string
   /** What the index of the queue gets, one or two: see `JobIndex`. */
   entries: readonly string[]
+  /** It waits for an approval: the index of those gets the same. */
+  isHeld: boolean
   /** For so many seconds no other job with this id is made, even when this one is gone; 0: no such bound. */
   idempotencySec: number
   /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. */
@@ -43,8 +45,9 @@ export class JobGoneError extends Error {
 /** How jobs get into one queue. */
 export interface Adder {
   plain: ScriptCall
-  /** The keys of the queue's index and its settings. */
+  /** The keys of the queue's indexes and its settings. */
   created: string
+  held: string
   meta: string
   /** Those that must have the jobs. */
   replicas: Replicas | undefined
@@ -59,11 +62,11 @@ type AddRun = ScriptRun & { calls: readonly AddCall[] }
 
 /** See `JobBackend.addAll`. */
 export async function addJobs (
-  redis: Redis, jobs: readonly AddedJob[], { plain: shared, created, meta, replicas, keyOf, commandOf, errorOf }: Adder
+  redis: Redis, jobs: readonly AddedJob[], { plain: shared, created, held, meta, replicas, keyOf, commandOf, errorOf }: Adder
 ): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const runs: AddRun[] = []
-  for (const { id, entries: [entry = '', tenantEntry = ''], idempotencySec, plain: made, general } of jobs) {
+  for (const { id, entries: [entry = '', tenantEntry = ''], isHeld, idempotencySec, plain: made, general } of jobs) {
     const once = idempotencySec === 0 ? '' : idempotencySec
     if (made !== undefined) {
       const { name, data, opts, timestamp, priority } = made
@@ -72,7 +75,7 @@ export async function addJobs (
     }
     const { name, args } = await commandOf(id, general())
     if (!isAdding(name)) throw new Error(`BullMQ adds a job with '${name}'`)
-    const call = { id, ...jobScripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter')], [entry, once, tenantEntry]) }
+    const call = { id, ...jobScripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter'), held], [entry, once, tenantEntry, isHeld ? 1 : '']) }
     runs.push({ script: jobScripts[name].script, calls: [call] })
   }
   if (plain.length > 0) {

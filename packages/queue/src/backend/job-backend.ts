@@ -10,6 +10,7 @@ import { JobRuns } from './job-runs.ts'
 import { JobSettler, type End, type Ended, type EndReply } from './job-settler.ts'
 import { lockMs } from './timed/lock-renewal.ts'
 import { runAgain, type RunAgain, type RunAgainResult } from './run-again.ts'
+import { heldKey } from '../record/approval.ts'
 import { keepJobs, type Retention } from '../record/retention.ts'
 import { TimedBackend, type BullmqClient, type NextJob } from './timed/timed-backend.ts'
 import type { SharedWait } from './shared-wait.ts'
@@ -146,6 +147,7 @@ export class JobBackend extends TimedBackend {
     return {
       plain: this.#shared(addPlainKeys, []),
       created: createdKey(publicName(this.name)),
+      held: heldKey(publicName(this.name)),
       meta: this.toKey('meta'),
       replicas: this.#replicas,
       keyOf: id => this.toKey(id),

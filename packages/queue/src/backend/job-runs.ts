@@ -64,6 +64,13 @@ export class JobRuns {
     return Number(reply)
   }
 
+  /** A job that is about to end without a run counts as not taken. */
+  async endUnrun (job: CountedJob, token: string): Promise<void> {
+    await this.uncount(job, token)
+    // Else its end would count the run that it never had.
+    job[unbegun] = false
+  }
+
   #callOf (id: string, token: string): ScriptCall {
     return { keys: [this.#parts.keyOf(id)], args: [token, this.#parts.now()] }
   }

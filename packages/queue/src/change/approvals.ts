@@ -1,5 +1,5 @@
 import type { CallError } from '@toolyard/contract'
-import { approvedCallsKey, whileAvailable, type JobScope, type Redis } from '@toolyard/store'
+import { approvedCallsKey, whileAvailable, type JobScope, type Redis, type Replicas } from '@toolyard/store'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { enterEvents } from '../queues/callback-outbox.ts'
 import { noteAnswer, type AnswerResult, type AskingJob, type GivenAnswer } from '../queues/asked-jobs.ts'
@@ -15,6 +15,8 @@ export interface ApprovalsParts {
   queues: JobQueues
   jobs: JobReader
   canceller: JobCanceller
+  /** Those that must know of a decision before anybody is told. */
+  replicas?: Replicas
 }
 
 type DecidedJob = HeldJob & { tool: string }
@@ -29,9 +31,9 @@ export class Approvals {
 
   /** Notes a decision, once, and lets the job go on, or ends it; should this process die in between, a worker does what is left. */
   async decide (job: DecidedJob, decision: Decision): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
-    const { redis, queues, canceller } = this.#parts
+    const { redis, replicas, queues, canceller } = this.#parts
     await enterEvents(redis, 'approval.decided', job.queue, [job.id])
-    const decided = await decide(redis, job, decision)
+    const decided = await decide({ redis, replicas }, job, decision)
     // Also where this was said before: who said it may have died before the job went on.
     if (decided.record?.state === 'denied') await canceller.deny(job.queue, job.id, denialOf(decided.record))
     if (decided.record?.state === 'approved') {

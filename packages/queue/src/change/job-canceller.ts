@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { type Redis, cancelChannel, jobKey, jobPartKey, placeOfKey, queueKey, RedisUnavailableError, whileAvailable, goOnWhenFull, fromRedis } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
+import { approvalField } from '../record/approval.ts'
 import { cancelled, isCancelled } from '../record/cancellation.ts'
 import { JobFlow } from './job-flow.ts'
 import { leaveHeld } from '../queues/held-jobs.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
+import { unbegunField } from '../backend/scripts/job-scripts.ts'
 import { lockMs } from '../backend/timed/lock-renewal.ts'
 import { hasAsked } from '../record/question.ts'
 import { encodeFailure } from '../record/settlement.ts'
@@ -21,20 +23,24 @@ import { encodeFailure } from '../record/settlement.ts'
 
 /**
  * KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel, 1 for
- * a cancel.
+ * a cancel; else the job was denied, unless somebody has run it again since.
  */
 const takeScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
+if ARGV[5] ~= '1' and cjson.decode(redis.call('HGET', KEYS[1], '${approvalField}') or '{}').state ~= 'denied' then return 'finished' end
 ${goOnWhenFull('KEYS[1]')}
 if ARGV[5] == '1' then redis.call('HSET', KEYS[1], 'cancelled', '1') end
 redis.call('HDEL', KEYS[1], 'stc', 'defa')
+-- A worker may have taken a denied job, only to end it.
+if ARGV[5] ~= '1' and redis.call('HDEL', KEYS[1], '${unbegunField}') == 1 then redis.call('HSET', KEYS[1], 'ats', redis.call('HGET', KEYS[1], 'atm') or '0') end
 for _, key in ipairs({KEYS[3], KEYS[6], KEYS[7]}) do redis.call('LREM', key, 0, ARGV[1]) end
 for _, key in ipairs({KEYS[4], KEYS[5], KEYS[8]}) do redis.call('ZREM', key, ARGV[1]) end
 redis.call('SREM', KEYS[9], ARGV[1])
 redis.call('LPUSH', KEYS[3], ARGV[1])
 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
-redis.call('PUBLISH', ARGV[4], ARGV[1])
+-- Workers remember it for a while. A denied job doesn't run, and may soon be run again.
+if ARGV[5] == '1' then redis.call('PUBLISH', ARGV[4], ARGV[1]) end
 return 'taken'
 `
 const lists = ['active', 'prioritized', 'delayed', 'wait', 'paused', 'waiting-children', 'stalled']

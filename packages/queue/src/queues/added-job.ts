@@ -11,7 +11,7 @@ import type { CompleteJob, OwnOptions } from '../record/new-job.ts'
 const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
 
 /** A job as BullMQ makes it, and how long its data is. */
-export function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'idempotencySec'> & { chars: number, isHeld: boolean } {
+export function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'idempotencySec'> & { chars: number } {
   const { id, type, maxAttempts, delayMs, parent } = job
   const { hold } = job.data
   const data = carriedData(hold === undefined || delayMs === 0 ? job.data : { ...job.data, hold: { ...hold, delayMs } })

@@ -1,5 +1,5 @@
 import type { Hold } from '@toolyard/contract'
-import { fromRedis, goOnWhenFull, jobChannel, jobKey, queueKey, whileAvailable, type Redis } from '@toolyard/store'
+import { BatchedScript, eachCall, fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, runForGood, type Redis, type Replicas } from '@toolyard/store'
 import { approvalField, decodeApproval, heldKey, type ApprovalRecord } from '../record/approval.ts'
 
 /*
@@ -32,13 +32,15 @@ end
 
 /**
  * KEYS: job, held, delayed. ARGV: id, tenant or nothing, digest and seconds of its hold, how many must approve, its own delay; key,
- * decision, reason or nothing, digest that was decided about; channel. Answers what became of it, and the record.
+ * decision, reason or nothing, digest that was decided about; channel. Answers what became of it, and the record. It writes each
+ * time, so that a repeat waits for replicas as well.
  */
-const decideScript = `
+const decideScript = new BatchedScript('decide', eachCall(`
 ${read}${leavePart}
 local id, tenant, first, seconds, needed, delay, who, decision, reason, digest, channel = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'cancelled')
 if not job[1] then return {'missing', ''} end
+redis.call('HINCRBY', KEYS[1], 'priority', 0)
 local record = read(KEYS[1], first, seconds, now)
 local decisions, approved = record.decisions or {}, 0
 for _, earlier in ipairs(decisions) do
@@ -71,15 +73,16 @@ if record.state ~= 'held' then
 end
 redis.call('PUBLISH', channel, 'job')
 return {record.state, text}
-`
+`))
 
 /**
- * KEYS: job, held. ARGV: id, tenant or nothing, digest and seconds of its hold, entries of the index. Answers the state, the
- * milliseconds until it expires, and the digest.
+ * KEYS: job, held, lock. ARGV: token, id, tenant or nothing, digest and seconds of its hold, entries of the index. Answers the
+ * state, the milliseconds until it expires, and the digest; nothing for a job that is another worker's by now.
  */
 const admitScript = `
+if redis.call('GET', KEYS[3]) ~= ARGV[1] then return {} end
 ${read}${leavePart}
-local id, tenant, first, seconds = unpack(ARGV, 1, 4)
+local id, tenant, first, seconds = unpack(ARGV, 2, 5)
 local record = read(KEYS[1], first, seconds, now)
 if record.state ~= 'held' then return {record.state, 0, record.digest} end
 ${goOnWhenFull('KEYS[1]')}
@@ -88,22 +91,23 @@ redis.call('HSET', KEYS[1], '${approvalField}', cjson.encode(record))
 if record.state == 'expired' then
   leave(KEYS[2], id, tenant)
 else
-  for at = 5, #ARGV do redis.call('ZADD', KEYS[2], 0, ARGV[at]) end
+  for at = 6, #ARGV do redis.call('ZADD', KEYS[2], 0, ARGV[at]) end
 end
 return {record.state, record.expiresAt - now, record.digest}
 `
 
 /**
- * KEYS: job, held. ARGV: seconds of its hold, digest, what changed, channel, entries of the index. Answers the milliseconds until
- * it expires.
+ * KEYS: job, held, lock. ARGV: token, seconds of its hold, digest, what changed, channel, entries of the index. Answers the
+ * milliseconds until it expires; nothing for a job that is another worker's by now.
  */
 const holdAgainScript = `
+if redis.call('GET', KEYS[3]) ~= ARGV[1] then return '' end
 ${read}
 ${goOnWhenFull('KEYS[1]')}
-local ms = ARGV[1] * 1000
-redis.call('HSET', KEYS[1], '${approvalField}', cjson.encode({state = 'held', digest = ARGV[2], heldAt = now, expiresAt = now + ms, changed = ARGV[3]}))
-for at = 5, #ARGV do redis.call('ZADD', KEYS[2], 0, ARGV[at]) end
-redis.call('PUBLISH', ARGV[4], 'job')
+local ms = ARGV[2] * 1000
+redis.call('HSET', KEYS[1], '${approvalField}', cjson.encode({state = 'held', digest = ARGV[3], heldAt = now, expiresAt = now + ms, changed = ARGV[4]}))
+for at = 6, #ARGV do redis.call('ZADD', KEYS[2], 0, ARGV[at]) end
+redis.call('PUBLISH', ARGV[5], 'job')
 return ms
 `
 
@@ -133,34 +137,52 @@ export interface Decision {
  */
 export type DecisionResult = 'approved' | 'denied' | 'held' | 'done' | 'decided' | 'ended' | 'changed' | 'expired' | 'missing'
 
-/** Notes a decision about a held job, once. @throws RedisUnavailableError */
+/**
+ * Notes a decision about a held job, once, and for good: replicas know it before anybody is told.
+ *
+ * @throws RedisUnavailableError, after which it may be noted
+ */
 export async function decide (
-  redis: Redis, { queue, id, tenant = '', hold }: HeldJob, { key, decision, reason = '', digest }: Decision
+  { redis, replicas }: { redis: Redis, replicas: Replicas | undefined }, { queue, id, tenant = '', hold }: HeldJob, { key, decision, reason = '', digest }: Decision
 ): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
   const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed')]
-  const [result, text] = fromRedis<[DecisionResult, string]>(await whileAvailable(redis.eval(
-    decideScript, keys.length, ...keys, id, tenant, hold.digest, hold.expiresSec, hold.approvers, hold.delayMs ?? 0,
-    key, decision, reason, digest, jobChannel(id)
-  )))
+  const about = [id, tenant, hold.digest, hold.expiresSec, hold.approvers, hold.delayMs ?? 0]
+  const [result, text] = fromRedis<[DecisionResult, string]>(
+    await runForGood(redis, replicas, decideScript, { keys, args: [...about, key, decision, reason, digest, jobChannel(id)] })
+  )
   return { result, record: text === '' ? undefined : decodeApproval(text) }
 }
 
-/** Tells whether a job that a worker has taken may run. */
-export async function admitHeld (
-  redis: Redis, { queue, id, tenant = '', hold }: HeldJob, entries: readonly string[]
-): Promise<{ state: ApprovalRecord['state'], leftMs: number, digest: string }> {
-  const [state, leftMs, digest] = fromRedis<[ApprovalRecord['state'], number, string]>(await redis.eval(
-    admitScript, 2, jobKey(queue, id), heldKey(queue), id, tenant, hold.digest, hold.expiresSec, ...entries
-  ))
-  return { state, leftMs, digest }
+/** The worker that has taken a job: its token, and what stands in the index for the job. */
+export interface Taker {
+  token: string
+  entries: readonly string[]
 }
 
-/** Takes an approval back: what would run isn't what was approved. Answers for how many milliseconds it is held. */
+/** Tells whether a job that a worker has taken may run; undefined for one that is another worker's by now. */
+export async function admitHeld (
+  redis: Redis, { queue, id, tenant = '', hold }: HeldJob, { token, entries }: Taker
+): Promise<{ state: ApprovalRecord['state'], leftMs: number, digest: string } | undefined> {
+  const [state, leftMs = 0, digest = ''] = fromRedis<[ApprovalRecord['state']?, number?, string?]>(await redis.eval(
+    admitScript, 3, ...keysOf(queue, id), token, id, tenant, hold.digest, hold.expiresSec, ...entries
+  ))
+  return state === undefined ? undefined : { state, leftMs, digest }
+}
+
+/**
+ * Takes an approval back: what would run isn't what was approved. Answers for how many milliseconds it is held; undefined for a
+ * job that is another worker's by now.
+ */
 export async function holdAgain (
-  redis: Redis, { queue, id, hold }: HeldJob, { digest, changed }: { digest: string, changed: string }, entries: readonly string[]
-): Promise<number> {
-  const args = [hold.expiresSec, digest, changed, jobChannel(id), ...entries]
-  return Number(await redis.eval(holdAgainScript, 2, jobKey(queue, id), heldKey(queue), ...args))
+  redis: Redis, { queue, id, hold }: HeldJob, { digest, changed }: { digest: string, changed: string }, { token, entries }: Taker
+): Promise<number | undefined> {
+  const args = [token, hold.expiresSec, digest, changed, jobChannel(id), ...entries]
+  const ms = await redis.eval(holdAgainScript, 3, ...keysOf(queue, id), ...args)
+  return ms === '' ? undefined : Number(ms)
+}
+
+function keysOf (queue: string, id: string): [job: string, held: string, lock: string] {
+  return [jobKey(queue, id), heldKey(queue), jobPartKey(queue, id, 'lock')]
 }
 
 /** Takes a job out of the index of those that are held. */

@@ -7,7 +7,6 @@ import { LargeWrites } from './large-writes.ts'
 import { FairOrder, linesOf, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './dependencies.ts'
 import { addedJob } from './added-job.ts'
-import { heldKey } from '../record/approval.ts'
 import { JobIndex } from '../record/job-index.ts'
 import { standingOf } from '../record/job-standing.ts'
 import type { CompleteJob, NewJob } from '../record/new-job.ts'
@@ -175,12 +174,8 @@ export class JobQueues {
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
       const added = jobs.map(job => ({ idempotencySec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) }))
-      const held = added.flatMap(({ isHeld, entries }) => isHeld ? entries : [])
-      // Before the jobs: one that isn't there would never be found.
-      if (held.length > 0) {
-        await enterEvents(this.#redis, 'approval.requested', queue, added.filter(({ isHeld }) => isHeld).map(({ id }) => id))
-        await whileAvailable(this.#redis.zadd(heldKey(queue), ...held.flatMap(entry => [0, entry])))
-      }
+      const held = added.filter(({ isHeld }) => isHeld).map(({ id }) => id)
+      if (held.length > 0) await enterEvents(this.#redis, 'approval.requested', queue, held)
       const errors = await this.#large.write(
         ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { chars }) => sum + chars, 0),
         async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)

@@ -7,11 +7,14 @@ const freshMs = 250
 const lists = ['wait', 'paused'] as const
 const sets = ['prioritized', 'delayed', 'waiting-children'] as const
 
-/** Jobs that wait for an approval are not in the way of others, and bounded by their owners' limits. KEYS: held, lists, sets. */
+/**
+ * Jobs that wait for a person are not in the way of others, and bounded by their owners' limits. Those of tenants have another
+ * entry each, which begins with `@`. KEYS: held, lists, sets.
+ */
 const countScript = `
 local count = 0
 for place = 2, #KEYS do count = count + redis.call(place <= ${lists.length + 1} and 'LLEN' or 'ZCARD', KEYS[place]) end
-return count - redis.call('ZCARD', KEYS[1])
+return math.max(0, count - redis.call('ZLEXCOUNT', KEYS[1], '-', '(@'))
 `
 
 interface DepthView {

@@ -40,6 +40,31 @@ export async function promote (queues: FlowParts['queues'], { queue, id }: { que
   await job?.promote().catch(() => {})
 }
 
+/** What of a job's record says that it waits for a person: a field, its `state`, and the name of the time when that ends. */
+export interface WaitRecord {
+  field: string
+  state: string
+  ends: string
+}
+
+/** KEYS: job, delayed. ARGV: id, field, state, name of the time. Answers whether the job still waits. */
+const restScript = `
+local text = redis.call('HGET', KEYS[1], ARGV[2])
+local record = text and cjson.decode(text)
+if not record or record.state ~= ARGV[3] then return 0 end
+redis.call('ZADD', KEYS[2], 'XX', record[ARGV[4]] * 4096, ARGV[1])
+return 1
+`
+
+/** Lets a delayed job rest until its time to wait for a person is over; one that need not wait any more goes on now. */
+export async function rest (
+  { redis, queues }: FlowParts, job: { queue: string, id: string }, { field, state, ends }: WaitRecord
+): Promise<void> {
+  const { queue, id } = job
+  const waits = await redis.eval(restScript, 2, jobKey(queue, id), `${queueStem(queue)}delayed`, id, field, state, ends)
+  if (waits !== 1) await promote(queues, job)
+}
+
 /** How many steps of a job have ended, over all its attempts. */
 export async function settledSteps (redis: Redis, queue: string, id: string): Promise<number> {
   const key = jobKey(queue, id)

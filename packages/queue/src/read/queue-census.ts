@@ -15,7 +15,7 @@ end
 local options = oldest ~= '' and redis.call('HGET', ARGV[1] .. oldest, 'opts') or '{}'
 return {
   redis.call('ZCARD', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[3]),
-  math.max(0, redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD', KEYS[8])), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}',
+  math.max(0, redis.call('ZCARD', KEYS[4]) - redis.call('ZLEXCOUNT', KEYS[8], '-', '(@')), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}',
   redis.call('HEXISTS', KEYS[7], 'paused')
 }
 `

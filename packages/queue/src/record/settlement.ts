@@ -55,16 +55,10 @@ export function runsOf (started: number, failedReason: string | null | undefined
   return isFailedUnrun(failedReason) ? started - 1 : started
 }
 
-/** Ends that a worker finds before a run. */
-const unrun = ['DEPENDENCY_BLOCKED', 'APPROVAL_EXPIRED', 'INPUT_EXPIRED']
-
-/**
- * Whether the job was taken last only to be failed, without a run: its worker was lost, a job that it depends on did not
- * succeed, or nobody decided or answered in time.
- */
+/** Whether the job was taken last only to be failed, without a run: its worker was lost, or a job that it depends on did not succeed. */
 export function isFailedUnrun (failedReason: string | null | undefined): boolean {
   if (typeof failedReason !== 'string') return false
-  return failedReason === lostTooOften || failedReason.includes(notRunAgain) || unrun.some(code => failedReason.startsWith(`{"code":"${code}"`))
+  return failedReason === lostTooOften || failedReason.includes(notRunAgain) || failedReason.startsWith('{"code":"DEPENDENCY_BLOCKED"')
 }
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */

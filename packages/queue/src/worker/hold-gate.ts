@@ -3,14 +3,16 @@ import type { Job } from 'bullmq'
 import { idOf, jobKey, type Redis } from '@toolyard/store'
 import { enterEvents } from '../queues/callback-outbox.ts'
 import { admitHeld, holdAgain, type HeldJob } from '../queues/held-jobs.ts'
+import type { WaitRecord } from '../queues/release.ts'
 import { approvalDenied, approvalExpired, approvalField, decodeApproval } from '../record/approval.ts'
 import { entriesOf } from './question-gate.ts'
 
-/** Whether a job that needs an approval may run: it may, ends, or is parked for so many milliseconds. */
-export type HoldPass = { kind: 'runs', digest: string } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number }
+/** Whether a job that needs an approval may run: it may, ends, is parked for so many milliseconds, or is another worker's by now. */
+export type HoldPass = { kind: 'runs', digest: string } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number } | { kind: 'lost' }
 
 /** Lets jobs through that need an approval and have it. */
 export class HoldGate {
+  readonly record: WaitRecord = { field: approvalField, state: 'held', ends: 'expiresAt' }
   readonly #redis: Redis
   readonly #queue: string
 
@@ -20,27 +22,30 @@ export class HoldGate {
   }
 
   /** To be asked before anything of a job runs that this worker has taken; undefined for one that needs no approval. */
-  async enter (job: Job<JobData>): Promise<HoldPass | undefined> {
+  async enter (job: Job<JobData>, token: string): Promise<HoldPass | undefined> {
     const held = this.#heldOf(job)
     if (held === undefined) return undefined
-    const { state, leftMs, digest } = await admitHeld(this.#redis, held, entriesOf(job))
+    const admitted = await admitHeld(this.#redis, held, { token, entries: entriesOf(job) })
+    if (admitted === undefined) return { kind: 'lost' }
+    const { state, leftMs, digest } = admitted
     if (state === 'approved') return { kind: 'runs', digest }
-    if (state === 'held') return { kind: 'parks', ms: leftMs }
+    if (state === 'held') {
+      // An operator may have run it again. It is told of once for each time that it is held.
+      await enterEvents(this.#redis, 'approval.requested', held.queue, [held.id])
+      return { kind: 'parks', ms: leftMs }
+    }
     return { kind: 'ends', error: state === 'expired' ? approvalExpired : await this.#denial(idOf(job)) }
   }
 
-  /** What would run isn't what was approved. Answers for how many milliseconds the job is parked. */
-  async holdAgain (job: Job<JobData>, changed: { digest: string, changed: string }): Promise<number> {
+  /**
+   * What would run isn't what was approved. Answers for how many milliseconds the job is parked; undefined for one that is another
+   * worker's by now.
+   */
+  async holdAgain (job: Job<JobData>, token: string, changed: { digest: string, changed: string }): Promise<number | undefined> {
     const held = this.#heldOf(job)
     if (held === undefined) return 0
     await enterEvents(this.#redis, 'approval.requested', held.queue, [held.id])
-    return await holdAgain(this.#redis, held, changed, entriesOf(job))
-  }
-
-  /** Whether a job that was parked may go on. */
-  async isPassed (id: string): Promise<boolean> {
-    const record = decodeApproval(await this.#redis.hget(jobKey(this.#queue, id), approvalField))
-    return record !== undefined && record.state !== 'held'
+    return await holdAgain(this.#redis, held, changed, { token, entries: entriesOf(job) })
   }
 
   async #denial (id: string): Promise<CallError> {

@@ -1,16 +1,18 @@
 import type { CallError, JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import { idOf, jobKey, type Redis } from '@toolyard/store'
+import { idOf, type Redis } from '@toolyard/store'
 import { admitAsked, noteQuestion, type AskingJob } from '../queues/asked-jobs.ts'
 import { publicPriority } from '../queues/fair-order.ts'
+import type { WaitRecord } from '../queues/release.ts'
 import { indexEntries } from '../record/job-index.ts'
-import { askedField, decodeAsked, hasAsked, inputExpired, type Question } from '../record/question.ts'
+import { askedField, hasAsked, inputExpired, type Question } from '../record/question.ts'
 
 /** Whether a job may run whose tool has asked something: with its answers, not any more, or not yet. */
 export type QuestionPass = { kind: 'runs', answers: readonly string[] } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number }
 
 /** Lets jobs through whose question was answered. */
 export class QuestionGate {
+  readonly record: WaitRecord = { field: askedField, state: 'asked', ends: 'ends' }
   readonly #redis: Redis
   readonly #queue: string
 
@@ -30,11 +32,6 @@ export class QuestionGate {
   /** Answers for how many milliseconds the job is parked; undefined for one that is another worker's by now. */
   async ask (job: Job<JobData>, token: string, asked: { question: Question, number: number }): Promise<number | undefined> {
     return await noteQuestion(this.#redis, this.#asking(job), { token, ...asked, replyTo: job.data.replyTo, entries: entriesOf(job) })
-  }
-
-  /** Whether a job that was parked may go on. */
-  async isPassed (id: string): Promise<boolean> {
-    return decodeAsked(await this.#redis.hget(jobKey(this.#queue, id), askedField))?.state === 'answered'
   }
 
   #asking (job: Job<JobData>): AskingJob {

@@ -13,7 +13,7 @@ import { openWorker } from '../backend/backends.ts'
 import type { SharedPlaces } from '../backend/shared-places.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
 import { PersonGates, type Waits } from './person-gates.ts'
-import { promote } from '../queues/release.ts'
+import { rest } from '../queues/release.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
 import { JobNotices } from './job-notices.ts'
@@ -39,6 +39,9 @@ export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wa
   queues: JobQueues
   canceller: JobCanceller
 }
+
+/** Until it rests, a job that waits for a person may be due after so many milliseconds. */
+const restlessMs = 5_000
 
 /** Serves one queue. */
 export class QueueWorker {
@@ -113,7 +116,8 @@ export class QueueWorker {
       // First: its canceller is gone, so no one else settles it.
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
-      const pass = await this.#gates.enter(job)
+      const pass = await this.#gates.enter(job, token)
+      if (pass.kind === 'ends') await this.#worker.backend.runs.endUnrun(job, token)
       if (pass.kind === 'ends') throw new bullmq.UnrecoverableError(encodeFailure(pass.error))
       if (pass.kind === 'parks') return await this.#hold(run, pass)
       Object.assign(run, { approved: pass.approved, answers: pass.answers })
@@ -153,10 +157,10 @@ export class QueueWorker {
     return await this.#options.handle({ ...takenJobOf(run, this.#queue), lostBefore, begin, waitedMs })
   }
 
-  /** Notes a long run as begun. Unlike `begin`, the run doesn't wait for it. */
+  /** Notes a long run as begun. Unlike `begin`, the run doesn't wait for it. A call that was approved may still be held again. */
   async #keepBegun (id: string): Promise<void> {
     const run = this.#running.get(id)
-    if (run === undefined || !this.#worker.backend.runs.isUnbegun(run.job)) return
+    if (run === undefined || run.job.data.hold !== undefined || !this.#worker.backend.runs.isUnbegun(run.job)) return
     if (!await this.#worker.backend.runs.begin(run.job, run.token)) run.abort.abort(lockLost)
   }
 
@@ -206,11 +210,10 @@ export class QueueWorker {
     throw new PutOffError()
   }
 
-  /** Parks a job that waits for a person. */
-  async #hold (run: Run, { ms, isPassed }: Waits): Promise<never> {
-    const id = idOf(run.job)
-    await this.#park(run, ms)
-    if (await isPassed(id)) await promote(this.#parts.queues, { queue: this.#queue, id })
+  /** Parks a job that waits for a person. Should this process die half way, it is due soon, and parked again. */
+  async #hold (run: Run, { ms, record }: Waits): Promise<never> {
+    await this.#park(run, Math.min(ms, restlessMs))
+    await rest({ redis: this.#options.redis, queues: this.#parts.queues }, { queue: this.#queue, id: idOf(run.job) }, record)
     throw new bullmq.DelayedError()
   }
 
@@ -228,11 +231,7 @@ export class QueueWorker {
     }
     if ('later' in result) return await this.#putOff(run, result.nowhere)
     if ('taken' in result) throw new bullmq.WaitingError()
-    if ('held' in result || 'ask' in result) {
-      const waits = await this.#gates.waitsFor(run, result)
-      if (waits === undefined) throw new bullmq.WaitingError()
-      return await this.#hold(run, waits)
-    }
+    if ('held' in result || 'ask' in result) return await this.#hold(run, await this.#gates.waitsFor(run, result))
     if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
     const reason = encodeFailure(result.error, result.sandbox)
     throw result.retry === true ? new Error(reason) : new bullmq.UnrecoverableError(reason)

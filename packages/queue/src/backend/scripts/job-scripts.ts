@@ -45,19 +45,23 @@ ${each}
 export const unbegunField = 'unbegun'
 
 /**
- * KEYS: index, job, meta, and one that is never there: while the slot of a queue is moved, a Redis Cluster puts off what
- * names one, instead of running half of it. ARGV: entry in the index; for how many seconds the job may be made once, or
- * nothing; a tenant's entry in the index, or nothing. Answers 0 for a job that was made before, and is gone.
+ * KEYS: index, job, meta, one that is never there: while the slot of a queue is moved, a Redis Cluster puts off what
+ * names one, instead of running half of it; and the index of held jobs. ARGV: entry in the index; for how many seconds the
+ * job may be made once, or nothing; a tenant's entry in the index, or nothing; 1 for a job that is held. Answers 0 for a job
+ * that was made before, and is gone.
  */
 const add: OwnPart = {
-  keys: 4,
-  args: 3,
+  keys: 5,
+  args: 4,
   // Before the job: one that is in no list would never be found.
   each: `
-local entry, once, tenantEntry = unpack(args, 1, 3)
-if once ~= '' and redis.call('EXISTS', keys[2] .. '${madePart}') == 1 and redis.call('EXISTS', keys[2]) == 0 then return 0 end
-redis.call('ZADD', keys[1], 0, entry)
-if tenantEntry ~= '' then redis.call('ZADD', keys[1], 0, tenantEntry) end
+local entry, once, tenantEntry, isHeld = unpack(args, 1, 4)
+local isKnown = redis.call('EXISTS', keys[2]) == 1
+if once ~= '' and not isKnown and redis.call('EXISTS', keys[2] .. '${madePart}') == 1 then return 0 end
+for _, index in ipairs({keys[1], isHeld == '1' and not isKnown and keys[5] or nil}) do
+  redis.call('ZADD', index, 0, entry)
+  if tenantEntry ~= '' then redis.call('ZADD', index, 0, tenantEntry) end
+end
 -- BullMQ writes a stream of events that nobody reads: it is kept as short as it can be.
 redis.call('HSET', keys[3], 'opts.maxLenEvents', 0)
 local reply = bullmq()

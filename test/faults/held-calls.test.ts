@@ -1,0 +1,223 @@
+import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse } from '@toolyard/contract'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { list, reach, read } from '../jobs/submission.ts'
+import { createClient, type Client } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
+import type { AppProcess } from '../support/processes.ts'
+import { startRedisProxy } from '../support/redis-proxy.ts'
+import { createService, testKeys } from '../support/service.ts'
+import { runsOf, stampFiles } from './stamp.ts'
+
+/*
+ * A process is killed at each of its commands to Redis between the submission of a held call and its end; and Redis itself is.
+ * The tool isn't idempotent: its runs are counted.
+ */
+
+const approver = 'test-approver-key-0123456789'
+const schema = { type: 'object', properties: { mark: { type: 'string' }, sec: { type: 'string' } }, required: ['mark'] }
+const program = stampFiles['tools/bin/stamp']
+const service = await createService(t, {
+  files: { ...stampFiles, 'tools/bin/changing': program },
+  tools: ['stamp', 'changing'].map(name => ({ name, schema, command: [`./tools/bin/${name}`], approval: 'required' })),
+  env: {
+    API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }]),
+    MAX_QUEUES: '1000'
+  },
+  aof: true,
+  workers: 0
+})
+const { client, redis } = service
+const sides = ['before', 'after'] as const
+type Side = typeof sides[number]
+/** Cases that run at once. */
+const together = 6
+
+async function hold (to: Client, queue: string, tool = 'stamp', sec = '0'): Promise<string> {
+  const calls = [{ call_id: 'c', name: tool, arguments: { mark: queue, sec } }]
+  const { body } = await to.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { queue, calls } })
+  return body.results[0]?.job_id ?? ''
+}
+
+async function show (id: string): Promise<ApprovalDetail> {
+  return (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`)).body.approval
+}
+
+async function decide (to: Client, id: string, decision: 'approve' | 'deny', { approval: { digest } }: ApprovalDetail): Promise<number> {
+  return (await to.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: approver })).status
+}
+
+/** Approves a call as it is now. */
+async function approve (id: string): Promise<void> {
+  if (await decide(client, id, 'approve', await show(id)) !== 200) throw new Error(`${id} is not approved`)
+}
+
+async function heldIn (queue: string): Promise<string[]> {
+  const { body } = await client.request<{ approvals: ApprovalItem[] }>(`/v1/approvals?queue=${queue}`)
+  return body.approvals.map(({ job_id: id }) => id)
+}
+
+const runs = (mark: string): number => runsOf(service).get(mark) ?? 0
+
+/** A process that is killed at the n-th command about a queue or a job, once it is armed. */
+interface Doomed {
+  process: AppProcess
+  arm: (at: number, side: Side, about: string) => void
+  wasKilled: () => boolean
+}
+
+async function startDoomed (name: 'api' | 'worker', queue: string): Promise<Doomed> {
+  const proxy = await startRedisProxy(t, { path: redis.socket })
+  const env = { REDIS_URL: proxy.url }
+  const process = await (name === 'api' ? service.startApi(env) : service.startWorker({ ...env, WORKER_QUEUES: queue }))
+  let isKilled = false
+  return {
+    process,
+    arm: (at, side, about) => {
+      let commands = 0
+      void proxy.breakAt(side, (_command, args) => args.some(arg => arg.includes(about)) && ++commands === at).then(() => {
+        isKilled = true
+        process.child.kill('SIGKILL')
+      })
+    },
+    wasKilled: () => isKilled
+  }
+}
+
+/** Runs a case for each command, until the process has sent all that it sends. Answers how many there were. */
+async function atEveryCommand (
+  name: string, run: (queue: string, at: number, side: Side, about: string) => Promise<boolean>
+): Promise<number> {
+  for (let first = 1; ; first += together / 2) {
+    const killed = await Promise.all(Array.from({ length: together }, async (_, index) => {
+      const [at, side] = [first + Math.floor(index / 2), sides[index % 2] ?? 'before']
+      return await run(`${name}-${at}-${side}`, at, side, `${name}, ${side} command ${at}`)
+    }))
+    if (killed.includes(false)) return first
+  }
+}
+
+t.test('promise 12 an API process that is killed at any command of a submission leaves a held call, or none', { timeout: 300_000 }, async t => {
+  const worker = await service.startWorker()
+  const commands = await atEveryCommand('submit', async (queue, at, side, about) => {
+    const doomed = await startDoomed('api', queue)
+    doomed.arm(at, side, `{${queue}}`)
+    await hold(createClient(doomed.process.address, testKeys.admin), queue).catch(() => {})
+    const { jobs: [job] } = await list(client, `?queue=${queue}`)
+    t.same(await heldIn(queue), job === undefined ? [] : [job.id], about)
+    t.equal(runs(queue), 0, about)
+    if (job !== undefined) {
+      t.equal(job.status, 'held', about)
+      await approve(job.id)
+      await reach(client, job.id, 'succeeded')
+      t.equal(runs(queue), 1, about)
+    }
+    await doomed.process.stop('SIGKILL')
+    return doomed.wasKilled()
+  })
+  t.ok(commands > 1, `${commands} commands`)
+  await worker.stop()
+})
+
+for (const decision of ['approve', 'deny'] as const) {
+  t.test(`promise 12 an API process that is killed at any command of a decision (${decision}) has decided, or not`, { timeout: 300_000 }, async t => {
+    const worker = await service.startWorker()
+    const commands = await atEveryCommand(decision, async (queue, at, side, about) => {
+      const [id, doomed] = [await hold(client, queue), await startDoomed('api', queue)]
+      const shown = await show(id)
+      doomed.arm(at, side, `{${queue}}`)
+      await decide(createClient(doomed.process.address, testKeys.admin), id, decision, shown).catch(() => {})
+      if ((await show(id)).approval.state === 'held') {
+        t.equal(runs(queue), 0, about)
+        t.equal(await decide(client, id, decision, shown), 200, about)
+      }
+      const job = await reach(client, id, 'succeeded', 'failed')
+      t.match(job, decision === 'approve' ? { status: 'succeeded', attempts: 1 } : { status: 'failed', attempts: 0, error: { code: 'APPROVAL_DENIED' } }, `${about}: ${JSON.stringify(job)}`)
+      t.equal(runs(queue), decision === 'approve' ? 1 : 0, about)
+      t.equal(await decide(client, id, decision, shown), 200, `${about}: the same word again changes nothing`)
+      t.same(await heldIn(queue), [], about)
+      await doomed.process.stop('SIGKILL')
+      return doomed.wasKilled()
+    })
+    t.ok(commands > 3, `${commands} commands`)
+    await worker.stop()
+  })
+}
+
+/** Kills the worker of each case at its command after the approval; then another worker serves them all. */
+async function atEveryWorkerCommand (
+  name: string, before: (queue: string) => Promise<string>, check: (id: string, queue: string, about: string) => Promise<void>,
+  change = async (): Promise<void> => {}
+): Promise<number> {
+  for (let first = 1; ; first += together / 2) {
+    const cases = await Promise.all(Array.from({ length: together }, async (_, index) => {
+      const [at, side] = [first + Math.floor(index / 2), sides[index % 2] ?? 'before']
+      const queue = `${name}-${at}-${side}`
+      return { at, side, queue, id: await before(queue), doomed: await startDoomed('worker', queue) }
+    }))
+    await change()
+    await Promise.all(cases.map(async ({ at, side, id, doomed }) => {
+      // The first command about the job is the one after it was taken.
+      doomed.arm(at, side, `:${id}`)
+      await approve(id)
+      await waitFor('it is killed, or done', async () => doomed.wasKilled() || ['succeeded', 'held'].includes((await read(client, id)).status))
+    }))
+    const rescuer = await service.startWorker()
+    for (const { at, side, queue, id } of cases) await check(id, queue, `${name}, ${side} command ${at}`)
+    await Promise.all([rescuer, ...cases.map(({ doomed }) => doomed.process)].map(each => each.stop('SIGKILL')))
+    if (cases.some(({ doomed }) => !doomed.wasKilled())) return first
+  }
+}
+
+t.test('promise 12 when a worker is killed at any command of an approved call, it runs once, or its state says that its worker was lost', { timeout: 400_000 }, async t => {
+  const commands = await atEveryWorkerCommand('run', async queue => await hold(client, queue), async (id, queue, about) => {
+    const { status, error } = await waitFor(`${about}: it ends`, async () => {
+      const job = await read(client, id)
+      return ['succeeded', 'failed'].includes(job.status) && job
+    }, 30_000)
+    if (status === 'succeeded') t.equal(runs(queue), 1, about)
+    else t.ok(error?.code === 'WORKER_LOST' && runs(queue) <= 1, `${about}: ${error?.message}`)
+  })
+  t.ok(commands > 3, `${commands} commands`)
+})
+
+t.test('promise 12 when a worker is killed at any command of a call that is to be held again, it is held again, and runs once', { timeout: 400_000 }, async t => {
+  let changes = 0
+  const change = async (): Promise<void> => { await writeFile(join(service.dir, 'tools/bin/changing'), `${program}# ${++changes}\n`) }
+  const commands = await atEveryWorkerCommand('changed', async queue => await hold(client, queue, 'changing'), async (id, queue, about) => {
+    const { approval } = await waitFor(`${about}: it is held again`, async () => {
+      const now = await show(id)
+      return now.approval.changed !== null && now
+    }, 30_000)
+    t.match(approval, { state: 'held', changed: /program changed/ }, about)
+    t.equal(runs(queue), 0, about)
+    t.same(await heldIn(queue), [id], about)
+    await approve(id)
+    t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded' }, about)
+    t.equal(runs(queue), 1, about)
+  }, change)
+  t.ok(commands > 3, `${commands} commands`)
+})
+
+t.test('promise 12 a held call outlives the death of Redis when it is held, approved, and while it runs', { timeout: 120_000 }, async t => {
+  const restart = async (): Promise<void> => {
+    process.kill(redis.pid(), 'SIGKILL')
+    await redis.stop()
+    await redis.start()
+    await waitFor('the API is ready', async () => (await client.request('/ready')).status === 200)
+  }
+  const id = await hold(client, 'restarted', 'stamp', '2')
+  const shown = await show(id)
+  await restart()
+  t.same(await show(id), shown)
+  t.equal(await decide(client, id, 'approve', shown), 200)
+  await restart()
+  t.equal((await show(id)).approval.state, 'approved')
+  await service.startWorker()
+  await waitFor('it runs', () => runs('restarted') === 1)
+  await restart()
+  const job = await reach(client, id, 'succeeded', 'failed')
+  t.ok(job.status === 'succeeded' || job.error?.code === 'WORKER_LOST', JSON.stringify(job.error))
+  t.equal(runs('restarted'), 1)
+})

@@ -1,0 +1,27 @@
+import type { ApprovalDetail } from '@toolyard/contract'
+import { submit, type Actor } from './caller.ts'
+import { soakKeys } from './world.ts'
+
+/** A call that needs an approval: two keys decide about it at once, or nobody does; some are cancelled meanwhile. */
+export async function heldCall (actor: Actor): Promise<void> {
+  const { ledger, random, caller } = actor
+  const ask = ledger.ask(ledger.newMark(), 'held')
+  await submit(actor, { type: 'agentcli.held', input: { mark: ask.mark } }, [ask.mark], id => { ledger.named(ask, id) })
+  const [id] = ask.jobIds
+  if (id === undefined || random.chance(0.1)) return
+  const shown = await caller.until<{ approval: ApprovalDetail }>(caller.key(), `/v1/approvals/${id}`)
+  if (shown.status !== 200) { ledger.doubt(`a held call was answered with ${shown.status}: ${shown.text.slice(0, 200)}`, ask.mark); return }
+  const { key: asker, approval: { digest } } = shown.body.approval
+  const others = soakKeys.filter(({ name }) => name !== asker)
+  // Two words at once may be the same, or not.
+  const words = others.map(({ key }) => ({ key, decision: random.pick(['approve', 'approve', 'deny'] as const) }))
+  const cancelling = random.chance(0.2) ? caller.until(caller.key(), `/v1/jobs/${id}/cancel`, { method: 'POST' }) : undefined
+  await Promise.all(words.map(async ({ key, decision }) => {
+    ledger.history.add(`${decision}: ${id}`, ask.mark)
+    const answer = await caller.until(key, `/v1/approvals/${id}`, { body: { decision, digest } })
+    ledger.history.add(`the decision is answered ${answer.status}: ${answer.text.slice(0, 200)}`, ask.mark)
+    if (answer.status === 200) ask.decisions.add(decision)
+    else if (answer.status !== 409) ledger.doubt(`a decision was answered with ${answer.status}: ${answer.text.slice(0, 200)}`, ask.mark)
+  }))
+  if ((await cancelling)?.status === 200) ask.cancel = 'cancelled'
+}
