@@ -163,10 +163,12 @@ async function atEveryWorkerCommand (
       await approve(id)
       await waitFor('it is killed, or done', async () => doomed.wasKilled() || ['succeeded', 'held'].includes((await read(client, id)).status))
     }))
+    const areAllKilled = cases.every(({ doomed }) => doomed.wasKilled())
+    await Promise.all(cases.map(async ({ doomed }) => await doomed.process.stop('SIGKILL')))
     const rescuer = await service.startWorker()
     for (const { at, side, queue, id } of cases) await check(id, queue, `${name}, ${side} command ${at}`)
-    await Promise.all([rescuer, ...cases.map(({ doomed }) => doomed.process)].map(each => each.stop('SIGKILL')))
-    if (cases.some(({ doomed }) => !doomed.wasKilled())) return first
+    await rescuer.stop('SIGKILL')
+    if (!areAllKilled) return first
   }
 }
 
