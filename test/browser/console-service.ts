@@ -57,7 +57,7 @@ export const consoleTools = [
 ]
 
 /** The worker serves two queues: what waits in another one stands still. */
-export const consoleEnv = { WORKER_QUEUES: 'default,reports' }
+export const consoleEnv = { WORKER_QUEUES: 'default,reports', SECRETS_KEY: '0123456789abcdef'.repeat(4) }
 
 /** A page to be shown: its name, its address, and a text that it has once it is there. */
 export type Shown = [name: string, hash: string, text: string]
@@ -83,6 +83,8 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
   await client.request('/v1/queues/weekly', { method: 'PATCH', body: { paused: false } })
   await client.request('/v1/files/notes/today.md', { method: 'PUT', body: '# Today\n\n- the import of orders\n- the report by mail\n' })
   await client.request('/v1/files/table.csv', { method: 'PUT', body: 'day,count\n2026-11-23,96\n' })
+  await client.request('/v1/secrets/github', { method: 'PUT', body: { value: 'an-example' } })
+  await client.request('/v1/secrets/github', { method: 'PUT', body: { value: 'another-example', tenant: 'acme' } })
   const { body: { session } } = await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })
   const plotted = await ended({ type: 'agentcli.plot', input: { to: 'chart.png' }, session: session.id })
   return [
@@ -102,6 +104,7 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
     ['tool', '#/tools/count_words', 'Where it comes from'],
     ['workers', '#/workers', 'alive'],
     ['keys', '#/keys', 'limited'],
+    ['secrets', '#/secrets', 'acme'],
     ['audit', '#/audit', 'resumed the queue'],
     ['job', `#/jobs/${words}`, 'Output'],
     ['job-failed', `#/jobs/${failed}`, 'the mail host does not answer'],

@@ -15,6 +15,7 @@ import { hrefOf, useRoute, type Route } from '../parts/route.ts'
 import { OverviewPage } from '../overview/overview.tsx'
 import { AuditPage } from '../operation/audit.tsx'
 import { KeysPage } from '../operation/keys.tsx'
+import { SecretsPage } from '../operation/secrets.tsx'
 import { WorkersPage } from '../operation/workers.tsx'
 import { ToolsPage } from '../tools/list.tsx'
 import { ToolPage } from '../tools/tool.tsx'
@@ -31,6 +32,7 @@ const places: ReadonlyArray<Place & { /** For keys without a tenant; for their a
   { path: 'sessions', title: 'Sessions', icon: 'sessions' },
   { path: 'workers', title: 'Workers', icon: 'workers', isFor: 'operators' },
   { path: 'keys', title: 'Keys', icon: 'keys', isFor: 'admins' },
+  { path: 'secrets', title: 'Secrets', icon: 'secrets', isFor: 'all admins' },
   { path: 'audit', title: 'Audit', icon: 'audit', isFor: 'all admins' }
 ]
 
@@ -106,6 +108,7 @@ function Page ({ current, route, list }: { current: string, route: Route, list: 
   if (current === 'approvals') return <ApprovalsPage />
   if (current === 'workers') return <WorkersPage />
   if (current === 'keys') return <KeysPage />
+  if (current === 'secrets') return <SecretsPage />
   if (current === 'audit') return <AuditPage route={route} />
   if (current === 'overview') return <OverviewPage route={route} />
   if (current === 'jobs') return id === undefined ? <JobsPage route={route} /> : <JobPage key={id} id={id} back={list} />

@@ -9,6 +9,7 @@ const paths = {
   sessions: 'M3 6a2 2 0 0 1 2-2h4l2 3h8a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z',
   workers: 'M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01',
   audit: 'M12 8v4l3 2M12 3a9 9 0 1 0 9 9M16 3.500l4 1-1 4',
+  secrets: 'M5 11h14v10H5zM8 11V7a4 4 0 0 1 8 0v4M12 15v2',
   keys: 'M15 9a4 4 0 1 1-3.900-5 4 4 0 0 1 3.900 5zM11 11l-8 8v2h4v-3h3v-3l2.500-2.500'
 } as const
 
