@@ -199,3 +199,15 @@ t.test('validate notes the variables that tools and servers name and that are no
   t.match(toolyard(cwd, ['validate', 'far.json']).stdout, /"far" names the variable URL_OF_FAR/)
   t.notMatch(stdout, /SET_HERE/)
 })
+
+t.test('SN38 validate reads the settings of .env, as the service does', async t => {
+  const skill = {
+    'SKILL.md': '# Days\n',
+    'tools.json': JSON.stringify([{ name: 'day', description: 'Gives a day', parameters: { type: 'object', properties: { name: { type: 'string', description: 'Its name' } }, required: ['name'] } }]),
+    'allowlist.json': '{"date": ["-d"]}',
+    'execution.json': JSON.stringify([{ tool: 'day', binary: 'date', subcommand: '-d', args: [{ param: 'name', resolveCommand: { script: 'name', args: ['$param'] } }] }]),
+    scripts: { 'name.sh': 'echo "$1"\n' }
+  }
+  t.match(toolyard(t.testdir({ skill }), ['validate', 'skill']), { status: 1, stdout: /resolveCommand runs the script "name", and scripts of skills do not run here/ })
+  t.match(toolyard(t.testdir({ skill, '.env': 'SKILLS_ALLOW_SCRIPTS=1\n' }), ['validate', 'skill']), { status: 0 })
+})

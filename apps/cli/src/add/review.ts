@@ -11,7 +11,8 @@ const shownScripts = 20
  * @throws CommandError where there is nothing to serve.
  */
 export async function reviewOf (directory: string): Promise<string[]> {
-  const registry = await loadRegistry({ manifests: [directory], builtins: false, everyFault: true, skills: { path: process.env['PATH'] ?? '' } })
+  // What may run is shown, also where scripts are still to be switched on.
+  const registry = await loadRegistry({ manifests: [directory], builtins: false, everyFault: true, skills: { path: process.env['PATH'] ?? '', allowScripts: true } })
   const errors = registry.findings.filter(({ severity }) => severity === 'error')
   const skills = registry.skills()
   const own = registry.all().map(({ tool }) => tool).filter(({ run }) => run.kind !== 'read-skill' && run.kind !== 'skill-run')

@@ -33,7 +33,8 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
     const asked = options['provider']
     const provider = lintProviders.find(each => each === asked)
     if (asked !== undefined && provider === undefined) throw misuse(`--provider must be ${lintProviders.join(', ')}, not '${typeof asked === 'string' ? asked : ''}'`)
-    const { readSettings, toolSourcesOf } = await import('@toolyard/runtime')
+    const { loadEnvFile, readSettings, toolSourcesOf } = await import('@toolyard/runtime')
+    loadEnvFile()
     const settings = readSettings(process.env)
     const { skills, policyFile, lock } = toolSourcesOf(settings, process.env)
     const [{ missingForSkills }, { missingVariables }] = await Promise.all([import('../needs/missing.ts'), import('../needs/variables.ts')])
