@@ -66,6 +66,14 @@ t.test('the curl line has the right arguments, also in a shell', async t => {
   t.doesNotThrow(() => { fc.assert(isMeant, { numRuns: 10 }) })
 })
 
+t.test('no name of a tool is more than an argument to the shell that its line is pasted into', async t => {
+  const isMeant = fc.property(fc.oneof(fc.string(), fc.constantFrom("it's", '$(id)', '--url=http://localhost', 'a;b')).filter(name => !name.includes('\0')), tool => {
+    const text = snippetsOf({ tool, input: {} }, 'http://localhost:3001').find(({ name }) => name === 'toolyard')?.text ?? ''
+    t.equal(execFileSync('sh', ['-c', `toolyard() { printf '%s\\0' "$@"; }\n${text}`], { encoding: 'utf8' }), `call\0${tool.startsWith('-') ? '--\0' : ''}${tool}\0{}\0`)
+  })
+  t.doesNotThrow(() => { fc.assert(isMeant, { numRuns: 30 }) })
+})
+
 t.test('the lines that call a tool again name the session of the call', async t => {
   const session = '01a00000-0000-7000-8000-000000000000'
   const [curl, typescript] = snippetsOf({ tool: 'plot', input: {}, session }, 'http://localhost:3001')

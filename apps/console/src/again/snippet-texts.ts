@@ -16,7 +16,7 @@ interface Call {
 /** How a call is made, by the ways that there are; the key is a variable of the shell. */
 export function snippetsOf ({ tool, input, session }: Call, address: string): Snippet[] {
   const json = writeThrough(input)
-  const quoted = `'${json.replaceAll("'", "'\\''")}'`
+  const quoted = inQuotes(json)
   const [inSession, options] = session === undefined ? ['', ''] : [`?session=${encodeURIComponent(session)}`, `, { session: ${JSON.stringify(session)} }`]
   const ways: Snippet[] = [
     {
@@ -32,9 +32,18 @@ export function snippetsOf ({ tool, input, session }: Call, address: string): Sn
   if (session !== undefined) return ways
   return [
     ...ways,
-    { name: 'toolyard', text: `toolyard call ${tool} ${quoted}` },
+    { name: 'toolyard', text: `toolyard call ${inShell(tool)} ${quoted}` },
     { name: 'Python', text: `from toolyard import Toolyard\n\ntoolyard = Toolyard(url="${address}")\ntoolyard.call(${JSON.stringify(tool)}, ${codeOf(input, inPython)})` }
   ]
+}
+
+/** A name as an argument of a program. Manifests of others may hold any name, and a line is run with the rights of whoever pastes it. */
+function inShell (name: string): string {
+  return /^\w[\w-]*$/.test(name) ? name : `${name.startsWith('-') ? '-- ' : ''}${inQuotes(name)}`
+}
+
+function inQuotes (text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** How a language writes what JSON writes otherwise. */
