@@ -2,6 +2,7 @@ import { calls, coldCalls } from './rows/calls.ts'
 import { catalogue } from './rows/catalogue.ts'
 import { depth } from './rows/depth.ts'
 import { fairness } from './rows/fairness.ts'
+import { heldCalls } from './rows/held-calls.ts'
 import type { Stage } from './frame/row.ts'
 import { manyTools } from './rows/many-tools.ts'
 import { processes } from './rows/processes.ts'
@@ -23,6 +24,7 @@ export const stages: Record<string, Stage> = {
   'cold-calls': coldCalls,
   waiters,
   traced,
+  'held-calls': heldCalls,
   'depth-100k': depth('depth-100k', 100_000, false),
   'redis-bytes': redisBytes,
   processes,
