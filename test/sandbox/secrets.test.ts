@@ -29,7 +29,9 @@ const secrets = {
   query: secret('query'),
   basic: secret('basic'),
   remote: secret('remote'),
-  server: secret('server')
+  server: secret('server'),
+  stored: secret('stored'),
+  sealing: randomBytes(32).toString('hex')
 }
 
 /** An MCP server over stdio that tells its secret wherever it can. */
@@ -82,6 +84,7 @@ const environment = {
   FAR_KEY: secrets.query,
   FAR_BASIC: secrets.basic,
   REMOTE_TOKEN: secrets.remote,
+  SECRETS_KEY: secrets.sealing,
   SERVER_TOKEN: secrets.server,
   HTTP_PRIVATE_HOSTS: '127.0.0.1'
 }
@@ -90,6 +93,7 @@ const service = await createService(t, {
   files: {
     'tools/bin/uses': '#!/bin/sh\n[ -n "$COMMAND_TOKEN" ] && [ -z "$FAR_TOKEN$API_KEYS_JSON" ] && cat\n',
     'tools/bin/fails': '#!/bin/sh\nenv | grep -v COMMAND_TOKEN >&2\nexit 1\n',
+    'tools/bin/tells': '#!/bin/sh\necho "$TOKEN"\ncat "$FILE" >&2\n[ -z "$SECRETS_KEY" ] && exit 1\n',
     'tools/server.js': server
   },
   tools: [
@@ -97,6 +101,8 @@ const service = await createService(t, {
     { name: 'fails', schema, command: ['./tools/bin/fails'], envPassthrough: ['COMMAND_TOKEN'] },
     { name: 'far', schema, http: { method: 'GET', url: `${far}/works`, headers, query: [{ name: 'key', setting: 'FAR_KEY' }] } },
     { name: 'far_fails', schema, http: { method: 'POST', url: `${far}/fails`, headers, query: [{ name: 'key', setting: 'FAR_KEY' }] } },
+    { name: 'far_stored', schema, http: { method: 'POST', url: `${far}/fails`, headers: { Authorization: { secret: 'api', prefix: 'Bearer ' } }, query: [{ name: 'key', secret: 'api' }] } },
+    { name: 'tells', schema, command: ['./tools/bin/tells'], permissions: [], secrets: { TOKEN: { secret: 'api', as: 'env' }, FILE: { secret: 'api', as: 'file' } } },
     { name: 'local', mcp: { command: 'node', args: ['./tools/server.js'], env: { SERVER_TOKEN: { setting: 'SERVER_TOKEN' } } } },
     { name: 'remote', mcp: { url: `${far}/mcp`, headers: { 'x-token': { setting: 'REMOTE_TOKEN' } } } }
   ],
@@ -124,10 +130,12 @@ await monitorRedis(t, service.redis.socket, words => { commands.push(words.join(
 /** What callers are told, beside what the service keeps. */
 const answers: string[] = []
 
-async function ask (path: string, init: { body?: object, key?: string, headers?: Record<string, string> } = {}): Promise<Response> {
-  const { body, key = secrets.admin, headers = { 'x-api-key': key } } = init
+interface Asked { body?: object, method?: string, key?: string, headers?: Record<string, string> }
+
+async function ask (path: string, init: Asked = {}): Promise<Response> {
+  const { body, method = body === undefined ? 'GET' : 'POST', key = secrets.admin, headers = { 'x-api-key': key } } = init
   const response = await fetch(`${address}${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     redirect: 'manual',
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
@@ -157,6 +165,11 @@ t.test('a full run leaves no key and no secret in output, logs, traces, answers 
   t.equal(await call('fails'), 422)
   t.equal(await call('far'), 200)
   t.equal(await call('far_fails'), 422)
+  t.equal((await ask('/v1/secrets/api', { method: 'PUT', body: { value: secrets.stored } })).status, 200)
+  t.equal(await call('far_stored'), 422)
+  t.equal(await call('tells'), 422)
+  t.match(answers.at(-1), /REDACTED/, 'it had the value, and told it')
+  t.equal((await ask('/v1/secrets')).status, 200)
   await call('tools_web_search')
   for (const key of [secrets.read, secrets.unknown]) t.not((await ask('/v1/tools/uses', { key, body: {} })).status, 200)
   t.equal((await ask('/v1/agent-tools', { headers: { authorization: `Bearer ${secrets.unknown}` } })).status, 401)
