@@ -98,7 +98,7 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
     ['jobs-request', `#/jobs?request=${request}`, '2 jobs'],
     ['workflows', '#/workflows', 'workflow_run'],
     ['workflow', `#/workflows/${workflow.id}`, 'of 6 steps done'],
-    ['jobs-failed', '#/jobs?status=failed', 'connecting to the mail host'],
+    ['jobs-failed', '#/jobs?status=failed', 'the mail host does not answer'],
     ['jobs-none', '#/jobs?queue=nothing', 'No job fits'],
     ['tools', '#/tools', 'count_words'],
     ['tool', '#/tools/count_words', 'Where it comes from'],

@@ -40,4 +40,24 @@ void t.test('workers at the console', { skip: typeof browser === 'string' && bro
     await page.getByText('drained the worker').waitFor()
     t.same(problems, [])
   })
+
+  t.test('the list of jobs shows how their arguments begin and the last line of an error; the jobs of one batch are a waterfall', async t => {
+    const { page, problems } = await browser.open()
+    const { results: [first] } = await client.batch([
+      { call_id: 'a', name: 'count_words', arguments: { path: '<img src=x onerror=alert(1)>' } }, { call_id: 'b', name: 'send_report', arguments: { day: 'monday' } }
+    ])
+    await openConsole(page, address)
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+    await page.locator('.jobs .input', { hasText: '{"path":"<img src=x onerror=alert(1)>","longest":2}' }).waitFor()
+    await page.locator('.jobs td.clip', { hasText: 'TOOL_FAILED the mail host does not answer' }).waitFor()
+    t.equal(await page.getByText('agent-tool').count(), 0)
+    await page.goto(`${address}/#/jobs/${String(first?.job_id)}`)
+    await page.locator('a[title="The jobs that the same request made"]').click()
+    await page.getByRole('heading', { name: /^One request: 2 jobs in / }).waitFor()
+    const rows = page.locator('.waterfall li')
+    t.same(await rows.locator('.name a').allTextContents(), ['count_words', 'send_report'])
+    t.same(await rows.locator('.status .word').allTextContents(), ['succeeded', 'failed'])
+    t.ok(await rows.nth(0).locator('.runs').evaluate(bar => parseFloat((bar as unknown as { style: { width: string } }).style.width) > 0), 'it has a bar')
+    t.same(problems, [])
+  })
 })

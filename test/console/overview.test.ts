@@ -1,4 +1,4 @@
-import { attentionOf, columnsOf, placeSteps, withReading } from '@toolyard/console'
+import { attentionOf, barsOf, columnsOf, lastLine, placeSteps, withReading } from '@toolyard/console'
 import fc from 'fast-check'
 import t from 'tap'
 
@@ -98,4 +98,34 @@ t.test('a tool whose program is missing where the API runs is told; one that is 
   const registry = { tools: [tool, { ...tool, name: 'here' }], findings: [finding, { ...finding, rule: 'P18', tool: 'here' }] }
   t.match(attentionOf({ registry }), [{ severity: 'warn', text: 'Tool gone may not run.', advice: /^its program is not there\./, href: '#/tools/gone' }])
   t.same(textsOf({ registry: { ...registry, tools: [{ ...tool, enabled: false }] } }), [])
+})
+
+t.test('of jobs that were made together, each has a bar of when it waited and ran, within the time of all', t => {
+  const at = (ms: number): string => new Date(1_000_000 + ms).toISOString()
+  const timeOf = (ms: number | null): string | null => ms === null ? null : at(ms)
+  type Job = Parameters<typeof barsOf>[0][number]
+  const job = (status: Job['status'], created: number, started: number | null, finished: number | null): Job =>
+    ({ status, created_at: at(created), started_at: timeOf(started), finished_at: timeOf(finished) })
+  const jobs = [job('succeeded', 0, 100, 500), job('running', 0, 500, null), job('queued', 0, null, null), job('cancelled', 0, null, 250)]
+  t.same(barsOf(jobs, 1_001_000), {
+    totalMs: 1_000,
+    bars: [
+      { waitedFrom: 0, ranFrom: 0.1, to: 0.5 }, { waitedFrom: 0, ranFrom: 0.5, to: 1 }, { waitedFrom: 0, ranFrom: 1, to: 1 },
+      { waitedFrom: 0, ranFrom: 0.25, to: 0.25 }
+    ]
+  })
+  const ms = fc.integer({ min: 0, max: 10_000 })
+  fc.assert(fc.property(fc.array(fc.tuple(ms, fc.option(ms), fc.option(ms), fc.constantFrom('queued', 'running', 'succeeded', 'cancelled')), { minLength: 1 }), made => {
+    const { bars } = barsOf(made.map(([created, started, finished, status]) => job(status, created, started, finished)), 1_005_000)
+    return bars.every(({ waitedFrom, ranFrom, to }) => waitedFrom >= 0 && ranFrom >= waitedFrom && to >= ranFrom && to <= 1)
+  }))
+  t.end()
+})
+
+t.test('a list shows the last line of an error, and of an object that a tool reports its text', t => {
+  t.equal(lastLine('connecting\nno answer\n\n'), 'no answer')
+  t.equal(lastLine('connecting\n{"error":"the \\"host\\" is away","attempts":3}\n'), 'the "host" is away')
+  t.equal(lastLine('{"error":"\\x"}'), '{"error":"\\x"}', 'what is no JSON stays')
+  t.equal(lastLine(''), '')
+  t.end()
 })

@@ -130,6 +130,18 @@ t.test('the oldest job is first where that is asked for, and jobs that arrive co
   t.same((await list(client, `?queue=${queue}&order=newest&cursor=${cursor}`)).count, 4, 'the newest first is the usual order')
 })
 
+t.test('a list has the beginning of the arguments of each job where it is asked for, with their digits, and not otherwise', async t => {
+  const digits = await submit(client, { type: echo, queue: 'previews', input: { text: 'x' } })
+  const long = await submit(client, { type: echo, queue: 'previews', input: { text: '😀'.repeat(200) } })
+  const large = await submit(client, { type: echo, queue: 'previews', input: { text: 'y'.repeat(20_000) } })
+  const { jobs } = await list(client, '?queue=previews&preview=true&order=oldest')
+  t.same(jobs.map(({ id }) => id), [digits.id, long.id, large.id])
+  t.same(jobs.map(({ input_preview: preview }) => preview), ['{"text":"x"}', `{"text":"${'😀'.repeat(55)}…`, '{…}'])
+  t.notOk((await list(client, '?queue=previews')).jobs.some(job => 'input_preview' in job))
+  t.match(await client.request('/v1/jobs?preview=1'), { status: 400, body: { error: { message: "'preview' must be true or false" } } })
+  t.match(await client.request('/v1/bulk', { body: { action: 'cancel', filter: { queue: 'previews', preview: 'true' } } }), { status: 400 })
+})
+
 t.test('RC24 an unknown parameter, a bad size or a cursor of another query is a 400', async t => {
   const { next_cursor: cursor } = await list(client, '?queue=paged&limit=1')
   const cases: Array<[string, string | RegExp]> = [

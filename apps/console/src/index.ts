@@ -1,6 +1,7 @@
 export { attentionOf, type Attention } from './overview/attention.ts'
 export { changesOf } from './approvals/changes.ts'
 export { columnsOf, withReading } from './overview/series.ts'
+export { barsOf, lastLine } from './jobs/terms.ts'
 export { placeSteps } from './workflows/layout.ts'
 export { snippetsOf, type Snippet } from './again/snippet-texts.ts'
 export { hrefOf, readRoute, type Route } from './parts/route.ts'

@@ -125,6 +125,7 @@ class JobSummary(_JobSummary, total=False):
     parent_id: str
     tenant: str
     progress: Progress
+    input_preview: str
 
 
 class ResultCut(TypedDict):

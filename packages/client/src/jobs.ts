@@ -35,6 +35,8 @@ export interface JobQuery {
   to?: string | undefined
   /** By when they were created; `newest` when absent. */
   order?: 'newest' | 'oldest' | undefined
+  /** Whether each job has the beginning of its arguments. */
+  preview?: 'true' | 'false' | undefined
   /** 1 to 200; 50 when absent. */
   limit?: number | undefined
   /** `next_cursor` of the page before, with the same query. */

@@ -2,11 +2,11 @@ import { callErrors } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Statistics } from '@toolyard/contract'
-import { useAccess } from '../access/context.ts'
+import { useAccess, type Person } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { hrefOf } from '../parts/route.ts'
 import { exact } from '../parts/time.tsx'
-import { jobStates, type Person } from './terms.ts'
+import { jobStates } from './terms.ts'
 
 /** A filter that is a text. */
 interface Filter {

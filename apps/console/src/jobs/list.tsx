@@ -14,6 +14,8 @@ import { ProgressBar } from '../parts/progress.tsx'
 import { Durations } from './durations.tsx'
 import { SavedFilters } from './saved-filters.tsx'
 import { Ticked } from './ticked.tsx'
+import { lastLine } from './terms.ts'
+import { Waterfall } from './timeline.tsx'
 
 /** How often the list is read again, in milliseconds. */
 const everyMs = 2_000
@@ -23,7 +25,7 @@ const pageSize = 50
 export function JobsPage ({ route }: { route: Route }): VNode {
   const { api, person } = useAccess()
   const query = queryOf(route.query)
-  const search = String(new URLSearchParams({ ...query, limit: String(pageSize) }))
+  const search = String(new URLSearchParams({ ...query, limit: String(pageSize), preview: 'true' }))
   const { data, error, reload } = useLoad(search, async signal => await api.ask<JobList>(`/v1/jobs?${search}`, { signal }), everyMs)
   const page = useRef<HTMLElement>(null)
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
@@ -53,6 +55,7 @@ export function JobsPage ({ route }: { route: Route }): VNode {
       <Bulk filter={filters} />
       {person.can_write && <Ticked ids={ticked} onDone={() => { setTicked(new Set()); reload() }} />}
       <Problem error={error} />
+      {query['request'] !== undefined && data !== undefined && <Waterfall jobs={data.jobs} />}
       <JobTable jobs={data?.jobs} ticked={person.can_write ? ticked : undefined} onTick={tick} isFiltered={Object.keys(filters).length > 0} isOldestFirst={isOldestFirst} turned={hrefOf(['jobs'], { ...filters, order: isOldestFirst ? undefined : 'oldest' })} />
       <nav class='pages' aria-label='Parts of the list'>
         {query['cursor'] !== undefined && <a class='button' href={hrefOf(['jobs'], inOrder)}>{isOldestFirst ? 'Oldest' : 'Newest'}</a>}
@@ -96,11 +99,11 @@ function Row ({ job, ticked, onTick }: { job: JobSummary } & Ticks): VNode {
     <tr class='opens' onClick={event => { open(event, job.id) }}>
       {ticked !== undefined && <td class='c-tick'><input type='checkbox' aria-label={`Tick ${job.tool} ${job.id.slice(-8)}`} checked={ticked.has(job.id)} onChange={event => { onTick([job.id], event.currentTarget.checked) }} /></td>}
       <td><Status status={job.status} /></td>
-      <td><a class='row-link' href={hrefOf(['jobs', job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code>{job.tags.filter(tag => tag !== ofAgents).map(tag => <span key={tag} class='tag'>{tag}</span>)}<ProgressBar job={job} /></td>
+      <td><a class='row-link' href={hrefOf(['jobs', job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code>{job.tags.filter(tag => tag !== ofAgents).map(tag => <span key={tag} class='tag'>{tag}</span>)}{job.input_preview !== '{}' && <span class='input wide' title={job.input_preview}>{job.input_preview}</span>}<ProgressBar job={job} /></td>
       <td class='wide'>{job.queue}</td>
       <td><Time at={job.created_at} /></td>
       <td class='wide'><Durations job={job} /></td>
-      <td class='wide clip' title={job.error?.message}>{job.error === null ? '' : <><code>{job.error.code}</code> {job.error.message}</>}</td>
+      <td class='wide clip' title={job.error?.message}>{job.error === null ? '' : <><code>{job.error.code}</code> {lastLine(job.error.message)}</>}</td>
     </tr>
   )
 }

@@ -1,6 +1,4 @@
-import type { JobState } from '@toolyard/client'
-
-export type { Person } from '../access/context.ts'
+import type { JobState, JobSummary } from '@toolyard/client'
 
 /** The states of jobs, in the order in which they are reached. */
 export const jobStates: readonly JobState[] = ['queued', 'held', 'running', 'input_required', 'succeeded', 'failed', 'cancelled']
@@ -8,4 +6,37 @@ export const jobStates: readonly JobState[] = ['queued', 'held', 'running', 'inp
 /** States that a job doesn't leave. */
 export function isEnd (status: JobState): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled'
+}
+
+/** When a job waited and when it ran, in parts of a time that several jobs share: 0 is its beginning, 1 its end. */
+export interface Bar {
+  waitedFrom: number
+  ranFrom: number
+  to: number
+}
+
+type Course = Pick<JobSummary, 'status' | 'created_at' | 'due_at' | 'started_at' | 'finished_at'>
+
+/** The bars of jobs that were made together, and how long all of them took, in milliseconds. */
+export function barsOf (jobs: readonly Course[], now: number): { bars: Bar[], totalMs: number } {
+  const spans = jobs.map(({ status, created_at: created, due_at: due, started_at: started, finished_at: finished }) => {
+    const from = Date.parse(due ?? created)
+    const to = Math.max(from, isEnd(status) ? Date.parse(finished ?? started ?? created) : now)
+    return { from, started: Math.min(to, Math.max(from, started === null ? to : Date.parse(started))), to }
+  })
+  const first = Math.min(...spans.map(({ from }) => from))
+  const totalMs = Math.max(1, ...spans.map(({ to }) => to - first))
+  const part = (at: number): number => (at - first) / totalMs
+  return { bars: spans.map(({ from, started, to }) => ({ waitedFrom: part(from), ranFrom: part(started), to: part(to) })), totalMs }
+}
+
+/** What a program says last is most often why it failed; of an object with an `error`, as tools report one, this. */
+export function lastLine (text: string): string {
+  const line = text.trimEnd().split('\n').at(-1)?.trim() ?? ''
+  const [, error] = /^\{"error":("(?:[^"\\]|\\.)*")[,}]/.exec(line) ?? []
+  try {
+    return error === undefined ? line : String(JSON.parse(error))
+  } catch {
+    return line
+  }
 }

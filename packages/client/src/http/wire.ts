@@ -70,6 +70,8 @@ export interface JobSummary {
   /** The id of the worker that ran it last. */
   worker: string | null
   progress?: Progress
+  /** How the arguments begin, as JSON; in lists that are asked for with `preview`. */
+  input_preview?: string
   error: CallErrorBody & { at: string } | null
   created_at: string
   /** When a job with `delay_ms` is due; absent from then on. */

@@ -78,7 +78,7 @@ export function checkBulkRequest (body: unknown): HttpError | undefined {
 export function bulkQuery (filter: Readonly<Record<string, unknown>>): JobListQuery {
   const names = Object.keys(filter)
   if (names.length === 0) throw new HttpError('VALIDATION_ERROR', "'filter' must name at least one of the parameters that jobs are listed by")
-  const ofPages = names.find(name => name === 'cursor' || name === 'limit' || name === 'order')
+  const ofPages = names.find(name => name === 'cursor' || name === 'limit' || name === 'order' || name === 'preview')
   if (ofPages !== undefined) throw new HttpError('VALIDATION_ERROR', `'filter' has no '${ofPages}': all jobs are meant that fit`)
   return parseJobListQuery(filter)
 }

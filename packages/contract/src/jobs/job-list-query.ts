@@ -31,6 +31,8 @@ export interface JobListQuery {
   /** By when they were created; the newest first when absent. */
   order?: JobOrder
   limit: number
+  /** Whether each job has the beginning of its arguments. */
+  preview?: boolean
   /** From the answer to the same query; opaque. */
   cursor?: string
 }
@@ -40,7 +42,7 @@ export const jobOrders = ['newest', 'oldest'] as const
 export type JobOrder = typeof jobOrders[number]
 
 const texts = ['type', 'tag', 'tool', 'key', 'worker', 'text', 'session', 'request', 'tenant', 'cursor'] as const
-const known = ['status', 'queue', 'code', 'from', 'to', 'order', 'limit', ...texts] as const
+const known = ['status', 'queue', 'code', 'from', 'to', 'order', 'limit', 'preview', ...texts] as const
 /** The latest time that an id can have. */
 const maxTime = 2 ** 48 - 2
 
@@ -60,6 +62,8 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
   if (code !== undefined && !isCode(code)) throw invalid(`'code' must be one of: ${Object.keys(callErrors).join(', ')}`)
   const order = text(query, 'order')
   if (order !== undefined && !isOrder(order)) throw invalid(`'order' must be one of: ${jobOrders.join(', ')}`)
+  const preview = text(query, 'preview')
+  if (preview !== undefined && preview !== 'true' && preview !== 'false') throw invalid("'preview' must be true or false")
   const from = time(query, 'from')
   const to = time(query, 'to')
   if (from !== undefined && to !== undefined && from > to) throw invalid("'from' must not be later than 'to'")
@@ -74,6 +78,7 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
     ...(queue === undefined ? {} : { queue }),
     ...(code === undefined ? {} : { code }),
     ...(order === undefined ? {} : { order }),
+    ...(preview === 'true' ? { preview: true } : {}),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
     ...Object.fromEntries(given)

@@ -67,6 +67,7 @@ export const JobView = Type.Object({
   conversation: Type.Optional(Type.String({ description: 'What the caller calls the conversation that it belongs to.' })),
   request: Type.Optional(Type.String({ description: 'The id of the request that made it: jobs of one batch have the same.' })),
   input: Type.Unknown(),
+  input_preview: Type.Optional(Type.String({ description: 'How `input` begins, as JSON; in lists that are asked for with `preview=true`.' })),
   result: Type.Unknown(),
   result_truncated: Type.Optional(Type.Object({ bytes: Type.Integer(), stored_bytes: Type.Integer() }, {
     description: 'The tool wrote more than is kept: the bytes it wrote, and how many of them are in result.'

@@ -5,6 +5,7 @@ import { foreignCursor, writeJson } from '@toolyard/contract/terms'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
+import { withPreviews } from './argument-previews.ts'
 import { summarize } from './job-summary.ts'
 import { mapInTurns } from '@toolyard/runtime'
 import { hasText, looksForText } from '../record/job-text.ts'
@@ -61,7 +62,7 @@ export class JobLister {
    *
    * @throws RedisUnavailableError.
    */
-  async count ({ limit: _, cursor: __, order: ___, ...query }: JobListQuery, scope: JobScope = {}): Promise<Omit<JobCounts, 'ok'>> {
+  async count ({ limit: _, cursor: __, order: ___, preview: ____, ...query }: JobListQuery, scope: JobScope = {}): Promise<Omit<JobCounts, 'ok'>> {
     const states: JobCounts['states'] = { queued: 0, held: 0, running: 0, input_required: 0, succeeded: 0, failed: 0, cancelled: 0 }
     let total = 0
     for (let cursor: string | undefined; ;) {
@@ -77,6 +78,12 @@ export class JobLister {
    * @throws CursorError; RedisUnavailableError.
    */
   async list (query: JobListQuery, scope: JobScope = {}): Promise<JobPage> {
+    const { preview, ...filters } = query
+    const page = await this.#list(filters, scope)
+    return preview === true ? { ...page, jobs: await withPreviews(this.#parts.redis, page.jobs) } : page
+  }
+
+  async #list (query: JobListQuery, scope: JobScope): Promise<JobPage> {
     if (scope.tenant !== undefined && scope.tenant !== (query.tenant ?? scope.tenant)) return { jobs: [], nextCursor: null }
     const { limit } = query
     // Reading records takes most of the time: where the index is enough, only as many are read as the page may need.

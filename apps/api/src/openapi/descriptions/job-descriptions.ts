@@ -46,6 +46,7 @@ export const jobDescriptions: Readonly<Record<string, RouteDescription>> = {
     query: Type.Object({
       ...jobFilter,
       order: Type.Optional(Type.Enum([...jobOrders], { default: 'newest', description: 'By when they were created.' })),
+      preview: Type.Optional(Type.Boolean({ default: false, description: 'Whether each job has the beginning of its arguments, as `input_preview`.' })),
       limit: Type.Optional(Type.Integer({ minimum: limits.jobPage.min, maximum: limits.jobPage.max, default: limits.jobPage.default })),
       cursor: Type.Optional(Type.String({ minLength: 1, description: 'The `next_cursor` of the answer to the same query.' }))
     }),
