@@ -8,7 +8,7 @@ import { injectService } from '../support/injected.ts'
 import { hasPython } from '../support/python.ts'
 import { testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789', bound: 'key-of-bound-0123456789', boundAcme: 'key-of-bound-acme-0123456789' }
 const values = { acme: 'token-of-acme-8f3a91', other: 'token-of-other-77bc02', operator: 'token-of-operator-1d' }
 const seen: string[] = []
 const api = createServer((request, response) => {
@@ -42,6 +42,8 @@ const service = await injectService(t, {
       { name: 'operator', key: testKeys.admin, role: 'admin' },
       { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
       { name: 'other-1', key: keys.other, role: 'admin', tenant: 'other' },
+      { name: 'bound', key: keys.bound, role: 'admin', queue_allowlist: ['desk'] },
+      { name: 'bound-acme', key: keys.boundAcme, role: 'admin', tenant: 'acme', namespaces: ['desk'] },
       { name: 'reader', key: testKeys.read, role: 'read' }
     ])
   }
@@ -82,6 +84,16 @@ t.test('lists have names, and a tenant sees its own; who only looks, and whose t
   t.match(await client.request('/v1/secrets/a%20b', { method: 'PUT', body: { value: 'v' } }), { status: 400 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST', key: keys.acme }), { status: 403 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST' }), { status: 200, body: { ok: true, sealed: 0, lost: 0 } })
+})
+
+t.test('a key that is bound in some way changes no secret that calls of other keys use', async t => {
+  for (const key of [keys.bound, keys.boundAcme]) {
+    t.match(await client.request('/v1/secrets/github', { method: 'PUT', key, body: { value: 'theirs' } }), { status: 403 })
+    t.match(await client.request('/v1/secrets/github', { method: 'DELETE', key }), { status: 403 })
+    t.match(await client.request('/v1/secrets/own', { method: 'PUT', key, body: { value: 'theirs', scope: 'key' } }), { status: 200 })
+    t.match(await client.request('/v1/secrets/own?scope=key', { method: 'DELETE', key }), { status: 200 })
+  }
+  t.match(await client.request('/v1/secrets/github', { method: 'PUT', key: keys.bound, body: { value: 'theirs', tenant: 'acme' } }), { status: 403 })
 })
 
 t.test('a Python tool gets the secret of its caller, for that call alone', { skip: !hasPython() && 'there is no Python' }, async t => {

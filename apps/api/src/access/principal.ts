@@ -30,6 +30,12 @@ export function scopeOf ({ queueAllowlist, tenant }: Principal): JobScope {
   return { queues: queueAllowlist, tenant }
 }
 
+/** Refuses a key that is bound in some way what concerns those that are not: it could undo what binds it. */
+export function requireUnbound ({ queueAllowlist, permissions, namespaces }: Principal, what: string): void {
+  if (queueAllowlist === undefined && permissions === undefined && namespaces === undefined) return
+  throw new HttpError('FORBIDDEN', `This API key is bound to queues, permissions or namespaces; ${what} for those that are not.`)
+}
+
 /** Refuses a key of a tenant what concerns all of them. */
 export function requireOperator ({ tenant }: Principal): void {
   if (tenant !== undefined) throw new HttpError('FORBIDDEN', 'This operation requires an API key without a tenant.')

@@ -2,7 +2,7 @@ import { checkNewKey, ErrorBody, HttpError, KeyList, NewKeyRequest, NewKeyRespon
 import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
 import type { KeyRing } from '../../access/key-ring.ts'
-import { nobody, principalOf, requireOperator, type Principal } from '../../access/principal.ts'
+import { nobody, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
 import { secretRoutes, type SecretRoutesOptions } from './secrets.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
@@ -19,7 +19,7 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
   await app.register(secretRoutes, { secrets })
 
   app.get('/keys', { config: { role: 'admin' }, schema: { response: { 200: KeyList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
-    requireUnbound(principalOf(request))
+    requireKeeper(principalOf(request))
     const all = [...keys.settled.map(key => view(key, 'settings')), ...(await stored.list()).map(key => view(key, 'redis'))]
     return { ok: true as const, keys: all, count: all.length }
   })
@@ -33,7 +33,7 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
       return error === undefined ? { value: body } : { error }
     }
   }, async (request, reply) => {
-    requireUnbound(principalOf(request))
+    requireKeeper(principalOf(request))
     const {
       name, role, tenant, queue_allowlist: queueAllowlist, permissions, namespaces, sse = true, expires_in_sec: expiresIn
     } = request.body
@@ -50,7 +50,7 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
     config: { changes: { action: 'key.revoke' } },
     schema: { params: Type.Object({ name: Type.String() }), response: { 200: RevokedKey, '4xx': ErrorBody, '5xx': ErrorBody } }
   }, async request => {
-    requireUnbound(principalOf(request))
+    requireKeeper(principalOf(request))
     const { name } = request.params
     const isSettled = keys.settled.some(key => key.name === name)
     // A later key of this name must not get them.
@@ -65,13 +65,10 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
   })
 }
 
-/** Who is bound in some way could make a key that isn't. */
-function requireUnbound (principal: Principal): void {
+function requireKeeper (principal: Principal): void {
   if (principal === nobody) throw new HttpError('FORBIDDEN', 'Without authentication there are no keys: unset API_AUTH_DISABLED.')
   requireOperator(principal)
-  if (principal.queueAllowlist !== undefined || principal.permissions !== undefined || principal.namespaces !== undefined) {
-    throw new HttpError('FORBIDDEN', 'This API key is bound to queues, permissions or namespaces; the keys are for those that are not.')
-  }
+  requireUnbound(principal, 'the keys are')
 }
 
 function taken (name: string): HttpError {

@@ -1,7 +1,7 @@
 import { ErrorBody, HttpError, SecretAnswer, SecretList, SecretName, SecretPlace, SecretRequest, SecretRotation, type SecretView } from '@toolyard/contract'
 import { maxStoredSecrets, type ListedSecret, type SecretScope, type StoredSecrets } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
-import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
+import { principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 export interface SecretRoutesOptions {
@@ -49,13 +49,14 @@ export async function secretRoutes (app: App, options: SecretRoutesOptions): Pro
   })
 }
 
-/** A key of a tenant stores for its tenant or itself. */
+/** A key of a tenant stores for its tenant or itself, one that is bound in some way for itself: calls that it can't make use the others. */
 function scopeOf ({ scope, tenant }: SecretPlace, principal: Principal): SecretScope {
   const kind = scope ?? (tenant === undefined && principal.tenant === undefined ? 'operator' : 'tenant')
   if (kind === 'key') {
     if (tenant !== undefined) throw new HttpError('VALIDATION_ERROR', 'tenant has no meaning beside the scope key')
     return { kind, key: principal.name }
   }
+  requireUnbound(principal, 'secrets of others are')
   if (kind === 'operator') {
     requireOperator(principal)
     if (tenant !== undefined) throw new HttpError('VALIDATION_ERROR', 'tenant has no meaning beside the scope operator')
