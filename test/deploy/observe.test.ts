@@ -7,7 +7,7 @@ import { repoRoot } from '../repo/source-tree.ts'
 import { readCompose } from './compose.ts'
 import { knownMetrics, strangersIn } from './known-metrics.ts'
 
-interface Rule { alert: string, expr: string, labels: { severity: string }, annotations: { summary: string } }
+interface Rule { alert: string, expr: string, labels: { severity: string }, annotations: { summary: string, runbook_url: string } }
 interface RuleTest { eval_time: string, alertname: string, exp_alerts?: object[] }
 interface Panel {
   id: number
@@ -46,6 +46,18 @@ t.test('each alert has a test in which it fires and one in which it does not, an
     t.ok(cases.some(({ alertname, exp_alerts: alerts = [] }) => alertname === alert && alerts.length > 0), `${alert} fires`)
     t.ok(cases.some(({ alertname, exp_alerts: alerts = [] }) => alertname === alert && alerts.length === 0), `${alert} does not`)
   }
+})
+
+t.test('each alert leads to its part of docs/what-went-wrong.md, and each part is of an alert', async t => {
+  const [, ofAlerts = ''] = readFileSync(join(repoRoot, 'docs/what-went-wrong.md'), 'utf8').split(/^## An alert$/m)
+  const parts = new Map(ofAlerts.split(/^### /m).slice(1).map(part => [part.split('\n', 1)[0]?.toLowerCase().replaceAll(' ', '-') ?? '', part]))
+  const page = 'https://github.com/toolyard/toolyard/blob/main/docs/what-went-wrong.md#'
+  for (const { alert, annotations: { runbook_url: url } } of rules) {
+    t.ok(url.startsWith(page), url)
+    t.match(parts.get(url.slice(page.length)), `\`${alert}\``, url)
+  }
+  const named = [...ofAlerts.matchAll(/`(Toolyard\w+)`/g)].map(([, name]) => name)
+  t.strictSame(named.sort(), rules.map(({ alert }) => alert).sort())
 })
 
 t.test('docs/operations.md describes every alert rule, and no other', async t => {

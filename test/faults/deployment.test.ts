@@ -1,16 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { freePort } from '../deploy/plain-service.ts'
+import { startHaproxy } from '../deploy/haproxy.ts'
 import { startDeployment } from '../deploy/plain-deployment.ts'
 import { startSmallProxy } from '../deploy/small-proxy.ts'
 import { entries, programs } from '../e2e/tools.ts'
-import { repoRoot } from '../repo/source-tree.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { openReader } from '../streams/event-reader.ts'
 import { createClient, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
+import { ensureTestProgram } from '../support/test-program.ts'
 
 // Laying out the images runs npm ci.
 t.setTimeout(600_000)
@@ -23,6 +23,7 @@ for (const [path, text] of Object.entries(programs)) {
 }
 writeFileSync(join(dir, 'tools.json'), JSON.stringify({ tools: entries.map(entry => ({ ...entry, permissions: ['read_repo', 'write_files'] })) }))
 
+const haproxy = await ensureTestProgram('haproxy')
 const noBox = await withoutBox()
 if (noBox !== false) t.comment(`SANDBOX=auto instead of require: ${noBox}`)
 const { key, apis, workers, redis } = await startDeployment(t, {
@@ -50,8 +51,9 @@ t.test('an event stream comes through the proxy event by event', async t => {
   await streams(t, smallProxy)
 })
 
-t.test('the configuration of HAProxy is valid, and it serves batches and streams', { skip: haproxyMissing() }, async t => {
-  const { address } = await startHaproxy()
+t.test('the configuration of HAProxy is valid, and it serves batches and streams', { skip: 'missing' in haproxy ? haproxy.missing : false }, async t => {
+  if ('missing' in haproxy) return
+  const { address } = await startHaproxy(t, haproxy.path, dir, ports)
   await batches(t, createClient(address, key), 10)
   await streams(t, address)
   t.equal((await fetch(`${address}/metrics`)).status, 404)
@@ -66,10 +68,10 @@ t.test('Redis allows the service the commands that it uses, and no others', asyn
 })
 
 t.test('one API replica is killed: the others serve, through either proxy', async t => {
-  const haproxy = haproxyMissing() === false ? await startHaproxy() : undefined
+  const other = 'path' in haproxy ? await startHaproxy(t, haproxy.path, dir, ports) : undefined
   await apis[0]?.stop('SIGKILL')
   await batches(t, createClient(smallProxy, key), 20)
-  if (haproxy !== undefined) await batches(t, createClient(haproxy.address, key), 20)
+  if (other !== undefined) await batches(t, createClient(other.address, key), 20)
 })
 
 t.test('at SIGTERM a running call ends and is answered, everything exits with 0, and Redis has kept its files', async t => {
@@ -95,23 +97,4 @@ async function streams (t: Test, address: string): Promise<void> {
   t.equal(reader.events.filter(({ name }) => name === 'call_result').length, 1)
   t.notOk(reader.isEnded())
   await reader.next('end')
-}
-
-function haproxyMissing (): string | false {
-  return spawnSync('haproxy', ['-v']).error === undefined ? false : 'there is no haproxy on the PATH'
-}
-
-/** HAProxy with the configuration of the deployment, where only addresses differ. */
-async function startHaproxy (): Promise<{ address: string }> {
-  const port = await freePort()
-  const configuration = readFileSync(join(repoRoot, 'deploy/haproxy/haproxy.cfg'), 'utf8')
-    .replace(/^(\s*bind) :8080$/m, `$1 127.0.0.1:${port}`)
-    .replace(/^(\s*)server-template .*$/m, ports.map((port, index) => `    server api${index} 127.0.0.1:${port} check`).join('\n'))
-  const file = join(dir, `haproxy-${port}.cfg`)
-  writeFileSync(file, configuration)
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' })
-  t.teardown(() => { child.kill() })
-  const address = `http://127.0.0.1:${port}`
-  await waitFor('HAProxy has found a replica', async () => await fetch(`${address}/ready`).then(({ ok }) => ok, () => false))
-  return { address }
 }

@@ -1,7 +1,7 @@
 import { installProgram, programPaths } from '@toolyard/runtime/install'
 
 /** Programs that some tests need beside Redis and bubblewrap, by the Debian package that has them. */
-const packageOf = { rg: 'ripgrep', faketime: 'faketime', setfattr: 'attr' } as const
+const packageOf = { rg: 'ripgrep', faketime: 'faketime', setfattr: 'attr', haproxy: 'haproxy' } as const
 
 /**
  * Finds a program on the PATH, or installs it where that needs no question.
@@ -13,7 +13,7 @@ export async function ensureTestProgram (name: keyof typeof packageOf): Promise<
   const found = await find()
   if (found !== undefined) return { path: found }
   const said: string[] = []
-  const wanted = { name, packages: { 'apt-get': [packageOf[name]] }, isThere: async () => await find() !== undefined, disableServices: false }
+  const wanted = { name, packages: { 'apt-get': [packageOf[name]] }, isThere: async () => await find() !== undefined, disableServices: true }
   const result = await installProgram(wanted, { env: process.env, say: line => { said.push(line) } })
   const path = await find()
   if (path !== undefined) return { path }
