@@ -11,7 +11,7 @@ import { schemaSize } from './strict-size.ts'
 const advice = {
   /** Functions that one request to OpenAI may carry. */
   tools: 128,
-  /** UTF-16 units; OpenAI refuses more. */
+  /** UTF-16 units. OpenAI took no more until May 2025; gateways before other models still count. Nothing is cut. */
   descriptionChars: { min: 10, max: 1_024 },
   /** Levels of nested objects and lists. */
   depth: 5,
@@ -84,7 +84,7 @@ function descriptionAdvice ({ description }: Tool): Advice[] {
     return [['lint/description', `has a description of ${description.trim().length} characters, from which a model can't tell when to use it`, 'Say what it does, and when to use it.']]
   }
   if (description.length <= max) return []
-  return [['lint/description', `has a description of ${description.length} characters, and models take ${max}`, 'Make it shorter; put details into the descriptions of parameters.']]
+  return [['lint/description', `has a description of ${description.length} characters, of which some gateways take ${max}`, 'Make it shorter; put details into the descriptions of parameters.']]
 }
 
 function schemaAdvice ({ parameters }: Tool): Advice[] {
