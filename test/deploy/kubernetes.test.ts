@@ -112,6 +112,11 @@ t.test('the example of the Secret, and the command above it, name the Redis of t
   t.match(example, `npm run secrets -- --redis ${object?.metadata.name}`)
 })
 
+t.test('the API believes the ingress controller, a pod of the cluster, who a visitor is; the chart says the same', async t => {
+  t.strictSame(readSettings({ TRUST_PROXY: configuration['TRUST_PROXY'] }).TRUST_PROXY, ['uniquelocal'])
+  t.match(readFileSync(join(repoRoot, 'deploy/helm/toolyard/templates/config.yaml'), 'utf8'), /^ {2}TRUST_PROXY: uniquelocal$/m)
+})
+
 t.test('every volume, claim, account and port that is named exists', async t => {
   for (const { pod, container } of [api, worker, redis]) {
     const claims = (find('StatefulSet', 'toolyard-redis')['spec'] as { volumeClaimTemplates: Array<{ metadata: { name: string } }> }).volumeClaimTemplates.map(({ metadata }) => metadata.name)
