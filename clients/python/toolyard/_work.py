@@ -172,7 +172,9 @@ def new_key() -> str:
     return uuid.uuid4().hex
 
 
-def _batch(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiting, key: str, until: float, *, for_model: bool = False) -> Any:
+def _batch(
+    transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiting, key: str, until: float, *, for_model: bool = False
+) -> Any:
     """A batch that is sent again with the same key gets the answers of the same jobs: so pending calls are waited for."""
     while True:
         started = time.monotonic()
