@@ -11,6 +11,7 @@ export function sidebarOf (root) {
     group('Start', { 'README.md': 'What it is', 'docs/start.md': 'Five minutes', 'ARCHITECTURE.md': 'How it works' }),
     group('Write tools', {
       'docs/tools.md': 'Kinds, permissions, limits',
+      'docs/one-project.md': 'One project with all kinds',
       'docs/command-tools.md': 'Commands in any language',
       'docs/python-tools.md': 'Python',
       'docs/skills.md': 'Skills',

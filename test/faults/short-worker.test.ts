@@ -16,7 +16,7 @@ import { startApp } from '../support/processes.ts'
 import { createService } from '../support/service.ts'
 
 const disk = mkdtempSync(join(tmpdir(), 'toolyard-disk-'))
-const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]).status === 0
+const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]).status === 0
 t.teardown(() => {
   if (isMounted) spawnSync('umount', ['-l', disk])
   rmSync(disk, { recursive: true, force: true })
