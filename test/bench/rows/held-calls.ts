@@ -38,6 +38,8 @@ export const heldCalls: Stage = {
     await hold(held, size(10_000, 40))
     const beside = serviceCalls(held)
     await throughput(size(120, 5), 8, 20, async () => await beside.batch(20))
+    // As many calls are behind both.
+    await throughput(size(500, 2), 8, 20, async () => await on.batch(20))
     return {
       'policy-sync': timeOf(size(150, 5), { bare: async () => await off.batch(1), ours: async () => await on.batch(1) }),
       'held-batch': rateOf({ runs: size(48, 3), inFlight: 8, units: 20 }, { bare: async () => await on.batch(20), ours: async () => await beside.batch(20) })
