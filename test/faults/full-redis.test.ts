@@ -169,3 +169,19 @@ void t.test('fault 28 accepted calls in a session run once while Redis is full',
   await waitFor('the lease is renewed', async () => await untilOf() > before)
   t.match(await reach(client, once.id, 'succeeded', 'failed'), { status: 'succeeded', error: null, attempts: 1 })
 })
+
+void t.test('a decision about a held call is told that Redis is full, and counts when there is room again', async t => {
+  const pay = { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: { self: true } }
+  const service = await createService(t, { ...tools, tools: [...entries, pay] })
+  const { client } = service
+  const redis = connect(t, service)
+  const { id } = await submit(client, { type: 'agentcli.pay' })
+  await reach(client, id, 'held')
+  const { body: { approval: { approval: { digest } } } } = await client.request<{ approval: { approval: { digest: string } } }>(`/v1/approvals/${id}`)
+  const decide = async (): Promise<{ status: number }> => await client.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest } })
+  await redis.config('SET', 'maxmemory', '1')
+  t.match(await decide(), { status: 503, body: { error: { code: 'UNAVAILABLE', message: /full/ } } })
+  await redis.config('SET', 'maxmemory', '0')
+  t.match(await decide(), { status: 200 })
+  t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded' })
+})

@@ -7,7 +7,7 @@ import { ioredis } from '../ioredis.ts'
 import { writableServers, type Redis } from '../connection.ts'
 import { required } from '../required.ts'
 import { fromRedis } from '../from-redis.ts'
-import { RedisUnavailableError, whileAvailable } from '../unavailable.ts'
+import { asRedisError, RedisUnavailableError, whileAvailable } from '../unavailable.ts'
 
 /** How many replicas must have what must not be lost: a number, or `auto` for all that a server has and that keep up with it. */
 export type WantedReplicas = number | 'auto'
@@ -164,7 +164,7 @@ export class Replicas {
  * Runs a script whose effect no failover may undo: replicas have it before its reply is given, where they are wanted. It must
  * write, whatever its reply: `WAIT` speaks of what its own connection has written.
  *
- * @throws RedisUnavailableError, after which it may have been done, and may be undone
+ * @throws RedisUnavailableError, after which it may have been done, and may be undone; RedisFullError, after which it was not
  */
 export async function runForGood (redis: Redis, replicas: Replicas | undefined, script: BatchedScript, call: ScriptCall): Promise<unknown> {
   try {
@@ -172,7 +172,7 @@ export async function runForGood (redis: Redis, replicas: Replicas | undefined, 
     const [reply] = waits
       ? (await whileAvailable(replicas.run([{ script, calls: [call] }])))[0] ?? []
       : await whileAvailable(script.run(redis, [call]))
-    if (reply instanceof Error) throw reply
+    if (reply instanceof Error) throw asRedisError(reply)
     return reply
   } catch (error) {
     throw error instanceof ReplicasMissingError ? new RedisUnavailableError(error) : error
