@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 
 /** What stays in Redis without an end of its own when there are no jobs: one key each, whatever has happened before. */
 const lasting = [
-  'toolyard:queues', 'toolyard:queues:empty', 'toolyard:job-types', 'toolyard:import-faults', 'toolyard:dashboard:secret'
+  'toolyard:queues', 'toolyard:queues:empty', 'toolyard:job-types', 'toolyard:import-faults', 'toolyard:dashboard:secret', 'toolyard:approved'
 ]
 /**
  * The same for each queue that exists, and each serial tool that it had; each
