@@ -114,7 +114,8 @@ t.test('promise 10: no value in any MCP message holds up the API or a worker', a
     }
     await leavesLoopsFree(t, `${method} with ${field}${inner === undefined ? '' : `.${inner}`}`, async () => {
       const answer = await fetch(`${service.api.address}/mcp`, { method: 'POST', headers, body, signal: AbortSignal.timeout(3_000) })
-      await answer.text()
-    }).catch((error: unknown) => { if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error })
+      // Some are answered by a stream without end; how long the turns were counts all the same.
+      await answer.text().catch((error: unknown) => { if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error })
+    })
   }
 })

@@ -7,7 +7,7 @@ import { egressProxy } from './egress-proxy.ts'
 const bound = 16 * 2 ** 20
 const piece = Buffer.alloc(65_536, 'x')
 
-/** Writes as long as anybody takes it. */
+/** Writes without end, until the connection is closed. */
 function pour (socket: Socket): void {
   while (!socket.destroyed && socket.write(piece));
   if (!socket.destroyed) socket.once('drain', () => { pour(socket) })
