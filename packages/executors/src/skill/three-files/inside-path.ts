@@ -1,6 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
+import { isWithin } from '@toolyard/sandbox'
 import { failure, type Failure } from '../../run/outcome.ts'
 
 /** Where the files of a call are, and where its processes see them. */
@@ -30,9 +31,9 @@ export async function insidePath (param: string, path: string, places: FilePlace
   const written = isAbsolute(path) ? relative(places.seen, path) : path
   const top = await realpath(places.real)
   const wanted = resolve(top, written)
-  if (isAbsolute(written) || !isWithin(top, wanted)) return refused
+  if (isAbsolute(written) || !isWithin(wanted, top)) return refused
   const real = await withoutLinks(wanted)
-  return real === undefined || !isWithin(top, real) ? refused : { ok: true, real, seen: join(places.seen, relative(top, real)) }
+  return real === undefined || !isWithin(real, top) ? refused : { ok: true, real, seen: join(places.seen, relative(top, real)) }
 }
 
 /** The real path of what is there, and the names behind it; undefined where a link leads nowhere. */
@@ -47,10 +48,6 @@ async function withoutLinks (path: string): Promise<string | undefined> {
       behind.unshift(basename(at))
     }
   }
-}
-
-function isWithin (top: string, path: string): boolean {
-  return path === top || path.startsWith(top === '/' ? top : `${top}/`)
 }
 
 /** What a value that is no path of the format may not look like: a path that leads elsewhere. */
