@@ -49,7 +49,7 @@ t.test('a worker that is drained ends its calls and takes no other one, until it
   t.match(await drain(id, true), { status: 200, body: { ok: true, worker: { id, state: 'draining' } } })
   t.match(await client.request<Ready>('/ready'), { status: 200, body: { workers: { list: [{ id, state: 'draining' }] } } })
   // Its record says so once the worker has heard of it.
-  await waitFor('it has heard', async () => (JSON.parse(await redis.hget('toolyard:{workers}:records', id) ?? '{}') as { isDrained?: boolean }).isDrained)
+  await waitFor('it has heard', async () => (JSON.parse(await redis.hget('toolyard:{workers}:records', id) ?? '{}') as { heardDrain?: string }).heardDrain !== '')
   const next = await submit(client, { type: 'agentcli.echo' })
   t.equal((await readJob(client, long.id)).status, 'running')
   t.match(await reach(client, long.id, 'succeeded'), { worker: id })
@@ -72,7 +72,8 @@ t.test('a worker that is drained ends its calls and takes no other one, until it
 
 t.test('an idle worker that is drained leaves the next job to another one', async t => {
   const { id } = await only()
-  await drain(id, true)
+  // It has just been resumed, and its record may still be that of a drained worker.
+  t.match(await drain(id, true), { body: { worker: { state: 'draining' } } })
   await reachState('drained')
   const other = await service.startWorker({ METRICS_PORT: String(await freePort()) })
   await waitFor('two workers', async () => (await list()).count === 2)

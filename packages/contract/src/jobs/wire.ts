@@ -155,8 +155,8 @@ export interface WorkerRecord {
   load?: { average: number, processors: number, memoryBytes: number }
   /** What it is out of, so that it can start no process, and takes no jobs: a code of the system. */
   shortage?: string | undefined
-  /** Whether it takes no jobs because an operator said so; absent where a release can't be told. */
-  isDrained?: boolean
+  /** When it was told to take no jobs, as far as it has heard; empty where it may take some, absent where a release can't be told. */
+  heardDrain?: string
   /** Calls that it has run. */
   ran?: number
   /** As in `WORKER_QUEUES`. */

@@ -76,7 +76,7 @@ export class ToolInventories {
 
   async #look ({ tool, version, queue }: ToolNeed, own: string): Promise<boolean> {
     const { workers } = await listWorkers(this.#redis, mostWorkers)
-    const others = workers.filter(({ queues, tools, isToDrain }) => !isToDrain && tools !== own && (queues.includes('*') || queues.includes(queue)))
+    const others = workers.filter(({ queues, tools, drain }) => drain === 'none' && tools !== own && (queues.includes('*') || queues.includes(queue)))
     for (const id of new Set(others.map(({ tools }) => tools))) {
       if (await whileAvailable(this.#redis.hget(inventoryKey(id), tool)) === version) return true
     }

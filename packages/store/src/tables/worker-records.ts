@@ -37,14 +37,14 @@ local function forgetOld (key, to)
 end
 `
 
-/** Answers 1 where the worker is to take no jobs. */
+/** Answers when the worker was told to take no jobs; nothing where it may take some. */
 const beatScript = `
 ${nowLines}${forgetLines}
 forgetOld(KEYS[1], now - ${aliveMs})
 ${goOnWhenFull('KEYS[1]')}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
-return redis.call('HEXISTS', KEYS[3], ARGV[1])
+return redis.call('HGET', KEYS[3], ARGV[1])
 `
 
 const listScript = `
@@ -55,7 +55,7 @@ local seen = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'L
 for at = 1, #seen, 2 do
   table.insert(answer, seen[at + 1])
   table.insert(answer, redis.call('HGET', KEYS[2], seen[at]))
-  table.insert(answer, redis.call('HEXISTS', KEYS[3], seen[at]))
+  table.insert(answer, redis.call('HGET', KEYS[3], seen[at]))
 end
 return answer
 `
@@ -91,7 +91,7 @@ const drainScript = `
 ${nowLines}
 local seen = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not seen or tonumber(seen) < now - ${aliveMs} then return 0 end
-if ARGV[2] == '1' then redis.call('HSET', KEYS[3], ARGV[1], now) else redis.call('HDEL', KEYS[3], ARGV[1]) end
+if ARGV[2] == '1' then redis.call('HSETNX', KEYS[3], ARGV[1], string.format('%.0f', now)) else redis.call('HDEL', KEYS[3], ARGV[1]) end
 return 1
 `
 
@@ -100,8 +100,8 @@ const keys = [workersKey('seen'), workersKey('records'), workersKey('drained'), 
 /** A worker that is alive, and when it was heard of last, by Redis' clock, in milliseconds since 1970. */
 export interface SeenWorker extends WorkerRecord {
   seenAt: number
-  /** An operator wants it to take no jobs; it hears of that with its next sign of life. */
-  isToDrain: boolean
+  /** Whether an operator wants it to take no jobs, and whether it has heard of that, with its last sign of life but one. */
+  drain: 'none' | 'told' | 'heard'
 }
 
 /** A worker that told that it leaves, or that was lost. */
@@ -111,7 +111,7 @@ export interface GoneWorkerRecord extends WorkerRecord {
 }
 
 /** What a worker tells of itself at each beat. */
-type BeatRecord = Omit<WorkerRecord, 'startedAt' | 'isDrained'>
+type BeatRecord = Omit<WorkerRecord, 'startedAt' | 'heardDrain'>
 
 /**
  * One worker's record in Redis: kept fresh while the worker lives; one that is 5 s old is a lost worker's. By it the worker
@@ -125,7 +125,7 @@ export class WorkerHeartbeat {
   #timer: NodeJS.Timeout | undefined
   #startedAt = 0
   #hasStopped = false
-  #isDrained = false
+  #heardDrain = ''
   #beating: Promise<void> = Promise.resolve()
 
   /** @param record the worker's record as it is now, asked for at each beat. */
@@ -138,7 +138,7 @@ export class WorkerHeartbeat {
 
   /** An operator wants this worker to take no jobs. */
   get isDrained (): boolean {
-    return this.#isDrained
+    return this.#heardDrain !== ''
   }
 
   /** Fulfilled when the record is there, or could not be written: the next beat tries again. */
@@ -164,8 +164,8 @@ export class WorkerHeartbeat {
     if (this.#redis.status !== 'ready') return
     try {
       const startedAt = new Date(this.#startedAt).toISOString()
-      const record: WorkerRecord = { ...await this.#record(), startedAt, isDrained: this.#isDrained }
-      this.#isDrained = await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(record)) === 1
+      const record: WorkerRecord = { ...await this.#record(), startedAt, heardDrain: this.#heardDrain }
+      this.#heardDrain = fromRedis<string | null>(await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(record))) ?? ''
     } catch (error) {
       this.#onError(error)
     }
@@ -182,7 +182,13 @@ export async function listWorkers (redis: Redis, most: number): Promise<{ count:
   const [count, ...found] = fromRedis<[number, ...Array<string | number | null>]>(
     await whileAvailable(redis.eval(listScript, keys.length, ...keys, most))
   )
-  return { count, workers: readRecords(found).map(([record, seenAt, isToDrain]) => ({ ...record, seenAt, isToDrain: isToDrain === 1 })) }
+  return { count, workers: readRecords(found).map(([record, seenAt, toldAt]) => ({ ...record, seenAt, drain: drainOf(record, toldAt) })) }
+}
+
+/** A worker that was resumed and drained again in between still tells of the time before. */
+function drainOf ({ heardDrain }: WorkerRecord, toldAt: string | number | null): SeenWorker['drain'] {
+  if (toldAt === null) return 'none'
+  return heardDrain === toldAt ? 'heard' : 'told'
 }
 
 /** The last workers that left or were lost, the latest first. @throws RedisUnavailableError */

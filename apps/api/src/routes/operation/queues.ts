@@ -60,7 +60,7 @@ export async function queueRoutes (app: App, { queues: desk, workers }: QueueRou
 }
 
 function view ({ queue, isPaused, waiting, delayed, blocked, running, oldestSec }: CountedQueue, all: readonly SeenWorker[]): QueueView {
-  const workers = all.filter(({ queues, isToDrain }) => !isToDrain && queues.some(served => served === '*' || served === queue))
+  const workers = all.filter(({ queues, drain }) => drain === 'none' && queues.some(served => served === '*' || served === queue))
   const places = workers.map(worker => worker.places?.perQueue)
   return {
     name: queue,

@@ -59,17 +59,18 @@ export async function workerRoutes (app: App, { desk }: { desk: WorkerDesk }): P
     if (worker === undefined) throw new HttpError('NOT_FOUND', 'No such worker is alive')
     // It serves queues that the key may not touch.
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'A key that is bound to queues can\'t drain a worker')
-    if (worker.isDrained === undefined) throw new HttpError('CONFLICT', 'This worker is of a release that can\'t be drained: stop it instead')
+    if (worker.heardDrain === undefined) throw new HttpError('CONFLICT', 'This worker is of a release that can\'t be drained: stop it instead')
     if (!await desk.drain(id, drained)) throw new HttpError('NOT_FOUND', 'No such worker is alive')
+    const hasHeard = worker.drain === 'heard' ? 'heard' : 'told'
     request.log.info({ key: principal.name, worker: id, drained }, drained ? 'a worker is drained' : 'a worker is resumed')
-    return { ok: true as const, worker: view({ ...worker, isToDrain: drained }, principal) }
+    return { ok: true as const, worker: view({ ...worker, drain: drained ? hasHeard : 'none' }, principal) }
   })
 }
 
 /** Whether a worker takes jobs. One that was told to drain may take some until it has heard of it. */
-export function stateOf ({ isToDrain, isDrained, places }: SeenWorker): WorkerView['state'] {
-  if (!isToDrain) return 'working'
-  return isDrained === true && places?.used === 0 ? 'drained' : 'draining'
+export function stateOf ({ drain, places }: SeenWorker): WorkerView['state'] {
+  if (drain === 'none') return 'working'
+  return drain === 'heard' && places?.used === 0 ? 'drained' : 'draining'
 }
 
 function view (worker: SeenWorker, principal: Principal): WorkerView {
