@@ -3,12 +3,15 @@
  * of the code that a process loads, and only the HTTP service validates with it, so all others take this entry. The console
  * does too: nothing here needs Node.
  */
-export { limits, defaultQueue, isQueueName, isTenantName, isKeyName, keyNameRule, queueNamePattern, tenantNamePattern, publishableNamePattern, roles, templateNamePattern, type Role } from './terms/limits.ts'
-export { httpErrors, callErrors, foreignCursor, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
+export {
+  limits, isQueueName, isTenantName, isKeyName, keyNameRule, queueNamePattern, tenantNamePattern, publishableNamePattern, roles,
+  type Role
+} from './terms/limits.ts'
+export { callErrors, foreignCursor, HttpError, type CallErrorCode, type CallError } from './terms/errors.ts'
 export { plainProtocol, protocol, textProtocol } from './terms/protocol.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'
 export { callbackHeaders } from './terms/callback-headers.ts'
-export { defaultTimeoutSec, jobLimits, type LimitSources } from './terms/job-limits.ts'
+export { jobLimits } from './terms/job-limits.ts'
 export { isSecretName, isSecretVariable, secretNamePattern } from './terms/secret-variables.ts'
 export { boundedProgress, parseProgress, type Progress } from './terms/progress.ts'
 export { skillArgumentFault } from './terms/skill-argument.ts'

@@ -6,7 +6,7 @@ import type { CallOfReady } from './warm/served.ts'
 import { createWarmCommands, type WarmHost } from './command/warm-commands.ts'
 
 /** What one call takes of what is kept ready, and what is to be done behind it. */
-export interface KeptForCall {
+interface KeptForCall {
   ready: NonNullable<ProcessHost['ready']>
   /** Bounds of what it took, to be removed. */
   groups: readonly CallGroup[]

@@ -15,12 +15,11 @@ export { openRegistrySource, type RegistrySource } from './registry/registry-sou
 export { reportFindings, reportReload } from './registry/report.ts'
 export { readLock, writeLock, type McpLock } from './agentcli/mcp/lock.ts'
 export {
-  auditStatuses, lockName, lockNamePattern, readLockFile, writeLockFile, type LockEntry, type LockFile, type LockedVersion
+  lockName, lockNamePattern, readLockFile, writeLockFile, type LockEntry, type LockFile, type LockedVersion
 } from './layer/lock/lock-file.ts'
-export { isMinisignKey, signatureFault } from './layer/lock/minisign.ts'
+export { signatureFault } from './layer/lock/minisign.ts'
 export { mostTree, treeDigest } from './layer/lock/tree-digest.ts'
-export type { LockPolicy } from './layer/lock/locked-manifests.ts'
-export { skillNeeds, type SkillNeeds } from './skill/agent/needs.ts'
+export { skillNeeds } from './skill/agent/needs.ts'
 export { nameFilter } from './agentcli/mcp/name-filter.ts'
 export { OpenapiFault } from './agentcli/openapi/document.ts'
 export { importOpenapi, type ImportOptions, type OpenapiImport } from './agentcli/openapi/import-openapi.ts'
@@ -32,9 +31,8 @@ export type { ServiceAction } from './tool/service-action.ts'
 export { providerSchema } from './lint/provider-schema.ts'
 export { toolSpec } from './tool/tool-spec.ts'
 export { outputSchemaOf } from './tool/output-schema.ts'
-export { policyRemarks, readPolicyFile } from './schema/policy/read-policy.ts'
 export { programDigest } from './program/program-digest.ts'
-export type { HoldTerms, Policy } from './schema/policy/policy.ts'
+export type { HoldTerms } from './schema/policy/policy.ts'
 export { hostsBeyond } from './registry/egress-bound.ts'
 export { refuseTooMany } from './registry/tool-bound.ts'
 export { admitCall, decidePolicy, admitTool, isEnabled, keyRefusal, heldPermissions, makesJobs, permissionRefusal, queueRefusal, type AskedCall, type Deployment, type PolicyAsker, type Refusal } from './registry/admission.ts'
@@ -42,7 +40,7 @@ export { importFinding, type ImportedTool, type ImportFault, type ImportFaults }
 export type { ExecuteParameter } from './tool-manifest/signature.ts'
 export { validateManifests, type ModuleTries, type Validation, type ValidationOptions } from './lint/validation.ts'
 export type { Finding } from './finding/finding.ts'
-export { createAnswerSchemas, createSchemas, type AnswerSchemas, type Schemas } from './schema/schemas.ts'
+export { createAnswerSchemas, createSchemas, type AnswerSchemas } from './schema/schemas.ts'
 export { defaultFaults } from './schema/defaults.ts'
 export { denyTest, type DenyTest } from './schema/pattern/deny-pattern.ts'
 export { patternOfNames, type Pattern } from './schema/pattern/pattern.ts'
@@ -55,7 +53,7 @@ export type {
   SecretUse, SettingText, Tool, ToolRun
 } from './tool/tool.ts'
 export type {
-  DefaultValue, MappedArg, MappedSwitch, MappedValue, SkillCommandRun, SkillDenial, SkillExecution, SkillHelper, SkillHint
+  MappedSwitch, MappedValue, SkillCommandRun, SkillDenial, SkillExecution, SkillHelper, SkillHint
 } from './tool/skill-command.ts'
 export type {
   RunnableSkill, SkillArg, SkillFilesRun, SkillFlagArg, SkillPositionalArg, SkillProgramRun, SkillResolver, SkillRun

@@ -17,7 +17,7 @@ export interface Staged {
   digest: string
 }
 
-export function lockPath (directory: string): string {
+function lockPath (directory: string): string {
   return join(directory, lockName)
 }
 

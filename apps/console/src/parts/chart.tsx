@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 
-export interface ChartLine {
+interface ChartLine {
   label: string
   /** A colour of the style sheet. */
   tone: 'accent' | 'bad' | 'warn' | 'good' | 'soft'

@@ -64,7 +64,7 @@ export const CallId = Type.Refine(
 )
 export const CallName = Type.String({ minLength: 1, pattern: '\\S', description: 'A name from GET /v1/agent-tools.' })
 /** Not `Type.Record`, which looks at each name. */
-export const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object' })
+const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object' })
 export const CallArguments = Type.Union([AnyObject, Type.Null()], { description: 'Absent or null means {}.' })
 export const Mode = Type.Enum(['sync', 'async'], { default: 'sync' })
 export const WaitMs = Type.Integer({ minimum: limits.waitMs.min, maximum: limits.waitMs.max, default: limits.waitMs.default })

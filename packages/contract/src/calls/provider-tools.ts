@@ -34,12 +34,12 @@ export const AnthropicTool = Type.Object({
 export type AnthropicTool = Static<typeof AnthropicTool>
 
 /** What the Responses API has beside functions where tools are deferred: its search, and namespaces of deferred functions. */
-export const ResponsesToolSearch = Type.Object({ type: Type.Literal('tool_search') })
-export const ResponsesNamespace = Type.Object({
+const ResponsesToolSearch = Type.Object({ type: Type.Literal('tool_search') })
+const ResponsesNamespace = Type.Object({
   type: Type.Literal('namespace'), name: Type.String(), description: Type.String(), tools: Type.Array(ResponsesTool)
 })
 /** Anthropic's own search of deferred tools. */
-export const AnthropicToolSearch = Type.Object({ type: Type.Literal('tool_search_tool_bm25_20251119'), name: Type.Literal('tool_search_tool_bm25') })
+const AnthropicToolSearch = Type.Object({ type: Type.Literal('tool_search_tool_bm25_20251119'), name: Type.Literal('tool_search_tool_bm25') })
 
 /** `GET /v1/agent-tools?format=responses`. */
 export const ResponsesToolList = Type.Object({

@@ -5,7 +5,7 @@ import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { parseJobListQuery, type JobListQuery } from './job-list-query.ts'
 
-export const bulkActions = ['cancel', 'run_again'] as const
+const bulkActions = ['cancel', 'run_again'] as const
 export type BulkAction = typeof bulkActions[number]
 
 const Filter = Type.Record(Type.String(), Type.String(), {

@@ -4,7 +4,7 @@ import { limits } from '../terms/limits.ts'
 import { HttpError } from '../terms/errors.ts'
 
 /** How grave a line of a job's log is; what tools write is `info`. */
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = typeof logLevels[number]
 
 /** One line of a job's log. `id` grows from line to line; `ts` is ISO 8601 in UTC. */

@@ -24,7 +24,7 @@ export interface WarmHost extends Pick<StartHost, 'launcher' | 'pins'>, CommandP
 }
 
 /** Takes a process for a call's plan. */
-export type TakeReady = (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
+type TakeReady = (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
 
 /** The processes of a worker's commands that wait ready. */
 export interface WarmCommands {

@@ -25,7 +25,7 @@ export interface NetworksOptions {
 }
 
 /** A call that is in a network. */
-export interface EnteredNetwork {
+interface EnteredNetwork {
   network: BoxNetwork
   /** To be called once, when no process of the call is left; gives what it was denied. */
   leave: () => string[]

@@ -4,7 +4,7 @@ import type { JsonSchema } from '@toolyard/manifests'
 import type { Success } from '../run/outcome.ts'
 
 /** A compiled schema: what is wrong with a value, by JSON pointer. It never changes the value. */
-export type SchemaCheck = (
+type SchemaCheck = (
   value: Record<string, unknown>
 ) => Promise<{ ok: true } | { ok: false, issues: ReadonlyArray<{ path: string, message: string }> }>
 

@@ -4,7 +4,7 @@ import type { Box, BoxNetwork, ProcessGroups, HelperPlace, GroupLimits, Foundati
 import type { SessionPlace } from './outcome.ts'
 
 /** What `SANDBOX` may say: refuse to start without the whole box, take what there is, or use none. */
-export type SandboxMode = 'require' | 'auto' | 'off'
+type SandboxMode = 'require' | 'auto' | 'off'
 
 export interface SandboxOptions extends FoundationOptions {
   mode: SandboxMode

@@ -19,7 +19,7 @@ export interface WarmTool<Process> {
   start (signal: AbortSignal): Promise<Ready<Process> | Unfit>
 }
 
-export interface Waiting<Process> {
+interface Waiting<Process> {
   process: Ready<Process>
   fingerprint: string
   since: number

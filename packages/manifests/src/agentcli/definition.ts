@@ -52,7 +52,7 @@ export const AgentcliTool = Type.Object({
 export type AgentcliTool = Static<typeof AgentcliTool>
 
 /** An entry that only switches a tool of an earlier layer. */
-export const AgentcliSwitch = Type.Object({
+const AgentcliSwitch = Type.Object({
   name: Type.String({ minLength: 1, description: 'Name of a tool of an earlier manifest.' }),
   enabled: Type.Optional(Type.Boolean()),
   disabled: Type.Optional(Type.Boolean())

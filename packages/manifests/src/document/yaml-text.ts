@@ -12,7 +12,7 @@ export interface Position {
 }
 
 /** What is wrong with a YAML text, as a half sentence. */
-export interface YamlFault extends Partial<Position> {
+interface YamlFault extends Partial<Position> {
   message: string
 }
 

@@ -29,7 +29,7 @@ export interface ValidationOptions {
 }
 
 /** What manifests have that a machine may lack something for. */
-export interface ReadLayers {
+interface ReadLayers {
   skills: readonly Skill[]
   settings: ReadonlyMap<string, SkillSettings>
   tools: readonly Tool[]

@@ -69,7 +69,7 @@ export interface Registry {
 }
 
 /** What is known of one name; data for `toolyard tools --explain NAME`. */
-export interface Explanation {
+interface Explanation {
   name: string
   /** The tool as it is served; absent when every declaration of it is broken. */
   tool?: Tool

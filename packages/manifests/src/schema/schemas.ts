@@ -27,7 +27,7 @@ export interface Schemas {
 }
 
 /** Two ways to validate arguments with the same result. */
-export interface Validators {
+interface Validators {
   /** At once, however long the schema takes to compile. */
   validate: Validator
   /** Leaves the event loop free. */

@@ -37,7 +37,7 @@ const InputField = Type.Object({
   required: flag('Whether a call must have it.', false),
   default: Type.Optional(Type.Unknown({ description: 'The value when a call has none.' }))
 })
-export type InputField = Static<typeof InputField>
+type InputField = Static<typeof InputField>
 
 /** `runtime`: hints, of which these have an effect. */
 const Runtime = Type.Object({
@@ -82,7 +82,7 @@ export const ToolSwitch = Type.Object({
 export type ToolSwitch = Static<typeof ToolSwitch>
 
 /** `metadata`. Other fields are for others. */
-export const Metadata = Type.Object({
+const Metadata = Type.Object({
   name: text('Name of the bundle.'),
   description: text('What the bundle is for.'),
   maintainers: Type.Optional(texts('Who looks after it.')),

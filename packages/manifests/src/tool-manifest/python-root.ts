@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ModuleFault, moduleName } from './module-name.ts'
 
-export interface FoundModule {
+interface FoundModule {
   /** Absolute path of the directory that it is imported from. */
   root: string
   /** What to import: as the manifest wrote it, or with `tools.` in front. */

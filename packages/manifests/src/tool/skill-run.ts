@@ -45,7 +45,7 @@ interface SkillValueArg {
 }
 
 /** A parameter that only says which of two flags is passed, if any. */
-export interface SkillSwitchArg {
+interface SkillSwitchArg {
   kind: 'flagifboolean'
   param: string
   flagIfTrue?: string

@@ -53,7 +53,7 @@ export interface PythonRun {
 }
 
 /** A function of the worker itself, looked up by the tool's job type. */
-export interface BuiltinRun { kind: 'builtin' }
+interface BuiltinRun { kind: 'builtin' }
 
 /** What the API answers by itself: no job is made, so that it takes nobody's place. */
 export interface ServiceRun { kind: 'service', action: ServiceAction }

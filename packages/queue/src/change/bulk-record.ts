@@ -19,7 +19,7 @@ export interface BulkOrder {
 }
 
 /** How far it is. */
-export interface BulkProgress {
+interface BulkProgress {
   state: 'running' | 'done' | 'stopped'
   seen: number
   changed: number

@@ -5,7 +5,7 @@ import { type Redis, takeTurn, upkeepKey } from '@toolyard/store'
 import { askMs, turnMs } from './lock-times.ts'
 
 /** A queue whose lost jobs are taken from their workers. */
-export interface WatchedQueue {
+interface WatchedQueue {
   /** See `JobWorker`. */
   recover: () => Promise<void>
 }

@@ -1,5 +1,5 @@
 export { ensureBubblewrap } from './bubblewrap.ts'
 export { ensureChromium } from './chromium.ts'
-export { installProgram, type InstallHost, type InstallOptions, type InstallResult, type WantedProgram } from './install-program.ts'
+export { installProgram, type InstallOptions } from './install-program.ts'
 export { programPaths } from './program-path.ts'
-export { programEnd, runProgram, type ProgramResult } from './program-run.ts'
+export { programEnd, runProgram } from './program-run.ts'

@@ -3,7 +3,7 @@ import { packageManagers, type PackageManager } from './package-managers.ts'
 import { programPaths } from './program-path.ts'
 import { runProgram } from './program-run.ts'
 
-export interface InstallHost {
+interface InstallHost {
   root: boolean
   systemd: boolean
 }

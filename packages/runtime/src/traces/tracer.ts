@@ -1,7 +1,7 @@
 import type { TraceContext } from '@toolyard/contract'
 
 /** What a span tells beside its name and times. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 /** How a span begins. */
 export interface SpanOptions {

@@ -52,7 +52,7 @@ export interface HostBox {
 }
 
 /** How to start a host. */
-export interface HostPlan extends ProcessPlan {
+interface HostPlan extends ProcessPlan {
   /** The Python root. */
   root: string
 }

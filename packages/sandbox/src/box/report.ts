@@ -6,7 +6,7 @@ export const sandboxLayers = [...boxLayers, 'python'] as const
 export const boundLayer = 'cgroup'
 /** What it means for an operator that there are no control groups. */
 export const withoutGroups = 'full; without control groups memoryBytes counts for each process of a call'
-export type SandboxLayer = (typeof sandboxLayers)[number] | typeof boundLayer
+type SandboxLayer = (typeof sandboxLayers)[number] | typeof boundLayer
 
 /** What a probe found out about one layer. */
 export interface LayerFinding {

@@ -1,7 +1,7 @@
 import { isTexts, readStored } from '../redis/stored.ts'
 
 /** What the calls of a series have in common. */
-export type Dimension = typeof dimensions[number]
+type Dimension = typeof dimensions[number]
 const dimensions = ['total', 'tool', 'queue', 'key'] as const
 
 export interface CountedCall {

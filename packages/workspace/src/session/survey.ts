@@ -17,7 +17,7 @@ import { giveOwnerRights } from '../walk/owner-rights.ts'
  */
 
 /** A file that a call made or changed. */
-export interface ChangedFile extends Content {
+interface ChangedFile extends Content {
   /** From the workspace, with `/`. */
   path: string
 }

@@ -8,7 +8,7 @@ import type { FileSpace } from '../file-space.ts'
 import { putFile } from '../upload.ts'
 
 /** Entries that one archive may have. */
-export const maxEntries = 100_000
+const maxEntries = 100_000
 
 /** What came out of an archive. */
 export interface Unpacked {

@@ -21,7 +21,7 @@ export interface ResultParts {
 }
 
 /** A word on how a model comes to the rest of an output. */
-export type CutNotice = (cut: { jobId: string, bytes: string, preview: string }) => string | undefined
+type CutNotice = (cut: { jobId: string, bytes: string, preview: string }) => string | undefined
 
 /**
  * What became of a call, as MCP has it; the tool says what its clients rely on.

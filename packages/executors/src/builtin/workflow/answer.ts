@@ -5,7 +5,7 @@ import type { Substitution } from './substitution.ts'
 import type { StepProgress } from '../../run/steps.ts'
 
 /** A step in the answer; long outputs are truncated, and whole at `GET /v1/jobs/:id`. */
-export interface CreatedJob {
+interface CreatedJob {
   /** The name of the step, and the id of its job; `step` and `id` say the same. */
   step_id: string
   job_id: string
@@ -21,7 +21,7 @@ export interface CreatedJob {
 }
 
 /** What `workflow_run` returns when all steps have succeeded. */
-export interface WorkflowAnswer {
+interface WorkflowAnswer {
   ok: true
   workflow: string
   workflow_name: string

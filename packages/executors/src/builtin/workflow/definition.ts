@@ -5,7 +5,7 @@ import { readParams, type WorkflowParam } from './params.ts'
 import type { StepWishes } from '../../run/steps.ts'
 
 /** One step as it is written. */
-export interface StepDefinition {
+interface StepDefinition {
   name: string
   tool?: string
   type?: string

@@ -53,6 +53,6 @@ export function invalid (name: string, says: string): RequestFault {
 }
 
 /** Whether a text holds half a surrogate pair, which UTF-8 doesn't have. */
-export function hasLoneSurrogate (text: string): boolean {
+function hasLoneSurrogate (text: string): boolean {
   return /\p{Surrogate}/u.test(text)
 }

@@ -43,7 +43,7 @@ export interface CallOptions {
 }
 
 /** The process was ended before it began: its control group didn't take it, or not its limits. */
-export interface Unbound { kind: 'unbound', cause: string }
+interface Unbound { kind: 'unbound', cause: string }
 
 export interface CallEnd {
   ending: Exclude<ProcessEnding, { kind: 'unstarted' }> | ForkEnding | Unbound

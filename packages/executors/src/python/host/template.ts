@@ -23,7 +23,7 @@ export interface Template {
   ended: Promise<void>
 }
 
-export interface ForkOptions {
+interface ForkOptions {
   limits: ProcessLimits
   /** Whether one may be forked for the next call as well. */
   ahead: boolean

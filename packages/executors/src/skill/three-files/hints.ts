@@ -31,7 +31,7 @@ function isSame (expected: unknown, actual: unknown): boolean {
 }
 
 /** `{name}` is the value of a parameter, `{{` and `}}` are braces. */
-export function filledIn (template: string, args: Readonly<Record<string, unknown>>): string {
+function filledIn (template: string, args: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{\{|\}\}|\{([^{}]+)\}/g, (whole, name: string | undefined) => {
     if (name === undefined) return whole[0] ?? ''
     const value = Object.hasOwn(args, name) ? args[name] : undefined

@@ -8,7 +8,7 @@ import { insidePath, type FilePlaces } from './inside-path.ts'
 import { dashRefusal, givenValue, isOn, piecesOf } from './values.ts'
 
 /** A value that is ready to be placed: its elements, and directories that must be there for what is written. */
-export interface PlacedValue {
+interface PlacedValue {
   arg: MappedValue
   /** Of a value that is split, one for each word. */
   elements: readonly string[]

@@ -17,7 +17,7 @@ export interface ImportOptions {
 }
 
 /** An entry of a manifest. */
-export interface ImportedEntry {
+interface ImportedEntry {
   name: string
   description: string
   schema: Record<string, unknown>

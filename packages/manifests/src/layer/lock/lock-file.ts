@@ -7,7 +7,7 @@ import { manifestLimits } from '../../tool/limits.ts'
 /** The name of the file that says what was looked at and accepted: sources, and tools of MCP servers. */
 export const lockName = 'toolyard.lock.json'
 /** How much an operator trusts what was added. */
-export const auditStatuses: readonly AuditStatus[] = ['experimental', 'trusted']
+const auditStatuses: readonly AuditStatus[] = ['experimental', 'trusted']
 
 /** One version of what was added. */
 export interface LockedVersion {

@@ -9,11 +9,6 @@ interface PublicKey {
   key: KeyObject
 }
 
-/** Whether a text is a public key of minisign: the second line of its file. */
-export function isMinisignKey (text: string): boolean {
-  return keyOf(text) !== undefined
-}
-
 /**
  * Checks a signature that minisign wrote, of the content as it is or of its BLAKE2b digest, and of the trusted comment.
  *

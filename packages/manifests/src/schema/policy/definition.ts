@@ -21,7 +21,7 @@ const Rule = Type.Object({
 }, { additionalProperties: false })
 
 /** `policy` of an entry, and of the policy file. */
-export const Policy = Type.Array(Rule, { maxItems: 100, description: 'Rules on calls: which of them run, are denied, or wait for an approval.' })
+const Policy = Type.Array(Rule, { maxItems: 100, description: 'Rules on calls: which of them run, are denied, or wait for an approval.' })
 
 /** `approval` of an entry. */
 export const Approval = Type.Union([

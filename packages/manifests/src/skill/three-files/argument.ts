@@ -86,7 +86,7 @@ function common (argument: Argument): { absentDefault?: DefaultValue, deny?: Ski
 }
 
 /** `n` is `-n` and `number` is `--number`, whatever dashes stand in front of them. */
-export function flagText (written: string): string {
+function flagText (written: string): string {
   const bare = written.replace(/^-+/, '')
   return `${[...bare].length === 1 ? '-' : '--'}${bare}`
 }
@@ -97,7 +97,7 @@ export function helperOf ({ script, binary, subcommand, args }: Helper): SkillHe
 }
 
 /** Why a script or a program that a value depends on can't run. */
-export function helperFaults (field: string, { script, binary, subcommand }: Helper, { allowlist, allowScripts }: ArgumentPlace): Unheld[] {
+function helperFaults (field: string, { script, binary, subcommand }: Helper, { allowlist, allowScripts }: ArgumentPlace): Unheld[] {
   if (script != null) {
     if (script.includes('..') || /[/\\]/.test(script)) return [{ rule: 'SN38', message: `${field}: script ${JSON.stringify(script)} must not contain .., / or \\`, fix: 'Name a file in scripts/.' }]
     return allowScripts ? [] : [{ rule: 'SN38', message: `${field} runs the script ${JSON.stringify(script)}, and scripts of skills do not run here`, fix: 'Switch them on with SKILLS_ALLOW_SCRIPTS=1.' }]

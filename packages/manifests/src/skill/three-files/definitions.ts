@@ -19,7 +19,7 @@ const helper = {
 export const Helper = Type.Object(helper, strict)
 export type Helper = Static<typeof Helper>
 
-export const PostProcess = Type.Object({ ...helper, emptyIsResult: flag('An empty output is the result.') }, strict)
+const PostProcess = Type.Object({ ...helper, emptyIsResult: flag('An empty output is the result.') }, strict)
 
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 

@@ -27,7 +27,7 @@ export async function enterGroups (members: readonly string[], pids: readonly nu
 }
 
 /** How a call's processes are shut in, which takes some more: in a box of their own, or in the nest of a Python call. */
-export type CallKind = 'box' | 'nest'
+type CallKind = 'box' | 'nest'
 
 export interface CallGroup {
   members: readonly string[]

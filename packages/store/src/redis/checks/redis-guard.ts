@@ -3,7 +3,7 @@ import { writableServers, type Redis } from '../connection.ts'
 import { checkRedis, type RedisReport } from './redis-check.ts'
 
 /** Redis is set up so that jobs would be lost; the message is for the operator. */
-export class UnsafeRedisError extends Error {
+class UnsafeRedisError extends Error {
   override readonly name = 'UnsafeRedisError'
 
   constructor (unsafe: readonly string[]) {

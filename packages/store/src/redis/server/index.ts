@@ -1,4 +1,3 @@
 export { ensureRedisServer } from './ensure-server.ts'
 export { findRedisServer } from './find-server.ts'
-export { RedisServerError } from './server-error.ts'
 export { startRedisServer, type RedisServer, type RedisServerOptions } from './start-server.ts'
