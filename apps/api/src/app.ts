@@ -129,7 +129,6 @@ export interface ApiOptions {
   dashboard?: DashboardOptions['board']
   /** What people's logins are kept in, and how long one lasts, in seconds. */
   logins: { store: DashboardLogins, ttlSec: number }
-  /** The directory of the built console. */
   consoleDir: string
   /** Path under which a reverse proxy serves all of this, such as `/toolyard`; empty for none. */
   basePath: string

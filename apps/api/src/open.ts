@@ -36,7 +36,6 @@ export interface OpenApi {
   app: App
   metrics: MetricsRegistry
   readiness: Readonly<Record<string, ReadinessCheck>>
-  /** How many tools it publishes. */
   published: () => number
   /** The same, with where they come from and what isn't served. */
   served: () => ServedTools
@@ -52,7 +51,6 @@ export interface OpenApi {
   close: () => Promise<void>
 }
 
-/** Builds the API of these settings. */
 export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logger: Logger): Promise<OpenApi> {
   const keys = apiKeysOf(settings)
   const tokens = tokensOf(settings)

@@ -11,7 +11,6 @@ export interface ReadinessParts {
   eventLoop: EventLoopWatch
   /** A key is configured, or authentication is switched off. */
   authReady: boolean
-  /** Aborted when the process has been told to stop. */
   draining: AbortSignal
 }
 
@@ -31,7 +30,6 @@ export function readinessChecks (
 /** Workers that `/ready` names; there may be hundreds. */
 const mostWorkers = 20
 
-/** Reads which workers are alive, and how well each shuts its tools in. */
 export function aliveWorkers (commands: Redis): ListWorkers {
   return async () => {
     try {

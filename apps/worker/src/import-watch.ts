@@ -21,7 +21,6 @@ interface Tried {
   failures: number
 }
 
-/** A declaration that is to be tried. */
 interface Due extends ImportedTool {
   stamp: string
   /** Whether the table has a fault of it. */

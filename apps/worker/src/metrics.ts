@@ -2,7 +2,6 @@ import { boundLayer, sandboxLayers } from '@toolyard/sandbox'
 import type { Redis } from '@toolyard/store'
 import type { JobMetrics, SandboxMetrics, Settings, ToolMetrics } from '@toolyard/runtime'
 
-/** What a worker counts. */
 export interface WorkerMetrics {
   tools: ToolMetrics
   jobs: JobMetrics

@@ -13,7 +13,6 @@ export function warmTools (tools: readonly Tool[], jobTypes: Pick<JobTypeTable, 
 
 const mebibyte = 2 ** 20
 
-/** What may wait ready for calls. */
 export function keptLimits (
   { WARM_MAX_MB: warmMb, WARM_MAX_IDLE_SEC: idleSec, BOX_STOCK_MB: stockMb }: Pick<Settings, 'WARM_MAX_MB' | 'WARM_MAX_IDLE_SEC' | 'BOX_STOCK_MB'>
 ): Pick<ExecutorOptions, 'warm' | 'stock'> {

@@ -23,7 +23,6 @@ const longLine = 1_000
 /** Servers refuse larger headers. */
 const mostHeaderChars = 8_192
 
-/** What a call uses of stored secrets. */
 interface CallSecrets {
   values: ReadonlyMap<string, string>
   /** Variables of its processes: values and placeholders. */

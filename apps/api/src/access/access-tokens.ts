@@ -69,7 +69,6 @@ export class AccessTokens {
     return principal
   }
 
-  /** Whether somebody came with a token. */
   hasToken (principal: Principal): boolean {
     return this.#principals.has(principal)
   }

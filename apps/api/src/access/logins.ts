@@ -5,7 +5,6 @@ import type { FastifyRequest } from 'fastify'
 import type { KeyRing } from './key-ring.ts'
 import type { Principal } from './principal.ts'
 
-/** Name of the cookie that holds a login. */
 const cookieName = 'toolyard_login'
 
 /** What a login's cookie says; the signature is for who reads it. */
@@ -17,7 +16,6 @@ interface Claims {
   end: number
 }
 
-/** A login in force. */
 export interface Login {
   id: string
   principal: Principal

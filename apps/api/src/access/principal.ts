@@ -25,7 +25,6 @@ export function requireSse (principal: Principal): void {
   if (!principal.sse) throw new HttpError('FORBIDDEN', 'This API key is not allowed to access SSE streams.')
 }
 
-/** The jobs that a key may see. */
 export function scopeOf ({ queueAllowlist, tenant }: Principal): JobScope {
   return { queues: queueAllowlist, tenant }
 }

@@ -2,7 +2,6 @@ import { defaultTimeoutSec, jobLimits, type JobAccess, type LimitSources, type J
 import { isEnabled, keyRefusal, type Deployment, type Tool } from '@toolyard/manifests'
 import type { JobTypeTable } from '@toolyard/store'
 
-/** Which defaults stand behind job types. */
 export interface JobTypeDefaults extends Deployment {
   /** Execution timeout of tools that set none, in seconds. */
   toolTimeoutSec: number
@@ -23,7 +22,6 @@ export class JobTypes {
     this.deployment = deployment
   }
 
-  /** With what a job of the tool runs. */
   limitsOf (tool: Tool, asked: Asked): { timeoutSec: number, maxAttempts: number } {
     return jobLimits({ asked, ...this.#sources(tool) })
   }
@@ -33,7 +31,6 @@ export class JobTypes {
     return (key.permissions === undefined && key.namespaces === undefined) || keyRefusal(tool, key, this.deployment) === undefined
   }
 
-  /** The type as the API shows it. */
   view (tool: Tool): JobTypeView {
     const { maxAttempts } = this.limitsOf(tool, { timeoutSec: undefined, maxAttempts: undefined })
     const { idempotent, warm = tool.warm } = this.deployment.jobTypes.get(tool.jobType)

@@ -28,13 +28,10 @@ export interface Publication {
   /** What clients of MCP see as prompts, and as resources. */
   prompts: readonly Tool[]
   resources: readonly Tool[]
-  /** Names of the tools. */
   names: readonly string[]
-  /** How many tools there are. */
   count: number
   /** What the service answers by itself, of the tools that are among them. */
   services: ReadonlySet<ServiceAction>
-  /** Finds tools by words. */
   search: ToolSearch
 }
 
@@ -183,7 +180,6 @@ function listedSkill ({ name, description, tools, audit, frontMatter }: Skill): 
   }
 }
 
-/** Whether a tool is for finding others. */
 function isOfCatalogue ({ run }: Tool): boolean {
   return run.kind === 'service' && (run.action === 'search_tools' || run.action === 'call_tool')
 }

@@ -6,7 +6,6 @@ import type { Allowance } from './file-space.ts'
 /** A body that is still coming. */
 export interface ComingBody {
   request: IncomingMessage
-  /** Called for each piece. */
   onPiece: () => void
 }
 

@@ -1,7 +1,6 @@
 import { asError, errorCode, HttpError } from '@toolyard/contract'
 import { WorkspaceFailure } from '@toolyard/workspace'
 
-/** What is told of a path that leads nowhere. */
 export const noSuchFile = 'No such file or directory'
 
 const ofSystem: Readonly<Record<string, () => HttpError>> = {

@@ -6,7 +6,6 @@ import type { FileSpace } from './file-space.ts'
 import { noSuchFile } from './file-error.ts'
 import type { SessionFiles } from './session-files.ts'
 
-/** An image that a tool has returned, as models take it. */
 export interface ReturnedImage {
   /** Its media type. */
   type: string
@@ -24,7 +23,6 @@ const most = { one: 1_048_576, all: 4_194_304, ofCall: 8 }
 /** Values of an output that are looked through for references. */
 const mostValues = 10_000
 
-/** Reads the images that calls in a session have returned. */
 export class ReturnedImages {
   readonly #files: SessionFiles
 

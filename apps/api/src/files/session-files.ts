@@ -131,7 +131,6 @@ function inBlocks (bytes: number, entries: number): number {
   return blockBytes * (blocks === 0 ? entries : blocks + Math.max(0, entries - 1))
 }
 
-/** What is told where a session would have more than it may. */
 function overQuota (quotaBytes: number): WorkspaceFailure {
   return new WorkspaceFailure(`The files of the session would take more than its quota of ${quotaBytes} bytes; nothing was changed`, 'QUOTA_EXCEEDED')
 }

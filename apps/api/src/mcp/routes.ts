@@ -73,7 +73,6 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     }
   }
 
-  /** The session that a request names, if it names one. */
   async function sessionOf (request: FastifyRequest): Promise<{ id: string | undefined } & McpSessionState> {
     const header = onceOf(request.headers[sessionHeader])
     if (header === undefined) return { id: undefined }

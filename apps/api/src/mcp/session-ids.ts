@@ -8,9 +8,7 @@ import type { Principal } from '../access/principal.ts'
 
 const pattern = /^([0-9a-f]{32})\.([\w-]{43})$/
 
-/** Gives sessions their ids, and reads them back. */
 export class SessionIds {
-  /** The id of a new session. */
   issue (principal: Principal): string {
     const own = randomBytes(16).toString('hex')
     return `${own}.${this.#proof(own, principal)}`

@@ -17,13 +17,11 @@ interface ToolMembers {
   schemas: string
 }
 
-/** What is asked for. */
 export interface DocumentQuery {
   /** The tools that are in it; one list gives the same document as long as it lives. */
   tools: readonly Tool[]
   /** The operations of tools alone. */
   toolsOnly: boolean
-  /** The address of the service, as the caller sees it. */
   server: string
 }
 

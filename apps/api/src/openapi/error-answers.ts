@@ -9,11 +9,9 @@ function codesOf (table: ErrorTable, status: number): Array<[string, string]> {
   return Object.entries(table).filter(([, error]) => error.status === status).map(([code, { meaning }]) => [code, meaning])
 }
 
-/** Statuses of errors that end a request. */
 const errorStatuses = [...new Set(Object.values(httpErrors).map(({ status }) => status))].sort()
 /** Those that routes for files alone have. */
 const fileStatuses = [412, 416, 507]
-/** Statuses of a call that failed. */
 const callErrorStatuses = [...new Set(Object.values(callErrors).map(({ status }) => status))].filter(status => status >= 400).sort()
 
 /** Statuses that `POST /v1/tools/:name` can have. */

@@ -8,7 +8,6 @@ interface Header {
 
 const string = { type: 'string' }
 
-/** Headers that answers have, by name. */
 const answerHeaders: Readonly<Record<string, Header>> = {
   'x-request-id': { description: 'Names the request; the log has it as reqId.', schema: { type: 'string', format: 'uuid' } },
   'Retry-After': { description: 'After how many seconds the request may be sent again.', schema: { type: 'integer', minimum: 1 } },
@@ -22,7 +21,6 @@ const answerHeaders: Readonly<Record<string, Header>> = {
   }
 }
 
-/** Headers that requests may have, by name. */
 const requestHeaders: Readonly<Record<string, Header>> = {
   'Idempotency-Key': {
     description: 'The same request with the same key is done once, and has the same answer.',
@@ -38,12 +36,10 @@ const requestHeaders: Readonly<Record<string, Header>> = {
   'Last-Event-ID': { description: 'Resume after this line of the log.', schema: string }
 }
 
-/** The references of an answer to its headers. */
 export function headerReferences (names: readonly HeaderName[] = []): object {
   return Object.fromEntries(['x-request-id', ...names].map(name => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** The reference of an operation to a header of its requests. */
 export function headerParameter (name: HeaderName): object {
   return { $ref: `#/components/parameters/${name}` }
 }

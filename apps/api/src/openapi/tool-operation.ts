@@ -4,7 +4,6 @@ import { errorReference, toolStatuses } from './error-answers.ts'
 import { headerParameter, headerReferences } from './headers.ts'
 import { toolComponents } from './tool-schema.ts'
 
-/** What a document has of one tool. */
 export interface ToolEntry {
   path: string
   operations: object
@@ -30,7 +29,6 @@ const pending = {
   headers: headerReferences(['Location', 'x-toolyard-job-id']),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/ToolPending' } } }
 }
-/** Schemas of the contract that operations of tools refer to. */
 export const schemasOfTools = [ToolPending]
 
 /** Headers that they refer to. */

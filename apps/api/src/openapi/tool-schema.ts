@@ -1,6 +1,5 @@
 import type { JsonSchema } from '@toolyard/manifests'
 
-/** Where schemas stand in the document, by their names. */
 const schemasPath = '#/components/schemas/'
 /** Keywords whose value is one subschema, a list of them, or a map to them. */
 const single = new Set([

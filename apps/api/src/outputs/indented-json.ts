@@ -25,7 +25,6 @@ export function indentedJson (json: string): JsonLine[] {
     lines.push({ text: line, pointer })
     line = ''
   }
-  /** Begins a member of what is open. */
   const begin = (): void => {
     const top = open.at(-1)
     if (top === undefined || line !== '') return

@@ -10,7 +10,6 @@ import type { Source } from './kept-text.ts'
 /** What is asked of what a job has left. */
 export type OutputAsk = { of: 'output' | 'log' } & ({ kind: 'read', args: ReadArguments } | { kind: 'search', args: SearchArguments })
 
-/** The job that is asked about. */
 export interface AskedJob {
   /** Who asks: see `ownerOf`. */
   owner: string

@@ -36,7 +36,6 @@ export interface AgentToolRoutesOptions {
 /** Lines of a log that an error's details have. */
 const logLines = 100
 
-/** The tools, the skills, and their invocation. */
 export async function agentToolRoutes (
   app: App, { catalog, invoker, streams, logs, images, ending }: AgentToolRoutesOptions
 ): Promise<void> {

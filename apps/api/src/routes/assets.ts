@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, relative } from 'node:path'
 
-/** A file of the dashboard's page. */
 export interface Asset {
   type: string
   body: Buffer

@@ -21,7 +21,6 @@ import { SlowBodies } from '../plugins/body/slow-bodies.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 export interface FileRoutesOptions {
-  /** The shared workspace. */
   workspace: WorkspaceSetting
   sessionFiles: SessionFiles
   turns: WriteTurns
@@ -61,7 +60,6 @@ function unlessBrokenOff (error: unknown): unknown {
   return isOfClient ? new HttpError('VALIDATION_ERROR', 'The request broke off') : error
 }
 
-/** Opens the files that a request is for. */
 type Open = (request: FastifyRequest, principal: Principal) => Promise<Omit<FileSpace, 'signal'> & { signal?: AbortSignal }>
 
 interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {

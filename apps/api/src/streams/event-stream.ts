@@ -11,7 +11,6 @@ import { heartbeatFrame } from './frame.ts'
 /** Bytes that may wait for a reader. */
 const bufferBytes = 65_536
 
-/** What an answer with events is sent with. */
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -19,7 +18,6 @@ export const streamHeaders = {
   'x-content-type-options': 'nosniff'
 } as const
 
-/** An event stream's way to its reader. */
 export class EventStream {
   /** Called when a stream that was full is empty again. */
   onDrain: () => void = () => {}

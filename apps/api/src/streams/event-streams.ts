@@ -5,7 +5,6 @@ import type { Principal } from '../access/principal.ts'
 import { EventStream } from './event-stream.ts'
 import { commentFrame } from './frame.ts'
 
-/** How the streams of a process are kept. */
 export interface EventStreamOptions {
   /** Streams that may be open at once. */
   max: number

@@ -18,7 +18,6 @@ export function jsonFrame (name: string, json: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(`event: ${name}\ndata: `), ...json, Buffer.from('\n\n')])
 }
 
-/** A line that readers ignore. */
 export function commentFrame (text: string): Buffer {
   return Buffer.from(`: ${text}\n\n`)
 }

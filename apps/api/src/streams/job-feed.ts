@@ -79,7 +79,6 @@ export class JobFeed {
     }
   }
 
-  /** Ends the stream of each reader with this frame. */
   endAll (frame: Buffer): void {
     for (const { stream } of this.#readers) stream.end(frame)
     this.#readers.clear()

@@ -5,14 +5,12 @@ import { isRecord, mcpTool, type McpTool } from '@toolyard/contract/terms'
 /** UTF-16 units of a description. */
 const shownToModels = 1_024
 
-/** How the tools of a server differ from what was accepted. */
 export interface Changes {
   added: readonly McpTool[]
   changed: ReadonlyArray<{ before: McpTool, after: McpTool }>
   gone: readonly McpTool[]
 }
 
-/** Compares what a server offers with what was accepted of it. */
 export function changesOf (accepted: readonly McpTool[], offered: readonly McpTool[]): Changes {
   const before = new Map(accepted.map(tool => [tool.name, tool]))
   const after = new Set(offered.map(({ name }) => name))
@@ -26,7 +24,6 @@ export function changesOf (accepted: readonly McpTool[], offered: readonly McpTo
   }
 }
 
-/** Whether there is anything to accept. */
 export function isChanged ({ added, changed, gone }: Changes): boolean {
   return added.length + changed.length + gone.length > 0
 }

@@ -6,7 +6,6 @@ import { redisTargetOf, sealKeysOf, serviceFilesOf, type Settings } from '@tooly
 import { connectRedis, isConnected, openSecrets, openSecretSource, type StoredSecrets } from '@toolyard/store'
 import { CommandError } from '../terminal/exit-status.ts'
 
-/** What a server offers, or why it couldn't be asked. */
 export type Offer = { server: McpServer, tools: readonly McpTool[] } | { server: McpServer, problem: string }
 
 const connectMs = 3_000

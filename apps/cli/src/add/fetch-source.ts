@@ -11,7 +11,6 @@ import { gitArchive } from './git.ts'
 import type { Source } from './source.ts'
 import { unpackInto } from './unpack.ts'
 
-/** What an archive is checked with. */
 export interface SignatureCheck {
   /** A file with a signature of minisign; absent: the one beside the archive, if there is one. */
   file?: string

@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { misuse } from '../terminal/exit-status.ts'
 
-/** Where something is added from. */
 export type Source =
   | { kind: 'directory' | 'file', path: string }
   | { kind: 'git', url: string, commit: string }

@@ -133,7 +133,6 @@ function isModern ({ params }: JSONRPCRequest): boolean {
   return typeof params?._meta?.['io.modelcontextprotocol/protocolVersion'] === 'string'
 }
 
-/** The error that the service answered with, as the answer to this request. */
 function errorAnswer (error: unknown, id: RequestId): JSONRPCMessage | undefined {
   const data = isRecord(error) ? error['data'] : undefined
   const text = isRecord(data) ? data['text'] : undefined

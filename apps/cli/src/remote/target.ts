@@ -5,7 +5,6 @@ import type { CommandLine } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { meantText } from '../terminal/terminal.ts'
 
-/** A service that is asked. */
 export interface Target {
   /** With its base path, without a slash at the end. */
   url: string
@@ -58,7 +57,6 @@ export function asking (ask: (target: Target, given: CommandLine) => Promise<num
   }
 }
 
-/** What the client's errors are for the terminal. */
 export function commandError (error: unknown, { url, apiKey, description }: Target): Error {
   if (error instanceof CommandError) return error
   const { status, details, jobId, ...told }: Record<string, unknown> = isRecord(error) ? error : {}

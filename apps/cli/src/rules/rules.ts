@@ -14,7 +14,6 @@ export interface Rule {
 const places = ['../../docs/', '../../../../docs/']
 const page = 'conformance.md'
 
-/** The rules that messages name. */
 export function readRules (): Record<string, Rule> {
   return storedJson<{ rules: Record<string, Rule> }>(readFileSync(new URL('../../rules.json', import.meta.url), 'utf8')).rules
 }

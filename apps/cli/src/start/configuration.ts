@@ -7,7 +7,6 @@ import { provideWorkspace } from './sample-workspace.ts'
 /** What a first start leaves behind for the next ones. */
 export interface Configuration {
   settings: Settings
-  /** Whether the API key was made by this start. */
   newKey: boolean
   /** The manifest of the directory that is taken since no setting names one. */
   foundManifest: string | undefined

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The programs of the HTTP service and the worker. */
 export interface Entries {
   api: string
   worker: string

@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { ReadyMessage, Settings } from '@toolyard/runtime'
 
-/** What the greeting tells about. */
 export interface Greeting {
   /** Where the HTTP service listens, as it says itself. */
   address: string
@@ -11,7 +10,6 @@ export interface Greeting {
   report: Pick<ReadyMessage, 'tools' | 'sandbox'>
   settings: Settings
   directory: string
-  /** Whether this start made the key. */
   newKey: boolean
   /** The manifest that was taken from the directory since no setting names one. */
   foundManifest?: string | undefined

@@ -50,7 +50,6 @@ export async function startParts (options: PartsOptions, steps: StopSteps, giveU
   return { address: first.address ?? `http://${settings.HOST}:${settings.PORT}`, report: { ...started[0]?.first.report, ...first.report } }
 }
 
-/** Where the embedded Redis keeps its data. */
 export function redisDirectory (directory: string): string {
   return join(directory, '.toolyard/redis')
 }

@@ -9,7 +9,6 @@ export async function redisService (dir: string, env: NodeJS.ProcessEnv): Promis
   return { name: 'redis', launch: () => startRedisServer({ binary: path, dir, aof: true }) }
 }
 
-/** The HTTP service. */
 export function childService (options: ChildOptions): Service<ReadyChild> {
   return { name: options.name, launch: signal => launchChild(options, signal) }
 }

@@ -15,7 +15,6 @@ export interface ChildOptions {
   env: NodeJS.ProcessEnv
   /** Gets all that the child prints; `place` says where that can be read. */
   log: { write: (text: string) => void, place?: string }
-  /** Shows a line to the person at the terminal. */
   warn: (line: string) => void
   /** How long the child may take to stop before it is killed, in milliseconds. */
   graceMs: number

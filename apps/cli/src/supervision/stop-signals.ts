@@ -1,6 +1,5 @@
 import { sharedAbort } from '@toolyard/runtime'
 
-/** What the person at the terminal, or the system, wants. */
 export interface StopSignals {
   /** Aborted at the first of the signals. */
   stop: AbortSignal

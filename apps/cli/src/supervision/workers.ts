@@ -8,7 +8,6 @@ export interface WorkersOptions extends SupervisorOptions {
   child: Omit<ChildOptions, 'name'>
 }
 
-/** Worker processes that are kept running, each by itself. */
 export interface Workers {
   /** One for each; rejects when that one can't start. */
   starts: ReadonlyArray<Promise<Supervised<ReadyChild>>>

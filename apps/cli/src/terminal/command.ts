@@ -21,7 +21,6 @@ export interface Command {
   run?: (given: CommandLine) => Promise<number>
 }
 
-/** What the user wrote behind a command's name. */
 export interface CommandLine {
   /** By their names in camel case; a flag is true. */
   options: Readonly<Record<string, unknown>>

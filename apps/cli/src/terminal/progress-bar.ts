@@ -3,7 +3,6 @@ import { printable } from '@toolyard/runtime'
 
 const barWidth = 20
 
-/** A terminal to draw on. */
 export interface BarTerminal {
   columns?: number
   write: (text: string) => unknown

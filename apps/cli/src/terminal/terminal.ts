@@ -5,7 +5,6 @@ export function print (text: string): void {
   console.log(printable(text))
 }
 
-/** Prints to stderr. */
 export function complain (text: string): void {
   console.error(printable(text))
 }

@@ -16,7 +16,6 @@ export class ApiError extends Error {
   }
 }
 
-/** What goes with a request. */
 export interface ApiRequest {
   method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Sent as JSON; a file as it is. */

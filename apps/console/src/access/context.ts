@@ -3,7 +3,6 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Api } from './api.ts'
 
-/** Who has logged in. */
 export type Person = WhoAmI['auth']
 
 /** What every page stands on. */

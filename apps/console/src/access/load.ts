@@ -45,7 +45,6 @@ export function useLoad<T> (key: string, load: (signal: AbortSignal) => Promise<
   return { data: isOwn ? state.data : undefined, error: isOwn ? state.error : undefined, reload }
 }
 
-/** What was caught, as an error. */
 export function asError (error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }

@@ -9,7 +9,6 @@ export interface LoginProps {
   onLogin: () => void
 }
 
-/** Where a person logs in with an API key. */
 export function Login ({ api, notice, onLogin }: LoginProps): VNode {
   const [key, setKey] = useState('')
   const [problem, setProblem] = useState<string>()

@@ -1,7 +1,6 @@
 import type { JobView } from '@toolyard/client'
 import type { Api } from '../access/api.ts'
 
-/** Submits the same call as a new job. */
 export async function runAgain (api: Api, job: JobView): Promise<JobView> {
   const { type, input, queue, priority, max_attempts: maxAttempts, tags, session } = job
   const body = { type, input, queue, priority, max_attempts: maxAttempts, tags, ...(session === undefined ? {} : { session }) }

@@ -1,6 +1,5 @@
 import { lostText, writeThrough } from '@toolyard/contract/terms'
 
-/** Lines that call a tool. */
 export interface Snippet {
   name: string
   text: string
@@ -57,7 +56,6 @@ interface Language {
 const inPython: Language = { nothing: 'None', truths: ['False', 'True'], large: digits => digits }
 const inTypeScript: Language = { nothing: 'null', truths: ['false', 'true'], large: digits => `${digits}n` }
 
-/** A value of JSON as a language writes it. */
 function codeOf (value: unknown, language: Language): string {
   if (value === null) return language.nothing
   if (typeof value === 'boolean') return language.truths[Number(value)] ?? ''

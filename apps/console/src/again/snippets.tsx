@@ -4,7 +4,6 @@ import { useAccess } from '../access/context.ts'
 import { Copy } from '../parts/copy.tsx'
 import { snippetsOf } from './snippet-texts.ts'
 
-/** How the same call is made from elsewhere. */
 export function Snippets ({ job }: { job: Pick<JobView, 'tool' | 'input' | 'session'> }): VNode {
   const { api } = useAccess()
   return (

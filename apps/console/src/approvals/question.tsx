@@ -11,7 +11,6 @@ import { exact } from '../parts/time.tsx'
 
 type Question = NonNullable<JobView['question']>
 
-/** What the tool of a job asks, and a form for the answer. */
 export function QuestionForm ({ id, question }: { id: string, question: Question }): VNode {
   const { api, person } = useAccess()
   const fields = fieldsOf(question.schema)

@@ -7,7 +7,6 @@ export interface Place {
   page: readonly string[]
 }
 
-/** The route of a file or directory of a place. */
 export function fileRoute (place: Place, path: string): string {
   return [place.path, ...path.split('/').filter(name => !['', '.', '..'].includes(name)).map(pathSegment)].join('/')
 }

@@ -15,7 +15,6 @@ import { Fullness } from './sessions.tsx'
 
 const everyMs = 10_000
 
-/** One session, with its files. */
 export function SessionPage ({ id, route }: { id: string, route: Route }): VNode {
   const { api, person } = useAccess()
   const path = `/v1/sessions/${pathSegment(id)}`

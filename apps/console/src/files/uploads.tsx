@@ -9,7 +9,6 @@ import { fileRoute, type Place } from './places.ts'
 
 interface UploadsProps {
   place: Place
-  /** Where the files go. */
   directory: string
   canChange: boolean
   onUploaded: () => void

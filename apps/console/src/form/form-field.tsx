@@ -10,7 +10,6 @@ interface FieldProps {
   onText: (path: string, text: string) => void
 }
 
-/** What the form or the service says of fields. */
 export function faultsOf (fields: readonly FormField[], error: unknown): ReadonlyMap<string, string> {
   if (error instanceof FieldFaults) return error.faults
   const { issues } = (error instanceof ApiError ? error.details ?? {} : {}) as { issues?: Array<{ path: string, message: string }> }
@@ -20,7 +19,6 @@ export function faultsOf (fields: readonly FormField[], error: unknown): Readonl
   }))
 }
 
-/** A field of a form, with what is to be said of it. */
 export function Field ({ field, texts, faults, onText }: FieldProps): VNode {
   const { kind, name, path, description, isRequired, fields } = field
   const id = `arg-${path}`

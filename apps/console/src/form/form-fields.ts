@@ -1,6 +1,5 @@
 import { readWhole, writeThrough } from '@toolyard/contract/terms'
 
-/** A field of a form that is made from a schema. */
 export interface FormField {
   name: string
   /** What is shown for it: `list` is a text with an entry on each line, `json` one that holds JSON, `group` the fields of an object. */
@@ -9,7 +8,6 @@ export interface FormField {
   path: string
   isRequired: boolean
   description: string
-  /** What it begins as, as a text. */
   initial: string
   /** The texts of a choice's values, in order. */
   choices: readonly string[]

@@ -13,10 +13,8 @@ type Action = BulkView['action']
 /** How often is counted what fits, and how far changes are, in milliseconds. */
 const countEveryMs = 15_000
 const everyMs = 1_000
-/** How long a change that has ended is shown. */
 const shownMs = 20_000
 
-/** How many jobs fit the filters, and what can be done to all of them. */
 export function Bulk ({ filter }: { filter: Readonly<Record<string, string>> }): VNode {
   const { api, person } = useAccess()
   const search = String(new URLSearchParams(filter))
@@ -57,7 +55,6 @@ export function Bulk ({ filter }: { filter: Readonly<Record<string, string>> }):
   )
 }
 
-/** Changes that go on, and those that ended a moment ago. */
 function Changes ({ recount }: { recount: () => void }): VNode | null {
   const { api, person } = useAccess()
   const now = useNow()

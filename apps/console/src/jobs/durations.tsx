@@ -4,7 +4,6 @@ import { useNow } from '../parts/now.ts'
 import { duration, span } from '../parts/times.ts'
 import { isEnd } from './terms.ts'
 
-/** How long a job waited and ran, or does so now. */
 export function Durations ({ job }: { job: JobSummary }): VNode {
   const now = useNow()
   const { status, waited_ms: waited, ran_ms: ran, started_at: started, created_at: created } = job

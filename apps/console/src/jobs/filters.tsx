@@ -42,7 +42,6 @@ export function queryOf (address: URLSearchParams): Record<string, string> {
   }))
 }
 
-/** The filters of the list, which are in the address. */
 export function Filters ({ query, person }: { query: Readonly<Record<string, string>>, person: Person }): VNode {
   const { cursor: _, ...kept } = query
   const set = (name: string, value: string): void => {
@@ -91,7 +90,6 @@ function useNames (): Partial<Record<string, readonly string[]>> {
 
 interface TextFilterProps extends Required<Pick<Filter, 'name' | 'label' | 'hint'>> {
   value: string
-  /** What is suggested. */
   names: readonly string[] | undefined
   onValue: (value: string) => void
 }

@@ -4,7 +4,6 @@ import { asError } from '../access/load.ts'
 import { useAccess } from '../access/context.ts'
 import { isEnd } from './terms.ts'
 
-/** A job as it happens. */
 export interface Followed {
   job: JobView | undefined
   /** The last lines of its log. */
@@ -12,7 +11,6 @@ export interface Followed {
   error: Error | undefined
 }
 
-/** Lines that a page shows. */
 const mostLines = 2_000
 /** How often new lines are drawn, and a job is read that can't be followed, in milliseconds. */
 const drawMs = 100

@@ -24,7 +24,6 @@ import { Snippets } from '../again/snippets.tsx'
 import { isEnd } from './terms.ts'
 import { Timeline } from './timeline.tsx'
 
-/** One job, as it happens. */
 export function JobPage ({ id, back }: { id: string, back: string }): VNode {
   const { job, log, error } = useJob(id)
   useKeys({ Escape: () => { location.hash = back } })

@@ -21,7 +21,6 @@ import { Waterfall } from './timeline.tsx'
 const everyMs = 2_000
 const pageSize = 50
 
-/** The jobs, the newest or the oldest first, as they change. */
 export function JobsPage ({ route }: { route: Route }): VNode {
   const { api, person } = useAccess()
   const query = queryOf(route.query)

@@ -8,7 +8,6 @@ import { Time } from '../parts/time.tsx'
 
 /** How often the list is read again, in milliseconds. */
 const everyMs = 5_000
-/** What each action is in words. */
 const words: Readonly<Record<string, string>> = {
   'approval.decide': 'decided about the held call',
   'job.answer': 'answered the question of the job',
@@ -26,7 +25,6 @@ const words: Readonly<Record<string, string>> = {
   'tool.switch': 'changed the settings of the type'
 }
 
-/** Who has changed what, in the console or by the API. */
 export function AuditPage ({ route }: { route: Route }): VNode {
   const { api, person } = useAccess()
   const [cursor, tenant] = [route.query.get('cursor'), route.query.get('tenant') ?? undefined]

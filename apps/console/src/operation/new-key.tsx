@@ -6,7 +6,6 @@ import { useAccess } from '../access/context.ts'
 import { asError } from '../access/load.ts'
 import { Problem } from '../parts/notice.tsx'
 
-/** A key that was just made, with its value. */
 export interface MadeKey {
   name: string
   key: string
@@ -15,7 +14,6 @@ export interface MadeKey {
 const empty = { name: '', role: 'read', tenant: '', queues: '', namespaces: '', days: '' }
 const secondsOfDay = 86_400
 
-/** Makes an API key. */
 export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
   const { api } = useAccess()
   const [draft, setDraft] = useState(empty)

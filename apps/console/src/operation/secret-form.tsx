@@ -6,7 +6,6 @@ import { useAccess, type Person } from '../access/context.ts'
 import { asError } from '../access/load.ts'
 import { Problem } from '../parts/notice.tsx'
 
-/** A secret as it is typed. */
 export interface SecretDraft {
   name: string
   scope: SecretView['scope']
@@ -22,7 +21,6 @@ interface SecretFormProps {
 
 const words = { operator: 'operator: for all calls', tenant: 'tenant: for calls of one tenant', key: 'key: for calls of this key' } as const
 
-/** What the form begins with. */
 export function emptySecret ({ tenant }: Person): SecretDraft {
   return { name: '', scope: tenant === undefined ? 'operator' : 'tenant', tenant: '', value: '' }
 }

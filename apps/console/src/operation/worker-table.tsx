@@ -13,7 +13,6 @@ interface WorkerTableProps {
   onDrain?: ((worker: WorkerView) => void) | undefined
 }
 
-/** The workers that are alive. */
 export function WorkerTable ({ workers, isShort = false, onDrain }: WorkerTableProps): VNode {
   if (workers?.length === 0) return <Empty title='No worker is alive: jobs wait.'><p>Start one with <code>toolyard worker</code>, with the same <code>REDIS_URL</code> as this service.</p></Empty>
   return (

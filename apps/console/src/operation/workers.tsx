@@ -13,7 +13,6 @@ import { WorkerTable } from './worker-table.tsx'
 /** How often the list is read again, in milliseconds. */
 const everyMs = 2_000
 
-/** The workers that are alive, and those that went away. */
 export function WorkersPage (): VNode {
   const { api, person } = useAccess()
   const { data, error, reload } = useLoad('workers', async signal => await api.ask<WorkerList>('/v1/workers', { signal }), everyMs)
@@ -46,7 +45,6 @@ export function WorkersPage (): VNode {
   )
 }
 
-/** Those that went away, each with its jobs. */
 function GoneWorkers ({ gone }: { gone: readonly GoneWorker[] }): VNode {
   return (
     <section class='gone'>

@@ -8,7 +8,6 @@ export interface AttentionListProps {
   onResume: ((queue: string) => void) | undefined
 }
 
-/** What needs attention, each with what to do and where to see more. */
 export function AttentionList ({ items, isKnown, onResume }: AttentionListProps): VNode {
   return (
     <section class='attention' aria-label='What needs attention' aria-live='polite' aria-busy={!isKnown}>

@@ -4,13 +4,10 @@ import { hrefOf } from '../parts/route.ts'
 import { programFault } from '../parts/program-fault.ts'
 import { bytes, span } from '../parts/times.ts'
 
-/** What an operator should look at. */
 export interface Attention {
   severity: 'bad' | 'warn'
-  /** What is wrong, in a sentence. */
   text: string
   advice: string
-  /** Where to see more. */
   href: string
   /** The paused queue that it is about, which can be resumed. */
   resumes?: string
@@ -39,7 +36,6 @@ const mostSessions = 3
 /** A machine with so many processes for each processor has too much to do. */
 const overload = 2
 
-/** What needs attention, in words, the worst first. */
 export function attentionOf (situation: Situation): Attention[] {
   const looks = [queueFaults, lostJobs, lostWorkers, toolFaults, fullSessions, manifestFaults, workerFaults]
   const found = looks.flatMap(look => look(situation))

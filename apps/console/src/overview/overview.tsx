@@ -26,7 +26,6 @@ const longestMs = 2 * 3_600_000
 /** The time before the first reading that is shown, in seconds. */
 const shownSec = 300
 
-/** What happens now, and what needs attention. */
 export function OverviewPage ({ route }: { route: Route }): VNode {
   const { api, person } = useAccess()
   const [problem, setProblem] = useState<Error>()

@@ -9,7 +9,6 @@ const quantiles = [{ label: 'half below', tone: 'accent' }, { label: '95 % below
 /** Before anything is known: an hour of nothing. */
 const nothing = (): Columns => [[Date.now() / 1_000 - 3_600, Date.now() / 1_000], [null, null], [null, null]]
 
-/** What ended, what waits and runs, and how long that took. */
 export function StatisticsCharts ({ statistics, now }: { statistics: Statistics | undefined, now: Columns | undefined }): VNode {
   const { calls, waiting, running } = useMemo(() => (
     statistics === undefined ? { calls: nothing(), waiting: nothing(), running: nothing() } : columnsOf(statistics)

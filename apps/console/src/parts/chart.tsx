@@ -4,7 +4,6 @@ import UPlot from 'uplot'
 
 interface ChartLine {
   label: string
-  /** A colour of the style sheet. */
   tone: 'accent' | 'bad' | 'warn' | 'good' | 'soft'
 }
 

@@ -16,7 +16,6 @@ interface TreeProps {
   written?: string | undefined
 }
 
-/** A value as a tree whose branches open and close. */
 export function JsonTree ({ value, depth = 0, name, written }: TreeProps): VNode {
   const label = name === undefined ? null : <span class='json-name'>{name}: </span>
   if (typeof value !== 'object' || value === null) return <div class='json-leaf'>{label}<Leaf value={value} written={written} /></div>

@@ -23,7 +23,6 @@ export function hrefOf (path: readonly string[], query: Readonly<Record<string, 
   return `#/${path.map(encodeURIComponent).join('/')}${search}`
 }
 
-/** Where the page is, as it changes. */
 export function useRoute (): Route {
   const [route, setRoute] = useState(() => readRoute(location.hash))
   useEffect(() => {

@@ -1,7 +1,6 @@
 /** How long a browser may take to begin with a file, in milliseconds. */
 const keptMs = 10_000
 
-/** Has the browser store a file. */
 export function storeFile (file: Blob, name: string): void {
   const url = URL.createObjectURL(file)
   const link = document.createElement('a')

@@ -10,7 +10,6 @@ import { Problem } from '../parts/notice.tsx'
 import { faultsOf, Field } from '../form/form-field.tsx'
 import { argumentsOf, fieldsOf, initialsOf, textsOf } from '../form/form-fields.ts'
 
-/** A form for a tool's arguments, and what comes of the call. */
 export function CallForm ({ tool, like }: { tool: ToolView, /** A call whose arguments it begins with. */ like?: Pick<JobView, 'input' | 'session'> | undefined }): VNode {
   const { api } = useAccess()
   const fields = fieldsOf(tool.parameters)

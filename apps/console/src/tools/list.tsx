@@ -37,7 +37,6 @@ export function ToolsPage ({ route }: { route: Route }): VNode {
   )
 }
 
-/** The tools, those of manifests before the built-in ones. */
 function ToolTable ({ tools, findings }: { tools: readonly ToolSummary[] | undefined, findings: readonly ToolFinding[] }): VNode {
   return (
     <div class='table-frame' aria-busy={tools === undefined}>
@@ -71,7 +70,6 @@ interface ToolStateProps {
   fault: ToolFinding | undefined
 }
 
-/** Whether a tool can be called now. */
 export function ToolState ({ tool, fault }: ToolStateProps): VNode {
   if (!tool.enabled) return <span class='status'><span aria-hidden='true'>–</span>off</span>
   if (tool.unavailable !== null) return <span class='status failed' title={tool.unavailable}><span aria-hidden='true'>✕</span>can't run</span>
@@ -79,7 +77,6 @@ export function ToolState ({ tool, fault }: ToolStateProps): VNode {
   return <span class='status succeeded'><span aria-hidden='true'>✓</span>on</span>
 }
 
-/** What is wrong with manifests, with the place in the file and what to do. */
 export function Findings ({ findings }: { findings: readonly ToolFinding[] }): VNode | null {
   if (findings.length === 0) return null
   const errors = findings.filter(({ severity }) => severity === 'error').length

@@ -9,7 +9,6 @@ import { duration } from '../parts/times.ts'
 /** How often they are read again, in milliseconds. */
 const everyMs = 15_000
 
-/** How the calls of one tool went in the last day. */
 export function Usage ({ tool }: { tool: string }): VNode {
   const { api } = useAccess()
   const search = String(new URLSearchParams({ minutes: '1440', tool }))

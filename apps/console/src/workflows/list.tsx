@@ -10,7 +10,6 @@ import { Time } from '../parts/time.tsx'
 
 const everyMs = 2_000
 
-/** The runs of workflows, newest first. */
 export function WorkflowsPage ({ route }: { route: Route }): VNode {
   const { api } = useAccess()
   const cursor = route.query.get('cursor') ?? undefined

@@ -56,7 +56,6 @@ function Steps ({ job }: { job: JobView }): VNode {
   )
 }
 
-/** What the job's arguments call the workflow. */
 function nameOf ({ input, tool }: JobView): string {
   const { workflow } = typeof input === 'object' && input !== null ? input as { workflow?: unknown } : {}
   return typeof workflow === 'string' ? workflow : tool

@@ -4,7 +4,6 @@ import { createCallbackCheck, type CallbackPolicy } from '@toolyard/runtime'
 import { AddressRefusedError, openConnections, startTimeLimit, type Lookup } from '@toolyard/runtime/outgoing'
 import { signCallback } from './signature.ts'
 
-/** How callbacks are sent. */
 export interface CallbackSenderOptions {
   policy: CallbackPolicy
   secret: string

@@ -13,7 +13,6 @@ export interface Asking {
   tool: Tool
   /** It may run again from its start. */
   mayAsk: boolean
-  /** Questions that were answered before. */
   answered: number
   schemas: Pick<AnswerSchemas, 'fault'>
 }

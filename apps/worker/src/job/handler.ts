@@ -33,7 +33,6 @@ export interface HandlerDeps extends Deployment {
   sessions: SessionWorkspaces
   /** What the key of a name may do now: see `keyPart`. */
   keyPartOf: (name: string) => Promise<string>
-  /** Checks what tools ask back. */
   answerSchemas: Pick<AnswerSchemas, 'fault'>
   /** Hears of calls that could not be started. */
   shortages: { met: (what: string, jobId: string) => boolean }
@@ -47,7 +46,6 @@ export interface HandlerDeps extends Deployment {
   tracer?: Tracer | undefined
 }
 
-/** Makes the function that turns a taken job into its end. */
 export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<HandlerResult> {
   return async job => {
     // No child of the logger: for one or two lines it costs more than they do.

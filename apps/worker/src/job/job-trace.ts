@@ -24,7 +24,6 @@ export class JobTrace {
     this.#job = job
   }
 
-  /** The tool begins to run. */
   begin (sandbox: ReturnType<Sandbox['stateOf']>): TraceContext {
     const execution = this.#startExecution(performance.now())
     if (sandbox !== undefined) execution.set({ 'toolyard.sandbox': sandbox.level })
@@ -36,7 +35,6 @@ export class JobTrace {
     if (this.#execution !== undefined) this.#tracer.start(name, { parent: this.#execution.context, at: from }).end(to)
   }
 
-  /** The run is over. */
   end (result: HandlerResult): void {
     const code = 'error' in result ? result.error.code : undefined
     // What was refused before it ran failed nevertheless.

@@ -9,7 +9,6 @@ export function createSecretMask (secrets: readonly string[]): (text: string) =>
   return text => literals.reduce((rest, literal) => rest.replaceAll(literal, mark), text)
 }
 
-/** The same in an error, whose message and details may be what the tool printed. */
 export function maskError (error: CallError, mask: (text: string) => string): CallError {
   const { code, message, details } = error
   return { code, message: mask(message), ...(details === undefined ? {} : { details: mapTexts(details, mask) }) }

@@ -5,7 +5,6 @@ export type { SessionWatch }
 /** Directories that all watches of a worker have together: the kernel gives a user some thousands. */
 const mostDirectories = 2_000
 
-/** The watches of the sessions that this worker was in, the latest last. */
 export class SessionWatches {
   readonly #watches = new Map<string, SessionWatch>()
 

@@ -25,7 +25,6 @@ export interface SessionWorkspace {
 export interface WorkspaceWish {
   session: string
   tenant: string | undefined
-  /** It may write there. */
   writes: boolean
   /** It makes room, and may run in a session that is full. */
   frees: boolean
@@ -55,11 +54,9 @@ interface SessionCall {
   stay: SessionStay
   signal: AbortSignal
   timeoutMs: number
-  /** When its time is up. */
   endsAt: number
 }
 
-/** A call that may write. */
 interface WritingCall extends SessionCall {
   /** When it began, by the clock of its files. */
   since: bigint
@@ -67,7 +64,6 @@ interface WritingCall extends SessionCall {
   watch: SessionWatch | undefined
 }
 
-/** The directories of sessions that this worker's calls are in. */
 export class SessionWorkspaces {
   readonly #options: SessionWorkspacesOptions
   readonly #counts = new SessionCounts()

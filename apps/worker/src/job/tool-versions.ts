@@ -32,7 +32,6 @@ export class ToolVersions {
     this.#inventory = inventoryIn(this.#of)
   }
 
-  /** What this worker has now. */
   get inventory (): ToolInventory {
     const now = this.#source.current()
     if (now !== this.#of) {

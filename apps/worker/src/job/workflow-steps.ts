@@ -16,7 +16,6 @@ export interface WorkflowStepsDeps extends Deployment {
 /** Tells steps from jobs that somebody submitted. */
 const stepTag = 'workflow-step'
 
-/** Makes the function that gives the job of a workflow its steps. */
 export function createStepsOf (deps: WorkflowStepsDeps): (job: TakenJob, trace: TraceContext | undefined) => WorkflowSteps {
   return (job, trace) => stepsOf(job, deps, trace)
 }

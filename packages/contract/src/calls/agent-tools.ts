@@ -20,7 +20,6 @@ export const ErrorBody = Type.Object({
   request_id: Type.String({ description: 'The same as in the header x-request-id; the log has it as reqId.' })
 })
 
-/** A tool as models read it. */
 export const ToolSpec = Type.Object({
   type: Type.Literal('function'),
   function: Type.Object({
@@ -34,7 +33,6 @@ export type ToolSpec = Static<typeof ToolSpec>
 
 /** Whose shape tools have: chat completions, the Responses API, Anthropic's messages, Gemini or Bedrock. */
 export const ToolFormats = Type.Enum([...toolFormats])
-/** Whose shape answers have. */
 export const MessageFormats = Type.Enum([...messageFormats])
 
 /** The query of `GET /v1/agent-tools`. */
@@ -75,24 +73,20 @@ export const QueueName = Type.String({ pattern: queueNamePattern, default: defau
 export const SessionId = Type.String({
   pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$', description: 'A session of POST /v1/sessions, whose files are the workspace of the calls.'
 })
-/** What the caller calls a conversation. */
 export const Conversation = Type.String({ minLength: 1, maxLength: limits.conversationLength, description: 'What the caller calls the conversation: rules of policies may be about it, and who approves a call sees it.' })
 export const conversationText = `'conversation' must be a text of 1 to ${limits.conversationLength} characters`
 
 /** What is said of an id that can't be one. */
 export const sessionText = "'session' must be the id of a session"
 
-/** One entry of a batch. */
 export const BatchCall = Type.Object({
   call_id: CallId,
   name: CallName,
   arguments: Type.Optional(CallArguments)
 }, { additionalProperties: false })
 
-/** What is added to the details of an error. */
 export const Details = Type.Literal('log', { description: "`log` adds the last lines of the job's log to `details.log` of each call that failed, such as the traceback of a Python tool." })
 
-/** From which length on outputs are cut. */
 export const MaxOutputChars = Type.Integer({
   minimum: limits.maxOutputChars.min,
   maximum: limits.maxOutputChars.max,
@@ -143,14 +137,12 @@ export const InvokeBatchRequest = Type.Object({
 })
 export type InvokeBatchRequest = Static<typeof InvokeBatchRequest>
 
-/** An error inside one call's answer. */
 export const CallErrorBody = Type.Object({
   code: Type.Enum(codes(callErrors)),
   message: Type.String(),
   details: Type.Optional(Type.Unknown())
 })
 
-/** A file of the session that a call made, changed or returned. */
 export const ResultFile = Type.Object({
   path: Type.String({ description: 'In the session.' }),
   size: Type.Integer({ minimum: 0 }),
@@ -159,7 +151,6 @@ export const ResultFile = Type.Object({
 })
 export type ResultFile = Static<typeof ResultFile>
 
-/** What a call that succeeded says of files. */
 export const resultFileFields = {
   files: Type.Optional(Type.Array(ResultFile, {
     maxItems: limits.resultFiles, description: 'The files of the session that were made or changed while the call ran; absent where none was.'
@@ -203,7 +194,6 @@ export const InvokeBatchResponse = Type.Object({
 })
 export type InvokeBatchResponse = Static<typeof InvokeBatchResponse>
 
-/** One call of a batch. */
 export interface BatchEntry {
   call_id: string
   name: string

@@ -64,7 +64,6 @@ export function queryChars (text: unknown): number | undefined {
   return check.maxOutputChars.Check(chars) ? chars : undefined
 }
 
-/** Fills in the defaults of a checked body. */
 export function toBatch (body: InvokeBatchRequest): Batch {
   return {
     calls: (body.calls ?? []).map(call => ({ call_id: call.call_id, name: call.name, arguments: call.arguments ?? {} })),

@@ -7,7 +7,6 @@ export const CallbackUrl = Type.Refine(
   isCallbackUrl
 )
 
-/** What is said of a bad one. */
 export const callbackUrlText = `'callback_url' must be an http(s) URL of at most ${limits.callbackUrlLength} characters, without user name and password`
 
 function isCallbackUrl (text: string): boolean {

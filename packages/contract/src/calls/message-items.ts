@@ -42,7 +42,6 @@ export function readItem (item: unknown, field: string, at: string): MessageCall
   return read === undefined ? undefined : { ...read, at }
 }
 
-/** What is said of a part of a stream. */
 export function pieceText (at: string): string {
   return `${at} is a piece of a stream: put the pieces together and send the whole message`
 }

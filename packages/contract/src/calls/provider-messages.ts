@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 
-/** The answer to one call, for chat completions. */
 export const ChatMessage = Type.Object({
   role: Type.Literal('tool'),
   tool_call_id: Type.String(),
@@ -18,7 +17,6 @@ const ResponsesOutput = Type.Union([Type.String(), Type.Array(Type.Union([
   Type.Object({ type: Type.Literal('input_image'), image_url: dataUrl, detail: Type.Literal('auto') })
 ]))])
 
-/** The answer to one call, for the Responses API. */
 export const ResponsesMessage = Type.Object({
   type: Type.Enum(['function_call_output', 'custom_tool_call_output']),
   call_id: Type.String(),
@@ -75,7 +73,6 @@ export const BedrockMessage = Type.Object({
 })
 export type BedrockMessage = Static<typeof BedrockMessage>
 
-/** The answer to one call, for LangChain. */
 export const LangChainMessage = Type.Object({
   role: Type.Literal('tool'),
   tool_call_id: Type.String(),

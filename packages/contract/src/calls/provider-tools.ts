@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 
-/** Whose shape a list of tools can have. */
 export const toolFormats = ['chat', 'responses', 'anthropic', 'gemini', 'bedrock'] as const
 export type ToolFormat = (typeof toolFormats)[number]
 
@@ -23,7 +22,6 @@ export const ResponsesTool = Type.Object({
 })
 export type ResponsesTool = Static<typeof ResponsesTool>
 
-/** A tool as Anthropic's API takes it. */
 export const AnthropicTool = Type.Object({
   name: Type.String(),
   description: Type.String(),

@@ -52,12 +52,10 @@ export const ToolErrorBody = Type.Object({
 
 const sessionId = Compile(SessionId)
 
-/** The header that names the job of a call. */
 export const jobIdHeader = 'x-toolyard-job-id'
 /** The header of an output that is not whole: the bytes that the tool wrote. */
 export const outputBytesHeader = 'x-toolyard-output-bytes'
 
-/** Whether a value can be the id of a session. */
 export function isSessionId (value: unknown): value is string {
   return sessionId.Check(value)
 }

@@ -9,7 +9,6 @@ export interface JobListQuery {
   type?: string
   queue?: string
   tag?: string
-  /** The name of the tool. */
   tool?: string
   /** The name of the API key that submitted it. */
   key?: string
@@ -37,7 +36,6 @@ export interface JobListQuery {
   cursor?: string
 }
 
-/** Orders of a list of jobs. */
 export const jobOrders = ['newest', 'oldest'] as const
 export type JobOrder = typeof jobOrders[number]
 

@@ -36,7 +36,6 @@ export const SubmitJobRequest = Type.Object({
 }, { additionalProperties: false })
 export type SubmitJobRequest = Static<typeof SubmitJobRequest>
 
-/** One job to submit, after validation, with its defaults filled in. */
 export interface JobRequest {
   type: string
   input: Record<string, unknown>
@@ -96,7 +95,6 @@ export function readDependsOn (value: unknown): string[] {
   return value
 }
 
-/** Fills in the defaults of a checked body. */
 export function toJobRequest (body: SubmitJobRequest): JobRequest {
   return {
     type: body.type,

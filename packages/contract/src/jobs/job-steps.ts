@@ -2,7 +2,6 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { jobStates } from './jobs.ts'
 
-/** A step of a workflow. */
 export const JobStep = Type.Object({
   name: Type.String(),
   tool: Type.String(),

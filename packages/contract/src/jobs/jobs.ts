@@ -9,14 +9,12 @@ export type JobState = typeof jobStates[number]
 /** How well processes are shut in, and the layers of the box that don't hold. */
 export const SandboxView = Type.Object({ level: Type.Enum(['full', 'partial', 'none']), missing: Type.Array(Type.String()) })
 
-/** How far a job is, as its tool tells. */
 export const ProgressView = Type.Object({
   done: Type.Number({ minimum: 0 }),
   total: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]),
   text: Type.Union([Type.String(), Type.Null()])
 }, { description: 'How far it is, by its tool; absent for a tool that tells nothing.' })
 
-/** One person's word on a held job. */
 const Decision = Type.Object({
   key: Type.String({ description: 'The name of the API key that decided.' }),
   decision: Type.Enum(['approve', 'deny']),
@@ -24,7 +22,6 @@ const Decision = Type.Object({
   at: Type.String()
 })
 
-/** What a job that needs an approval tells of it. */
 export const ApprovalView = Type.Object({
   state: Type.Enum(['held', 'approved', 'denied', 'expired']),
   digest: Type.String({ description: 'Names what will run: a decision must come with it.' }),

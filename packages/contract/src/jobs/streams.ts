@@ -5,7 +5,6 @@ import { HttpError } from '../terms/errors.ts'
 import { LogEntry } from './job-log.ts'
 import { JobView, jobStates, ProgressView } from './jobs.ts'
 
-/** The query parameter that carries a stream ticket. */
 export const streamTokenParam = 'stream_token'
 
 /** The data of each event of `GET /v1/jobs/:id/stream`, by its name. */

@@ -76,7 +76,6 @@ export interface HoldParts {
 }
 
 export interface JobOrigin {
-  /** The id of the request. */
   request: string
   /** The caller's `call_id`, or as much of it as is shown. */
   call?: string
@@ -99,7 +98,6 @@ export interface CallbackData {
   finishedOn: number
 }
 
-/** What a held call's callback tells. */
 export interface ApprovalCallbackData extends Pick<CallbackData, 'url' | 'queue' | 'jobId' | 'type'> {
   body: ApprovalCallbackBody
 }
@@ -125,7 +123,6 @@ export type OutputRecord = (
   | { kind: 'stored', bytes: number, cut?: OutputCut }
 ) & { sandbox?: SandboxState } & ChangedFiles
 
-/** What a call did to the files of its session. */
 export interface ChangedFiles {
   files?: ResultFile[]
   /** More were changed than are named. */

@@ -10,13 +10,11 @@ interface Decimal {
   exponent: number
 }
 
-/** Whether a double is another value than the number that was written. */
 export function losesValue (text: string): boolean {
   // A double holds any 15 digits.
   return (text.length > 15 || /[eE]/.test(text)) && compareNumbers(text, String(Number(text))) !== 0
 }
 
-/** Whether a number that was written is whole. */
 export function isWhole (text: string): boolean {
   return decimalOf(text).exponent >= 0
 }

@@ -59,7 +59,6 @@ export function isWritten (value: unknown): boolean {
   return typeof value === 'object' && value !== null && (written in value || value instanceof WrittenJson)
 }
 
-/** Notes how a value was written. */
 export function setWritten (value: object, how: Written): void {
   Reflect.set(value, written, how)
 }

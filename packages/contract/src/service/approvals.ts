@@ -21,7 +21,6 @@ const about = {
   status: Type.String({ description: 'Of the job, as in `GET /v1/jobs/:id`.' })
 }
 
-/** A held call in a list. */
 export const ApprovalItem = Type.Object({
   ...about,
   arguments_preview: Type.String({ description: `The JSON of its arguments, the first ${limits.previewChars} characters.` }),
@@ -37,7 +36,6 @@ export const ApprovalList = Type.Object({
   next_cursor: Type.Union([Type.String(), Type.Null()])
 })
 
-/** One held call, whole. */
 export const ApprovalDetail = Type.Object({
   ...about,
   arguments: Type.Unknown({ description: 'As they will be handed over, with defaults.' }),

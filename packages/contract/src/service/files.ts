@@ -4,7 +4,6 @@ import { HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
 import { unknownParameter } from '../value/fields.ts'
 
-/** A file that was put. */
 export const FileResponse = Type.Object({
   ok: Type.Literal(true),
   file: Type.Object({
@@ -42,7 +41,6 @@ export const FileList = Type.Object({
 })
 export type FileList = Static<typeof FileList>
 
-/** The parameters of requests for files, checked. */
 export interface FileQuery {
   /** All of a directory, as an archive. */
   archive: boolean

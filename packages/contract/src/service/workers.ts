@@ -4,7 +4,6 @@ import { checkSwitch } from './check-switch.ts'
 import { Type } from '../value/type.ts'
 import { SandboxView } from '../jobs/jobs.ts'
 
-/** Whether a worker takes jobs. */
 export const WorkerState = Type.Union(
   [Type.Literal('working'), Type.Literal('draining'), Type.Literal('drained')],
   { description: '`draining` takes no more jobs, `drained` runs none either, until it is resumed.' }

@@ -83,5 +83,4 @@ export class HttpError extends Error {
   }
 }
 
-/** What a list says to a cursor that another query gave out. */
 export const foreignCursor = "'cursor' is not a cursor of this query: send it with what it came with, or leave it out"

@@ -94,22 +94,17 @@ export const limits = {
   logTail: { min: 1, max: 2_000, default: 200 }
 } as const
 
-/** The queue of a request that names none. */
 export const defaultQueue = 'default'
-/** What a public queue name looks like. */
 export const queueNamePattern = '^[a-z0-9._:-]{1,80}$'
 const queueName = new RegExp(queueNamePattern)
-/** Whether a text is a public queue name. */
 export const isQueueName = (text: string): boolean => queueName.test(text)
 
 /** What an API key may do: look; decide about held calls, too; everything. */
 export const roles = ['read', 'approver', 'admin'] as const
 export type Role = typeof roles[number]
 
-/** What the name of a tenant looks like. */
 export const tenantNamePattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 const tenantName = new RegExp(tenantNamePattern)
-/** Whether a value names a tenant. */
 export const isTenantName = (value: unknown): value is string => typeof value === 'string' && tenantName.test(value)
 /** What the name of an API key looks like. Those of access tokens begin with `oauth:`, and owners of jobs that are tenants with `@`. */
 export const keyNamePattern = '^(?!oauth:|auth-disabled$|\\.{1,2}$)[^\\s@\\x00-\\x1f\\x7f](?:[^\\x00-\\x1f\\x7f]{0,98}[^\\s\\x00-\\x1f\\x7f])?$'
@@ -118,7 +113,6 @@ const keyName = new RegExp(keyNamePattern, 'u')
 export const keyNameRule = 'must have 1 to 100 characters, no control characters, no white space at an end, no @ or oauth: in front, and not be auth-disabled, . or ..'
 /** Whether a value names an API key. Half of a character is in no name: no URL can have it. */
 export const isKeyName = (value: unknown): value is string => typeof value === 'string' && keyName.test(value) && !/\p{Cs}/u.test(value)
-/** What the name of a template of sessions looks like. */
 export const templateNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
 /** What a tool name must look like to be published to a model. */
 export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'

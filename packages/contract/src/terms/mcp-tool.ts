@@ -10,7 +10,6 @@ export interface McpTool {
   annotations?: Record<string, unknown>
 }
 
-/** Tools of one server. */
 export const mostMcpTools = 1_000
 
 /** The fields of a tool that are accepted, in their order; undefined ones are left out. */

@@ -5,7 +5,6 @@
 export const permissions = ['read_repo', 'write_files', 'network'] as const
 export type Permission = (typeof permissions)[number]
 
-/** What a deployment says about the permissions of tools. */
 export interface PermissionPolicy {
   /** What tools may hold at all. */
   allowed: readonly Permission[]

@@ -1,6 +1,5 @@
 import { limits } from './limits.ts'
 
-/** How far a job is. */
 export interface Progress {
   done: number
   /** How much there is in all; null where nobody knows. */

@@ -11,7 +11,6 @@ export function isSecretVariable (name: string): boolean {
   return secrets.has(name)
 }
 
-/** Names of stored secrets. */
 export const secretNamePattern = '^[A-Za-z0-9_.-]{1,64}$'
 
 export function isSecretName (name: unknown): name is string {

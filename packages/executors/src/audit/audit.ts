@@ -17,7 +17,6 @@ export interface AuditOptions {
   onError: (error: unknown) => void
 }
 
-/** The audit log of one process. */
 export interface Audit {
   /** Adds an entry, without waiting for the disk. */
   record (entry: AuditEntry): void

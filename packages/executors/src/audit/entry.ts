@@ -9,7 +9,6 @@ export interface AuditEntry {
   /** When the run ended. */
   at: Date
   tool: string
-  /** The job's id. */
   job: string
   argv: string[]
   cwd: string
@@ -47,7 +46,6 @@ export interface AuditedCall {
 /** How many characters are kept of an element that is too long to start anything. */
 const shownOfTooLong = 1_000
 
-/** Makes the entry of a run that ended now. */
 export function auditEntry (call: Pick<AuditEntry, 'tool' | 'job' | 'envKeys'>, plan: ProcessPlan, end: ProcessEnd): AuditEntry {
   const { ending, stdout, stderr } = end
   return {

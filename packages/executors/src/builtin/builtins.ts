@@ -26,7 +26,6 @@ export interface BuiltinOptions {
   locks?: SharedLocks
 }
 
-/** Makes the built-in tools that the options allow, by their job type. */
 export function createBuiltins (options: BuiltinOptions, threads: Threads): ReadonlyMap<string, BuiltinHandler> {
   const turns = new WriteTurns(options.locks)
   const handlers = new Map<string, BuiltinHandler>([

@@ -21,7 +21,6 @@ export interface CommandHost extends ProcessHost {
   env: NodeJS.ProcessEnv
   maxOutputBytes: number
   audit: Audit
-  /** What large outputs are read in. */
   threads: Threads
 }
 

@@ -9,7 +9,6 @@ import type { CallOfReady, Served } from '../warm/served.ts'
 import { startWaiting, type Unfit } from '../warm/waiting-process.ts'
 import { commandPlan, type CommandPlace } from './command-plan.ts'
 
-/** What waiting processes may take. */
 export interface WarmLimits {
   /** Memory of all of them, in bytes. */
   maxBytes: number
@@ -26,7 +25,6 @@ export interface WarmHost extends Pick<StartHost, 'launcher' | 'pins'>, CommandP
 /** Takes a process for a call's plan. */
 type TakeReady = (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
 
-/** The processes of a worker's commands that wait ready. */
 export interface WarmCommands {
   /** Says which tools there are from now on. */
   keep (tools: readonly Tool[]): void

@@ -20,7 +20,6 @@ const curve = { name: 'ECDSA', namedCurve: 'P-256' }
 const signingAlgorithm = { name: 'ECDSA', hash: 'SHA-256' }
 const dayMs = 86_400_000
 const days = { authority: 3_650, host: 30 }
-/** Hosts whose certificates are kept. */
 const mostHosts = 256
 
 /** Makes the authority of a worker. All certificates of hosts have one key. */

@@ -5,11 +5,9 @@ import type { Audit } from '../audit/audit.ts'
 import type { HeaderSecret } from '../run/header-secret.ts'
 import { targetText, type Target } from './target.ts'
 
-/** A call that runs in a network. */
 export interface EgressCall {
   tool: string
   job: string
-  /** Takes a line of the job's log. */
   log: (line: string) => void
   audit: Audit
   /** Secrets that its processes have placeholders for. */
@@ -29,7 +27,6 @@ export interface CallBook {
   running (): number
 }
 
-/** How a connection came out. */
 export type EgressDecision = 'allowed' | 'denied'
 
 /** Denials of one call that are told, and connections of it that the audit has: a program may make thousands a second. */

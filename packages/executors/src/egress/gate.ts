@@ -33,7 +33,6 @@ export interface Gate {
 
 const connectMs = 10_000
 
-/** Makes the gate of one network. */
 export function createGate ({ rules, privateHosts, lookup = systemLookup, authorities, calls }: GateOptions): Gate {
   const isPublic = createPublicCheck()
 

@@ -10,7 +10,6 @@ import { withValues } from './placeholders.ts'
 import { EgressRefusal, targetText, type Target } from './target.ts'
 import { carryTunnel, type Tunnel } from './tunnel.ts'
 
-/** The HTTP proxy of one network. */
 export interface HttpProxy {
   /** Serves a connection of a program to the proxy itself. */
   serve (client: Socket): void
@@ -24,7 +23,6 @@ interface InTunnel {
   target: Target
   by: EgressCall | undefined
   isSecure: boolean
-  /** It has made a request. */
   asked: boolean
 }
 

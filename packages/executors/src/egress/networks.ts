@@ -18,20 +18,17 @@ export interface NetworksOptions {
   policy: HttpPolicy
   /** Files of the control groups that processes in networks belong to. */
   members: readonly string[]
-  /** Hears of each connection. */
   onConnection?: ((decision: EgressDecision) => void) | undefined
   /** A network ends: what is left in it must, too. */
   onClosed: (key: string) => void
 }
 
-/** A call that is in a network. */
 interface EnteredNetwork {
   network: BoxNetwork
   /** To be called once, when no process of the call is left; gives what it was denied. */
   leave: () => string[]
 }
 
-/** Whose network it is. */
 interface NetworkOwner {
   tenant: string | undefined
   hosts: readonly string[]

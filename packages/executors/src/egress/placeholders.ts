@@ -4,7 +4,6 @@ import type { HeaderSecret } from '../run/header-secret.ts'
 const placeholders = /tyd_placeholder_[0-9a-f]{32}/g
 const basic = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
 
-/** Makes the placeholder of one secret in one call. */
 export function makePlaceholder (): string {
   return `tyd_placeholder_${randomBytes(16).toString('hex')}`
 }

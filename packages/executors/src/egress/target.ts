@@ -6,7 +6,6 @@ export interface Target {
   port: number
 }
 
-/** How a host and a port are written. */
 export function targetText ({ host, port }: Target): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 }

@@ -15,7 +15,6 @@ import { headerChars, redirectTarget } from './answer/response-head.ts'
 import { buildRequest, type BuiltRequest } from './request/build-request.ts'
 import { RequestFault } from './request/request-fault.ts'
 
-/** Where requests of manifests may lead. */
 export interface HttpPolicy {
   /** Host names and addresses that may be private, loopback or link-local; `*` means all. */
   privateHosts: readonly string[]

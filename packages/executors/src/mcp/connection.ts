@@ -32,7 +32,6 @@ export interface ConnectionHost extends ServerProcessHost {
   onFault: (message: string) => void
 }
 
-/** A call on its way. */
 export interface RemoteCall {
   tool: string
   arguments: Record<string, unknown>
@@ -43,7 +42,6 @@ export interface RemoteCall {
 }
 
 export interface Connection {
-  /** The tools that the server has now. */
   tools (): Promise<ReadonlyMap<string, McpTool>>
   /** The current digest of a tool; undefined when no tool has this name. */
   digestOf (tool: string): Promise<string | undefined>

@@ -85,7 +85,6 @@ interface Reading {
   maxBytes: number
 }
 
-/** The request that a stream answers. */
 interface Asked {
   /** Absent for what needs no answer. */
   id: unknown

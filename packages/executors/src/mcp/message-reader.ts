@@ -27,7 +27,6 @@ export class UnsentFault extends ServerFault {
   readonly unsent = true
 }
 
-/** Reads what one connection receives. */
 export interface MessageReader {
   /** Notes what the client sends: a call is awaited from then on. */
   sent (message: JSONRPCMessage): void

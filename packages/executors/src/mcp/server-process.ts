@@ -13,7 +13,6 @@ export interface ServerProcessHost extends ProcessHost, SettingValues {
   workspaceDir: string
 }
 
-/** A running server. */
 export interface ServerProcess {
   stdin: Writable
   stdout: Readable

@@ -13,7 +13,6 @@ import { hidden, secretsOf, storedStamp } from './setting-text.ts'
  * or resting after a failure; each failure in a row doubles the rest.
  */
 
-/** What servers tell the log. */
 export interface ServersLogger {
   warn (fields: object, message: string): void
 }
@@ -51,7 +50,6 @@ export interface McpServers {
 
 /** How long the opening may take: a server may have to be fetched first. */
 const openMs = 60_000
-/** How long an unused connection stays open. */
 const idleMs = { operator: 600_000, scoped: 60_000 }
 /** Connections of tenants and sessions: with more, an unused one is ended. */
 const mostScoped = 64

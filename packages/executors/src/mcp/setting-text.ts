@@ -6,10 +6,8 @@ import { secretForms } from '../result/secret-forms.ts'
 /** Values of texts, and what of them must not come out again; or what the first one lacks. */
 export type SettingTexts = { texts: Record<string, string>, secrets: string[] } | { missing: string }
 
-/** Where values of texts come from. */
 export interface SettingValues {
   env: NodeJS.ProcessEnv
-  /** Values of stored secrets, by name. */
   stored?: ReadonlyMap<string, string> | undefined
 }
 
@@ -39,7 +37,6 @@ export function secretsOf (server: McpServer, values: SettingValues): readonly s
   return 'missing' in texts ? [] : texts.secrets
 }
 
-/** Names of the stored secrets that a server is given. */
 export function storedNamesOf (server: McpServer): string[] {
   return Object.values(textsOf(server)).flatMap(text => typeof text !== 'string' && 'secret' in text ? [text.secret] : [])
 }

@@ -4,7 +4,6 @@ import { isMcpTool, isRecord, listedTool, mcpToolFault, mostMcpTools, type McpTo
 import { sentTool } from './message.ts'
 import { ServerFault } from './message-reader.ts'
 
-/** The tools that a server has now, and their digests. */
 export interface ToolList {
   read: () => Promise<ReadonlyMap<string, McpTool>>
   digestOf: (tool: string) => Promise<string | undefined>

@@ -8,7 +8,6 @@ type SchemaCheck = (
   value: Record<string, unknown>
 ) => Promise<{ ok: true } | { ok: false, issues: ReadonlyArray<{ path: string, message: string }> }>
 
-/** Compiles a JSON Schema of an object. */
 export type CompileSchema = (schema: JsonSchema) => SchemaCheck
 
 /** Says what is wrong with an output, in one line; undefined when it is as its schema says. */

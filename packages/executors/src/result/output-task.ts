@@ -24,7 +24,6 @@ export interface OutputAnswer {
   parts: number
 }
 
-/** What replaces a hidden text. */
 export const hiddenText = '***REDACTED***'
 
 /** Reads an output and writes its JSON, for a thread: a megabyte of small objects takes a tenth of a second. */
@@ -48,7 +47,6 @@ function answerOf (json: string, parts: number): ThreadAnswer & { answer: Output
   return { answer: { json: bytes, parts }, move: movable(bytes) }
 }
 
-/** A text with what is hidden replaced. */
 export function withoutTexts (text: string, hide: readonly string[]): string {
   return hide.reduce((rest, each) => rest.replaceAll(each, () => hiddenText), text)
 }

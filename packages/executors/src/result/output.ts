@@ -18,7 +18,6 @@ export function commandOutput ({ kept, totalBytes }: Captured): Success {
   return { ok: true, output: parsed === undefined ? text : parsed.value }
 }
 
-/** Whether the last of several lines is a JSON object or list. */
 export function endsInJson (text: string): boolean {
   const last = text.slice(text.lastIndexOf('\n') + 1).trim()
   return last.length < text.length && last.length <= looksAt && /^[{[]/.test(last) && parseJson(last) !== undefined

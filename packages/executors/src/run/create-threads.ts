@@ -3,7 +3,6 @@ import { Threads } from '@toolyard/runtime/threads'
 /** The names of errors that work throws for its caller. */
 export const callerErrors: ReadonlySet<unknown> = new Set(['BuiltinFailure', 'WorkspaceFailure'])
 
-/** The threads of a worker. */
 export function createThreads (): Threads {
   return new Threads(new URL('../thread.js', import.meta.url), callerErrors)
 }

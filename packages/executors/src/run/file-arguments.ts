@@ -13,7 +13,6 @@ import type { RunContext } from './outcome.ts'
 
 /** Where the files of a call are. */
 export interface FileSource {
-  /** The shared workspace. */
   workspaceDir: string
   serviceFiles?: readonly string[]
   /** Without it, each name is taken to fit each pattern. */

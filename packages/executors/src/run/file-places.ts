@@ -162,7 +162,6 @@ function mayBeFile (schemas: readonly SchemaObject[]): boolean {
   return schemas.some(schema => schema['format'] === format)
 }
 
-/** A JSON pointer. */
 export function pathOf ({ name, parent }: Place): string {
   return parent === undefined ? '' : `${pathOf(parent)}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

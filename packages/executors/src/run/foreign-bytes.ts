@@ -22,7 +22,6 @@ export function foreignPlaces (bytes: Buffer): number | undefined {
   return 2 * (foreign + controls) > text.length ? undefined : foreign
 }
 
-/** What the job's log says of such a text. */
 export function foreignNote (places: number): string {
   return `the output isn't UTF-8 in ${places} ${places === 1 ? 'place, which has' : 'places, each of which has'} U+FFFD instead`
 }

@@ -11,7 +11,6 @@ export interface HeaderSecret {
 /** A tab, and what is neither a control character nor beyond Latin-1. */
 const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
 
-/** Whether a header can hold a text. */
 export function isHeaderText (text: string): boolean {
   return headerText.test(text)
 }

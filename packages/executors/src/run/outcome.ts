@@ -34,7 +34,6 @@ export function failure (code: CallErrorCode, message: string): Failure {
   return { ok: false, error: { code, message } }
 }
 
-/** Where a session has its files. */
 export interface SessionPlace {
   id: string
   /** Its directory, by an absolute path. */

@@ -22,11 +22,9 @@ export interface NetworkMeans {
   placeOf (network: NonNullable<HelperPlace['network']>): HelperPlace | undefined
   /** A command line that runs what follows it in the network of a process. */
   enter (owner: number): readonly string[]
-  /** A private directory. */
   directory: string
 }
 
-/** The sandbox of one worker. */
 export interface Sandbox {
   report: SandboxReport
   /** Bound the processes of tools together; undefined without boxes, or control groups that this process may write to. */

@@ -20,7 +20,6 @@ export interface SkillView {
   skill: RunnableSkill
   /** The directory of the skill, as its processes see it. */
   place: string
-  /** Where the files of the call are. */
   filesDir: string
   /** The PATH of its processes. */
   path: string

@@ -32,7 +32,6 @@ export interface BoxStock {
   began (): () => void
   /** What takes a box for a call; undefined for calls whose box depends on more than their line. */
   ready (tool: Tool, call: CallOfReady): ((plan: ProcessPlan, stdin: string) => Promise<Served['start'] | undefined>) | undefined
-  /** How many boxes wait. */
   waiting (): number
   close (): Promise<void>
 }

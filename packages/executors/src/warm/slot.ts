@@ -10,7 +10,6 @@ export interface Ready<Process> {
   end (): Promise<void>
 }
 
-/** How one tool is kept ready. */
 export interface WarmTool<Process> {
   /** A number of processes, or as many as its calls of the last minutes took at once. */
   warm: number | 'auto'

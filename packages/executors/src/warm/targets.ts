@@ -1,6 +1,5 @@
 /** What one tool would have. */
 export interface Want {
-  /** Processes that it would keep ready. */
   count: number
   /** Bytes that one takes; 0 before one was measured. */
   bytes: number

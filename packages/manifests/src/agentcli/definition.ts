@@ -21,7 +21,6 @@ export const PublishedResource = Type.Object({
   mimeType: Type.Optional(Type.String({ description: 'Type of what it gives.' }))
 }, { additionalProperties: false })
 
-/** How many processes of a tool wait ready. */
 export const Warm = Type.Union([Type.Integer({ minimum: 0, maximum: manifestLimits.warm }), Type.Literal('auto')], {
   description: 'Processes that wait in their boxes in each worker, each for one call; "auto": as many as its calls lately took at once.'
 })

@@ -16,7 +16,6 @@ import { programPath } from './program-path.ts'
 
 const digestShape = new RegExp(digestPattern)
 
-/** An entry after checking. */
 export interface EntryReading {
   /** Absent when it has a fault. */
   entry?: LayerEntry

@@ -48,7 +48,6 @@ export interface AgentcliEntry {
 
 type Fields = ReadonlyMap<string, unknown>
 
-/** A manifest after decoding. */
 export interface DecodedManifest {
   /** Undefined for one that has a fault, or is of a kind of its own (`entry-kinds.ts`). */
   entries: ReadonlyArray<AgentcliEntry | undefined>

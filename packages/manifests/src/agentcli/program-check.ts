@@ -39,7 +39,6 @@ export async function programFindings (tools: readonly Tool[], where: { director
   })))
 }
 
-/** Where programs lie. */
 interface Places {
   /** The bin directory, as the manifest has it. */
   written: string

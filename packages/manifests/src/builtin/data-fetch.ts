@@ -1,7 +1,6 @@
 import type { BuiltinDeclaration } from './declaration.ts'
 import { listed } from './policy.ts'
 
-/** Reads a page of an allowed domain. */
 export function dataFetch (allowed: readonly string[] = []): BuiltinDeclaration {
   return {
     name: 'data_fetch',

@@ -1,6 +1,5 @@
 import type { BuiltinDeclaration } from './declaration.ts'
 
-/** Reads a text file of the workspace. */
 export const dataFileRead: BuiltinDeclaration = {
   name: 'data_file_read',
   jobType: 'data.file_read',

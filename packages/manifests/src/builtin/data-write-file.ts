@@ -3,7 +3,6 @@ import type { BuiltinDeclaration } from './declaration.ts'
 const line = { type: 'integer', minimum: 1 }
 const offset = { type: 'integer', minimum: 0 }
 
-/** Changes a file of the workspace. */
 export const dataWriteFile: BuiltinDeclaration = {
   name: 'data_write_file',
   jobType: 'data.write_file',

@@ -4,7 +4,6 @@ import type { BuiltinDeclaration } from './declaration.ts'
 const jobId = { type: 'string', minLength: 1, maxLength: 200, description: 'The job_id of the call that goes on.' }
 const { default: waitMs, max } = limits.waitMs
 
-/** Comes back for a call that goes on. */
 export const jobResult: BuiltinDeclaration = {
   name: 'job_result',
   jobType: 'job.result',
@@ -24,7 +23,6 @@ export const jobResult: BuiltinDeclaration = {
   }
 }
 
-/** Ends a call that goes on. */
 export const jobCancel: BuiltinDeclaration = {
   name: 'job_cancel',
   jobType: 'job.cancel',

@@ -1,6 +1,5 @@
 import type { BuiltinDeclaration } from './declaration.ts'
 
-/** Finds files of the workspace by path or name. */
 export const toolsFileSearch: BuiltinDeclaration = {
   name: 'tools_file_search',
   jobType: 'tools.file_search',
@@ -24,7 +23,6 @@ export const toolsFileSearch: BuiltinDeclaration = {
   }
 }
 
-/** Finds lines in files of the workspace. */
 export const toolsFindInFiles: BuiltinDeclaration = {
   name: 'tools_find_in_files',
   jobType: 'tools.find_in_files',

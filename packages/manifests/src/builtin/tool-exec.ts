@@ -1,7 +1,6 @@
 import type { BuiltinDeclaration } from './declaration.ts'
 import { listed } from './policy.ts'
 
-/** Runs an allowed program. */
 export function toolExec (allowed: readonly string[] = []): BuiltinDeclaration {
   return {
     name: 'tool_exec',

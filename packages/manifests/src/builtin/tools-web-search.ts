@@ -1,6 +1,5 @@
 import type { BuiltinDeclaration } from './declaration.ts'
 
-/** Asks a web search service. */
 export const toolsWebSearch: BuiltinDeclaration = {
   name: 'tools_web_search',
   jobType: 'tools.web_search',

@@ -2,7 +2,6 @@ import type { BuiltinDeclaration } from './declaration.ts'
 
 const path = { type: 'string', minLength: 1, description: 'Workspace-relative path.' }
 
-/** Lists one directory of the workspace. */
 export const workspaceList: BuiltinDeclaration = {
   name: 'workspace_list',
   jobType: 'workspace.list',
@@ -22,7 +21,6 @@ export const workspaceList: BuiltinDeclaration = {
   }
 }
 
-/** Describes one file or directory. */
 export const workspaceStat: BuiltinDeclaration = {
   name: 'workspace_stat',
   jobType: 'workspace.stat',
@@ -33,7 +31,6 @@ export const workspaceStat: BuiltinDeclaration = {
   parameters: { type: 'object', properties: { path }, required: ['path'], additionalProperties: false }
 }
 
-/** Renames or moves. */
 export const workspaceMove: BuiltinDeclaration = {
   name: 'workspace_move',
   jobType: 'workspace.move',

@@ -11,12 +11,10 @@ export interface Position {
   column: number
 }
 
-/** What is wrong with a YAML text, as a half sentence. */
 interface YamlFault extends Partial<Position> {
   message: string
 }
 
-/** A YAML text after reading. */
 export type YamlReading =
   | { ok: true, value: unknown, duplicates: DuplicateKey[], /** It holds BigInts (`withDigits`). */ large?: boolean }
   | { ok: false, fault: YamlFault }

@@ -28,14 +28,12 @@ export interface Finding {
   column?: number
   /** The exact text of the rule where it has one. */
   message: string
-  /** What to do about it. */
   fix?: string
 }
 
 /** Names of fields and places in lists, from the root of a document. */
 export type DocumentPath = ReadonlyArray<string | number>
 
-/** Where in a manifest a fault is, and how to mend it. */
 export interface FaultPlace {
   index?: number
   tool?: string

@@ -4,7 +4,6 @@ import type { McpServer } from '../tool/tool.ts'
 import type { LayerEntry } from './layer.ts'
 import type { SkillSettings } from './skill.ts'
 
-/** Where an entry of a kind of its own stands. */
 export interface KindPlace {
   /** Absolute path of the manifest. */
   file: string

@@ -40,11 +40,9 @@ export interface SwitchEntry {
   index: number
 }
 
-/** What a format's reader is given. */
 export interface ManifestText {
   /** Absolute path. */
   file: string
-  /** The parsed document. */
   value: unknown
   syntax: 'json' | 'yaml'
   /** Whether the text began with a byte order mark, which `value` is without. */

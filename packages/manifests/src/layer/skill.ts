@@ -2,7 +2,6 @@ import type { Tool, ToolLimits, ToolSource } from '../tool/tool.ts'
 import type { Permission } from '@toolyard/contract'
 import type { AuditStatus } from '../tool/audit-status.ts'
 
-/** One skill after reading. */
 export interface Skill {
   /** From the front matter, else the name of the directory. */
   name: string
@@ -22,7 +21,6 @@ export interface Skill {
   audit?: AuditStatus
 }
 
-/** What the operator says of a skill, in an entry of a layer. */
 export interface SkillSettings {
   /** Name of the skill. */
   skill: string

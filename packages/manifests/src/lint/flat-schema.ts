@@ -59,7 +59,6 @@ function requiredOf ({ required }: JsonSchema): string[] {
   return Array.isArray(required) ? required.filter(name => typeof name === 'string') : []
 }
 
-/** Where a reference within the schema leads. */
 function targetOf (reference: string, root: JsonSchema): unknown {
   if (!reference.startsWith('#')) return undefined
   return reference.split('/').slice(1).reduce<unknown>((at, part) => {

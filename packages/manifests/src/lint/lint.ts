@@ -23,7 +23,6 @@ const advice = {
 } as const
 
 const formats: readonly ToolFormat[] = ['chat', 'responses', 'anthropic', 'gemini', 'bedrock']
-/** Providers that a validation can be for. */
 export const lintProviders = ['openai', 'anthropic', 'gemini'] as const
 export type ProviderName = (typeof lintProviders)[number]
 const formatsOf: Readonly<Record<ProviderName, readonly ToolFormat[]>> = { openai: ['chat', 'responses'], anthropic: ['anthropic'], gemini: ['gemini'] }

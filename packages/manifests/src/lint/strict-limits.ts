@@ -23,5 +23,4 @@ export const droppedKeywords: ReadonlySet<string> = new Set([
   'minProperties', 'maxProperties', 'contentEncoding', 'contentMediaType', 'required', 'additionalProperties', 'oneOf'
 ])
 
-/** Formats of texts that strict mode knows. */
 export const strictFormats: ReadonlySet<unknown> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])

@@ -10,13 +10,11 @@ import type { SkillOptions } from '../skill/tools/options.ts'
 import { signatureFindings, type ExecuteSignature } from '../tool-manifest/signature.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
 
-/** How strict a validation is. */
 export interface ValidationOptions {
   /** Warnings are errors; notes are not. Default false. */
   strict?: boolean
   /** Whose API schemas are judged for; default: all that there are forms for. */
   provider?: ProviderName | undefined
-  /** What the operator decided about skills. */
   skills?: Partial<SkillOptions>
   /** Path of the file with rules on all calls. */
   policyFile?: string | undefined
@@ -28,7 +26,6 @@ export interface ValidationOptions {
   tryImports?: (tools: readonly Tool[]) => Promise<ModuleTries>
 }
 
-/** What manifests have that a machine may lack something for. */
 interface ReadLayers {
   skills: readonly Skill[]
   settings: ReadonlyMap<string, SkillSettings>
@@ -36,20 +33,17 @@ interface ReadLayers {
   servers: readonly McpServer[]
 }
 
-/** What came of loading what tools run. */
 export interface ModuleTries {
   faults: readonly ImportFault[]
   /** Of those without a fault, as far as they can be told. */
   signatures: readonly ExecuteSignature[]
 }
 
-/** What a validation found. */
 export interface Validation {
   /** No error was found. */
   ok: boolean
   /** By file, in the order of the paths, then by position. */
   findings: readonly Finding[]
-  /** Everything that was read. */
   files: readonly string[]
 }
 

@@ -61,7 +61,6 @@ export function limitText (name: keyof ToolLimits): string {
   return `must be an integer from ${min} to ${max}`
 }
 
-/** Whether a value can be that limit. */
 export function isLimit (name: keyof ToolLimits, value: unknown): value is number {
   const { min, max } = table[name]
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max

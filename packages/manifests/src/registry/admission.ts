@@ -13,7 +13,6 @@ export interface AskedCall {
   /** What it asks for: the name of a tool or, instead, its job type. */
   tool?: string | undefined
   type?: string | undefined
-  /** What was found of that name. */
   registered: RegisteredTool | undefined
   /** Absent: the call is in its queue already. */
   queue?: string

@@ -7,7 +7,6 @@ import { isSkillDirectory, skillDocument, skillTree } from '../skill/tree.ts'
 /** The formats of manifests, recognized from what a file holds. */
 export type Format = 'agentcli' | 'tool-manifest' | 'skill'
 
-/** A recognized format, and by what it was recognized. */
 export interface Recognition {
   format: Format
   because: string

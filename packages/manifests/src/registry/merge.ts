@@ -27,7 +27,6 @@ export interface Merged {
   findings: readonly Finding[]
 }
 
-/** A merge under way. */
 interface Merging {
   tools: Map<string, Tool>
   builtinNames: ReadonlySet<string>

@@ -8,7 +8,6 @@ import { toolVersion } from '../tool/tool-version.ts'
 import type { PolicyRule } from '../tool/policy-rule.ts'
 import type { Tool } from '../tool/tool.ts'
 
-/** A tool and the check of its arguments. */
 export interface RegisteredTool {
   readonly tool: Tool
   /** See `toolVersion`. */

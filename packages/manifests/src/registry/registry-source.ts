@@ -23,7 +23,6 @@ export interface RegistrySourceOptions extends RegistryOptions {
   intervalMs?: number
 }
 
-/** A registry that follows its files. */
 export interface RegistrySource {
   /** The registry of now; it is replaced at once, never changed. */
   current: () => Registry

@@ -77,7 +77,6 @@ interface Explanation {
   published?: boolean
   /** What each layer did, in order: the last one that declared or replaced is where the tool comes from. */
   steps: readonly LayerStep[]
-  /** Findings about the name. */
   findings: readonly Finding[]
 }
 
@@ -108,11 +107,9 @@ interface Memory {
   registration: Registration
 }
 
-/** Manifests after reading. */
 interface Reading {
   options: RegistryOptions
   layers: readonly Layer[]
-  /** The rules on all calls. */
   policy: Policy
   policyFindings: readonly Finding[]
   memory: Memory

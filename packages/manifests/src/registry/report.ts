@@ -1,7 +1,6 @@
 import type { Finding } from '../finding/finding.ts'
 import type { ReloadResult } from './registry-source.ts'
 
-/** As much of a logger as reports need. */
 export interface ReportLogger {
   info: (data: object, message: string) => void
   warn: (data: object, message: string) => void
@@ -21,7 +20,6 @@ function sentence ({ file, line, message, fix }: Finding): string {
   return `${file}${line === undefined ? '' : `:${line}`}: ${message}${fix === undefined ? '' : `. ${fix}`}`
 }
 
-/** Tells the log what a reload came to. */
 export function reportReload (result: ReloadResult, logger: ReportLogger): void {
   const [first] = result.errors
   if (first !== undefined) logger.error({ findings: result.errors }, `manifests: the new version has faults; the tools that they are about are served as they were: ${sentence(first)}`)

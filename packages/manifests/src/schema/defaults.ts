@@ -121,7 +121,6 @@ class FitCheck {
         : patternProperties !== undefined || this.fits(item, others, depth + 1))
   }
 
-  /** A reference within the schema. */
   #target (reference: string): unknown {
     if (!reference.startsWith('#/')) return undefined
     return reference.slice(2).split('/').reduce<unknown>((at, part) => {

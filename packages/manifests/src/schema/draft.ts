@@ -33,7 +33,6 @@ export function draftOf (schema: Record<string, unknown>, { keywords, tuples }: 
   return typeof name === 'string' ? drafts.get(name.replace(/^https?:\/\//, '').replace(/#$/, '')) : undefined
 }
 
-/** A new Ajv for a draft. */
 export function ajvFor (draft: Draft, options: Options): AnyAjv {
   return new classes[draft](options)
 }

@@ -12,7 +12,6 @@ export const mapKeywords: ReadonlySet<string> = new Set([
 /** Keywords whose value is data: nothing in it is a schema. */
 export const dataKeywords: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required', 'dependentRequired'])
 
-/** Keywords that follow a reference. */
 export const referenceKeywords: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 
 /**

@@ -14,7 +14,6 @@ export interface SchemaTask {
   args?: string
 }
 
-/** What it says of arguments. */
 export interface SchemaAnswer {
   /** What is wrong with arguments; nothing where they fit. */
   issues?: Issue[]
@@ -35,7 +34,6 @@ export class SchemaThreads {
   /** For patterns that can backtrack: they wait for one another alone. */
   readonly #backtracking = new Threads(script, undefined, { memoryMb, most: 1 })
 
-  /** What is wrong with a schema. */
   async check (json: string): Promise<SchemaFault[]> {
     return await ask<SchemaFault[]>(this.#usual, { kind: 'check', task: { json } }, manifestLimits.schemaMs) ?? [{ message: 'takes too long to check', fix: 'Make the schema smaller, and its patterns simpler.' }]
   }

@@ -10,7 +10,6 @@ export type ArgumentsResult = { ok: true, arguments: Record<string, unknown> } |
 /** Validates arguments; `tooComplex` when that takes more than so many steps. */
 export type Validator = (args: Record<string, unknown>, most?: number) => ArgumentsResult
 
-/** Arguments that take more to check than any are worth. */
 export const tooComplex: ArgumentsResult = { ok: false, issues: [{ path: '/', message: 'is too complex to check against the schema of the tool' }] }
 
 export interface CompiledSchema {
@@ -100,7 +99,6 @@ function makePlain (value: unknown): void {
   for (const item of Object.values(value)) makePlain(item)
 }
 
-/** Errors of one run of Ajv's function. */
 export function errorsOf (validate: ValidateFunction, value: unknown): readonly ErrorObject[] {
   return validate(value) === true ? [] : validate.errors ?? []
 }

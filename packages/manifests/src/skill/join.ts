@@ -7,7 +7,6 @@ import { isWhole } from './prompt.ts'
 import { readSkillTool } from './read-skill-tool.ts'
 import type { Skill, SkillSettings } from '../layer/skill.ts'
 
-/** Layers with the tools of the skills that stay, and these skills in order. */
 export interface JoinedSkills {
   layers: readonly Layer[]
   skills: readonly Skill[]

@@ -5,7 +5,6 @@ import type { Skill } from '../layer/skill.ts'
 
 const name = 'read_skill'
 
-/** The tool that hands out the texts of skills. */
 export function readSkillTool (skills: readonly Skill[]): Tool {
   return {
     name,

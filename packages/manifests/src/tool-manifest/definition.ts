@@ -89,7 +89,6 @@ const Metadata = Type.Object({
   tags: Type.Optional(texts('Words to find it by.'))
 })
 
-/** A tool manifest, as JSON or YAML. */
 export const ToolManifest = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
   schema_version: Type.Literal('1.0', { description: 'Version of the format.' }),

@@ -24,7 +24,6 @@ export interface EntryReading {
   findings: Remark[]
 }
 
-/** Where an entry stands. */
 export interface EntryPlace {
   file: string
   index: number
@@ -103,7 +102,6 @@ function networkOf ({ network, permissions }: ToolDescriptor, path: DocumentPath
   return readNetwork(network, permissions === undefined ? undefined : sortPermissions(permissions).permissions, path)
 }
 
-/** What is wrong with fields that have their type. */
 async function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPath, schemas: Schemas): Promise<Remark[]> {
   const { inputs = {}, outputs = {}, runtime = {}, permissions = [] } = descriptor
   const at = (...steps: Array<string | number>): { path: DocumentPath, place: string } =>

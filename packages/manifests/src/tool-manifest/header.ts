@@ -8,7 +8,6 @@ import { fieldFaults } from './field-faults.ts'
 import type { FindingList } from '../finding/finding-list.ts'
 import { unknownFields } from '../document/unknown-fields.ts'
 
-/** What a manifest says outside of its tools. */
 export interface Header {
   /** Unchecked. */
   tools: readonly unknown[]

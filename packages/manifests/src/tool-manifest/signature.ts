@@ -7,7 +7,6 @@ import type { Tool } from '../tool/tool.ts'
 export interface ExecuteParameter {
   name: string
   kind: 'POSITIONAL_ONLY' | 'POSITIONAL_OR_KEYWORD' | 'VAR_POSITIONAL' | 'KEYWORD_ONLY' | 'VAR_KEYWORD'
-  /** It has a default. */
   optional: boolean
 }
 

@@ -66,7 +66,6 @@ export type McpConnection =
   | { kind: 'stdio', /** An absolute path, or a name that is looked for on the PATH. */ program: string, args: string[], env: Record<string, SettingText> }
   | { kind: 'http', url: SettingText, headers: Record<string, SettingText> }
 
-/** An MCP server whose tools a manifest publishes. */
 export interface McpServer {
   /** Unique in its manifest. */ name: string
   connection: McpConnection
@@ -84,7 +83,6 @@ export interface McpServer {
   /** It is switched off: nobody asks it. */ off?: boolean
 }
 
-/** A tool of an MCP server. */
 export interface McpRun {
   kind: 'mcp'
   server: McpServer
@@ -97,7 +95,6 @@ export interface McpRun {
   annotations?: Record<string, unknown>
 }
 
-/** Methods of HTTP that tools use. */
 export const httpMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 /** How a list or an object is written into a query: `a=1&a=2`, `a=1,2`, `a=1%202`, `a=1|2`, `a[b]=1`, or as JSON. */
 export const queryStyles = ['repeat', 'comma', 'space', 'pipe', 'deepObject', 'json'] as const

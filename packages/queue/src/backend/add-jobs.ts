@@ -3,7 +3,6 @@ import { type ScriptCall, type ScriptRun, type Redis, type Replicas, required } 
 import { jobScripts } from './scripts/job-scripts.ts'
 import { addPlainScript } from './scripts/plain-scripts.ts'
 
-/** A job that is about to be added. */
 export interface AddedJob {
   id: string
   /** What the index of the queue gets, one or two: see `JobIndex`. */
@@ -42,7 +41,6 @@ export class JobGoneError extends Error {
   override readonly name = 'JobGoneError'
 }
 
-/** How jobs get into one queue. */
 export interface Adder {
   plain: ScriptCall
   /** The keys of the queue's indexes and its settings. */

@@ -7,7 +7,6 @@ import { JobWorker } from './job-worker.ts'
 import { lockMs } from './timed/lock-renewal.ts'
 import { clientOn } from './timed/timed-backend.ts'
 
-/** BullMQ's queue. */
 export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>
 
 /** What BullMQ listens with to an open connection. */
@@ -25,7 +24,6 @@ export interface BackendParts extends JobBackendParts {
 
 type BackendMaker = (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend
 
-/** Makes the backends of BullMQ's queues and workers. */
 export function backendOn ({ listening, ...parts }: BackendParts): BackendMaker {
   const { redis } = parts
   return (name, options, { withBlockingConnection = false } = {}) => {

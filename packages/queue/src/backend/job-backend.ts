@@ -51,7 +51,6 @@ const askBullmq = 1
  * around them. Both leave the same in Redis.
  */
 export class JobBackend extends TimedBackend {
-  /** Which jobs were run. */
   readonly runs: JobRuns
   readonly wakeUps: WakeUps
   readonly #keep: ReturnType<typeof keepJobs>
@@ -142,7 +141,6 @@ export class JobBackend extends TimedBackend {
     return await runAgain({ redis: this.redis, queue: publicName(this.name), now: this.now(), toKey: part => this.toKey(part) }, id, wish)
   }
 
-  /** How jobs get into this queue. */
   #adder (): Adder {
     return {
       plain: this.#shared(addPlainKeys, []),

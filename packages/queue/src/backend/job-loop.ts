@@ -5,7 +5,6 @@ import { asError } from '@toolyard/contract/terms'
 const shortTurns = 3
 
 export interface LoopParts<Job> {
-  /** Whether it goes on to take jobs. */
   isOpen: () => boolean
   /** Jobs that run at once. */
   places: () => number

@@ -26,7 +26,6 @@ export interface End {
  */
 export type EndReply = [reply: unknown, dependents: 0 | 1 | undefined]
 
-/** What became of an end. */
 export interface Ended {
   /** The next job; empty where none was asked for, or there is none. */
   next: unknown[]

@@ -118,7 +118,6 @@ export class StepJobs {
     return records.flatMap(personWaitsOf)
   }
 
-  /** The JSON of the whole output of a step. */
   async output (id: string, { queue, record }: StepOutput): Promise<string> {
     const json = await this.#parts.outputs.readJson(queue, id, await parsed(record))
     if (json === undefined) throw new Error(`The output of job ${id} is no longer kept`)

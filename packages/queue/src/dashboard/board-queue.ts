@@ -83,7 +83,6 @@ export class BoardQueue extends BullMQAdapter {
   }
 }
 
-/** Has a job written as it is shown. */
 function show (job: Job<JobData>, shown: Shown, output?: unknown): Job {
   const { tool, arguments: args, argumentsText, timeoutSec, tags, keyName, serial } = job.data
   const failure = job.finishedOn === undefined || typeof job.failedReason !== 'string' ? undefined : decodeFailure(job.failedReason)

@@ -10,7 +10,6 @@ import type { CompleteJob, OwnOptions } from '../record/new-job.ts'
 /** Before the second run a job waits 0.5 to 1 s, before each further one twice as long. */
 const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
 
-/** A job as BullMQ makes it, and how long its data is. */
 export function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'idempotencySec'> & { chars: number } {
   const { id, type, maxAttempts, delayMs, parent } = job
   const { hold } = job.data

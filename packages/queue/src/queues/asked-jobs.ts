@@ -78,7 +78,6 @@ end
 return {asked.state, asked.ends - now, job[2] or ''}
 `
 
-/** A job whose tool asks something, or has asked. */
 export interface AskingJob {
   queue: string
   id: string
@@ -91,7 +90,6 @@ export interface AskingJob {
  */
 export type AnswerResult = 'taken' | 'done' | 'answered' | 'ended' | 'expired' | 'other' | 'unasked' | 'missing'
 
-/** An answer to a question. */
 export interface GivenAnswer {
   /** JSON in one line. */
   answer: string

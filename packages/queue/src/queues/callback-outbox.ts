@@ -142,7 +142,6 @@ function parse (member: string): OpenCallback {
  * the workers looks whether it came to be, and posts its callbacks: so none is lost with a process that dies in between.
  */
 
-/** An entry. */
 export interface OpenEvent {
   queue: string
   jobId: string
@@ -157,7 +156,6 @@ export async function enterEvents (redis: Redis, event: ApprovalEvent, queue: st
   await whileAvailable(redis.zadd(approvalEventsKey, ...ids.flatMap(id => [String(at), `${id} ${queue} ${event}`])))
 }
 
-/** The oldest entries. */
 export async function openEvents (redis: Redis, most: number): Promise<OpenEvent[]> {
   const flat = await redis.zrange(approvalEventsKey, 0, String(most - 1), 'WITHSCORES')
   return flat.flatMap((member, place) => {

@@ -21,7 +21,6 @@ export interface BrokenDependency {
   status: Extract<JobState, 'failed' | 'cancelled'> | 'missing'
 }
 
-/** What is left of a job's dependencies. */
 export interface DependencyReport {
   pending: string[]
   broken: BrokenDependency[]
@@ -108,7 +107,6 @@ export async function examineDependencies (
   return report
 }
 
-/** How a job ends whose dependencies are broken. */
 export function dependencyError (broken: readonly BrokenDependency[]): CallError {
   return { code: 'DEPENDENCY_BLOCKED', message: 'Dependency failed or missing', details: { dependencies: broken } }
 }

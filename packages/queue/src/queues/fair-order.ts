@@ -91,7 +91,6 @@ export interface Turns {
   settle: () => void
 }
 
-/** Gives jobs their place in a queue. */
 export class FairOrder {
   readonly #redis: Redis
   readonly #views = new ForgetfulMap<LineView>(() => ({
@@ -158,7 +157,6 @@ export function linesOf<Job extends { priority: number, data: { keyName: string,
   )))
 }
 
-/** The public priority of a job that has one of BullMQ's. */
 export function publicPriority (priority: number): number {
   return limits.priority.max - Math.floor((priority - 1) / maxTurn)
 }

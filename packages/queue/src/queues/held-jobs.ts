@@ -113,7 +113,6 @@ return ms
 
 const leaveScript = `${leavePart}\nleave(KEYS[1], ARGV[1], ARGV[2])`
 
-/** A job that needs an approval. */
 export interface HeldJob {
   queue: string
   id: string
@@ -121,7 +120,6 @@ export interface HeldJob {
   hold: Hold
 }
 
-/** One person's word. */
 export interface Decision {
   /** The name of the API key. */
   key: string
@@ -185,7 +183,6 @@ function keysOf (queue: string, id: string): [job: string, held: string, lock: s
   return [jobKey(queue, id), heldKey(queue), jobPartKey(queue, id, 'lock')]
 }
 
-/** Takes a job out of the index of those that are held. */
 export async function leaveHeld (redis: Redis, queue: string, id: string, tenant = ''): Promise<void> {
   await redis.eval(leaveScript, 1, heldKey(queue), id, tenant)
 }

@@ -10,13 +10,11 @@ import { type Redis, idempotencyKey, whileAvailable, required, fromRedis } from 
  * A key that two requests have found is never freed: the other request may have made its jobs.
  */
 
-/** Whose key it is, and for which request. */
 export interface IdempotentRequest {
   /** From `ownerOf`: another one's `Idempotency-Key` is another key. */
   owner: string
   /** The `Idempotency-Key`. */
   key: string
-  /** Digest of the request. */
   request: string
 }
 

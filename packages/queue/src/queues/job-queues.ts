@@ -21,7 +21,6 @@ export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }
 
-/** How many jobs there may be. */
 export interface JobLimits {
   /** Jobs that wait in one queue. */
   queueDepth: number
@@ -29,7 +28,6 @@ export interface JobLimits {
   perOwner: (tenant: string | undefined) => number
 }
 
-/** How jobs are added. */
 export interface JobQueuesOptions extends Partial<JobLimits> {
   /** Those that must have a job before it counts as added; without it, none. */
   replicas?: Replicas
@@ -44,7 +42,6 @@ const maxOpened = 200
 export class JobQueues {
   /** The jobs in the order of their creation. */
   readonly index: JobIndex
-  /** The callbacks that jobs owe. */
   readonly callbacks: CallbackOutbox
   readonly #redis: Redis
   readonly #directory: QueueDirectory
@@ -74,7 +71,6 @@ export class JobQueues {
     this.#queues = new ForgetfulMap(queue => openQueue(redis, queue, backendOf), maxOpened)
   }
 
-  /** The id of a job that is about to be made. */
   newId (): string {
     return newJobId(serverTime(this.#redis))
   }

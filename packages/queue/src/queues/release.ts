@@ -65,7 +65,6 @@ export async function rest (
   if (waits !== 1) await promote(queues, job)
 }
 
-/** How many steps of a job have ended, over all its attempts. */
 export async function settledSteps (redis: Redis, queue: string, id: string): Promise<number> {
   const key = jobKey(queue, id)
   const [processed, failed] = await Promise.all([redis.hlen(`${key}:processed`), redis.hlen(`${key}:failed`)])

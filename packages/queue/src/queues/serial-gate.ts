@@ -11,10 +11,8 @@ import { behindScript, callScript, comingScript, enterScript, leaveScript, noteS
  * States of a job: taken -> in line and parked -> called -> taken again -> running -> released.
  */
 
-/** A job of a serial tool. */
 export interface SerialJob {
   tool: string
-  /** Its job type. */
   type: string
   queue: string
   id: string

@@ -15,12 +15,10 @@ const chunkSize = 60
 /** How long counts are added until others get their turn, in milliseconds. */
 const turnMs = 10
 
-/** What is asked for. */
 export interface StatisticsRequest extends StatisticsQuery {
   scope: JobScope
 }
 
-/** Reads what the workers have counted. */
 export class CallStatistics {
   readonly #redis: Redis
 

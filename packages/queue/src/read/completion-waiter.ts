@@ -74,7 +74,6 @@ export class CompletionWaiter {
     this.#expected.clear()
   }
 
-  /** How many jobs are awaited now. */
   get size (): number {
     return this.#expected.size
   }

@@ -15,7 +15,6 @@ export class CursorError extends Error {
   override readonly name = 'CursorError'
 }
 
-/** One page of a list. */
 export interface JobPage {
   jobs: JobSummary[]
   /** Where the next page begins; null when there is none. */

@@ -41,7 +41,6 @@ export interface HeldCall {
   status: JobView['status']
 }
 
-/** The JSON of a job as the API shows it, in one line. */
 export function jobJson ({ view, result }: ReadJob): Buffer[] {
   return [Buffer.from(`${writeJson(view).slice(0, -1)},"result":`), ...result, Buffer.from('}')]
 }
@@ -54,7 +53,6 @@ export interface JobReaderParts {
   outputs: OutputStore
 }
 
-/** Reads jobs by their id. */
 export class JobReader {
   readonly #parts: JobReaderParts
 

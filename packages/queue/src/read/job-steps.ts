@@ -11,7 +11,6 @@ interface Plan {
   steps: Array<Pick<JobStep, 'name' | 'tool' | 'type' | 'queue' | 'needs'>>
 }
 
-/** The steps of a workflow. */
 export interface FoundSteps {
   workflow: string | null
   steps: JobStep[]

@@ -27,7 +27,6 @@ interface Record extends JobCourse {
   isCancelled: boolean
   /** It has made jobs and waits for them. */
   hasSteps: boolean
-  /** The workflow that it is a step of. */
   parentId: string | undefined
   /** Who ran it last; undefined for a worker of an older release, and where the job was taken last only to be failed. */
   worker: string | undefined

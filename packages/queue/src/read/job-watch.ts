@@ -82,12 +82,10 @@ export class JobWatch {
     }
   }
 
-  /** How many jobs are watched now. */
   get size (): number {
     return this.#watched.size
   }
 
-  /** Stops the sweep. */
   stop (): void {
     clearTimeout(this.#timer)
     this.#watched.clear()

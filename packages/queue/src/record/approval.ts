@@ -19,7 +19,6 @@ export function heldKey (queue: string): string {
   return queueKey(queue, 'held')
 }
 
-/** The field of a job's record. */
 export const approvalField = 'approval'
 
 /** Times are milliseconds since 1970, by Redis' clock. */

@@ -3,10 +3,8 @@ import type { Job } from 'bullmq'
 import { type Redis, jobKey, idOf } from '@toolyard/store'
 import { decodeFailure } from './settlement.ts'
 
-/** How a cancelled job ends. */
 export const cancelled: CallError = { code: 'JOB_CANCELLED', message: 'Job was cancelled' }
 
-/** Whether a job that ended with this reason was cancelled. */
 export function isCancelled (failedReason: string | null): boolean {
   return failedReason !== null && decodeFailure(failedReason).code === cancelled.code
 }

@@ -30,7 +30,6 @@ export interface IndexedJob {
   keyName: string | undefined
 }
 
-/** Ids of jobs. */
 interface IdSpan {
   order: JobOrder
   /** Not older than. */

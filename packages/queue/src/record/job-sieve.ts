@@ -9,7 +9,6 @@ import { soughtText, type TextFilter } from './job-text.ts'
  * them. Nothing is written for it when a job is made or ends. See docs/decisions/0014-job-index.md.
  */
 
-/** What jobs are looked for by. */
 export type JobFilter = Pick<JobListQuery, 'status' | 'type' | 'tool' | 'tag' | 'key' | 'code' | 'worker'> & TextFilter
 
 /** The members that are looked at, in their order, as the command takes them. */

@@ -1,6 +1,5 @@
 import type { JobData } from '@toolyard/contract'
 
-/** A job to add. */
 export interface NewJob {
   /** From `JobQueues.newId`. */
   id: string

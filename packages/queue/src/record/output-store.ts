@@ -21,7 +21,6 @@ export interface TruncatedOutput {
   tail?: string
 }
 
-/** An output as an answer carries it. */
 export interface ModelOutput {
   value: unknown
   /** The same, where it is not whole. */
@@ -167,7 +166,6 @@ function tailOf (chars: number): number {
   return Math.floor(chars / 4)
 }
 
-/** What is shown of an output. */
 export function truncate (
   json: string, bytes: number, { chars, end }: { chars: number, end?: string } = { chars: limits.outputChars }
 ): TruncatedOutput {

@@ -14,7 +14,6 @@ export interface PersonWait {
 /** Milliseconds in which a worker will have looked at any job. */
 const yearMs = 31_536_000_000
 
-/** When a job waited for people, by fields of its record. */
 export function personWaitsOf ([timestamp, options, finishedOn, approval, asked]: ReadonlyArray<string | null | undefined>): PersonWait[] {
   const finished = typeof finishedOn === 'string' ? Number(finishedOn) : undefined
   const own = typeof options === 'string' ? storedJson<OwnOptions>(options) : {}

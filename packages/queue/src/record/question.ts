@@ -12,12 +12,10 @@ import type { OwnOptions } from './new-job.ts'
  * See docs/decisions/0091-held-calls.md.
  */
 
-/** The fields of a job's record. */
 export const askedField = 'asked'
 export const questionField = 'question'
 export const answersField = 'answers'
 
-/** What a tool asks. */
 export interface Question {
   /** What its tool calls it. */
   name: string

@@ -9,7 +9,6 @@ export const outputTailSec = 60
 /** Jobs that one settlement may remove because of their age: a long backlog doesn't block Redis. */
 const removedAtOnce = 100
 
-/** BullMQ's form of a retention. */
 export function keepJobs ({ ageSec, count }: Retention): { age: number, count: number, limit: number } {
   return { age: ageSec, count, limit: removedAtOnce }
 }

@@ -6,7 +6,6 @@ import type { Question } from '../record/question.ts'
 import type { LogLine } from '../record/log/job-log-writer.ts'
 import type { Retention } from '../record/retention.ts'
 
-/** A job that this process has taken. */
 export interface TakenJob {
   id: string
   queue: string
@@ -39,7 +38,6 @@ export interface TakenJob {
   progress: (make: () => Progress) => void
 }
 
-/** How the handler ends a job. */
 export type HandlerResult =
   /** `value` is what `json` says, which is bytes where a thread wrote it: a long one is not copied. */
   | { ok: true, json: string | Buffer, value: unknown, cut?: OutputCut, sandbox?: SandboxState } & ChangedFiles

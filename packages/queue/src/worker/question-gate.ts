@@ -10,7 +10,6 @@ import { askedField, hasAsked, inputExpired, type Question } from '../record/que
 /** Whether a job may run whose tool has asked something: with its answers, not any more, or not yet. */
 export type QuestionPass = { kind: 'runs', answers: readonly string[] } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number }
 
-/** Lets jobs through whose question was answered. */
 export class QuestionGate {
   readonly record: WaitRecord = { field: askedField, state: 'asked', ends: 'ends' }
   readonly #redis: Redis

@@ -11,7 +11,6 @@ export const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker l
 /** Why a run is ended when its worker stops. */
 export const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
 
-/** A job that a queue's worker runs. */
 export interface Run {
   job: Job<JobData, OutputRecord>
   token: string

@@ -8,7 +8,6 @@ interface InstallHost {
   systemd: boolean
 }
 
-/** Where to install, and whom to tell. */
 export interface InstallOptions {
   env: NodeJS.ProcessEnv
   /** Gets what is being installed, a line at a time. */

@@ -4,7 +4,6 @@ import { boundedLabel } from './metrics.ts'
 /** Seconds: from a call of a built-in tool to one of an hour. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600]
 
-/** What an API process counts of calls, requests and Redis. */
 export interface CallMetrics {
   /** A call was answered: `ok`, `accepted`, `pending`, or the code of its error. `tool` is undefined for an unknown one. */
   answered: (tool: string | undefined, outcome: string) => void
@@ -12,7 +11,6 @@ export interface CallMetrics {
   requested: (request: { method: string, route: string, status: number, seconds: number }) => void
 }
 
-/** Adds the metrics of calls and requests. */
 export function createCallMetrics (registry: Registry): CallMetrics {
   const registers = [registry]
   const calls = new Counter({ name: 'toolyard_calls_total', help: 'Answers to calls: ok, accepted (async), pending, or the code of the error.', labelNames: ['tool', 'outcome'], registers })
@@ -24,7 +22,6 @@ export function createCallMetrics (registry: Registry): CallMetrics {
   }
 }
 
-/** A job that a worker has ended. */
 export interface EndedJob {
   tool: string
   /** Whose it was; undefined for an operator's. A tenant is of a key, never what a caller made up. */
@@ -40,13 +37,11 @@ export interface EndedJob {
   ranSec: number
 }
 
-/** What a worker counts of jobs. */
 export interface JobMetrics {
   taken: () => void
   ended: (job: EndedJob) => void
 }
 
-/** Adds the metrics of jobs. */
 export function createJobMetrics (registry: Registry, concurrency: number): JobMetrics {
   const registers = [registry]
   const jobs = new Counter({ name: 'toolyard_jobs_total', help: 'Runs of jobs by how they ended.', labelNames: ['tool', 'state', 'code'], registers })

@@ -36,7 +36,6 @@ export interface ToolMetrics {
   reloaded: (result: { kind: string, errors: readonly unknown[] }) => void
 }
 
-/** Adds the metrics of the tools. */
 export function createToolMetrics (registry: Registry): ToolMetrics {
   const registers = [registry]
   const tools = new Gauge({ name: 'toolyard_registry_tools', help: 'Tools that are published.', registers })
@@ -85,13 +84,11 @@ export function createEgressMetrics (registry: Registry): { connected: (decision
   return { connected: decision => { connections.inc({ decision }) } }
 }
 
-/** What a worker tells of its sandbox. */
 export interface SandboxMetrics {
   /** The sandbox was opened, without these layers. */
   opened: (missing: readonly string[]) => void
 }
 
-/** Adds the metrics of the sandbox, one for each of its layers. */
 export function createSandboxMetrics (registry: Registry, layers: readonly string[]): SandboxMetrics {
   const level = new Gauge({ name: 'toolyard_sandbox_level', help: '1 for a layer of the sandbox that holds, else 0.', labelNames: ['layer'], registers: [registry] })
   return { opened: missing => { for (const layer of layers) level.set({ layer }, missing.includes(layer) ? 0 : 1) } }

@@ -8,7 +8,6 @@ export type Lookup = (
   host: string, options: { all: true }, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
 ) => void
 
-/** Where connections may lead. */
 export interface ConnectionOptions {
   /** Whether addresses inside may be connected to. */
   allowPrivate: boolean

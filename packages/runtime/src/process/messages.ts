@@ -8,7 +8,6 @@ export interface ReadyMessage {
   ready: true
   /** Where the API listens, such as `http://127.0.0.1:3001`. */
   address?: string
-  /** What the API serves. */
   tools?: ServedTools
   /** How well a worker shuts its tools in. */
   sandbox?: { level: string, missing: readonly string[] }
@@ -20,11 +19,9 @@ export interface WaitingMessage {
   waiting: string
 }
 
-/** What the manifests came to. */
 export interface ServedTools {
   /** Tools that are published, also those that are built in. */
   count: number
-  /** Manifests that tools come from. */
   manifests: number
   /** Manifests of which all or something isn't served, with their first faults. */
   refused: ReadonlyArray<{ file: string, fault: string, more: number }>
@@ -35,7 +32,6 @@ export function tellParent (message: ReadyMessage | WaitingMessage): void {
   process.send?.(message)
 }
 
-/** A question over the IPC channel. */
 export interface ParentQuestion {
   ask: string
   id: number

@@ -4,7 +4,6 @@ interface Waiting {
   begin: () => void
 }
 
-/** How long a piece of work waits for its turn. */
 export interface TurnPatience {
   ms: number
   signal?: AbortSignal

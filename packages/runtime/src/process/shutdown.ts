@@ -7,7 +7,6 @@ import { sharedAbort } from '../abort/shared-abort.ts'
  */
 export type StopStep = (hurry: AbortSignal) => Promise<void> | void
 
-/** How long stopping may take, and who is called then. */
 export interface ShutdownOptions {
   /** After so many milliseconds the process exits anyway, with code 1. */
   graceMs: number

@@ -5,7 +5,6 @@ const shareMs = 5
 /** Values that are gone through between two looks at the clock. */
 const valuesAtOnce = 64
 
-/** A value has more in it than is gone through. */
 export class TooManyValues extends Error {
   override readonly name = 'TooManyValues'
 }

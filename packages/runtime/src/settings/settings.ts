@@ -204,7 +204,6 @@ function publicUrl (value: string): string | undefined {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)) ? value : undefined
 }
 
-/** Which scope of an access token stands for which role. */
 function scopes (value: string): Readonly<Record<'read' | 'admin', string>> | undefined {
   const { read = '', admin = '', ...others } = pairs.read(value) ?? {}
   // The characters that RFC 6749 allows.

@@ -5,7 +5,6 @@ export interface HostPort {
   port: number
 }
 
-/** How one environment variable is read. */
 export interface Variable<T> {
   fallback: T
   /** Completes the sentence "NAME must be ...". */

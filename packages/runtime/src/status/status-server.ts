@@ -6,7 +6,6 @@ import { dropUnread } from './unread-answers.ts'
 
 /** What a process tells on a port of its own, without a key. */
 export interface StatusSource {
-  /** The metrics in Prometheus' text form. */
   metrics: () => Promise<string>
   contentType: string
   readiness: () => Promise<Ready>

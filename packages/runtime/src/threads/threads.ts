@@ -13,7 +13,6 @@ export interface ThreadWork {
   task: unknown
 }
 
-/** Bounds of a pool. */
 export interface ThreadsOptions {
   /** Heap of one thread, in MiB; default 256. */
   memoryMb?: number

@@ -3,7 +3,6 @@ import type { TraceContext } from '@toolyard/contract'
 /** What a span tells beside its name and times. */
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** How a span begins. */
 export interface SpanOptions {
   /** What it stands below; absent, a new trace begins. */
   parent?: TraceContext | undefined

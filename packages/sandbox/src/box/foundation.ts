@@ -96,7 +96,6 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
   }
 }
 
-/** Where the helper of boxes runs. */
 export function placeOf ({ family, channels }: BoxFoundation): HelperPlace {
   return { prefix: family, ...(channels === undefined ? {} : { channels }) }
 }

@@ -16,7 +16,6 @@ export interface Grant {
 export interface BoxNetwork {
   /** Boxes with different keys must not share a host of Python tools. */
   key: string
-  /** Starts boxes in it. */
   launcher: Launcher
   /** A command line that runs what follows it in there. */
   enter: readonly string[]

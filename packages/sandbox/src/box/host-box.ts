@@ -51,13 +51,11 @@ export interface HostBox {
   stamp (root: string): string
 }
 
-/** How to start a host. */
 interface HostPlan extends ProcessPlan {
   /** The Python root. */
   root: string
 }
 
-/** A box for hosts of the tools that have this grant. */
 export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox {
   return {
     key: [...[...grant.permissions].sort(), ...(grant.network === undefined ? [] : [grant.network.key])].join(),

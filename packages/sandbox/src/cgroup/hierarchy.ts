@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** The controllers that bound a call. */
 export const controllers = ['memory', 'pids', 'cpu'] as const
 export type Controller = (typeof controllers)[number]
 

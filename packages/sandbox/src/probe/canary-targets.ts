@@ -92,7 +92,6 @@ async function listen (address: { host: string, port: number } | { path: string 
   return server
 }
 
-/** The TCP port that a server listens on. */
 export function portOf (server: Server): number {
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('The server has no port')

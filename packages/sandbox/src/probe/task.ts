@@ -1,4 +1,3 @@
-/** What a canary is to try. */
 export interface CanaryTask {
   /** A file that it must not be able to read. */
   secret: string

@@ -1,4 +1,3 @@
-/** The jobs that a key may see. */
 export interface JobScope {
   /** The only queues; undefined means all. */
   queues?: readonly string[] | undefined

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** Prefix of every Redis key that Toolyard makes. */
 export const keyPrefix = 'toolyard'
 
 /**

@@ -10,7 +10,6 @@ export function readStored<Stored> (what: string, text: string, fits: (value: un
   return value
 }
 
-/** Whether a value is a list of texts. */
 export function isTexts (value: unknown): value is string[] {
   return Array.isArray(value) && value.every(item => typeof item === 'string')
 }

@@ -37,7 +37,6 @@ export async function listen (subscriber: Redis, channel: string): Promise<void>
   await subscriber.subscribe(channel)
 }
 
-/** Ends a subscription. */
 export async function unlisten (subscriber: Redis, channel: string): Promise<void> {
   channelsOf.get(subscriber)?.delete(channel)
   await subscriber.unsubscribe(channel)

@@ -25,7 +25,6 @@ interface Usage {
   processorMs: number
 }
 
-/** What was counted in one minute. */
 interface Counted {
   series: Map<string, { series: Series, tally: Tally }>
   usage: Map<string, Usage>

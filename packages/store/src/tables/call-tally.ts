@@ -9,12 +9,10 @@ const bucketsPerDoubling = 2
 /** A job may wait for a week. */
 const lastBucket = 60
 
-/** The number of the bucket that a duration falls into. */
 function bucketOf (ms: number): number {
   return ms <= 1 ? 0 : Math.min(lastBucket, Math.ceil(bucketsPerDoubling * Math.log2(ms)))
 }
 
-/** Calls of one series. */
 export class Tally {
   calls = 0
   errors = 0
@@ -33,7 +31,6 @@ export class Tally {
     if (waitedMs !== undefined) addTo(this.waits, bucketOf(waitedMs), 1)
   }
 
-  /** Adds what was stored. */
   add ([calls, errors, cancelled, ranMs, waits, runs]: TallyRecord): void {
     this.calls += calls
     this.errors += errors
@@ -43,7 +40,6 @@ export class Tally {
     for (const [bucket, count] of Object.entries(runs)) addTo(this.runs, bucket, count)
   }
 
-  /** What is stored. */
   get record (): TallyRecord {
     return [this.calls, this.errors, this.cancelled, this.ranMs, this.waits, this.runs]
   }

@@ -15,7 +15,6 @@ export interface Change {
   target?: string
   /** What was said of it. */
   about?: Record<string, string | number | boolean>
-  /** The id of the request. */
   request: string
 }
 
@@ -25,7 +24,6 @@ export interface SeenChange extends Change {
   at: number
 }
 
-/** Which changes a list shall have. */
 export interface ChangeQuery {
   /** The operator's when absent. */
   tenant?: string | undefined

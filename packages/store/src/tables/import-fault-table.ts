@@ -21,7 +21,6 @@ function isFault (value: unknown): value is SharedImportFault {
 export interface ImportFaultTableOptions {
   commands: Redis
   subscriber: Redis
-  /** Called after the table has changed. */
   onChange: (faults: ReadonlyMap<string, SharedImportFault>) => void
 }
 

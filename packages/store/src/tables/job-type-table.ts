@@ -17,7 +17,6 @@ export interface JobTypeOverride {
 export interface JobTypeTableOptions {
   commands: Redis
   subscriber: Redis
-  /** Called after the table has changed. */
   onChange?: () => void
 }
 

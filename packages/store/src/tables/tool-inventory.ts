@@ -14,7 +14,6 @@ export interface ToolInventory {
   versions: ReadonlyMap<string, string>
 }
 
-/** What a job asks of a worker. */
 export interface ToolNeed {
   tool: string
   version: string

@@ -86,7 +86,6 @@ forgetOld(KEYS[4], '+inf')
 return 1
 `
 
-/** Answers whether the worker is alive. */
 const drainScript = `
 ${nowLines}
 local seen = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -110,7 +109,6 @@ export interface GoneWorkerRecord extends WorkerRecord {
   how: 'left' | 'lost'
 }
 
-/** What a worker tells of itself at each beat. */
 type BeatRecord = Omit<WorkerRecord, 'startedAt' | 'heardDrain'>
 
 /**

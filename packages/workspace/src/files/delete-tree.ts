@@ -22,7 +22,6 @@ export async function deleteTree (parent: Directory, name: string, signal: Abort
   return removed
 }
 
-/** How a tree is removed. */
 export interface RemovalOptions {
   /** Whether their owner gets the rights back that directories lack. */
   givesRights: boolean

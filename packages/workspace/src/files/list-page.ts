@@ -7,7 +7,6 @@ import { isServiceName } from '../service/service-files.ts'
 import { removeAbandoned } from '../write/abandoned.ts'
 import { isOwnName } from '../service/own-names.ts'
 
-/** An entry of a directory. */
 export interface ListedEntry {
   name: string
   stats: Stats
@@ -16,7 +15,6 @@ export interface ListedEntry {
 /** Entries that are read at once. */
 const listed = 256
 
-/** What page is asked for. */
 export interface PageWanted {
   after: string
   limit: number

@@ -46,7 +46,6 @@ const ends: Readonly<Record<string, string>> = {
 const types = new Map(Object.entries(ends).flatMap(([type, all]) => all.split(' ').map(end => [end, type])))
 const unknownType = 'application/octet-stream'
 
-/** The media type of a file, by the end of its name. */
 export function mediaTypeOf (name: string): string {
   return types.get(extname(name).slice(1).toLowerCase()) ?? unknownType
 }

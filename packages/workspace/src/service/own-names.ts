@@ -11,7 +11,6 @@ export function isOwnName (name: string): boolean {
   return ownName.test(name)
 }
 
-/** A new name for a file in the making. */
 export function temporaryName (): string {
   return `.toolyard-${randomBytes(16).toString('hex')}.tmp`
 }

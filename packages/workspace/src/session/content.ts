@@ -5,7 +5,6 @@ import { entryPath, type Directory } from '../walk/directory.ts'
 import { readFully } from '../walk/open-file.ts'
 import { headBytes, typeOfFile } from '../files/media-type.ts'
 
-/** What is in a file. */
 export interface Content {
   size: number
   /** Its media type. */

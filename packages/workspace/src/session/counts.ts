@@ -11,7 +11,6 @@ const fewEntries = 100
 const countRest = 9
 const mostCounts = 10_000
 
-/** What was counted of a session. */
 interface KnownCount {
   bytes: number
   /** By `performance.now()`; until then it isn't to be counted anew. */

@@ -16,13 +16,11 @@ import { giveOwnerRights } from '../walk/owner-rights.ts'
  * entered through a link, whatever is swapped meanwhile. See docs/decisions/0079-result-files.md.
  */
 
-/** A file that a call made or changed. */
 interface ChangedFile extends Content {
   /** From the workspace, with `/`. */
   path: string
 }
 
-/** What a survey found. */
 export interface Survey {
   /** Of the disk, Infinity for a tree that is too deep to be followed. */
   bytes: number

@@ -17,7 +17,6 @@ export interface TrashFault {
   /** Its directory in `.trash`, whose name begins with the id of the session. */
   path: string
   error: Error
-  /** How often it was tried in vain. */
   failures: number
 }
 

@@ -14,7 +14,6 @@ export interface SkillFile {
   digest: string
 }
 
-/** What is in a directory of a skill. */
 export interface SkillChild {
   name: string
   isDirectory: boolean

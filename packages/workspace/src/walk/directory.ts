@@ -11,7 +11,6 @@ export interface Directory {
   readonly absolute: string
 }
 
-/** The workspace, open. */
 export interface Workspace extends Directory {
   /** The absolute paths that mean it: the one without links, and those that it is known by. */
   readonly paths: readonly string[]

@@ -9,7 +9,6 @@ import { isUtf8 } from 'node:buffer'
 const looksEscaped = /\\(?=x[\dA-F]{2})/g
 const escape = /\\x([\dA-F]{2})/g
 
-/** The text of a name, or of a path. */
 export function nameText (bytes: Buffer): string {
   const guarded = bytes.includes('\\x') ? Buffer.from(bytes.toString('latin1').replaceAll(looksEscaped, '\\x5C'), 'latin1') : bytes
   if (isUtf8(guarded)) return guarded.toString()

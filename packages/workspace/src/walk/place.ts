@@ -30,7 +30,6 @@ export interface PathContext {
   signal: AbortSignal
 }
 
-/** How a path is looked up. */
 export interface PlaceOptions {
   /** What the caller is told when the path leads nowhere. */
   notFound: string
@@ -156,7 +155,6 @@ export async function lookAgain (place: Place): Promise<Place> {
   }
 }
 
-/** Whether it wasn't there before. */
 async function makeDirectory (parent: Directory, name: string): Promise<boolean> {
   return await mkdir(entryPath(parent, name)).then(() => true, (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error

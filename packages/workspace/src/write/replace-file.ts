@@ -11,7 +11,6 @@ export interface FileStanding {
   gid: number
 }
 
-/** How a file is replaced. */
 export interface Replacement {
   /** What the new file takes over; undefined for a file that wasn't there. */
   standing: FileStanding | undefined

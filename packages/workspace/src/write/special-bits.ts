@@ -7,7 +7,6 @@ import type { Place } from '../walk/place.ts'
 /** Setuid, setgid and sticky. A file with one of the first two gives its owner's rights to whoever runs it. */
 const specialBits = 0o7000
 
-/** Whether a file has one of them. */
 export function hasSpecialBits (standing: { mode: number } | undefined): boolean {
   return standing !== undefined && (standing.mode & specialBits) !== 0
 }

@@ -6,10 +6,8 @@ import { WordIndex, type WeighedWords } from './word-index.ts'
 
 /** Words of a query that count: more say nothing new, and each takes its time. */
 const mostWords = 24
-/** What a word weighs, by where it stands. */
 const weights = { name: 6, namespace: 1.5, tags: 1.5, description: 2, parameters: 0.4 }
 
-/** What is looked for among the tools that a key sees. */
 export interface ToolQuery {
   query: string
   namespace?: string | undefined

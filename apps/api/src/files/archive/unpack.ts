@@ -7,10 +7,8 @@ import { noSuchFile, toFileError } from '../file-error.ts'
 import type { FileSpace } from '../file-space.ts'
 import { putFile } from '../upload.ts'
 
-/** Entries that one archive may have. */
 const maxEntries = 100_000
 
-/** What came out of an archive. */
 export interface Unpacked {
   files: number
   directories: number

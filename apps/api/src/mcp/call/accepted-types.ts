@@ -1,7 +1,5 @@
-/** What a client takes as an answer. */
 export interface AcceptedTypes {
   json: boolean
-  /** A stream of events. */
   stream: boolean
   /** It names streams, or takes nothing else: who takes anything is given what is simplest to read. */
   namesStream: boolean

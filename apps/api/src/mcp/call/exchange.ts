@@ -9,15 +9,12 @@ import { longestFault, namedFaults, namedFaultsOfEvent } from './named-faults.ts
 import { rpcCodes, RpcHttpError } from './rpc-error.ts'
 import type { WrittenParts } from './written-parts.ts'
 
-/** Where the calls of a request are. */
 export interface CallPlace {
-  /** The queue of their jobs. */
   queue: string
   /** The session whose files are their workspace; undefined for the shared one. */
   session: string | undefined
 }
 
-/** What the address of a request says of its calls. */
 export interface CallAddress extends CallPlace {
   /** What becomes of them when the connection breaks; undefined for what the client's revision has. */
   onDisconnect: Batch['onDisconnect'] | undefined

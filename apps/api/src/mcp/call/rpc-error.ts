@@ -8,7 +8,6 @@ export const rpcCodes = {
   parse: -32_700, invalidRequest: -32_600, invalidParams: -32_602, internal: -32_603, refused: -32_000, noSession: -32_001
 } as const
 
-/** An HTTP answer that is an error of the protocol. */
 export class RpcHttpError extends Error {
   readonly status: number
   readonly code: number

@@ -29,7 +29,6 @@ export interface TaskParts {
   answerer: Answerer
 }
 
-/** The extension's name among the capabilities. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 /** How long a call is waited for before it becomes a task, in milliseconds. */
 export const beforeTaskMs = 500
@@ -43,7 +42,6 @@ const updateParams = fromJsonSchema<{ taskId: string, inputResponses?: Record<st
 /** Codes of failures that are the service's: the tool has not answered at all. */
 const faults: ReadonlySet<string> = new Set<CallError['code']>(['WORKER_LOST', 'SANDBOX_FAILED', 'OUTPUT_INVALID', 'INTERNAL'])
 
-/** Whether the client of a request knows tasks. */
 export function knowsTasks ({ mcpReq: { envelope } }: ServerContext): boolean {
   const capabilities = isRecord(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
   const extensions = isRecord(capabilities) ? capabilities['extensions'] : undefined
@@ -65,7 +63,6 @@ export async function createdTask (jobId: string, { principal }: Exchange, { job
   return { resultType: 'task', ...base(await findJob(jobs, jobId, principal), 'working', retentionSec) } as never
 }
 
-/** Answers the requests of the extension. */
 export function serveTasks (
   server: Server, exchange: Exchange, parts: TaskParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
 ): void {
@@ -136,7 +133,6 @@ function taskOf (job: ReadJob, { retentionSec }: TaskParts, made: ResultParts): 
   return task('completed', { result: callResult(answerOf(job), undefined, made) })
 }
 
-/** A finished job as a call's answer. */
 function answerOf ({ view, result }: ReadJob): ToolAnswer<string> {
   if (view.error !== null) {
     const { at, ...error } = view.error

@@ -3,7 +3,6 @@ import { makesJobs, outputSchemaOf, type JsonSchema, type Tool } from '@toolyard
 import type { JobTypeDefaults, JobTypes } from '../../catalog/job-types.ts'
 import type { KeyBounds, Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
 
-/** A tool as MCP lists it. */
 export interface ListedTool {
   name: string
   description: string
@@ -20,7 +19,6 @@ interface ToolHints {
   openWorldHint: boolean
 }
 
-/** The tools of a key as MCP lists them. */
 export interface ToolList {
   tools: readonly ListedTool[]
   byName: ReadonlyMap<string, ListedTool>

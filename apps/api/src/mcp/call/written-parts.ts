@@ -22,7 +22,6 @@ export class WrittenParts {
     this.body = isWritten(plain) ? JSON.parse(JSON.stringify(plain)) : plain
   }
 
-  /** The arguments of a call. */
   argumentsOf (id: unknown): Record<string, unknown> | undefined {
     return this.#arguments.get(id)
   }

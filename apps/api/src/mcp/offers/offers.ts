@@ -34,7 +34,6 @@ const uriParams = fromJsonSchema<{ uri: string, cursor?: string }>(
   { type: 'object', properties: { uri: { type: 'string' }, cursor: { type: 'string' } }, required: ['uri'] }
 )
 
-/** Answers requests for prompts, resources and skills. */
 export function serveOffers (
   server: Server, exchange: Exchange, parts: OfferParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
 ): void {

@@ -18,7 +18,6 @@ export interface Resources {
   seesWorkspace: boolean
 }
 
-/** One page of a list. */
 export type Page = { resources: Resource[], nextCursor?: string }
 
 /** Tells the pages of the workspace from the first one. */

@@ -6,7 +6,6 @@ import { basename, dirname } from 'node:path'
 import { readSkillFile, skillChildren, skillFiles } from '@toolyard/workspace'
 import { directoryType, requireResourceSize, typeOfName } from './contents.ts'
 
-/** The scheme of the files of skills. */
 export const skillScheme = 'skill://'
 const document = 'SKILL.md'
 /** The names of the Agent Skills specification. */
@@ -19,7 +18,6 @@ export interface SkillEntry {
   resources: Array<{ uri: string, digest: string, size: number }>
 }
 
-/** Skills, as files. */
 export class SkillResources {
   readonly #skills: readonly Skill[]
   readonly #log: FastifyBaseLogger
@@ -48,12 +46,10 @@ export class SkillResources {
     return skill === undefined ? undefined : await this.#entry(skill)
   }
 
-  /** The texts of the skills, as resources. */
   documents (): Resource[] {
     return this.#published().map(skill => ({ uri: uriOf(skill), name: skill.name, description: skill.description, mimeType: 'text/markdown' }))
   }
 
-  /** The content of a file of a skill. */
   async read (uri: string): Promise<Buffer | undefined> {
     const place = this.#place(uri)
     return place === undefined ? undefined : await readSkillFile(place.directory, place.path, bytes => { requireResourceSize(bytes, 'Split the file of the skill') })

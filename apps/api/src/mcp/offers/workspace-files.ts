@@ -14,7 +14,6 @@ const reader = 'data_file_read'
 const lister = 'workspace_list'
 const pageEntries = 200
 
-/** Whether a key may read the workspace. */
 export function mayRead ({ names }: Publication): boolean {
   return names.includes(reader) && names.includes(lister)
 }
@@ -29,7 +28,6 @@ export function workspacePath (uri: string): string | undefined {
   }
 }
 
-/** One page of a directory. */
 export async function listWorkspace (
   path: string, cursor: string | undefined, tool: OfferedTool
 ): Promise<{ resources: Resource[], nextCursor?: string }> {

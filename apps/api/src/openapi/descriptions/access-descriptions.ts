@@ -3,7 +3,6 @@ import type { RouteDescription } from './route-description.ts'
 
 const secret = { name: 'github', scope: 'tenant', tenant: 'acme', key: null, stored_at: '2026-11-27T09:00:00.000Z', last_used_at: null }
 
-/** What the document says of the routes for keys and secrets, by method and path. */
 export const accessDescriptions: Readonly<Record<string, RouteDescription>> = {
   'GET /v1/auth/whoami': {
     id: 'access.whoami',

@@ -29,7 +29,6 @@ const about = {
 }
 const detail = { ...about, arguments: { amount: 700 }, version: '0f3c5a7b9d1e', program_sha256: digest, previous: null, approval }
 
-/** What the document says of the routes for held calls, by method and path. */
 export const approvalDescriptions: Readonly<Record<string, RouteDescription>> = {
   'GET /v1/approvals': {
     id: 'approvals.list',

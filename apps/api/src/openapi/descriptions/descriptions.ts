@@ -26,7 +26,6 @@ const text = (schema: TSchema, example?: unknown): { schema: TSchema, example?: 
   ...(example === undefined ? {} : { example })
 })
 
-/** What is said of each route, by method and path. */
 export const descriptions: Readonly<Record<string, RouteDescription>> = {
   'GET /v1/agent-tools': {
     id: 'tools.list',

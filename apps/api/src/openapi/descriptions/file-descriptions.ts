@@ -18,7 +18,6 @@ const archive = { ok: true, archive: { path: 'in', files: 3, directories: 1, byt
 const tarFile = { 'application/x-tar': { schema: Type.String({ contentMediaType: 'application/x-tar' }) } }
 const anyFile = { '*/*': { schema: Type.String({ contentMediaType: 'application/octet-stream' }) } }
 
-/** What the document says of the routes for files, by method and path. */
 export const fileDescriptions: Readonly<Record<string, RouteDescription>> = {
   ...describe('/v1/files', {
     id: 'files', tag: 'files', of: 'the shared workspace', who: 'For keys without a tenant. A key that is bound to permissions needs', errors: []

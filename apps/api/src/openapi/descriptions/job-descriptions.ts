@@ -21,7 +21,6 @@ const jobFilter = {
   to: Type.Optional(Type.String({ format: 'date-time', description: 'Created then, or earlier.' }))
 }
 
-/** What the document says of the routes for jobs, by method and path. */
 export const jobDescriptions: Readonly<Record<string, RouteDescription>> = {
   'POST /v1/jobs': {
     id: 'jobs.submit',

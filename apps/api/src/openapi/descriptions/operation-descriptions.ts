@@ -26,7 +26,6 @@ const shownChange = {
   request: examples.requestId
 }
 
-/** What the document says of the routes for operators, by method and path. */
 export const operationDescriptions: Readonly<Record<string, RouteDescription>> = {
   'GET /v1/workers': {
     id: 'workers.list',

@@ -3,7 +3,6 @@ import { Type } from '@toolyard/contract/type'
 import { examples } from './examples.ts'
 import type { RouteDescription } from './route-description.ts'
 
-/** What the document says of the routes for sessions, by method and path. */
 export const sessionDescriptions: Readonly<Record<string, RouteDescription>> = {
   'POST /v1/sessions': {
     id: 'sessions.make',

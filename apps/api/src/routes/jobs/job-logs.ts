@@ -7,7 +7,6 @@ import type { App } from '../../plugins/typed-app.ts'
 import { queueOfJob } from './found-job.ts'
 import { principalOf } from '../../access/principal.ts'
 
-/** The last lines of a job's log. */
 export async function jobLogRoutes (app: App, { jobs, logs }: { jobs: JobReader, logs: JobLogs }): Promise<void> {
   app.get('/jobs/:id/logs', {
     schema: {

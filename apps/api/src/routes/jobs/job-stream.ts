@@ -6,7 +6,6 @@ import { findJob } from './found-job.ts'
 import { principalOf, requireSse } from '../../access/principal.ts'
 import type { JobStreams } from '../../streams/job-streams.ts'
 
-/** A job as it happens, as server-sent events. */
 export async function jobStreamRoutes (app: App, { jobs, streams }: { jobs: JobReader, streams: JobStreams }): Promise<void> {
   app.route({
     method: ['GET', 'HEAD'],

@@ -25,7 +25,6 @@ export interface JobRoutesOptions {
 
 const params = Type.Object({ id: Type.String() })
 
-/** Submitting, listing, reading, cancelling, promoting and removing jobs. */
 export async function jobRoutes (
   app: App, { submitter, jobs, lister, canceller, finished, queues, approvals }: JobRoutesOptions
 ): Promise<void> {

@@ -15,7 +15,6 @@ export interface OperationDeps {
   statistics: CallStatistics
 }
 
-/** Queues, workers, statistics, changes of many jobs, and who has changed what. */
 export async function operationRoutes (app: App, { bulk, changes, queueDesk, workerDesk, statistics }: OperationDeps): Promise<void> {
   await app.register(bulkRoutes, { bulk })
   await app.register(changeRoutes, { changes })

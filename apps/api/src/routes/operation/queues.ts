@@ -6,11 +6,9 @@ import { principalOf, requireOperator, type Principal } from '../../access/princ
 import type { App } from '../../plugins/typed-app.ts'
 import type { WorkerDesk } from './workers.ts'
 
-/** What is done with the queues. */
 export interface QueueDesk {
   /** What has not ended in each. */
   count: () => Promise<CountedQueue[]>
-  /** Pauses one, or resumes it. */
   pause: (queue: string, isPaused: boolean) => Promise<void>
 }
 

@@ -6,7 +6,6 @@ import { drainWorker, listGoneWorkers, listWorkers, type GoneWorkerRecord, type 
 import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
-/** What is done with the workers. */
 export interface WorkerDesk {
   /** Those that are alive: how many there are, and at most so many of them. */
   list: (most: number) => Promise<{ count: number, workers: SeenWorker[] }>

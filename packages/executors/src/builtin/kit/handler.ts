@@ -17,7 +17,6 @@ export interface BuiltinContext {
   signal: AbortSignal
   /** What a tool makes jobs with; absent where no jobs can be made. */
   steps?: WorkflowSteps
-  /** Takes a line for the job's log. */
   log: (line: string) => void
   /** Gets how far the tool is. */
   progress?: RunContext['progress']
@@ -40,7 +39,6 @@ export class JsonText {
  */
 export type BuiltinHandler = (args: Readonly<Record<string, unknown>>, context: BuiltinContext) => Promise<unknown>
 
-/** A failure that a built-in tool reports to its caller. */
 export class BuiltinFailure extends WorkspaceFailure {
   override readonly name = 'BuiltinFailure'
 }

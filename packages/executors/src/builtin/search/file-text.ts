@@ -13,7 +13,6 @@ const blockBytes = 1_048_576
 const sniffBytes = 8_192
 const lineFeed = 0x0a
 
-/** One file, opened for reading block by block in the same buffer. */
 export class FileText {
   readonly #fd: number
   readonly #buffer: Buffer

@@ -20,7 +20,6 @@ export interface WebSearchPolicy {
   /** The one that is asked unless a call names another. */
   provider: SearchProviderName
   braveKey?: string
-  /** Base address of a SearXNG server. */
   searxngUrl?: string
   /** Other addresses than the public ones. */
   endpoints?: { duckduckgo?: string, brave?: string }

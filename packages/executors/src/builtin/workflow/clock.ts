@@ -1,10 +1,8 @@
 import type { PersonWait } from '../../run/steps.ts'
 
-/** How the time of a workflow stands. */
 export interface WorkflowClock {
   /** When it is over, if nobody is waited for any more. */
   until: number
-  /** When it is over at the latest. */
   latest: number
   isOver: boolean
 }

@@ -4,7 +4,6 @@ import { field, record, refuseUnknown, text, whole } from './fields.ts'
 import { readParams, type WorkflowParam } from './params.ts'
 import type { StepWishes } from '../../run/steps.ts'
 
-/** One step as it is written. */
 interface StepDefinition {
   name: string
   tool?: string
@@ -16,7 +15,6 @@ interface StepDefinition {
   wishes: StepWishes
 }
 
-/** One workflow of a file. */
 export interface WorkflowDefinition {
   /** What it is called beside its key; the key when it says nothing. */
   title: string

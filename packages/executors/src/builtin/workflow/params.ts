@@ -2,7 +2,6 @@ import { around, isRecord, WrittenNumber } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { record, refuseUnknown, text } from './fields.ts'
 
-/** A parameter that a workflow declares. */
 export interface WorkflowParam {
   name: string
   required: boolean

@@ -4,7 +4,6 @@ import { partsOf } from '../../run/json.ts'
 /** What placeholders are replaced from. */
 export interface Scope {
   params: Readonly<Record<string, unknown>>
-  /** Outputs of steps by their names. */
   outputs: ReadonlyMap<string, unknown>
 }
 

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
 
-/** What was kept of a body. */
 export interface BoundedBody {
   bytes: Buffer
   /** Whether there was more than that. */

@@ -8,7 +8,6 @@ import { queryParts } from './query.ts'
 import { RequestFault } from './request-fault.ts'
 import { SettingValues } from './setting-values.ts'
 
-/** A request that is ready to be sent. */
 export interface BuiltRequest {
   method: HttpRun['method']
   url: URL
@@ -25,7 +24,6 @@ const standard = { 'user-agent': 'Toolyard/0.1', accept: 'application/json, text
 /** What a request needs beside its arguments. */
 interface Beside {
   trace?: TraceFields
-  /** Values of stored secrets, by name. */
   secrets?: ReadonlyMap<string, string> | undefined
 }
 

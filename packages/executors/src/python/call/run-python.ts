@@ -28,7 +28,6 @@ export interface PythonHost {
   variables?: Readonly<Record<string, string>> | undefined
   /** In the open: a command line that runs what follows it under the tool's own limits. */
   limit?: readonly string[] | undefined
-  /** The session that the call is in. */
   session?: SessionPlace | undefined
   /** The control group of the call, if it needs one. */
   group?: CallGroup | undefined

@@ -6,7 +6,6 @@ import type { Connections } from '../wire/connections.ts'
 import { createPipeSource } from '../wire/pipes.ts'
 import type { CallProcess, ForkEnding } from './process-tree.ts'
 
-/** A process that was forked. */
 export interface ForkedProcess extends CallProcess {
   tree: NestTree
   hasEnded: () => boolean
@@ -36,7 +35,6 @@ export interface Forker {
   closed: Promise<void>
 }
 
-/** A session that a call is shown. */
 export interface ShownSession {
   id: string
   isWritable: boolean

@@ -35,7 +35,6 @@ export interface HostService extends TemplateService {
 }
 
 export interface HostPlace {
-  /** The Python root. */
   root: string
   /** The box that it and its calls are shut in. */
   box: HostBox

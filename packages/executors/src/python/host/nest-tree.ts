@@ -108,7 +108,6 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
   }
 }
 
-/** The one process that an init forks. */
 function firstOf (init: number): number | undefined {
   return childOf(init, pids => pids.at(-1) === firstPid)
 }

@@ -15,7 +15,6 @@ export interface CallProcess extends Connections {
   release: () => void
 }
 
-/** A process and everything that descends from it. */
 export interface ProcessTree {
   /** The process that all of it descends from; undefined when it is gone. */
   first (): number | undefined

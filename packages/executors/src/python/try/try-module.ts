@@ -16,7 +16,6 @@ export interface ImportTry {
   workspaceDir: string
   /** The box that the tool's host must be in for a try; undefined: none. */
   boxOf: (tool: Tool) => HostBox | undefined
-  /** Whether calls of the tool have the network. */
   hasNetwork: (tool: Tool) => boolean
   /** Whether the signature of `execute` is wanted too. */
   signatures?: boolean

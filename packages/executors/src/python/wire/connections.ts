@@ -18,7 +18,6 @@ export function hold ({ requests, replies, output }: Connections, held: boolean)
   }
 }
 
-/** Ends them. */
 export function disconnect ({ requests, replies, output }: Connections): void {
   for (const socket of [requests, replies, output]) socket.destroy()
 }

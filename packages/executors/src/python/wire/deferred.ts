@@ -1,4 +1,3 @@
-/** A promise, and what fulfils it. */
 export interface Deferred<T> {
   promise: Promise<T>
   resolve: (value: T) => void

@@ -36,7 +36,6 @@ export interface SkillCommandHost extends CommandHost {
   held: readonly Permission[] | undefined
 }
 
-/** Everything that one call is run with. */
 interface Call {
   run: SkillCommandRun
   execution: SkillExecution

@@ -23,7 +23,6 @@ export interface ShapeHost {
   more: CallProcess
 }
 
-/** Whether anything is done to the output of a program. */
 export function isShaped ({ postProcess, hints, sideRead, maxOutputLines }: SkillExecution): boolean {
   return postProcess !== undefined || hints.length > 0 || sideRead !== undefined || maxOutputLines !== undefined
 }

@@ -7,7 +7,6 @@ import type { CompileDeny } from './deny.ts'
 import { runSkillCommand } from './run-skill-command.ts'
 import { SideReads } from './side-reads.ts'
 
-/** Tools of skills with three files, and what a worker remembers between their calls. */
 export interface SkillCommands {
   /** The tool as one call of it runs: with less than it may do, where the call needs less. */
   chosen (tool: Tool, args: Record<string, unknown>): Tool

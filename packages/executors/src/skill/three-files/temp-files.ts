@@ -7,7 +7,6 @@ import type { ProcessPlan } from '@toolyard/sandbox'
 /** Where a box shows the files of a call. */
 const place = '/tempfiles'
 
-/** Files that hold values of a call. */
 export interface TempFiles {
   mounted: NonNullable<ProcessPlan['mounted']>
   /** As processes see it. */

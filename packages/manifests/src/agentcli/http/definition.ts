@@ -45,7 +45,6 @@ const Body = Type.Union([
   }, { additionalProperties: false })
 ])
 
-/** A request that is written out. */
 export const DescribedRequest = Type.Object({
   method: Type.Enum([...httpMethods]),
   url: Type.String({ minLength: 1, description: 'https:// or http:// URL; {name} in its path stands for an argument.' }),
@@ -58,7 +57,6 @@ export const DescribedRequest = Type.Object({
 }, { additionalProperties: false, description: 'One HTTP request.' })
 export type DescribedRequest = Static<typeof DescribedRequest>
 
-/** A request that an OpenAPI document describes. */
 export const OperationReference = Type.Object({
   openapi: Type.String({ minLength: 1, description: 'Path of an OpenAPI document of version 3, from the directory of the manifest.' }),
   operation: Type.String({ minLength: 1, description: 'Its operationId, or METHOD /path.' }),

@@ -32,7 +32,6 @@ const most = 20
 const idempotentMethods: readonly string[] = ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']
 const none: JsonSchema = { type: 'object', properties: {} }
 
-/** Reads an entry whose tool is a request to an HTTP API. */
 export async function readHttpEntry (written: Record<string, unknown>, { file, index, names, schemas }: KindPlace): Promise<KindReading> {
   const described = await describedEntry(withoutNulls(written, 'http'), file)
   const { entry } = described

@@ -1,7 +1,6 @@
 /** Headers and fields of a query whose values are credentials. */
 const credential = /^(?:proxy-)?authorization$|^cookie$|api[-_]?key|access[-_]?key|private[-_]?key|secret|passw|credential|signature/i
 const token = /token|^(?:key|auth|sig)$/i
-/** How credentials are written. */
 const scheme = /^(?:bearer|basic|token|digest)\s+\S{6}/i
 /** A shorter value of something called a token is a switch, such as `X-Atlassian-Token: no-check`. */
 const shortToken = 16
@@ -11,7 +10,6 @@ export function isCredential (name: string): boolean {
   return credential.test(name)
 }
 
-/** Whether a text that stands in a manifest looks like a secret. */
 export function looksSecret (name: string, value: string): boolean {
   if (value === '') return false
   return isCredential(name) || (token.test(name) && value.length >= shortToken) || scheme.test(value)

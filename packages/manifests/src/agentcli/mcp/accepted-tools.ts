@@ -17,7 +17,6 @@ interface Common extends Pick<Tool, 'enabled' | 'idempotent' | 'timeoutSec' | 'p
   override: boolean
 }
 
-/** The tools of a server that were accepted and that the filter lets through. */
 export async function acceptedTools (
   server: McpServer, schemas: Schemas, common: Common
 ): Promise<{ entries: LayerEntry[], findings: Remark[] }> {

@@ -28,7 +28,6 @@ export async function readLock (manifest: string): Promise<McpLock> {
   return servers.get(basename(manifest)) ?? await readOlder(olderLockFile(manifest))
 }
 
-/** Replaces the accepted tools of a manifest. */
 export async function writeLock (manifest: string, lock: McpLock): Promise<void> {
   const file = lockFile(manifest)
   const { entries, servers } = await readLockFile(file)

@@ -16,7 +16,6 @@ export interface ImportOptions {
   prefix?: string
 }
 
-/** An entry of a manifest. */
 interface ImportedEntry {
   name: string
   description: string
@@ -25,7 +24,6 @@ interface ImportedEntry {
   http: RequestDraft
 }
 
-/** What a document gave. */
 export interface OpenapiImport {
   /** Its title, for the namespace of its tools. */
   title: string

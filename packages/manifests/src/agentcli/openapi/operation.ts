@@ -11,7 +11,6 @@ const methodNames = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options']
 /** What providers take of a description. */
 const descriptionChars = 1_024
 
-/** Where an operation stands. */
 export interface OperationPlace {
   /** `operationId`; empty when it has none. */
   id: string
@@ -44,13 +43,10 @@ export interface OperationDraft {
 export interface OperationOptions {
   /** In place of the document's own servers. */
   server?: string
-  /** The environment variable for a security scheme. */
   settingOf: (scheme: string) => string
-  /** Whether patterns of strings are kept. */
   patterns?: boolean
 }
 
-/** The operations of a document, in its order. */
 export function operationsOf (document: OpenapiDocument): OperationPlace[] {
   const { paths } = document.root
   return Object.entries(isRecord(paths) ? paths : {}).flatMap(([path, written]) => {

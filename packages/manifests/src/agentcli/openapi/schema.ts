@@ -77,7 +77,6 @@ export interface PlainObject extends JsonSchema {
   properties: Record<string, JsonSchema>
 }
 
-/** Whether a schema is one of a plain object. */
 export function isPlainObject (schema: JsonSchema): schema is PlainObject {
   return isRecord(schema['properties']) && (schema['type'] === undefined || schema['type'] === 'object') && !['anyOf', 'oneOf', 'allOf', 'not'].some(keyword => keyword in schema)
 }

@@ -1,7 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
 
-/** A secret that a request sends. */
 export interface SecretDraft {
   /** The security scheme's name in the document. */
   scheme: string

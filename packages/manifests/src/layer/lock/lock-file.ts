@@ -9,7 +9,6 @@ export const lockName = 'toolyard.lock.json'
 /** How much an operator trusts what was added. */
 const auditStatuses: readonly AuditStatus[] = ['experimental', 'trusted']
 
-/** One version of what was added. */
 export interface LockedVersion {
   /** Where it came from, as `toolyard update` asks again. */
   source: string
@@ -25,7 +24,6 @@ export interface LockEntry extends LockedVersion {
   previous: readonly LockedVersion[]
 }
 
-/** Everything that was accepted, of one directory. */
 export interface LockFile {
   entries: ReadonlyMap<string, LockEntry>
   /** Accepted tools by the name of the manifest, and the server. */

@@ -7,7 +7,6 @@ import { nestedRepeats, placesOf } from './parts.ts'
 import { isPlainPattern } from './plain.ts'
 import { parsePattern, type PatternNode } from './syntax.ts'
 
-/** A compiled pattern. */
 export interface Pattern {
   test (text: string): boolean
   /** Steps that one character of a text may take: 0 where they are too few to count. */

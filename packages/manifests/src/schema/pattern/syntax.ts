@@ -1,6 +1,5 @@
 import regjsparser, { type AstNode } from 'regjsparser'
 
-/** A node of a parsed pattern. */
 export type PatternNode = AstNode<typeof features>
 
 const features = { lookbehind: true, namedGroups: true, unicodePropertyEscape: true } as const

@@ -4,7 +4,6 @@ import { Type } from '@toolyard/contract/type'
 import type { Static } from 'typebox'
 import type { PolicyRule } from '../../tool/policy-rule.ts'
 
-/** What an approval is like. */
 const terms = {
   reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'What the model, and who decides, is told.' })),
   approvers: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: 1, description: 'How many different keys must approve.' })),
@@ -13,7 +12,6 @@ const terms = {
   expires_sec: Type.Optional(Type.Integer({ ...minMax(limits.approvalSec), default: limits.approvalSec.default, description: 'Seconds until nobody can approve the call any more.' }))
 }
 
-/** One rule of a policy. */
 const Rule = Type.Object({
   when: Type.String({ minLength: 1, maxLength: 4_096, description: 'An expression in CEL over args, key, tenant, session, conversation and tool.' }),
   then: Type.Enum(['allow', 'deny', 'hold'], { description: 'What becomes of a call that it is true of; the strictest rule counts.' }),
@@ -33,7 +31,6 @@ export const Approval = Type.Union([
 export const policyFields = { policy: Type.Optional(Policy), approval: Type.Optional(Approval) }
 
 const Named = Type.Object({ $schema: Type.Optional(Type.String()), policy: Policy }, { additionalProperties: false })
-/** The policy file. */
 export const PolicyFile = Type.Union([Policy, Named])
 
 /** The rules of a checked entry: one that always needs an approval has a rule that is always true. */

@@ -10,7 +10,6 @@ import type { ArgumentType } from './argument-types.ts'
  * with; and `matches` runs on RE2's engine, in linear time, as CEL has it.
  */
 
-/** What an expression is about. */
 export interface PolicyInput {
   args: Record<string, unknown>
   key: { name: string, role: string, permissions: readonly string[] }

@@ -10,7 +10,6 @@ interface CompiledRule { rule: PolicyRule, expression: Expression }
 /** How a call must be approved before it runs. */
 export type HoldTerms = Omit<Hold, 'digest' | 'parts'>
 
-/** What rules say of a call. */
 export type Verdict = { kind: 'allow' } | { kind: 'deny', error: CallError & { code: 'POLICY_DENIED', details?: Record<string, unknown> } } | { kind: 'hold', terms: HoldTerms }
 
 /** Steps that the rules on one call may take: some 20 ms. */

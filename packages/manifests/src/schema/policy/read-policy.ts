@@ -11,7 +11,6 @@ import { expressionFault, loadCel } from './expression.ts'
 
 const fix = 'Correct the expression; docs/approvals.md says what it can be about. Numbers are doubles: in a list write 5.0.'
 
-/** What is wrong with the rules of an entry, for a tool with these parameters. */
 export async function policyRemarks (rules: readonly PolicyRule[], parameters: JsonSchema, path: DocumentPath): Promise<Remark[]> {
   return rules.length === 0 ? [] : await remarks(rules, argumentTypes(parameters), [...path, 'policy'])
 }
@@ -22,7 +21,6 @@ export interface PolicyReading {
   findings: Finding[]
 }
 
-/** Reads the policy file, whose rules are about the calls of all tools. */
 export async function readPolicyFile (file: string): Promise<PolicyReading> {
   const fault = (message: string, fix: string, path: DocumentPath = []): PolicyReading => (
     { rules: [], findings: [{ severity: 'error', whole: true, file, rule: 'policy/rule', path, message, fix }] }

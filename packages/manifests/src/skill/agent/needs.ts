@@ -8,7 +8,6 @@ export interface SkillNeeds {
   programs: string[]
   /** Modules of Python, as they are imported. */
   python: string[]
-  /** Packages of Node. */
   node: string[]
 }
 

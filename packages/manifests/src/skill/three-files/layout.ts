@@ -24,7 +24,6 @@ export async function mixedFormFault (directory: string, toolsText: string): Pro
   })
 }
 
-/** Whether a directory holds versions of a skill, one of which is active. */
 export async function hasVersions (directory: string): Promise<boolean> {
   return await isThere(join(directory, 'active')) && await isThere(join(directory, 'versions'))
 }

@@ -25,7 +25,6 @@ export interface SkillToolsSource {
   everyFault: boolean
 }
 
-/** An execution and its place in the list. */
 type PlacedExecution = Execution & { at: number }
 
 /**

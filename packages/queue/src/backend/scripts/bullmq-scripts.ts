@@ -7,7 +7,6 @@ export interface BullmqScript {
   keys: number
 }
 
-/** BullMQ's script of this name. */
 export function bullmqScript (name: string): BullmqScript {
   const scripts: unknown = load('bullmq/dist/cjs/scripts/index.js')
   const script = isRecord(scripts) ? scripts[name] : undefined

@@ -6,7 +6,6 @@ import { type Redis, jobLogKey, serverTime, asRedisError, RedisFullError } from 
 import { publishJobChange } from './job-change.ts'
 import { outputSec, type Retention } from '../retention.ts'
 
-/** A line for a job's log. */
 export interface LogLine {
   level: LogLevel
   /** Longer ones are cut at 4,096 UTF-16 units. */

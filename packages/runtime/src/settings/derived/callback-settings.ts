@@ -2,7 +2,6 @@ import { AddressRefusedError, createPublicCheck, literalAddress } from '../../ou
 import { isListedHost, plainHost } from '../../outgoing/hosts.ts'
 import type { Settings } from '../settings.ts'
 
-/** Which hosts may be called back. */
 export interface CallbackPolicy {
   /** Host names; each stands for its subdomains too, and `*` for all. */
   allowlist: readonly string[]
@@ -11,12 +10,10 @@ export interface CallbackPolicy {
   allowPrivate: boolean
 }
 
-/** How callbacks are sent. */
 export interface Callbacks {
   policy: CallbackPolicy
   /** What they are signed with. */
   secret: string
-  /** How often one is sent before it is given up. */
   attempts: number
 }
 

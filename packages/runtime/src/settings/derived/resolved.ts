@@ -57,7 +57,6 @@ export function tokensOf (settings: Settings): TokenSettings | undefined {
 /** Limits of a tenant, or of a key without one. */
 export type LimitOf = (tenant: string | undefined) => number
 
-/** The limits in force. */
 export function ownerLimitsOf (
   { TENANT_LIMITS_JSON: tenants, MAX_JOBS_PER_KEY: maxJobs, RATE_LIMIT_PER_MINUTE: ratePerMinute }: Settings
 ): { maxJobs: LimitOf, ratePerMinute: LimitOf, isRateLimited: boolean, maxRunning: LimitOf, maxSessionBytes: LimitOf } {
@@ -169,7 +168,6 @@ function webSearchOf ({ WEB_SEARCH_PROVIDER: provider, WEB_SEARCH_BRAVE_KEY: bra
   return { provider, ...(braveKey === undefined ? {} : { braveKey }), ...(searxngUrl === undefined ? {} : { searxngUrl }) }
 }
 
-/** How long finished jobs are kept, and how many of each queue. */
 export function retentionOf (settings: Settings): { ageSec: number, count: number } {
   return { ageSec: settings.JOB_RETENTION_SEC, count: settings.JOB_RETENTION_COUNT }
 }

@@ -5,7 +5,6 @@ import { within } from '@toolyard/runtime'
 const idleMs = 100
 const boundMs = 1_000
 
-/** Fulfilled when a stream is closed. */
 export async function closing (stream: Readable): Promise<true> {
   return await new Promise(resolve => { stream.once('close', () => { resolve(true) }) })
 }

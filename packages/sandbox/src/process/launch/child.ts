@@ -35,7 +35,6 @@ export function childEnding (code: number | null, signal: NodeJS.Signals | null)
   return signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
 }
 
-/** What the helper is to start. */
 export interface LaunchRequest {
   plan: ProcessPlan
   /** What it reads from stdin, until EOF; undefined: what is written to the child's `stdin`. */
@@ -52,7 +51,6 @@ export interface LaunchRequest {
   interrupted?: Promise<Interruption> | undefined
 }
 
-/** Starts boxes. */
 export interface Launcher {
   /** Rejects with an error whose `code` says why the process could not be started. */
   launch (request: LaunchRequest): Promise<Child>

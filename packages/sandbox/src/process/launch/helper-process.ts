@@ -20,7 +20,6 @@ const patienceSec = 10
 export const closeMs = 2_000
 const lost: ChildEnding = { kind: 'abort', reason: helperLost }
 
-/** A process that the helper started. */
 export interface Launched {
   pid: number
   /** A code that says why it couldn't be bounded: it is to be ended. */
@@ -45,7 +44,6 @@ export interface HelperPlace {
   }
 }
 
-/** A running helper. */
 export interface HelperProcess {
   /**
    * Rejects with an error that has a `code`: `HELPER_LOST` when the helper was not asked, `HELPER_DIED` when it ended before

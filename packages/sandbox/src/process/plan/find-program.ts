@@ -21,7 +21,6 @@ export async function askProgram (program: string, args: readonly string[], env:
   })
 }
 
-/** Whether a path leads to a file that may be executed. */
 export function isProgram (file: string): boolean {
   try {
     accessSync(file, constants.X_OK)

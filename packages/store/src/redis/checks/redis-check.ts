@@ -11,7 +11,6 @@ export interface RedisReport {
   version: string
   /** Settings under which jobs or promises get lost: Toolyard refuses to work on them. */
   unsafe: string[]
-  /** What is worth a warning. */
   doubtful: string[]
 }
 
@@ -29,7 +28,6 @@ export async function checkRedis (redis: Redis): Promise<RedisReport> {
   }
 }
 
-/** Tells the log what was found. */
 export function reportRedis ({ version, unsafe, doubtful }: RedisReport, logger: Logger): void {
   if (unsafe.length > 0) logger.error({ version, unsafe, doubtful }, `Redis is not safe for jobs: ${[...unsafe, ...doubtful].join('; ')}`)
   else if (doubtful.length > 0) logger.warn({ version, doubtful }, `Redis could be set up better: ${doubtful.join('; ')}`)

@@ -18,7 +18,6 @@ export interface EachCall {
   after?: string
 }
 
-/** What one command runs. */
 export interface ScriptRun {
   script: BatchedScript
   /** Where a connection waits for replicas, at most 50. */
@@ -154,7 +153,6 @@ export class BatchedScript {
     void command.apply(pipeline, this.#argsOf(calls, shared))
   }
 
-  /** Makes the script known to a connection. */
   define (redis: Redis): void {
     if (commandsOf(redis)[this.#command] === undefined) redis.defineCommand(this.#command, { lua: this.#lua })
   }

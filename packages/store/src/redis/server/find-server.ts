@@ -1,6 +1,5 @@
 import { programPaths, runProgram } from '@toolyard/runtime/install'
 
-/** A server program of Redis or Valkey. */
 export interface RedisBinary {
   /** Absolute path. */
   path: string

@@ -8,7 +8,6 @@ import { RedisServerError } from './server-error.ts'
 import { reserveSocket } from './socket-path.ts'
 
 export interface RedisServerOptions {
-  /** Absolute path of the server program. */
   binary: string
   /** Holds the data and the socket; made when missing, closed to other users. One server at a time: the caller sees to that. */
   dir: string

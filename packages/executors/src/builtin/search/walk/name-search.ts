@@ -17,7 +17,6 @@ export function searchNames (task: SearchTask, query: string): SearchAnswer<Name
   }
 }
 
-/** The walk that a task asks for. */
 export function createWalk (task: SearchTask, service: ServiceFiles): TreeWalk {
   const { base, includeHidden, includeIgnored, after, until } = task
   const scope = includeIgnored ? undefined : scopeAbove(rulesAbove(task, service), base)

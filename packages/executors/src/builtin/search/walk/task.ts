@@ -28,7 +28,6 @@ export interface LineQuery {
   query: string
   regex: boolean
   caseSensitive: boolean
-  /** Lines before and after each match. */
   contextLines: number
 }
 
@@ -65,7 +64,6 @@ export interface ContentResult {
   after?: string[]
 }
 
-/** What a search thread answers. */
 export interface SearchAnswer<Result> {
   /** At most `limit`. */
   results: Result[]

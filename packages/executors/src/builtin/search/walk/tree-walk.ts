@@ -44,7 +44,6 @@ interface WalkPlace {
 /** Levels below the base; each keeps a descriptor open. */
 const maxDepth = 256
 
-/** The path of an entry of an open directory. */
 export function openPath ({ fd, absolute }: Pick<OpenDirectory, 'fd' | 'absolute'>, name: string): string | Buffer {
   return entryPath({ handle: { fd }, absolute }, name)
 }
@@ -70,11 +69,9 @@ export function openChild (parent: OpenDirectory, name: string, service: Service
  * since it waits for the disk. Links are entries, but never followed; directories that can't be read are left out.
  */
 export class TreeWalk {
-  /** Entries looked at so far. */
   scanned = 0
   /** Whether `isOver` ended it. */
   ended = false
-  /** The entry that was looked at last. */
   last: string | undefined
   readonly #options: TreeWalkOptions
 

@@ -1,4 +1,3 @@
-/** One hit of a web search. */
 export interface WebResult {
   title: string
   url: string
