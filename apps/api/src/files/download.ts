@@ -1,13 +1,20 @@
 import { HttpError, type FileList, type FileQuery } from '@toolyard/contract'
-import { atPlace, entryAt, entryKind, inDirectory, mediaTypeOf, openFile, pageOfNames, type Descriptor, type Place } from '@toolyard/workspace'
+import {
+  atPlace, entryAt, entryKind, inDirectory, mediaTypeOf, openFile, pageOfNames, type Descriptor, type Place
+} from '@toolyard/workspace'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createReadStream, fstatSync } from 'node:fs'
 import { namesTag } from '../plugins/entity-tag.ts'
-import { readRange } from './byte-range.ts'
 import { isSameRange, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
 import type { FileSpace } from './file-space.ts'
 import { dispositionOf } from './disposition.ts'
+
+/** The bytes of a file from `start` up to `end`, that one among them. */
+interface ByteRange {
+  start: number
+  end: number
+}
 
 /** Bytes of a file that are read at once. */
 const pieceBytes = 262_144
@@ -93,4 +100,18 @@ function sendFile (
   } finally {
     if (!isStreamed) handle.close()
   }
+}
+
+/**
+ * Reads a `Range` header. One that isn't understood is left out, as is one of several ranges: the whole file is the answer.
+ *
+ * @returns undefined for the whole file, `none` when it has no such bytes.
+ */
+function readRange (header: string | undefined, size: number): ByteRange | 'none' | undefined {
+  const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? []
+  if (from === '' && to === '') return undefined
+  if (from === '') return Number(to) === 0 || size === 0 ? 'none' : { start: Math.max(0, size - Number(to)), end: size - 1 }
+  if (to !== '' && Number(to) < Number(from)) return undefined
+  if (Number(from) >= size) return 'none'
+  return { start: Number(from), end: to === '' ? size - 1 : Math.min(Number(to), size - 1) }
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
+import { join, dirname } from 'node:path'
+import { loadEnvFile, readSettings, type Settings, bundledSamples } from '@toolyard/runtime'
 import { makeApiKey } from './api-key.ts'
-import { provideWorkspace } from './sample-workspace.ts'
+import { cp, mkdir, rename, rm, stat } from 'node:fs/promises'
 
 /** What a first start leaves behind for the next ones. */
 export interface Configuration {
@@ -33,4 +33,20 @@ export async function configure (directory: string, env: NodeJS.ProcessEnv): Pro
   const settings = readSettings(env)
   await provideWorkspace(settings.WORKSPACE_DIR)
   return { settings, newKey, foundManifest }
+}
+
+/** Fills `directory` with a copy of the sample workspace when it doesn't exist. Returns whether it did. */
+async function provideWorkspace (directory: string): Promise<boolean> {
+  if (await exists(directory)) return false
+  await mkdir(dirname(directory), { recursive: true })
+  // Copied beside it first: half a copy would pass for a workspace at the next start.
+  const draft = `${directory}.${process.pid}.tmp`
+  await rm(draft, { recursive: true, force: true })
+  await cp(bundledSamples('workspace'), draft, { recursive: true })
+  await rename(draft, directory)
+  return true
+}
+
+async function exists (path: string): Promise<boolean> {
+  return await stat(path).then(() => true, (error: NodeJS.ErrnoException) => error.code !== 'ENOENT')
 }

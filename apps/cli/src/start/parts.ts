@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { findRedisTarget, sampleManifests, serveStatus, type Settings } from '@toolyard/runtime'
-import { extraGraceMs, type ChildOptions, type ReadyChild } from '../supervision/child.ts'
-import { supervise, type SupervisorOptions } from '../supervision/supervisor.ts'
+import { extraGraceMs, type ChildOptions, type ReadyChild, launchChild } from '../supervision/child.ts'
+import { supervise, type SupervisorOptions, type Service } from '../supervision/supervisor.ts'
 import { startWorkers } from '../supervision/workers.ts'
 import type { Entries } from './entries.ts'
 import { LogFile } from './log-file.ts'
-import { childService, redisService } from './services.ts'
+import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/store/server'
+import { print } from '../terminal/terminal.ts'
 
 export interface PartsOptions extends SupervisorOptions {
   directory: string
@@ -59,4 +60,14 @@ function childOptions (name: string, entry: string, env: NodeJS.ProcessEnv, opti
   const log = new LogFile(join(directory, `.toolyard/logs/${name}.log`))
   const graceMs = (settings.SHUTDOWN_GRACE_SEC + Number(env['SHUTDOWN_DELAY_SEC'] ?? 0)) * 1_000 + extraGraceMs
   return { entry, directory, env, log, warn, force, graceMs }
+}
+
+/** The embedded Redis, with its data in `dir`; installs a server program when there is none. */
+async function redisService (dir: string, env: NodeJS.ProcessEnv): Promise<Service<RedisServer>> {
+  const { path } = await ensureRedisServer({ env, say: print })
+  return { name: 'redis', launch: () => startRedisServer({ binary: path, dir, aof: true }) }
+}
+
+function childService (options: ChildOptions): Service<ReadyChild> {
+  return { name: options.name, launch: signal => launchChild(options, signal) }
 }

@@ -1,16 +1,19 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { findRedisTarget, settingWarnings, sharedAbort } from '@toolyard/runtime'
+import { findRedisTarget, settingWarnings, sharedAbort, listenFailure, type ListenPlace, type Settings } from '@toolyard/runtime'
 import { ensureBubblewrap } from '@toolyard/runtime/install'
 import { claim } from './claim.ts'
 import { configure } from './configuration.ts'
 import { greet } from './greeting.ts'
 import { redisDirectory, startParts, type StopSteps } from './parts.ts'
-import { checkPorts } from './port.ts'
 import { findEntries, type Entries } from './entries.ts'
 import { catchStopSignals, type StopSignals } from '../supervision/stop-signals.ts'
 import { defaultBackoff, type Backoff } from '../supervision/supervisor.ts'
 import { complain, print } from '../terminal/terminal.ts'
+import { createServer } from 'node:net'
+import { StartError } from '../supervision/start-error.ts'
+
+const lastPort = 65_535
 
 /** Where `start` runs and what it starts. */
 export interface StartOptions {
@@ -74,4 +77,28 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   } finally {
     end.abort()
   }
+}
+
+/**
+ * Finds out early whether the addresses are free, while nothing has been started yet.
+ *
+ * @throws StartError with the remedy when one isn't.
+ */
+async function checkPorts ({ HOST: host, PORT: port, METRICS_PORT: metrics = 0 }: Settings): Promise<void> {
+  await checkPort(host, port, 'PORT')
+  if (metrics === 0) return
+  const ports = [metrics, metrics + 1]
+  if (ports.includes(port) || metrics === lastPort) {
+    throw new StartError(`METRICS_PORT=${metrics} takes the ports ${ports.join(' and ')}, the second for the workers, and PORT is ${port}: choose another METRICS_PORT, such as ${port + 1}`)
+  }
+  for (const each of ports) await checkPort(host, each, 'METRICS_PORT')
+}
+
+function checkPort (host: string, port: number, setting: ListenPlace['setting']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const place = { host, port, setting, command: 'toolyard start' }
+    const server = createServer()
+    server.once('error', error => { reject(new StartError(listenFailure(error, place).message)) })
+    server.listen({ host, port, exclusive: true }, () => { server.close(() => { resolve() }) })
+  })
 }

@@ -1,5 +1,5 @@
 import { pathSegment, type JobView } from '@toolyard/client'
-import type { ToolView } from '@toolyard/contract'
+import type { ToolView, Statistics } from '@toolyard/contract'
 import type { ComponentChildren, VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
@@ -10,8 +10,12 @@ import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { CallForm } from './call-form.tsx'
 import { Findings, ToolState } from './list.tsx'
-import { Usage } from './usage.tsx'
 import { programFault } from '../parts/program-fault.ts'
+import { StatisticsCharts } from '../overview/statistics-charts.tsx'
+import { duration } from '../parts/times.ts'
+
+/** How often they are read again, in milliseconds. */
+const everyMs = 15_000
 
 /** What each permission opens in the sandbox; docs/security.md has the table. */
 const opened: Readonly<Record<string, string>> = {
@@ -106,5 +110,26 @@ function Facts ({ tool }: { tool: ToolView }): VNode {
         </section>
       )}
     </>
+  )
+}
+
+function Usage ({ tool }: { tool: string }): VNode {
+  const { api } = useAccess()
+  const search = String(new URLSearchParams({ minutes: '1440', tool }))
+  const { data } = useLoad(search, async signal => await api.ask<Statistics>(`/v1/stats?${search}`, { signal }), everyMs)
+  const entry = data?.tools.find(({ name }) => name === tool)
+  return (
+    <section class='card usage'>
+      <h2>The last 24 hours</h2>
+      {data !== undefined && entry === undefined && <p class='soft'>No call of it ended in this time.</p>}
+      {entry !== undefined && (
+        <p>
+          {entry.calls.toLocaleString('en')} {entry.calls === 1 ? 'call' : 'calls'},{' '}
+          <a href={hrefOf(['jobs'], { tool, status: 'failed' })}>{entry.errors.toLocaleString('en')} {entry.errors === 1 ? 'error' : 'errors'}</a>
+          {entry.running_ms.p95 !== null && <>; 95 % ran for less than {duration(entry.running_ms.p95)}</>}
+        </p>
+      )}
+      {entry !== undefined && <StatisticsCharts statistics={data} now={undefined} />}
+    </section>
   )
 }

@@ -2,7 +2,7 @@ import { asError, callbackHeaders, errorCode, writeJson } from '@toolyard/contra
 import type { CallbackAttempt, CallbackOutcome } from '@toolyard/queue'
 import { createCallbackCheck, type CallbackPolicy } from '@toolyard/runtime'
 import { AddressRefusedError, openConnections, startTimeLimit, type Lookup } from '@toolyard/runtime/outgoing'
-import { signCallback } from './signature.ts'
+import { createHmac } from 'node:crypto'
 
 export interface CallbackSenderOptions {
   policy: CallbackPolicy
@@ -66,4 +66,13 @@ function failure (error: unknown, timedOut: string | undefined): CallbackOutcome
   const refusal = [error, cause].find(each => each instanceof AddressRefusedError)
   if (refusal !== undefined) return { kind: 'refused', reason: refusal.message }
   return { kind: 'failed', reason: timedOut ?? errorCode(error) ?? name }
+}
+
+/**
+ * The signature of a callback: `v1=` and the hex HMAC-SHA256 over `<timestamp>.<body>`.
+ *
+ * @param timestamp seconds since 1970, in decimal digits.
+ */
+function signCallback (secret: string, timestamp: string, body: string): string {
+  return `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`
 }

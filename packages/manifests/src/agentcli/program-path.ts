@@ -1,6 +1,5 @@
 import { extname, isAbsolute, join } from 'node:path'
 import { ManifestFault } from '../finding/finding.ts'
-import { cleanPath } from './clean-path.ts'
 import { goQuote } from '../finding/go-quote.ts'
 
 const binFix = 'Put the program below tools/bin beside the manifest and write ./tools/bin/NAME, or use an absolute path.'
@@ -35,4 +34,21 @@ function outsideBin (raw: string, slashed: string, clean: string): ManifestFault
   }
   const normalized = clean === 'tools' || clean.startsWith('tools/') ? `./${clean}` : clean
   return new ManifestFault('A35', `command[0] escapes ./tools/bin after normalization (got ${goQuote(raw)} -> ${goQuote(normalized)})`, { fix: binFix })
+}
+
+/**
+ * The shortest equal path, by Go's `path.Clean`: no empty, `.` or inner `..` elements, no slash at the end, `.` for
+ * nothing. Purely lexical. Node's `path.posix.normalize` differs: it keeps a slash at the end.
+ */
+function cleanPath (path: string): string {
+  const rooted = path.startsWith('/')
+  const elements: string[] = []
+  for (const element of path.split('/')) {
+    if (element === '' || element === '.') continue
+    if (element !== '..') elements.push(element)
+    else if (elements.length > 0 && elements.at(-1) !== '..') elements.pop()
+    else if (!rooted) elements.push('..')
+  }
+  const clean = elements.join('/')
+  return rooted ? `/${clean}` : clean || '.'
 }

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, rename, copyFile, readlink, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
-import { openTopDirectory } from '../walk/directory.ts'
+import { openTopDirectory, entryPath, openDirectory, type Directory } from '../walk/directory.ts'
 import { giveOwnerRightsAt } from '../walk/owner-rights.ts'
-import { copyTree } from './copy-tree.ts'
+import { constants, lstatSync } from 'node:fs'
+import { readEntries } from '../walk/entries.ts'
+
+/** Entries of a directory that are in memory at a time. */
+const bufferSize = 64
 
 /*
  * The directories of sessions, by id, in one directory that all workers share. `.making` has what is being copied from a
@@ -102,4 +106,30 @@ function unlessThere (error: unknown): void {
 
 function unlessGone (error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT') throw error
+}
+
+/** Copies what is in a directory to an empty one: files, directories and links as they are, with their permissions. */
+async function copyTree (from: Directory, to: Directory): Promise<void> {
+  for await (const { name, dirent } of readEntries(from, bufferSize)) {
+    const [source, target] = [entryPath(from, name), entryPath(to, name)]
+    if (dirent.isDirectory()) await copyDirectory(from, to, name)
+    else if (dirent.isFile()) await copyFile(source, target, constants.COPYFILE_EXCL)
+    else if (dirent.isSymbolicLink()) await symlink(await readlink(source, 'buffer'), target)
+  }
+}
+
+async function copyDirectory (from: Directory, to: Directory, name: string): Promise<void> {
+  const source = openDirectory(from, name)
+  try {
+    await mkdir(entryPath(to, name))
+    const target = openDirectory(to, name)
+    try {
+      await copyTree(source, target)
+    } finally {
+      target.handle.close()
+    }
+    await chmod(entryPath(to, name), lstatSync(entryPath(from, name)).mode & 0o7777)
+  } finally {
+    source.handle.close()
+  }
 }

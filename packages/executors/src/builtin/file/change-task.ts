@@ -4,7 +4,12 @@ import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { readChange } from './change.ts'
 import { unifiedDiff } from './diff.ts'
-import { previews } from './preview.ts'
+import { decodePrefix, firstChars } from '../../run/utf8.ts'
+
+/** UTF-16 units of one preview, and bytes before the change that it begins with. */
+const previewChars = 400
+
+const leadBytes = 80
 
 /** A change to work out: plain data, for a thread. */
 export interface ChangeTask {
@@ -80,4 +85,24 @@ function checkExpected (expected: unknown, actual: string | null): void {
 
 function sha256 (content: Buffer): string {
   return createHash('sha256').update(content).digest('hex')
+}
+
+/** The place where two contents begin to differ, in both of them; the start when they are equal. */
+function previews (before: Buffer, after: Buffer): { preview_before: string, preview_after: string } {
+  const start = Math.max(0, firstDifference(before, after) - leadBytes)
+  return { preview_before: preview(before, start), preview_after: preview(after, start) }
+}
+
+function firstDifference (before: Buffer, after: Buffer): number {
+  if (before.equals(after)) return 0
+  const length = Math.min(before.length, after.length)
+  let at = 0
+  while (at < length && before[at] === after[at]) at += 1
+  return at
+}
+
+function preview (content: Buffer, start: number): string {
+  let from = start
+  while (from > 0 && ((content[from] ?? 0) & 0xc0) === 0x80) from -= 1
+  return firstChars(decodePrefix(content.subarray(from, from + previewChars * 4)).text, previewChars)
 }

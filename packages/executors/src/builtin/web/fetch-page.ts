@@ -1,4 +1,6 @@
-import { AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit } from '@toolyard/runtime/outgoing'
+import {
+  AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit, isListedHost, plainHost
+} from '@toolyard/runtime/outgoing'
 import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
 import { errorCode, thrownAs } from '@toolyard/contract/terms'
@@ -9,8 +11,13 @@ import { bufferOf, movable, type Threads } from '@toolyard/runtime/threads'
 import { readBounded, type BoundedBody } from '../../http/answer/bounded-body.ts'
 import { decodedBody, EncodingError } from '../../http/answer/decoded-body.ts'
 import { header, redirectTarget } from '../../http/answer/response-head.ts'
-import { allowedUrl, type UrlPolicy } from './url-policy.ts'
 import { pageAnswer, shortPage, type PageTask } from './web-task.ts'
+
+interface UrlPolicy {
+  /** Host names; each includes its subdomains, and `*` means all. */
+  allowlist: readonly string[]
+  allowHttp: boolean
+}
 
 export interface FetchPolicy extends ConnectionOptions, UrlPolicy {}
 
@@ -96,4 +103,22 @@ function fetchFailure (error: unknown, context: BuiltinContext, limit: TimeLimit
   if (limit.passed) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)
   const code = errorCode(error)
   return code === undefined || isShortage(error) ? error : new BuiltinFailure(`data.fetch failed: ${code}`)
+}
+
+/**
+ * A URL that may be fetched.
+ *
+ * @throws BuiltinFailure `url is required`, `url must be valid absolute URL`, `only https:// URLs are allowed` or
+ * `domain not allowlisted: H`.
+ */
+function allowedUrl (text: string, { allowlist, allowHttp }: UrlPolicy): URL {
+  if (text === '') throw new BuiltinFailure('url is required')
+  if (!URL.canParse(text)) throw new BuiltinFailure('url must be valid absolute URL')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
+    throw new BuiltinFailure(allowHttp ? 'only https:// and http:// URLs are allowed' : 'only https:// URLs are allowed', 'NOT_ALLOWED')
+  }
+  if (url.username !== '' || url.password !== '') throw new BuiltinFailure('url must not hold a user name or password')
+  if (!isListedHost(allowlist, url.hostname)) throw new BuiltinFailure(`domain not allowlisted: ${plainHost(url.hostname)}`, 'NOT_ALLOWED')
+  return url
 }

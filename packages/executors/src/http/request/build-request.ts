@@ -1,12 +1,17 @@
 import { around, withNumbers, WrittenNumber, writeJson, writtenLike } from '@toolyard/contract/terms'
-import type { HttpHeader, HttpRun } from '@toolyard/manifests'
+import type { HttpHeader, HttpRun, HttpQueryField } from '@toolyard/manifests'
 import { isHeaderText } from '../../run/header-secret.ts'
 import type { TraceFields } from '../../run/trace-fields.ts'
-import { argumentOf, argumentText, encoded, invalid } from './argument-text.ts'
-import { expandPath } from './path.ts'
-import { queryParts } from './query.ts'
+import { argumentOf, argumentText, encoded, invalid, requireFewValues } from './argument-text.ts'
 import { RequestFault } from './request-fault.ts'
 import { SettingValues } from './setting-values.ts'
+
+/** Levels of objects in one argument. */
+const mostLevels = 20
+
+/** What has no place in a path: control characters, which servers read as they like. */
+// eslint-disable-next-line no-control-regex
+const control = /[\u0000-\u001f\u007f]/
 
 export interface BuiltRequest {
   method: HttpRun['method']
@@ -116,4 +121,59 @@ function formText (value: unknown, argument: string): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof WrittenNumber) throw invalid(argument, 'must be an object, whose fields make the form')
   return Object.entries(value).filter(([, item]) => item !== null && item !== undefined)
     .flatMap(([name, item]) => queryParts(item, { name, argument: argument === '' ? name : argument, style: 'repeat' })).join('&')
+}
+
+/**
+ * The path with its arguments. Each is a part of its segment, whatever it contains: it adds none, takes
+ * none away, and begins no query. Some servers decode `%2F` before they look at `..`, so an argument holds no such step
+ * either.
+ *
+ * @throws RequestFault for an argument that is missing, empty, or can't be a part of one segment.
+ */
+function expandPath (path: HttpRun['path'], args: Readonly<Record<string, unknown>>): string {
+  const expanded = path.map(part => typeof part === 'string' ? part : segmentPart(part.argument, args)).join('')
+  const [blamed = ''] = path.flatMap(part => typeof part === 'string' ? [] : [part.argument])
+  // The parser of URLs takes away what it reads as `.` and `..`, in every spelling.
+  if (new URL(`http://host${expanded}`).pathname !== expanded) throw invalid(blamed, 'makes a step such as .. of a part of the path')
+  return expanded
+}
+
+function segmentPart (name: string, args: Readonly<Record<string, unknown>>): string {
+  const value = argumentOf(args, name)
+  if (value === undefined) throw invalid(name, 'is missing: it is a part of the path')
+  const text = argumentText(value, name)
+  if (text === '') throw invalid(name, 'is empty: it is a part of the path')
+  if (control.test(text)) throw invalid(name, 'holds a control character, which has no place in a path')
+  if (text.split(/[/\\]/).some(step => step === '.' || step === '..')) throw invalid(name, 'holds a step such as .. of a path')
+  return encoded(text, name)
+}
+
+/** One argument in a query or a form, as `name=value` parts that are ready to be sent; none for an empty list. */
+function queryParts (value: unknown, { name, argument, style }: Extract<HttpQueryField, { argument: string }>): string[] {
+  const pair = (text: string): string => `${encoded(name, argument)}=${encoded(text, argument)}`
+  if (style === 'json') return [pair(writeJson(value))]
+  requireFewValues(value, argument)
+  if (Array.isArray(value)) {
+    const items = value.filter(item => item !== null)
+    if (style === 'deepObject') return objectParts(value, name, argument, 0)
+    if (style === 'repeat') return items.flatMap(item => isObject(item) ? objectParts(item, name, argument, 0) : [pair(argumentText(item, argument))])
+    if (items.length === 0) return []
+    const separator = { comma: ',', space: '%20', pipe: '|' }[style]
+    return [`${encoded(name, argument)}=${items.map(item => encoded(argumentText(item, argument), argument)).join(separator)}`]
+  }
+  if (isObject(value)) return objectParts(value, name, argument, 0)
+  return [pair(argumentText(value, argument))]
+}
+
+/** `name[key]=value`, however deep; a list has its places as keys. */
+function objectParts (value: object, name: string, argument: string, level: number): string[] {
+  return Object.entries(value).filter(([, item]) => item !== null && item !== undefined).flatMap(([key, item]) => {
+    const inner = `${name}[${key}]`
+    if (isObject(item) && level < mostLevels) return objectParts(item, inner, argument, level + 1)
+    return [`${encoded(inner, argument)}=${encoded(argumentText(item, argument), argument)}`]
+  })
+}
+
+function isObject (value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof WrittenNumber)
 }

@@ -7,10 +7,14 @@ import type { Failure } from '../../run/outcome.ts'
 import type { CallProcess } from '../call-processes.ts'
 import { runHelper, argumentTexts, type HelperHost } from './helper.ts'
 import { hintLines } from './hints.ts'
-import { truncated } from './truncate.ts'
+
+/** Lines that are looked at before others may have a turn. */
+const linesAtOnce = 20_000
+
+const numbered = /^(\d{1,15})\t/
 
 /** Characters of an output that hints are looked for in at once. */
-const atOnce = 1_048_576
+const charsAtOnce = 1_048_576
 
 export interface ShapeHost {
   helpers: HelperHost
@@ -35,7 +39,7 @@ export async function shaped (output: string, execution: SkillExecution, host: S
   const lines: string[] = []
   for (const hint of execution.hints) {
     lines.push(...hintLines([hint], text, host))
-    if (text.length > atOnce / 8) await turn()
+    if (text.length > charsAtOnce / 8) await turn()
   }
   if (lines.length > 0) text = [...text === '' ? [] : [withoutLineEnds(text)], ...lines].join('\n\n')
   if (execution.maxOutputLines !== undefined) text = await truncated(text, execution.maxOutputLines, execution.truncationHint)
@@ -70,4 +74,31 @@ export function withoutLineEnds (text: string): string {
   let end = text.length
   while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end--
   return text.slice(0, end)
+}
+
+/**
+ * The first lines of an output, and a notice of how many there are. Hints stay, whatever is left out. A line that begins with
+ * its number tells where to go on.
+ */
+async function truncated (output: string, most: number, template?: string): Promise<string> {
+  const kept: string[] = []
+  const hints: string[] = []
+  let total = 0
+  for (let at = 0; at < output.length;) {
+    const end = output.indexOf('\n', at)
+    const next = end === -1 ? output.length : end
+    total += 1
+    if (output.startsWith('hint:', at)) hints.push(output.slice(at, next))
+    else if (kept.length < most) kept.push(output.slice(at, next))
+    at = next + 1
+    if (total % linesAtOnce === 0) await turn()
+  }
+  const omitted = total - hints.length - kept.length
+  if (omitted === 0) return output
+  const last = numbered.exec(kept.at(-1) ?? '')?.[1]
+  const notice = (template ?? 'output truncated: {kept} of {total} lines shown; {omitted} lines omitted. Narrow your query path, pattern, or range to reduce results.')
+    .replace(/\{(kept|total|omitted|next_start)\}/g, (_, name: string) => (
+      String({ kept: kept.length, total, omitted, next_start: last === undefined ? kept.length + 1 : Number(last) + 1 }[name])
+    ))
+  return [kept.join('\n'), ...hints.length === 0 ? [] : ['', ...hints], '', `[${notice}]`].join('\n')
 }

@@ -3,7 +3,6 @@ import type * as re2js from 're2js'
 import { manifestLimits } from '../../tool/limits.ts'
 import { withoutNeedlessEscapes } from './escapes.ts'
 import { linearSyntax } from './linear-syntax.ts'
-import { nestedRepeats, placesOf } from './parts.ts'
 import { isPlainPattern } from './plain.ts'
 import { parsePattern, type PatternNode } from './syntax.ts'
 
@@ -93,5 +92,29 @@ function linearPattern (source: string, pattern: PatternNode): Pattern | undefin
     return { test: text => compiled.test(text), places: placesOf(pattern), toString: () => source }
   } catch {
     return undefined
+  }
+}
+
+/** How often the innermost part of a pattern is repeated by counts around it: 6 for `(a{2}){3}`, 1 for `(a*)*`. */
+function nestedRepeats (node: PatternNode): number {
+  const inner = children(node).reduce((most, child) => Math.max(most, nestedRepeats(child)), 1)
+  return node.type === 'quantifier' ? inner * Math.max(node.min, node.max ?? 1, 1) : inner
+}
+
+/** Places where a pattern takes a character, once its counts are written out: 7 for `a(bc){2,3}`, 2 for `a+b`. */
+function placesOf (node: PatternNode): number {
+  const inner = children(node)
+  if (inner.length === 0) return node.type === 'anchor' ? 0 : 1
+  const places = inner.reduce((sum, child) => sum + placesOf(child), 0)
+  return node.type === 'quantifier' ? places * Math.max(node.min, node.max ?? 1, 1) : places
+}
+
+function children (node: PatternNode): readonly PatternNode[] {
+  switch (node.type) {
+    case 'alternative':
+    case 'disjunction':
+    case 'group':
+    case 'quantifier': return node.body
+    default: return []
   }
 }

@@ -5,7 +5,6 @@ import { permissions as allPermissions } from '@toolyard/contract/terms'
 import { dirname } from 'node:path'
 import type { Skill, SkillSettings } from '../../layer/skill.ts'
 import type { SkillOptions } from '../tools/options.ts'
-import { allowedPrograms } from './allowed-tools.ts'
 
 /** What the tools of all skills together belong to; those of one skill belong to that. */
 export const skillsNamespace = 'skills'
@@ -123,4 +122,28 @@ function listOf (skills: readonly Skill[]): string {
 function cut (text: string, chars: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length <= chars ? line : `${line.slice(0, Math.max(0, chars - 1)).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+/**
+ * The programs that `allowed-tools` of a front matter leaves a skill: `Bash(git:*)` is the program git, `Bash` by itself any.
+ * Undefined without the field, and where it leaves any. It bounds what the operator allows, and allows nothing.
+ */
+function allowedPrograms (written: unknown): readonly string[] | undefined {
+  const entries = Array.isArray(written) ? written.filter(entry => typeof entry === 'string') : typeof written === 'string' ? toolsIn(written) : undefined
+  if (entries === undefined) return undefined
+  const programs = new Set<string>()
+  for (const entry of entries) {
+    const [, name = '', pattern] = /^\s*([\w*-]+)(?:\((.*)\))?\s*$/s.exec(entry) ?? []
+    if (name === '*') return undefined
+    if (!['bash', 'shell', 'skill_run'].includes(name.toLowerCase())) continue
+    const [program = ''] = (pattern ?? '*').trim().split(/[\s:]/)
+    if (program === '*' || program === '') return undefined
+    programs.add(program)
+  }
+  return [...programs]
+}
+
+/** Names stand apart by commas or blanks; what is in parentheses belongs to the name before. */
+function toolsIn (text: string): string[] {
+  return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []
 }

@@ -1,6 +1,10 @@
-import { parseDocument } from 'yaml'
+import { parseDocument, CST, Parser } from 'yaml'
 import { manifestLimits } from '../../tool/limits.ts'
-import { yamlDepth } from './yaml-depth.ts'
+
+interface Nested {
+  token: CST.Token
+  depth: number
+}
 
 /**
  * The value of a YAML text that was written by somebody else.
@@ -13,4 +17,26 @@ export function parseForeignYaml (yaml: string): unknown {
   const [error] = document.errors
   if (error !== undefined) throw error
   return document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
+}
+
+/**
+ * Levels of nesting in a YAML text, which need not be valid. Measured on the parser's tokens, which are made without
+ * recursion: making values of them is recursive, and a regular expression that V8 compiles near the end of the stack
+ * aborts the process, which no `catch` prevents.
+ */
+function yamlDepth (text: string): number {
+  const open: Nested[] = [...new Parser().parse(text)].map(token => ({ token, depth: 0 }))
+  let deepest = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const depth = next.depth + 1
+    deepest = Math.max(deepest, next.depth)
+    for (const token of innerTokens(next.token)) open.push({ token, depth })
+  }
+  return deepest
+}
+
+function innerTokens (token: CST.Token): CST.Token[] {
+  if (token.type === 'document') return token.value === undefined ? [] : [token.value]
+  if (!CST.isCollection(token)) return []
+  return token.items.flatMap(({ key, value }) => [key ?? [], value ?? []].flat())
 }

@@ -6,11 +6,11 @@ import { limitsOf } from '../../program/limit-fields.ts'
 import { readNetwork, type NetworkReading } from '../../program/network.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import type { Tool } from '../../tool/tool.ts'
-import { skillArg } from './arg-mapping.ts'
 import { checkPair, mappingRemarks } from './execution-check.ts'
 import type { SkillOptions } from './options.ts'
 import { createProgramCheck } from './program-check.ts'
-import type { Execution, ToolDeclaration, ToolsFile } from './tools-file.ts'
+import type { Execution, ToolDeclaration, ToolsFile, ArgMapping, ResolveCommand } from './tools-file.ts'
+import type { SkillArg, SkillResolver } from '../../tool/skill-run.ts'
 
 /** A `tools.json` and what its tools are made with. */
 export interface SkillToolsSource {
@@ -112,4 +112,33 @@ function skillTool (
     source: { format: 'skill', file, index },
     run: { kind: 'skill', directory, binary, ...execution.sha256 != null && { sha256: execution.sha256.toLowerCase() }, subcommand, args: args.map(skillArg), allowlist, allowScripts: options.allowScripts }
   }
+}
+
+/** One entry of `args` with its defaults: kind positional, the flag named like the parameter. */
+function skillArg (mapping: ArgMapping): SkillArg {
+  const { param, kind = 'positional' } = mapping
+  if (kind === 'flagifboolean') {
+    const { flagIfTrue, flagIfFalse } = mapping
+    return { kind, param, ...present({ flagIfTrue, flagIfFalse }) }
+  }
+  const value = {
+    param,
+    normalizeNewlines: mapping.normalizeNewlines ?? false,
+    // A flag takes the element behind it as its value, whatever that starts with.
+    allowDash: mapping.allowDash ?? kind === 'flag',
+    ...mapping.resolveCommand != null && { resolver: skillResolver(mapping.resolveCommand) }
+  }
+  return kind === 'flag' ? { kind, ...value, flag: mapping.flag ?? param } : { kind, ...value }
+}
+
+function skillResolver ({ script, binary, subcommand, sha256, args = [] }: ResolveCommand): SkillResolver {
+  return { ...present({ script, binary, subcommand, sha256: sha256?.toLowerCase() }), args }
+}
+
+/** The fields that have a text: for this format, null and absent are the same. */
+function present<Key extends string> (fields: Record<Key, string | null | undefined>): Partial<Record<Key, string>> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The names are those of the fields.
+  return Object.fromEntries(
+    Object.entries<string | null | undefined>(fields).filter(([, text]) => text != null)
+  ) as Partial<Record<Key, string>>
 }

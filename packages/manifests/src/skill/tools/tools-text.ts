@@ -1,11 +1,19 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, nearName } from '@toolyard/contract/terms'
 import { Pointer } from 'typebox/schema'
 import { duplicateKeys } from '../../document/duplicate-keys.ts'
 import { ManifestFault, type DocumentPath, type FaultPlace } from '../../finding/finding.ts'
 import { parseManifest, refuseDeep } from '../../document/manifest-file.ts'
-import { unknownFieldFix, unknownKindFix } from './unknown-fields.ts'
 import { shapeFaults, type ShapeFault } from './shape.ts'
 import { ToolsFile } from './tools-file.ts'
+
+/** Fields and kinds of the form with three files. */
+const ofThreeFiles = new Set([
+  'readPath', 'writePath', 'unsafePath', 'denyPattern', 'denyAlwaysResolve', 'denyResolveCommand', 'optional', 'absentDefault', 'split', 'value',
+  'subcommandOverride', 'disambiguateAfterSkippedPositionals', 'successExitCodes', 'postProcess', 'sideRead', 'hintConditions', 'maxOutputLines',
+  'truncationHint', 'binaryWrapper', 'condition', 'paramCondition', 'stdin', 'workingdir', 'tempfile', 'literal'
+])
+
+const fix = 'It is of the form with three files: make tools.json the list of the tools, and put allowlist.json and execution.json beside it (docs/skills.md).'
 
 /** A `tools.json` after reading. */
 export interface ToolsReading {
@@ -48,4 +56,19 @@ function faultPlace (pointer: string, value: unknown): FaultPlace {
   const entry: unknown = Array.isArray(entries) ? entries[index] : undefined
   const tool = isRecord(entry) ? entry[list === 'tools' ? 'name' : 'tool'] : undefined
   return { path, ...list === 'tools' && { index }, ...typeof tool === 'string' && { tool } }
+}
+
+/** What to do about a field that the format doesn't have. */
+function unknownFieldFix (name: string, known: readonly string[]): string {
+  if (ofThreeFiles.has(name)) return fix
+  const near = nearName(name, known)
+  return near === undefined ? 'Remove the field, or correct its name: names are camelCase.' : `Write ${near}.`
+}
+
+/** What to do about a kind of argument that the format doesn't have. */
+function unknownKindFix (kind: unknown, known: readonly string[]): string {
+  if (typeof kind !== 'string') return 'Leave kind out, or name one.'
+  if (ofThreeFiles.has(kind)) return fix
+  const near = nearName(kind, known)
+  return near === undefined ? `Write one of ${known.join(', ')}.` : `Write ${near}.`
 }

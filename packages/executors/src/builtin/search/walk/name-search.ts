@@ -1,9 +1,9 @@
-import { ServiceFiles, openWorkspace, walkAtOnce, walkWay, type Workspace } from '@toolyard/workspace'
+import { ServiceFiles, openWorkspace, walkAtOnce, walkWay, type Workspace, isServiceName } from '@toolyard/workspace'
 import { createGlob } from './glob.ts'
-import { scopeAbove } from './ignore-rules.ts'
-import { rulesAbove } from './rules-above.ts'
-import type { NameResult, SearchAnswer, SearchTask } from './task.ts'
-import { openPath, TreeWalk, type OpenDirectory, type TreeEntry } from './tree-walk.ts'
+import { scopeAbove, readIgnoreFile } from './ignore-rules.ts'
+import type { NameResult, SearchAnswer, SearchTask, IgnoreRules } from './task.ts'
+import { openPath, TreeWalk, type OpenDirectory, type TreeEntry, openChild } from './tree-walk.ts'
+import { closeSync } from 'node:fs'
 
 /** Finds entries whose path contains the query, in any case. */
 export function searchNames (task: SearchTask, query: string): SearchAnswer<NameResult> {
@@ -73,4 +73,28 @@ function typeOf ({ dirent, directory, name, path }: TreeEntry, root: Workspace):
 function kindOf (entry: { isFile: () => boolean, isDirectory: () => boolean }): NameResult['type'] | undefined {
   if (entry.isFile()) return 'file'
   return entry.isDirectory() ? 'directory' : undefined
+}
+
+/** The rules of the directories above the base, from the workspace down; those that can be read. */
+function rulesAbove ({ base, root }: Pick<SearchTask, 'base' | 'root'>, service: ServiceFiles): IgnoreRules[] {
+  const names = base === '.' ? [] : base.split('/')
+  const workspace: OpenDirectory = { fd: root.fd, absolute: root.paths[0] ?? '', taken: service.namesIn(root.fd) }
+  const rules: IgnoreRules[] = []
+  let here = workspace
+  try {
+    for (const [depth, name] of names.entries()) {
+      const text = isServiceName('.gitignore', here.taken) ? undefined : readIgnoreFile(openPath(here, '.gitignore'))
+      if (text !== undefined) rules.push({ directory: names.slice(0, depth).join('/'), text })
+      // The base itself is looked into by the walk.
+      if (depth === names.length - 1) break
+      const above = here
+      here = openChild(above, name, service)
+      if (above !== workspace) closeSync(above.fd)
+    }
+  } catch {
+    // Somebody has moved the directories meanwhile: what was found holds.
+  } finally {
+    if (here !== workspace) closeSync(here.fd)
+  }
+  return rules
 }
