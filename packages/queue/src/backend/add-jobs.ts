@@ -1,7 +1,10 @@
 import type { JobJson, ParentKeyOpts, RedisQueueBackend } from 'bullmq'
-import { type ScriptCall, type ScriptRun, type Redis, type Replicas, required } from '@toolyard/store'
+import { type GatheredCalls, type ScriptCall, type ScriptRun, type Redis, type Replicas, required } from '@toolyard/store'
 import { jobScripts } from './scripts/job-scripts.ts'
 import { addPlainScript } from './scripts/plain-scripts.ts'
+
+/** Jobs of a request with less than so many characters are added together with those of other requests. */
+const gatheredChars = 16_384
 
 export interface AddedJob {
   id: string
@@ -42,7 +45,9 @@ export class JobGoneError extends Error {
 }
 
 export interface Adder {
-  plain: ScriptCall
+  /** What adds plain jobs together with those of other requests, and what its script gets in all calls. */
+  adds: GatheredCalls
+  addsShared: () => ScriptCall
   /** The keys of the queue's indexes and its settings. */
   created: string
   held: string
@@ -60,7 +65,7 @@ type AddRun = ScriptRun & { calls: readonly AddCall[] }
 
 /** See `JobBackend.addAll`. */
 export async function addJobs (
-  redis: Redis, jobs: readonly AddedJob[], { plain: shared, created, held, meta, replicas, keyOf, commandOf, errorOf }: Adder
+  redis: Redis, jobs: readonly AddedJob[], { adds, addsShared, created, held, meta, replicas, keyOf, commandOf, errorOf }: Adder
 ): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const runs: AddRun[] = []
@@ -76,11 +81,13 @@ export async function addJobs (
     const call = { id, ...jobScripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter'), held], [entry, once, tenantEntry, isHeld ? 1 : '']) }
     runs.push({ script: jobScripts[name].script, calls: [call] })
   }
-  if (plain.length > 0) {
-    runs.unshift({ script: addPlainScript, calls: plain, shared: { ...shared, keys: [...shared.keys, created] } })
-  }
+  // Those of others would wait for a long one.
+  const areGathered = jobs.reduce((sum, { plain: { data = '' } = {} }) => sum + data.length, 0) < gatheredChars
+  if (plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: addsShared() })
   const answers = replicas === undefined || replicas.needed === 0
-    ? await Promise.all(runs.map(async ({ script, calls, shared }) => await script.run(redis, calls, shared)))
+    ? await Promise.all(runs.map(async ({ script, calls, shared }) => (
+      script === addPlainScript && areGathered ? await adds.replies(calls) : await script.run(redis, calls, shared)
+    )))
     : await replicas.run(runs)
   const refused = new Map<string, Error>()
   for (const [at, { calls }] of runs.entries()) {

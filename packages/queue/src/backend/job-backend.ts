@@ -2,12 +2,12 @@ import type { JobData } from '@toolyard/contract'
 import type { JobJson, MinimalJob, MoveToDelayedOpts } from 'bullmq'
 import { addJobs, commandOf, type AddedJob, type Adder } from './add-jobs.ts'
 import { Beginnings } from './beginnings.ts'
-import { type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, fromRedis } from '@toolyard/store'
+import { GatheredCalls, type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, fromRedis } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import { jobScripts, unbegunField, type BullmqArgs } from './scripts/job-scripts.ts'
-import { addPlainKeys, finishPlainKeys, takePlainKeys, takePlainScript } from './scripts/plain-scripts.ts'
+import { addPlainKeys, addPlainScript, finishPlainKeys, finishPlainScript, takePlainKeys, takePlainScript } from './scripts/plain-scripts.ts'
 import { JobRuns } from './job-runs.ts'
-import { JobSettler, type End, type Ended, type EndReply } from './job-settler.ts'
+import type { End, Ended, EndReply } from './job-end.ts'
 import { lockMs } from './timed/lock-renewal.ts'
 import { runAgain, type RunAgain, type RunAgainResult } from './run-again.ts'
 import { heldKey } from '../record/approval.ts'
@@ -46,15 +46,17 @@ export interface JobBackendParts {
 const askBullmq = 1
 
 /**
- * BullMQ's access to the jobs of one queue. Plain jobs have scripts of our own: one command adds those of a request, and one
- * settles those that end in one turn of the event loop. All others are left to BullMQ's scripts, with what Toolyard promises
+ * BullMQ's access to the jobs of one queue. Plain jobs have scripts of our own: one command adds all that are made in one turn
+ * of the event loop, and one settles all that end in it. All others are left to BullMQ's scripts, with what Toolyard promises
  * around them. Both leave the same in Redis.
  */
 export class JobBackend extends TimedBackend {
   readonly runs: JobRuns
   readonly wakeUps: WakeUps
   readonly #keep: ReturnType<typeof keepJobs>
-  readonly #settler: JobSettler
+  /** Adds and ends of plain jobs. */
+  readonly #adds: GatheredCalls
+  readonly #ends: GatheredCalls
   readonly #replicas: Replicas | undefined
   readonly #wait: SharedWait | undefined
   /** Ids of jobs that BullMQ's script has just taken, and whose run has not begun: BullMQ drops what it doesn't know. */
@@ -68,7 +70,10 @@ export class JobBackend extends TimedBackend {
     this.wakeUps = new WakeUps(redis, part => this.toKey(part))
     this.#keep = keepJobs(retention)
     const { age, count, limit } = this.#keep
-    this.#settler = new JobSettler(redis, () => this.#shared(finishPlainKeys, [...this.#taking(), age, count, limit, jobChannel(''), replyChannel('')]))
+    this.#adds = new GatheredCalls(async calls => await addPlainScript.run(redis, calls, this.#addsShared()))
+    this.#ends = new GatheredCalls(async calls => await finishPlainScript.run(
+      redis, calls, this.#shared(finishPlainKeys, [...this.#taking(), age, count, limit, jobChannel(''), replyChannel('')])
+    ))
   }
 
   /** Whether other jobs may wait for a job that was settled here. */
@@ -143,7 +148,8 @@ export class JobBackend extends TimedBackend {
 
   #adder (): Adder {
     return {
-      plain: this.#shared(addPlainKeys, []),
+      adds: this.#adds,
+      addsShared: () => this.#addsShared(),
       created: createdKey(publicName(this.name)),
       held: heldKey(publicName(this.name)),
       meta: this.toKey('meta'),
@@ -158,14 +164,16 @@ export class JobBackend extends TimedBackend {
   async #settle ({ job, token, sign, text, stack, at, fetchNext, awaited, runs, call }: End): Promise<Ended> {
     const plain = { keys: [], args: [idOf(job), token, sign, text, stack, at, fetchNext && this.closing === undefined ? '1' : '', awaited, runs] }
     const askedAt = performance.now()
-    const settled = job.parentKey === undefined ? await this.#settler.settle(plain) : undefined
+    // Undefined for a job that isn't plain.
+    const [reply] = job.parentKey === undefined ? await this.#ends.replies([plain]) : []
+    const settled = Array.isArray(reply) ? fromRedis<EndReply>(reply) : undefined
     // The job has ended, whatever becomes of the next: another place of the worker takes it.
     if (settled?.[0] === askBullmq) return { next: await this.#takeByBullmq(token).catch(() => []), dependents: settled[1] }
     if (settled !== undefined) return this.#ended(job, settled, askedAt)
     const generalAskedAt = performance.now()
-    const [reply] = await jobScripts.moveToFinished.script.run(this.redis, [call()])
-    if (!Array.isArray(reply)) throw reply
-    return this.#ended(job, fromRedis(reply), generalAskedAt)
+    const [ended] = await jobScripts.moveToFinished.script.run(this.redis, [call()])
+    if (!Array.isArray(ended)) throw ended
+    return this.#ended(job, fromRedis(ended), generalAskedAt)
   }
 
   async #takeByBullmq (token: string): Promise<NextJob<TakenFields>> {
@@ -184,6 +192,12 @@ export class JobBackend extends TimedBackend {
   /** What a script of plain jobs gets in all calls. */
   #shared (types: readonly string[], args: ScriptCall['args']): ScriptCall {
     return { keys: types.map(type => this.toKey(type)), args: [this.toKey(''), ...args] }
+  }
+
+  /** What the script that adds jobs gets in all calls. */
+  #addsShared (): ScriptCall {
+    const { keys, args } = this.#shared(addPlainKeys, [])
+    return { keys: [...keys, createdKey(publicName(this.name))], args }
   }
 
   /** @throws BullMQ's error for a number that its script answers. */

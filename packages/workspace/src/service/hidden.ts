@@ -24,24 +24,44 @@ const maxLinks = 40
 /** Looks where these absolute paths lead, and where every link on their way lies. */
 export function findHidden (paths: readonly string[]): HiddenPlaces {
   const names = new Map<string, string[]>()
-  const above = new Map<string, string | undefined>()
+  const holders = new Set<string>()
   const files = new Map<string, BigIntStats>()
   const directories = new Map<string, string>()
   const real = new Map<string, string | undefined>()
   const seen: Seen = new Map()
-  for (const path of new Set(paths.flatMap(path => placesOf(path, { links: maxLinks, real })))) {
+  for (const path of new Set(paths.flatMap(path => placesOf(path, { links: maxLinks, real, seen })))) {
     const [directory, name] = nearest(path, seen)
-    if (see(directory, seen)?.isDirectory() !== true) continue
-    for (let at = directory; !above.has(at); at = dirname(at)) above.set(at, idOf(see(at, seen)))
-    const id = above.get(directory)
-    if (id === undefined) continue
+    const held = see(directory, seen)
+    if (held?.isDirectory() !== true) continue
+    holders.add(directory)
+    const id = `${held.dev}:${held.ino}`
     names.set(id, [...names.get(id) ?? [], name])
     const stat = see(path, seen)
     if (stat?.isFile() === true) files.set(`${stat.dev}:${stat.ino}`, stat)
     if (stat?.isDirectory() === true) directories.set(`${stat.dev}:${stat.ino}`, path)
   }
   const linked = [...files].filter(([, { nlink }]) => nlink > 1n).map(([id, { ctimeNs }]) => `${id}:${ctimeNs}`).sort().join()
-  return { names, above: new Set([...above.values()].filter(id => id !== undefined)), files: new Set(files.keys()), directories, linked }
+  let above: ReadonlySet<string> | undefined
+  return {
+    names,
+    // Few calls ask for it.
+    get above () {
+      above ??= directoriesAbove(holders, seen)
+      return above
+    },
+    files: new Set(files.keys()),
+    directories,
+    linked
+  }
+}
+
+/** These directories and all above them, by device and inode. */
+function directoriesAbove (holders: Iterable<string>, seen: Seen): ReadonlySet<string> {
+  const above = new Map<string, string | undefined>()
+  for (const directory of holders) {
+    for (let at = directory; !above.has(at); at = dirname(at)) above.set(at, idOf(see(at, seen)))
+  }
+  return new Set([...above.values()].filter(id => id !== undefined))
 }
 
 /** More would hold up the event loop. */
@@ -82,6 +102,7 @@ interface Look {
   links: number
   /** Directories without links, by their paths. */
   real: Map<string, string | undefined>
+  seen: Seen
 }
 
 /** What one look found at each path. A look comes before each call, so it asks for each path once. */
@@ -135,7 +156,7 @@ function placesOf (path: string, look: Look): string[] {
   for (let at = path; ;) {
     const place = join(realDirectory(dirname(at), look), basename(at))
     places.push(place)
-    const target = linkOf(place)
+    const target = linkOf(place, look.seen)
     if (target === undefined || look.links === 0) return places
     look.links -= 1
     at = resolve(dirname(place), target)
@@ -154,9 +175,14 @@ function nearest (path: string, seen: Seen): [directory: string, name: string] {
 }
 
 /** Asked first what it is: an error for each path that is no link takes longer than all the rest of a look. */
-function linkOf (path: string): string | undefined {
+function linkOf (path: string, seen: Seen): string | undefined {
+  const stat = statOf(path, lstatSync)
+  if (stat?.isSymbolicLink() !== true) {
+    seen.set(path, stat)
+    return undefined
+  }
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined
+    return readlinkSync(path)
   } catch {
     return undefined
   }

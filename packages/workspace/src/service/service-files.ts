@@ -11,6 +11,7 @@ export class ServiceFiles {
   readonly paths: readonly string[]
   readonly #places: HiddenPlaces | undefined
   #linked: ReadonlySet<string> | undefined
+  #rounded: ReadonlySet<string> | undefined
 
   constructor (paths: readonly string[]) {
     this.paths = paths
@@ -23,15 +24,16 @@ export class ServiceFiles {
    * @throws WorkspaceFailure when the directory itself is.
    */
   namesIn (fd: number): readonly string[] {
-    if (this.#places === undefined) return []
+    if (this.#places === undefined || !this.#mayBe(fstatSync(fd), this.#places)) return []
     const id = idOf(fstatSync(fd, { bigint: true }))
     if (this.#places.directories.has(id)) throw refusal()
     return this.#places.names.get(id) ?? []
   }
 
   /** Whether what a path leads to is the service's by another name; a link itself never is. */
-  has (path: PathLike, entry: Pick<Dirent | Stats, 'isFile' | 'isDirectory'>): boolean {
+  has (path: PathLike, entry: Pick<Dirent, 'isFile' | 'isDirectory'> | Stats): boolean {
     if (this.#places === undefined || (!entry.isFile() && !entry.isDirectory())) return false
+    if ('ino' in entry && !this.#mayBe(entry, this.#places)) return false
     try {
       return this.#hasEntry(lstatSync(path, { bigint: true }))
     } catch {
@@ -40,14 +42,21 @@ export class ServiceFiles {
     }
   }
 
-  /** The same for an open file. */
-  hasOpen (fd: number): boolean {
-    return this.#places !== undefined && this.#hasEntry(fstatSync(fd, { bigint: true }))
+  /** The same for an open file, whose state is known. */
+  hasOpen (fd: number, stats: Stats): boolean {
+    return this.#places !== undefined && this.#mayBe(stats, this.#places) && this.#hasEntry(fstatSync(fd, { bigint: true }))
   }
 
   /** Whether something of the service lies in a directory, or will. */
   isBelow (path: PathLike): boolean {
     return this.#places?.above.has(idOf(lstatSync(path, { bigint: true }))) === true
+  }
+
+  /** Whether it is worth a look at the exact inode: numbers are faster, but large ones are rounded. */
+  #mayBe (stats: Stats, { names, files, directories }: HiddenPlaces): boolean {
+    if (stats.nlink > 1 && stats.isFile()) return true
+    this.#rounded ??= new Set([...names.keys(), ...files, ...directories.keys()].map(id => id.split(':').map(Number).join(':')))
+    return this.#rounded.has(`${stats.dev}:${stats.ino}`)
   }
 
   #hasEntry (stats: BigIntStats): boolean {

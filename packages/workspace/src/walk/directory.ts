@@ -16,6 +16,8 @@ export interface Workspace extends Directory {
   readonly paths: readonly string[]
   /** What in it no tool touches. */
   readonly service: ServiceFiles
+  /** The names directly in it that are the service's. @throws WorkspaceFailure when it is the service's itself. */
+  taken: () => readonly string[]
 }
 
 /** Linux's O_PATH, which Node doesn't name: a place in the tree, without the right to read it. */
@@ -29,16 +31,26 @@ const placeOnly = process.platform === 'linux' ? 0o10000000 : constants.O_RDONLY
 export function openWorkspace (path: string, service: ServiceFiles, known: readonly string[] = [resolve(path)]): Workspace {
   if (process.platform !== 'linux') {
     const absolute = realpathSync.native(path)
-    return { handle: new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute, paths: [absolute, ...known], service }
+    return opened(new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute, known, service)
   }
   const handle = new Descriptor(path, placeOnly | constants.O_DIRECTORY)
   try {
     const absolute = readlinkSync(`/proc/self/fd/${handle.fd}`)
-    return { handle, absolute, paths: [absolute, ...known], service }
+    return opened(handle, absolute, known, service)
   } catch (error) {
     handle.close()
     throw error
   }
+}
+
+function opened (handle: Descriptor, absolute: string, known: readonly string[], service: ServiceFiles): Workspace {
+  let taken: readonly string[] | undefined
+  const takenOnce = (): readonly string[] => {
+    // The calls of one turn ask once.
+    taken ??= service.namesIn(handle.fd)
+    return taken
+  }
+  return { handle, absolute, paths: [absolute, ...known], service, taken: takenOnce }
 }
 
 /** Opens a directory by a path that no tool can change, but for its last name: that is no link. The caller closes the handle. */

@@ -20,7 +20,7 @@ export function openFile (
   try {
     const opened = handle.stat()
     if (!opened.isFile()) throw notAFile()
-    if (root.service.hasOpen(handle.fd)) throw refusal()
+    if (root.service.hasOpen(handle.fd, opened)) throw refusal()
     return { handle, size: opened.size, mode: opened.mode, uid: opened.uid, gid: opened.gid }
   } catch (error) {
     handle.close()

@@ -43,7 +43,7 @@ const nowhere = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VA
  * calls `return`, which closes what is open.
  */
 export function * walkWay (root: Workspace, way: readonly string[], options: WalkOptions): Generator<void, Walked> {
-  const entered: Entered[] = [{ directory: root, name: '', taken: root.service.namesIn(root.handle.fd) }]
+  const entered: Entered[] = [{ directory: root, name: '', taken: root.taken() }]
   let result: Walked | undefined
   try {
     result = yield * walkFrom(entered, root, { way, options })

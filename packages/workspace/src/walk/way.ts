@@ -6,7 +6,11 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
  * would tell what is there.
  */
 export function wayInto (paths: readonly string[], path: string): string[] | undefined {
-  return paths.map(root => wayInside(root, path)).find(way => way !== undefined)
+  for (const root of paths) {
+    const way = wayInside(root, path)
+    if (way !== undefined) return way
+  }
+  return undefined
 }
 
 /**

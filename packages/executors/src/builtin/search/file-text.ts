@@ -38,7 +38,7 @@ export class FileText {
     try {
       fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
       const stats = fstatSync(fd)
-      if (stats.isFile() && !service.hasOpen(fd)) return new FileText(fd, buffer, stats.size)
+      if (stats.isFile() && !service.hasOpen(fd, stats)) return new FileText(fd, buffer, stats.size)
     } catch {}
     if (fd !== undefined) closeSync(fd)
     return undefined
