@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { reach } from '../jobs/submission.ts'
 import { repoRoot } from '../repo/source-tree.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
@@ -185,6 +186,22 @@ await t.test('keys are added, listed and revoked', async t => {
   t.match(await run(['keys', 'revoke', 'acme app']), { status: 0, stdout: 'Revoked acme app\n' })
   t.match(await run(['keys', 'revoke', 'acme app']), { status: 4, stderr: 'NOT_FOUND' })
   t.match(await run(['keys', 'list'], { TOOLYARD_URL: 'http://127.0.0.1:9' }), { status: 3 })
+})
+
+await t.test('a worker is named by the beginning of its id, drained until it runs nothing, and resumed', async t => {
+  const { stdout } = await run(['workers', 'list'])
+  const [, id = ''] = /^([0-9a-f]{8}) {2}working {3}\S+ {2}runs 0 of \d+ {2}has run \d+ {2}all queues\n$/.exec(stdout) ?? []
+  t.not(id, '', stdout)
+  const { job_id: job } = (await service.client.batch([{ call_id: 's', name: 'slow', arguments: {} }], { mode: 'async' })).results[0] ?? {}
+  await reach(service.client, String(job), 'running')
+  t.match(await run(['workers', 'drain', id]), { status: 0, stdout: new RegExp(`^${id} {2}draining`), stderr: `toolyard workers drain ${id} --wait` })
+  const drained = run(['workers', 'drain', id, '--wait', '--json'])
+  await run(['jobs', 'cancel', String(job)])
+  t.match(JSON.parse((await drained).stdout), { ok: true, worker: { state: 'drained', places: { used: 0 } } })
+  t.match(await run(['workers', 'resume', id]), { status: 0, stdout: new RegExp(`^${id} {2}working`) })
+  t.match(await run(['workers', 'drain', 'zz']), { status: 4, stderr: "no living worker has the id 'zz'" })
+  t.match(await run(['workers', 'list', '--json'], { TOOLYARD_API_KEY: testKeys.read }), { status: 0 })
+  t.match(await run(['workers', 'drain', id], { TOOLYARD_API_KEY: testKeys.read }), { status: 4, stderr: 'FORBIDDEN' })
 })
 
 await t.test('docs/command-line.md has every command and every exit status', async t => {

@@ -18,7 +18,6 @@ export const notRun: ReadonlyArray<readonly [page: string, begins: string, reaso
   ['docs/operations.md', 'npm run secrets', 'it needs Docker, a cluster or systemd; test/deploy and test/faults check the files behind it'],
   ['docs/operations.md', 'install -D -m 644 deploy/systemd/toolyard-api-files.conf', 'it needs systemd; test/deploy checks the file behind it'],
   ['docs/operations.md', 'docker ', 'it needs Docker'],
-  ['docs/operations.md', 'curl -sS --fail-with-body -X PATCH', 'the id is the reader\'s; test/processes/drain-worker.test.ts does the same'],
   ['docs/operations.md', 'promtool ', 'it is for a clone with promtool; test/deploy/observe.test.ts runs it where it is installed'],
   ['docs/performance.md', 'npm run bench', 'it takes minutes, and a machine that does nothing else'],
   ['docs/secrets.md', 'npx toolyard secrets set', 'its files with tokens are the reader\'s, and the service of this test has no SECRETS_KEY; test/http/secrets.test.ts does the same over HTTP'],

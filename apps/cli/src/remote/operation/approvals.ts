@@ -1,10 +1,10 @@
 import { pathSegment } from '@toolyard/client'
 import { isRecord, prettyJson } from '@toolyard/contract/terms'
-import { jsonOption, textOption, type Command } from '../terminal/command.ts'
-import { exitStatus, misuse } from '../terminal/exit-status.ts'
-import { print } from '../terminal/terminal.ts'
-import { askService, strangeAnswer } from '../remote/ask-service.ts'
-import { asking, type Target } from '../remote/target.ts'
+import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
+import { exitStatus, misuse } from '../../terminal/exit-status.ts'
+import { print } from '../../terminal/terminal.ts'
+import { askService, strangeAnswer } from '../ask-service.ts'
+import { asking, type Target } from '../target.ts'
 
 const timeoutMs = 30_000
 const help = 'Held calls wait until somebody approves them: docs/approvals.md. It needs a key with the role approver or admin that did not submit the call.'

@@ -1,10 +1,10 @@
 import { pathSegment } from '@toolyard/client'
 import { isRecord } from '@toolyard/contract/terms'
-import { askService, strangeAnswer } from './ask-service.ts'
-import { asking, type Target } from './target.ts'
-import { jsonOption, textOption, type Command } from '../terminal/command.ts'
-import { exitStatus, misuse } from '../terminal/exit-status.ts'
-import { print } from '../terminal/terminal.ts'
+import { askService, strangeAnswer } from '../ask-service.ts'
+import { asking, type Target } from '../target.ts'
+import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
+import { exitStatus, misuse } from '../../terminal/exit-status.ts'
+import { print } from '../../terminal/terminal.ts'
 
 const timeoutMs = 15_000
 const whose: Command['options'] = [

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { pathSegment } from '@toolyard/client'
 import { isRecord } from '@toolyard/contract/terms'
-import { askService, strangeAnswer } from '../remote/ask-service.ts'
-import { asking, type Target } from '../remote/target.ts'
-import { exitStatus, misuse } from '../terminal/exit-status.ts'
-import { jsonOption, textOption, type Command } from '../terminal/command.ts'
-import { complain, print, shellWord } from '../terminal/terminal.ts'
+import { askService, strangeAnswer } from '../ask-service.ts'
+import { asking, type Target } from '../target.ts'
+import { exitStatus, misuse } from '../../terminal/exit-status.ts'
+import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
+import { complain, print, shellWord } from '../../terminal/terminal.ts'
 
 const secOfUnit = { m: 60, h: 3_600, d: 86_400 } as const
 const timeoutMs = 15_000
