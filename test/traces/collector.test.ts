@@ -4,7 +4,7 @@ import { startCollector } from '../support/collector.ts'
 import { waitFor } from '../support/condition.ts'
 
 const settings = (url: string): TraceSettings => ({
-  url, protocol: 'http/json', headers: {}, timeoutMs: 60_000, resource: {}, sampler: { kind: 'always_on', parentBased: true, ratio: 1 }
+  part: 'api', url, protocol: 'http/json', headers: {}
 })
 
 t.test('a collector that never answers, is away or answers endlessly only loses spans', async t => {
@@ -24,4 +24,19 @@ t.test('a collector that never answers, is away or answers endlessly only loses 
     await tracer.close()
     t.ok(performance.now() - begun < closeMs + 3_000, `closing is bounded with ${url}`)
   }
+})
+
+t.test('the name of the service, its attributes and which traces are sent are read from the standard variables', async t => {
+  const collector = await startCollector(t)
+  const standard = { OTEL_SERVICE_NAME: 'mine', OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test,service.name=other', OTEL_TRACES_SAMPLER: 'parentbased_always_off' }
+  Object.assign(process.env, standard)
+  t.teardown(() => { for (const name of Object.keys(standard)) delete process.env[name] })
+  const tracer = await openTracer(settings(`${collector.url}/v1/traces`), () => {})
+  if (tracer === undefined) throw new Error('no tracer')
+  tracer.start('not sent', {}).end()
+  tracer.start('sent', { parent: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' } }).end()
+  await tracer.close()
+  t.match(collector.spans, [{ name: 'sent', service: 'mine' }])
+  t.equal(collector.spans.length, 1)
+  t.match(collector.texts.join(''), /deployment\.environment/)
 })

@@ -127,8 +127,7 @@ export interface ApiOptions {
   metrics?: MetricsRegistry
   /** Served at `/dashboard` to admins; absent when it is switched off. */
   dashboard?: DashboardOptions['board']
-  /** What people's logins are kept in, and how long one lasts, in seconds. */
-  logins: { store: DashboardLogins, ttlSec: number }
+  logins: DashboardLogins
   consoleDir: string
   /** Path under which a reverse proxy serves all of this, such as `/toolyard`; empty for none. */
   basePath: string
@@ -173,7 +172,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     onError: error => { app.log.warn({ err: error }, 'a job stream waits') }
   })
   const ticketIssuer = new StreamTicketIssuer(deps.tickets, options.keys, options.ticketTtlSec)
-  const logins = new Logins(options.logins.store, options.keys, { ttlSec: options.logins.ttlSec, basePath: options.basePath })
+  const logins = new Logins(options.logins, options.keys, options.basePath)
   const admission = new JobAdmission(deps.queues, deps.idempotency)
   const checks = { keyPartOf: options.keys.partOf.bind(options.keys), admission, checkCallback: createCallbackAccess(options.callbacks) }
   const kept = new KeptOutputs(deps.outputs, deps.logs)

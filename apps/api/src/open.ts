@@ -193,7 +193,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     workers: aliveWorkers(commands),
     ...(settings.METRICS_PORT === undefined ? { metrics } : {}),
     ...(settings.DASHBOARD === 'on' ? { dashboard: { redis: commands, directory, queues, outputs, logs, redactor } } : {}),
-    logins: { store: new DashboardLogins(commands), ttlSec: settings.DASHBOARD_SESSION_SEC },
+    logins: new DashboardLogins(commands),
     consoleDir: fileURLToPath(new URL('./console', import.meta.url)),
     basePath: settings.BASE_PATH,
     trustProxy: settings.TRUST_PROXY,

@@ -23,6 +23,9 @@ export interface Login {
   leftSec: number
 }
 
+/** How long a login lasts: a day's work. */
+const lastsSec = 8 * 3_600
+
 /**
  * Logins of people, to the console and the dashboard. A login is a signed text in a cookie and nothing else, so that every API
  * process knows it. It is signed with a secret that the processes share, and with the API key itself: when the key is replaced
@@ -31,13 +34,11 @@ export interface Login {
 export class Logins {
   readonly #store: DashboardLogins
   readonly #keys: KeyRing
-  readonly #ttlSec: number
   readonly #basePath: string
 
-  constructor (store: DashboardLogins, keys: KeyRing, { ttlSec, basePath }: { ttlSec: number, basePath: string }) {
+  constructor (store: DashboardLogins, keys: KeyRing, basePath: string) {
     this.#store = store
     this.#keys = keys
-    this.#ttlSec = ttlSec
     this.#basePath = basePath
   }
 
@@ -58,9 +59,9 @@ export class Logins {
    */
   async begin (request: FastifyRequest, { name, proof }: Principal): Promise<string> {
     await this.#store.succeeded(request.ip)
-    const claims: Claims = { id: randomBytes(16).toString('base64url'), key: name, end: this.#store.now() + this.#ttlSec * 1_000 }
+    const claims: Claims = { id: randomBytes(16).toString('base64url'), key: name, end: this.#store.now() + lastsSec * 1_000 }
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
-    return this.#cookie(request, `${body}.${sign([body, name, proof], await this.#store.secret())}`, this.#ttlSec)
+    return this.#cookie(request, `${body}.${sign([body, name, proof], await this.#store.secret())}`, lastsSec)
   }
 
   /**

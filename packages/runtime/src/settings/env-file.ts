@@ -9,6 +9,8 @@ const assignment = /^\s*(?:export\s+)?[\w.-]+(?:\s*=\s*?|:\s+?)(?:\s*'(?:\\'|[^'
 
 /** What clients are told; no other variable of Toolyard's own is meant to be in a file. */
 const ofClients = ['TOOLYARD_URL', 'TOOLYARD_API_KEY', 'TOOLYARD_NO_INSTALL']
+/** What the libraries of OpenTelemetry read themselves. */
+const ofTraces = /^OTEL_(?:SERVICE_NAME|RESOURCE_ATTRIBUTES|TRACES_SAMPLER(?:_ARG)?|(?:EXPORTER_OTLP|BSP|SPAN)_\w+)$/
 /** What says which code a program runs, and where it looks for its files: from the environment alone. */
 const steering = /^(?:PATH|HOME|IFS|ENV|BASH_ENV|SHELLOPTS|(?:LD|DYLD)_\w+|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)|PYTHON[A-Z]+|PERL5\w+|RUBY(?:OPT|LIB)|OPENSSL_(?:CONF|MODULES|ENGINES)|SSL_CERT_(?:FILE|DIR))$/
 
@@ -29,7 +31,7 @@ export function loadEnvFile (file = '.env'): NodeJS.ProcessEnv {
 
 /** Whether a variable is a setting, the path of a setting's file, or what clients are told. */
 export function isSettingName (name: string): boolean {
-  return Object.hasOwn(variables, name.replace(/_FILE$/, '')) || Object.hasOwn(variables, name) || ofClients.includes(name)
+  return Object.hasOwn(variables, name.replace(/_FILE$/, '')) || Object.hasOwn(variables, name) || ofClients.includes(name) || ofTraces.test(name)
 }
 
 /**

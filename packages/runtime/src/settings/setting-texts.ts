@@ -13,8 +13,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     SHUTDOWN_DELAY_SEC: 'how long the API serves on after SIGTERM while `/ready` says no, in seconds; 0 with `npm start`',
     SHUTDOWN_GRACE_SEC: 'time for running calls after that, in seconds; a second signal ends them at once',
     MAX_EVENT_LOOP_DELAY_MS: 'while the event loop of an API process is later than this for a second or more, it takes no new calls or jobs, lists none (503), and `/ready` says so; `0` for never',
-    DASHBOARD: '`off`: there is no `/dashboard`',
-    DASHBOARD_SESSION_SEC: 'how long a login to the console and the dashboard lasts, in seconds'
+    DASHBOARD: '`off`: there is no `/dashboard`'
   },
   Redis: {
     REDIS_URL: '`redis://`, `rediss://` or `unix:/path`; without it `npm start` runs an embedded Redis',
@@ -124,11 +123,6 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'the same for traces alone, taken as it is',
     OTEL_EXPORTER_OTLP_PROTOCOL: 'or `http/json`',
     OTEL_EXPORTER_OTLP_HEADERS: 'headers for the collector, `name=value`, comma-separated, percent-encoded where needed',
-    OTEL_EXPORTER_OTLP_TIMEOUT: 'time for sending a batch of spans, in milliseconds',
-    OTEL_SERVICE_NAME: 'name of the service in traces. Unset: `toolyard-api` and `toolyard-worker`',
-    OTEL_RESOURCE_ATTRIBUTES: 'attributes of all spans, `name=value`, comma-separated',
-    OTEL_TRACES_SAMPLER: "which traces are sent: `always_on`, `always_off`, `traceidratio`, and each with `parentbased_` before it, where the caller's decision counts",
-    OTEL_TRACES_SAMPLER_ARG: 'the part of traces that `traceidratio` sends, from 0 to 1',
     OTEL_SDK_DISABLED: 'switches traces off, whatever else is set'
   }
 }

@@ -90,7 +90,6 @@ export const variables = {
   SSE_HEARTBEAT_SEC: number(20, 0.05, 300),
   SSE_TOKEN_TTL_SEC: integer(120, 30, 1_800),
   DASHBOARD: choice('on', ['on', 'off']),
-  DASHBOARD_SESSION_SEC: integer(28_800, 60, 604_800),
   BASE_PATH: { fallback: '', allowed: 'a path such as /toolyard', read: basePath },
   TRUST_PROXY: { fallback: [], allowed: 'a comma-separated list of loopback, linklocal, uniquelocal, addresses and ranges such as 10.0.0.0/8', read: proxies },
   SHUTDOWN_DELAY_SEC: number(1, 0, 300),
@@ -118,14 +117,7 @@ export const variables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
   OTEL_EXPORTER_OTLP_PROTOCOL: choice('http/protobuf', ['http/protobuf', 'http/json'] as const),
-  OTEL_EXPORTER_OTLP_HEADERS: optional(pairs),
-  OTEL_EXPORTER_OTLP_TIMEOUT: integer(10_000, 1, 600_000),
-  OTEL_SERVICE_NAME: optional(text('')),
-  OTEL_RESOURCE_ATTRIBUTES: optional(pairs),
-  OTEL_TRACES_SAMPLER: choice('parentbased_always_on', [
-    'always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'
-  ] as const),
-  OTEL_TRACES_SAMPLER_ARG: number(1, 0, 1)
+  OTEL_EXPORTER_OTLP_HEADERS: optional(pairs)
 } satisfies Record<string, Variable<unknown>>
 
 type Read<V> = V extends Variable<infer T> ? T : never

@@ -3,12 +3,10 @@ import {
   createTraceState, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context, type HrTime, type Span as OtelSpan, type SpanContext
 } from '@opentelemetry/api'
 import { setGlobalErrorHandler } from '@opentelemetry/core'
-import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources'
-import {
-  AlwaysOffSampler, AlwaysOnSampler, BasicTracerProvider, BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler,
-  type Sampler as OtelSampler, type SpanExporter
-} from '@opentelemetry/sdk-trace-base'
-import { closeMs, type Sampler, type Span, type SpanOptions, type Tracer, type TraceSettings } from './tracer.ts'
+import { defaultResource, detectResources, envDetector, resourceFromAttributes, type Resource } from '@opentelemetry/resources'
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
+import { randomUUID } from 'node:crypto'
+import { closeMs, type Span, type SpanOptions, type Tracer, type TraceSettings } from './tracer.ts'
 
 const kinds = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER }
 /** UTF-16 units of an attribute: names and ids, which are shorter unless somebody sends nonsense. */
@@ -22,8 +20,7 @@ const clockMs = 2
 export async function createTracer (settings: TraceSettings, onError: (message: string) => void): Promise<Tracer> {
   setGlobalErrorHandler(oncePerWhile(error => { onError(error instanceof Error ? error.message : 'the collector refused them') }))
   const provider = new BasicTracerProvider({
-    resource: defaultResource().merge(resourceFromAttributes(settings.resource)),
-    sampler: samplerOf(settings.sampler),
+    resource: resourceOf(settings),
     spanProcessors: [new BatchSpanProcessor(await exporterOf(settings))],
     spanLimits: { attributeValueLengthLimit: attributeChars }
   })
@@ -37,17 +34,16 @@ export async function createTracer (settings: TraceSettings, onError: (message: 
   }
 }
 
-async function exporterOf ({ url, headers, timeoutMs, protocol }: TraceSettings): Promise<SpanExporter> {
-  const options = { url, headers, timeoutMillis: timeoutMs }
+function resourceOf ({ part }: TraceSettings): Resource {
+  const own = resourceFromAttributes({ 'service.name': `toolyard-${part}`, 'service.instance.id': randomUUID() })
+  return defaultResource().merge(own).merge(detectResources({ detectors: [envDetector] }))
+}
+
+async function exporterOf ({ url, headers, protocol }: TraceSettings): Promise<SpanExporter> {
   const { OTLPTraceExporter } = protocol === 'http/json'
     ? await import('@opentelemetry/exporter-trace-otlp-http')
     : await import('@opentelemetry/exporter-trace-otlp-proto')
-  return new OTLPTraceExporter(options)
-}
-
-function samplerOf ({ kind, parentBased, ratio }: Sampler): OtelSampler {
-  const root = kind === 'always_on' ? new AlwaysOnSampler() : kind === 'always_off' ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio)
-  return parentBased ? new ParentBasedSampler({ root }) : root
+  return new OTLPTraceExporter({ url, headers })
 }
 
 function spanOf (span: OtelSpan, clock: Clock): Span {

@@ -31,24 +31,14 @@ export interface Tracer {
   close: () => Promise<void>
 }
 
-/** Where spans go and which ones, from the settings. */
+/** Where spans go. Which ones are sent, and what else is said of the process, OpenTelemetry's libraries read themselves. */
 export interface TraceSettings {
+  /** Names the process, where `OTEL_SERVICE_NAME` doesn't. */
+  part: 'api' | 'worker'
   url: string
   protocol: 'http/protobuf' | 'http/json'
   /** May hold secrets. */
   headers: Readonly<Record<string, string>>
-  timeoutMs: number
-  /** Attributes of the process. */
-  resource: Readonly<Record<string, string>>
-  sampler: Sampler
-}
-
-/** Which traces are sent; `ratio` counts for those that are sampled by their id. */
-export interface Sampler {
-  kind: 'always_on' | 'always_off' | 'traceidratio'
-  /** Whether the caller's decision counts before this one. */
-  parentBased: boolean
-  ratio: number
 }
 
 /** How long the last spans may take at the end of a process, in milliseconds. */

@@ -1,36 +1,19 @@
-import { randomUUID } from 'node:crypto'
 import type { Settings } from '../settings.ts'
 import type { TraceSettings } from '../../traces/tracer.ts'
 
 /** Where a collector listens when no address is named. */
 const localCollector = 'http://127.0.0.1:4318'
 
-/**
- * Where the spans of a process go; undefined when there are none: nobody named a collector, or traces are switched off.
- *
- * @param part names the process, where `OTEL_SERVICE_NAME` doesn't.
- */
-export function tracesOf (settings: Settings, part: 'api' | 'worker'): TraceSettings | undefined {
+/** Where the spans of a process go; undefined when there are none: nobody named a collector, or traces are switched off. */
+export function tracesOf (settings: Settings, part: TraceSettings['part']): TraceSettings | undefined {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = settings
   const exporter = settings.OTEL_TRACES_EXPORTER ?? (endpoint === undefined && own === undefined ? 'none' : 'otlp')
   if (settings.OTEL_SDK_DISABLED || exporter === 'none') return undefined
-  const kind = settings.OTEL_TRACES_SAMPLER
-  const resource = settings.OTEL_RESOURCE_ATTRIBUTES ?? {}
   return {
+    part,
     url: own ?? `${(endpoint ?? localCollector).replace(/\/+$/, '')}/v1/traces`,
     protocol: settings.OTEL_EXPORTER_OTLP_PROTOCOL,
-    headers: settings.OTEL_EXPORTER_OTLP_HEADERS ?? {},
-    timeoutMs: settings.OTEL_EXPORTER_OTLP_TIMEOUT,
-    resource: {
-      'service.instance.id': randomUUID(),
-      ...resource,
-      'service.name': settings.OTEL_SERVICE_NAME ?? resource['service.name'] ?? `toolyard-${part}`
-    },
-    sampler: {
-      kind: kind.endsWith('always_on') ? 'always_on' : kind.endsWith('always_off') ? 'always_off' : 'traceidratio',
-      parentBased: kind.startsWith('parentbased_'),
-      ratio: settings.OTEL_TRACES_SAMPLER_ARG
-    }
+    headers: settings.OTEL_EXPORTER_OTLP_HEADERS ?? {}
   }
 }
 
