@@ -206,7 +206,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const toolInvoker = new ToolInvoker(invoker, deps.outputs, name => {
     const registered = deps.catalog.registry.get(name)
     if (registered === undefined) return 1
-    return deps.jobTypes.limitsOf(registered.tool, { timeoutSec: undefined, maxAttempts: undefined }).maxAttempts
+    return deps.jobTypes.limitsOf(registered.tool, {}).maxAttempts
   })
   const tokens = options.tokens && new AccessTokens(options.tokens, () => `${listenedAt(app)}${options.basePath}/mcp`, error => {
     app.log.warn({ err: error }, 'an access token could not be checked')

@@ -10,8 +10,8 @@ export interface JobTypeDefaults extends Deployment {
 
 /** What one job may ask for; undefined is what its type says. */
 export interface Asked {
-  timeoutSec: number | undefined
-  maxAttempts: number | undefined
+  timeoutSec?: number | undefined
+  maxAttempts?: number | undefined
 }
 
 /** The record behind a tool: what the registry says, under what was switched. */
@@ -32,7 +32,7 @@ export class JobTypes {
   }
 
   view (tool: Tool): JobTypeView {
-    const { maxAttempts } = this.limitsOf(tool, { timeoutSec: undefined, maxAttempts: undefined })
+    const { maxAttempts } = this.limitsOf(tool, {})
     const { idempotent, warm = tool.warm } = this.deployment.jobTypes.get(tool.jobType)
     return {
       name: tool.jobType,

@@ -1,21 +1,31 @@
 import { storedJson, HttpError, type CallError } from '@toolyard/contract'
 import { JobGoneError, QueueFullError, QueueLimitError, type JobQueues, type NewJob, type IdempotencyStore, type IdempotentRequest } from '@toolyard/queue'
 import { RedisFullError } from '@toolyard/store'
+import { askedAnew, type ServiceCall } from './service-call.ts'
 
-/** A job to make, or why there is none. */
-export type Planned = { job: NewJob } | Refused
-/** A job that exists, or why there is none. */
-export type Admitted = { job: Pick<NewJob, 'id' | 'type'> } | Refused
-/** `id`: of the job that a repeat of the request makes, once what has refused it is over. */
-interface Refused { error: CallError, id?: string }
-type Made = Extract<Admitted, { job: unknown }> & { isMade: true }
+/*
+ * States of a call: planned -> made or refused, by `admit`. A repeated request begins with the states that the first one
+ * came to. What the service answers by itself has one state.
+ */
+export type CallState =
+  | { kind: 'planned', job: NewJob }
+  | { kind: 'made', job: MadeJob }
+  /** `id`: of the job that a repeat of the request makes, once what has refused it is over. */
+  | { kind: 'refused', error: CallError, id?: string | undefined }
+  | { kind: 'service', ask: ServiceCall }
 
-/** Jobs whose ids are settled and that may not exist yet, but for those that an earlier request has made. */
+type MadeJob = Pick<NewJob, 'id' | 'type'>
+
+/** What may become a job. */
+export interface Candidate {
+  state: CallState
+}
+
+/** The ids of a request's jobs, which may not exist yet. */
 export interface Reservation {
   queue: string
   idempotent?: IdempotentRequest
   repeated: boolean
-  entries: ReadonlyArray<Planned | Made>
 }
 
 /** A request is repeated whose job was removed: whether it ran, and how it ended, is not known any more. */
@@ -44,38 +54,41 @@ export class JobAdmission {
    *
    * @throws HttpError `IDEMPOTENCY_CONFLICT`; RedisUnavailableError.
    */
-  async reserve (queue: string, planned: readonly Planned[], idempotent: IdempotentRequest | undefined): Promise<Reservation> {
-    if (idempotent === undefined) return { queue, entries: planned, repeated: false }
-    const makesJobs = planned.some(plan => 'job' in plan)
-    const taken = await this.#idempotency.take(idempotent, makesJobs ? JSON.stringify(planned) : '')
-    if (taken === undefined) return { queue, entries: planned, repeated: false, ...(makesJobs ? { idempotent } : {}) }
+  async reserve (queue: string, calls: readonly Candidate[], idempotent: IdempotentRequest | undefined): Promise<Reservation> {
+    if (idempotent === undefined) return { queue, repeated: false }
+    const makesJobs = calls.some(({ state }) => state.kind === 'planned')
+    const taken = await this.#idempotency.take(idempotent, makesJobs ? stored(calls) : '')
+    if (taken === undefined) return { queue, repeated: false, ...(makesJobs ? { idempotent } : {}) }
     if (taken.request !== idempotent.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
-    const entries = taken.confirmed
-      ? storedJson<readonly Admitted[]>(taken.text).map((entry, index) => repeatOf(entry, planned[index]))
-      : storedJson<readonly Planned[]>(taken.text)
-    return { queue, entries, idempotent, repeated: true }
+    const before = storedJson<readonly StoredCall[]>(taken.text)
+    for (const [index, call] of calls.entries()) call.state = repeated(before[index], call.state, taken.confirmed)
+    return { queue, idempotent, repeated: true }
   }
 
   /**
-   * Makes the jobs in one round trip; a job that a limit or Redis refused comes back as its error.
+   * Makes the jobs in one round trip; a call whose job a limit or Redis refused gets the error.
    *
    * @throws RedisUnavailableError, after which the same request with the same key makes no second job; HttpError
    *   `CONFLICT` where an earlier request with this key made a job that is no longer kept.
    */
-  async admit ({ queue, entries, idempotent }: Reservation): Promise<readonly Admitted[]> {
-    const [gone] = await this.#queues.gone(queue, entries.flatMap(entry => 'isMade' in entry ? [entry.job.id] : []))
+  async admit ({ queue, idempotent }: Reservation, calls: readonly Candidate[]): Promise<void> {
+    const made: string[] = []
+    const planned: NewJob[] = []
+    for (const { state } of calls) {
+      if (state.kind === 'made') made.push(state.job.id)
+      else if (state.kind === 'planned') planned.push(state.job)
+    }
+    const [gone] = await this.#queues.gone(queue, made)
     if (gone !== undefined) throw noLongerKept(gone)
-    const jobs = entries.flatMap(entry => 'job' in entry && !('isMade' in entry) ? [entry.job] : [])
-    if (jobs.length === 0) return entries
-    const refused = await this.#refused(queue, jobs, idempotent !== undefined)
-    const admitted = entries.map((entry): Admitted => {
-      if ('error' in entry) return entry
-      const { id, type } = entry.job
+    if (planned.length === 0) return
+    const refused = await this.#refused(queue, planned, idempotent !== undefined)
+    for (const call of calls) {
+      if (call.state.kind !== 'planned') continue
+      const { id } = call.state.job
       const error = refused.get(id)
-      return error === undefined ? { job: { id, type } } : { error, id }
-    })
-    if (idempotent !== undefined) await this.#conclude(idempotent, admitted)
-    return admitted
+      call.state = error === undefined ? { kind: 'made', job: call.state.job } : { kind: 'refused', error, id }
+    }
+    if (idempotent !== undefined) await this.#conclude(idempotent, calls)
   }
 
   async #refused (queue: string, jobs: readonly NewJob[], idempotent: boolean): Promise<Map<string, CallError>> {
@@ -90,21 +103,49 @@ export class JobAdmission {
   }
 
   /** The jobs exist, so a failure here is nobody's error: a key that stays taken makes the same jobs again. */
-  async #conclude (idempotent: IdempotentRequest, admitted: readonly Admitted[]): Promise<void> {
-    const made = admitted.some(entry => 'job' in entry)
-    await (made ? this.#idempotency.confirm(idempotent, JSON.stringify(admitted)) : this.#idempotency.release(idempotent)).catch(() => {})
+  async #conclude (idempotent: IdempotentRequest, calls: readonly Candidate[]): Promise<void> {
+    const made = calls.some(({ state }) => state.kind === 'made')
+    await (made ? this.#idempotency.confirm(idempotent, stored(calls)) : this.#idempotency.release(idempotent)).catch(() => {})
   }
 }
 
 /** Details of a refusal that is not the caller's doing: Redis takes nothing in. */
 export const redisFull = { redis: 'full' } as const
 
-/** What a repeat does about a call that an earlier request has confirmed. Its job has the same id, however many repeats there are. */
-function repeatOf (entry: Admitted, now: Planned | undefined): Reservation['entries'][number] {
-  if ('job' in entry) return { ...entry, isMade: true }
-  const { id } = entry
-  if (id === undefined || now === undefined) return entry
-  return 'job' in now ? { job: { ...now.job, id } } : { error: now.error, id }
+/** What an `Idempotency-Key` remembers of a call. */
+interface StoredCall {
+  /** Whole until all jobs of the request are made. */
+  job?: MadeJob
+  error?: CallError
+  id?: string
+}
+
+function stored (calls: readonly Candidate[]): string {
+  return JSON.stringify(calls.map(({ state }) => storedCall(state)))
+}
+
+function storedCall (state: CallState): StoredCall {
+  switch (state.kind) {
+    case 'planned': return { job: state.job }
+    case 'made': return { job: { id: state.job.id, type: state.job.type } }
+    case 'refused': return { error: state.error, ...(state.id === undefined ? {} : { id: state.id }) }
+    case 'service': return { error: askedAnew }
+  }
+}
+
+/**
+ * What a repeat does about a call of an earlier request. Its job has the same id, however many repeats there are. What the
+ * key may not do now, it may not do by an earlier request either: such a call gets its refusal, and keeps its job.
+ */
+function repeated (before: StoredCall | undefined, now: CallState, isConfirmed: boolean): CallState {
+  if ((now.kind !== 'planned' && now.kind !== 'refused') || before === undefined) return now
+  const { job, error, id = job?.id } = before
+  if (now.kind === 'refused' && now.error.code === 'FORBIDDEN') return { ...now, id }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Whole, as `StoredCall` says.
+  if (job !== undefined) return isConfirmed ? { kind: 'made', job } : { kind: 'planned', job: job as NewJob }
+  if (!isConfirmed || id === undefined) return error === undefined ? now : { kind: 'refused', error, id }
+  if (now.kind === 'refused') return { ...now, id }
+  return { kind: 'planned', job: { ...now.job, id } }
 }
 
 function refusalOf (error: Error): CallError {

@@ -1,15 +1,13 @@
-import { permissions as everyPermission, type JobAccess, type JobDependency } from '@toolyard/contract'
-import { makesJobs, programDigest, type AskedCall, type HoldTerms, type RegisteredTool } from '@toolyard/manifests'
+import { permissions as everyPermission, type JobAccess, type JobData, type JobDependency } from '@toolyard/contract'
+import { makesJobs, programDigest, type HoldTerms, type PolicyAsker, type RegisteredTool } from '@toolyard/manifests'
 import { heldJob, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
 
-export interface JobParts {
-  /** From `JobQueues.newId`. */
-  id: string
-  /** Checked, with defaults filled in. */
-  arguments: Record<string, unknown>
+/** What the jobs of a request have in common. */
+export interface JobTerms {
   principal: Principal
+  access: JobAccess
   /** See `KeyRing.partOf`. */
   keyPart: string
   session?: string | undefined
@@ -28,32 +26,28 @@ export interface JobParts {
   callbackUrl?: string | undefined
 }
 
-export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): NewJob {
-  const { timeoutSec, maxAttempts } = parts.jobTypes.limitsOf(tool, { timeoutSec: parts.timeoutSec, maxAttempts: parts.maxAttempts })
-  return {
-    id: parts.id,
-    type: tool.jobType,
-    data: {
-      tool: tool.name,
-      version,
-      arguments: parts.arguments,
-      timeoutSec,
-      tags: parts.tags,
-      keyName: parts.principal.name,
-      ...(parts.principal.tenant === undefined ? {} : { tenant: parts.principal.tenant }),
-      ...(parts.session === undefined ? {} : { session: parts.session }),
-      ...(parts.conversation === undefined ? {} : { conversation: parts.conversation }),
-      ...(tool.serial === true ? { serial: true as const } : {}),
-      ...(parts.principal.permissions === undefined ? {} : { keyPermissions: [...parts.principal.permissions] }),
-      ...(parts.callbackUrl === undefined ? {} : { callbackUrl: parts.callbackUrl }),
-      ...(parts.dependsOn === undefined || parts.dependsOn.length === 0 ? {} : { dependsOn: parts.dependsOn }),
-      ...(makesJobs(tool) ? { access: accessOf(parts.principal), keyPart: parts.keyPart } : {}),
-      ...(parts.replyTo === undefined ? {} : { replyTo: parts.replyTo })
-    },
-    maxAttempts,
-    ...(parts.priority === undefined ? {} : { priority: parts.priority }),
-    ...(parts.delayMs === undefined ? {} : { delayMs: parts.delayMs })
-  }
+/**
+ * @param id from `JobQueues.newId`
+ * @param args checked, with defaults filled in
+ */
+export function newJob ({ tool, version }: RegisteredTool, id: string, args: Record<string, unknown>, terms: JobTerms): NewJob {
+  const { name: keyName, tenant, permissions } = terms.principal
+  const { session, conversation, callbackUrl, dependsOn, replyTo } = terms
+  const { timeoutSec, maxAttempts } = terms.jobTypes.limitsOf(tool, terms)
+  const data: JobData = { tool: tool.name, version, arguments: args, timeoutSec, tags: terms.tags, keyName }
+  if (tenant !== undefined) data.tenant = tenant
+  if (session !== undefined) data.session = session
+  if (conversation !== undefined) data.conversation = conversation
+  if (tool.serial === true) data.serial = true
+  if (permissions !== undefined) data.keyPermissions = [...permissions]
+  if (callbackUrl !== undefined) data.callbackUrl = callbackUrl
+  if (dependsOn !== undefined && dependsOn.length > 0) data.dependsOn = dependsOn
+  if (makesJobs(tool)) Object.assign(data, { access: terms.access, keyPart: terms.keyPart })
+  if (replyTo !== undefined) data.replyTo = replyTo
+  const job: NewJob = { id, type: tool.jobType, data, maxAttempts }
+  if (terms.priority !== undefined) job.priority = terms.priority
+  if (terms.delayMs !== undefined) job.delayMs = terms.delayMs
+  return job
 }
 
 /** What a key may use. The jobs that a workflow makes are made without the key, and may do no more than it. */
@@ -71,6 +65,6 @@ export async function jobToHold (job: NewJob, terms: HoldTerms, { tool, entry }:
 }
 
 /** What rules are asked about. */
-export function askerOf ({ name, role, permissions = everyPermission, tenant = '' }: Principal, session = '', conversation = ''): NonNullable<AskedCall['asks']> {
+export function askerOf ({ name, role, permissions = everyPermission, tenant = '' }: Principal, session = '', conversation = ''): PolicyAsker {
   return { key: { name, role, permissions }, tenant, session, conversation }
 }

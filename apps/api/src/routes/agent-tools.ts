@@ -9,9 +9,9 @@ import { Type } from '@toolyard/contract/type'
 import { principalOf, requireSse } from '../access/principal.ts'
 import type { BatchInvoker } from '../invocation/batch/batch-invoker.ts'
 import type { ReadLog } from '../invocation/batch/call-answer.ts'
-import { answerJson } from '../invocation/batch/answer-json.ts'
+import { answerJson, batchResponse, type AnsweredCall } from '../invocation/batch/batch-response.ts'
 import { readBatch } from '../invocation/batch/batch-reader.ts'
-import { imageFormats, withMessages } from '../invocation/batch/message-answers.ts'
+import { imageFormats } from '../invocation/batch/message-answers.ts'
 import { abandoned } from '../plugins/abandoned.ts'
 import { namesTag } from '../plugins/entity-tag.ts'
 import type { App } from '../plugins/typed-app.ts'
@@ -20,7 +20,7 @@ import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import type { ReturnedImages } from '../files/returned-images.ts'
 import type { ToolQuery } from '../catalog/search/tool-search.ts'
-import { comeBackHint, published, type Publication, type ToolCatalog } from '../catalog/tool-catalog.ts'
+import { published, type Publication, type ToolCatalog } from '../catalog/tool-catalog.ts'
 import { sendJson } from './jobs/found-job.ts'
 
 export interface AgentToolRoutesOptions {
@@ -85,10 +85,11 @@ export async function agentToolRoutes (
     const { batch: read, message } = await readBatch(request.body)
     const batch = { ...read, maxOutputChars: read.maxOutputChars ?? queryChars(request.query.max_output_chars) }
     const format = request.query.format ?? message?.format
-    const hint = comeBackHint(catalog.publication(caller.principal))
-    const told = async (answer: InvokeBatchResponse): Promise<InvokeBatchResponse> => {
-      const outputs = format !== undefined && imageFormats.includes(format) ? answer.results.map(({ output }) => output) : []
-      return withMessages(answer, format, message, { hint, images: await images.read(outputs, batch.session, caller.principal) })
+    const told = async (answered: readonly AnsweredCall[]): Promise<InvokeBatchResponse> => {
+      const mayShow = format !== undefined && imageFormats.includes(format)
+      const outputs = mayShow ? answered.map(({ answer }) => answer.kind === 'succeeded' ? answer.output : undefined) : []
+      const shown = await images.read(outputs, batch.session, caller.principal)
+      return await batchResponse(batch.mode, answered, { format, origin: message, images: shown })
     }
     if (!prefersEvents(request.headers.accept)) {
       const answer = await told(await invoker.invoke(batch, caller))

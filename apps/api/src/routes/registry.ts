@@ -30,7 +30,7 @@ export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryR
     const principal = principalOf(request)
     const tool = catalog.registry.get(request.params.name)?.tool
     if (tool === undefined || !jobTypes.maySee(tool, principal)) throw new HttpError('NOT_FOUND', 'Tool not found')
-    const { timeoutSec, maxAttempts } = jobTypes.limitsOf(tool, { timeoutSec: undefined, maxAttempts: undefined })
+    const { timeoutSec, maxAttempts } = jobTypes.limitsOf(tool, {})
     const explanation = seesFiles(principal) ? catalog.registry.explain(tool.name) : undefined
     return {
       ok: true as const,

@@ -1,7 +1,8 @@
-import { around, type InvokeBatchResponse } from '@toolyard/contract'
+import { around, writeJson, type InvokeBatchResponse } from '@toolyard/contract'
 import type { FastifyReply } from 'fastify'
-import { answerJson } from '../invocation/batch/answer-json.ts'
-import type { AnswerListener } from '../invocation/batch/batch-answers.ts'
+import type { AnswerListener } from '../invocation/batch/batch-invoker.ts'
+import { answerJson } from '../invocation/batch/batch-response.ts'
+import { modelContent, resultOf, toolMessage } from '../invocation/batch/call-answer.ts'
 import type { EventStream } from './event-stream.ts'
 import type { EventStreams } from './event-streams.ts'
 import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
@@ -23,7 +24,10 @@ export async function streamBatch (
   try {
     const body = await run({
       started: () => { stream = streams.open(reply) },
-      answered: (index, { result, message }) => { stream?.send(eventFrame('call_result', around({ index, result, tool_message: message }))) }
+      answered: (index, { call, answer }) => {
+        const message = toolMessage(call, writeJson(modelContent(answer)))
+        stream?.send(eventFrame('call_result', around({ index, result: resultOf(call, answer), tool_message: message })))
+      }
     })
     // An async batch has its whole answer at once.
     stream ??= streams.open(reply)

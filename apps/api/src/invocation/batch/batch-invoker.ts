@@ -1,5 +1,6 @@
-import { around, limits, type Batch, type CallResult, type InvokeBatchResponse, type Settlement } from '@toolyard/contract'
+import { limits, type Batch, type Settlement } from '@toolyard/contract'
 import type { CompletionWaiter, JobCanceller, JobReader, OutputStore } from '@toolyard/queue'
+import { required } from '@toolyard/store'
 import { disconnected } from '../../plugins/abandoned.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -8,15 +9,16 @@ import type { RequestOrigin } from '../../plugins/request-trace.ts'
 import type { CallMetrics } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import { comeBackHint, type ToolCatalog } from '../../catalog/tool-catalog.ts'
-import { BatchAnswers, type AnswerListener } from './batch-answers.ts'
-import { CallTraces, withOrigin } from '../call-traces.ts'
-import { accepted, failed, held as heldAnswer, pending, settled, type CallAnswer, type JobReading, type ReadLog, type ReadOutput } from './call-answer.ts'
+import type { AnsweredCall } from './batch-response.ts'
+import { CallTrace } from '../call-trace.ts'
+import { accepted, failed, held, outcomeOf, pending, settled, type CallAnswer, type ReadLog, type ReadOutput } from './call-answer.ts'
 import type { CallbackAccess } from '../callback-access.ts'
-import { planCalls, type Call, type CallPlan } from './call-plan.ts'
-import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
-import { idsOf, pairs, settlementOf, withoutCall, type Pair } from './planned-calls.ts'
+import { planCalls } from './call-plan.ts'
+import type { JobAdmission, Reservation } from '../job-admission.ts'
+import type { PlannedCall } from './planned-call.ts'
 import type { Asker, JobTools } from './job-tools.ts'
 import { NearTools } from '../near-tools.ts'
+import { accessOf, askerOf } from '../new-job.ts'
 import { readForModel } from './read-for-model.ts'
 import { idempotentRequest } from '../idempotency.ts'
 
@@ -34,6 +36,14 @@ export interface BatchInvokerDeps {
   checkCallback: CallbackAccess
   checkSession: SessionAccess
   tracer?: Tracer | undefined
+}
+
+/** Gets a batch's answers one by one. */
+export interface AnswerListener {
+  /** The jobs are made: from now on each call gets its answer. */
+  started: () => void
+  /** Called once for each call, in the order in which the answers are known. */
+  answered: (index: number, call: AnsweredCall) => void
 }
 
 /** Who sends a batch, and how. */
@@ -70,129 +80,116 @@ export class BatchInvoker {
    *
    * @throws RedisUnavailableError when jobs can't be made; calls that fail without Redis alone don't need it.
    *   HttpError `IDEMPOTENCY_CONFLICT`, `VALIDATION_ERROR` for a `callback_url` that will not be called, and what
-   `SessionAccess` says.
+   *   `SessionAccess` says.
    */
-  async invoke (batch: Batch, caller: Caller): Promise<InvokeBatchResponse> {
-    const traces = new CallTraces(this.#deps.tracer, caller.origin)
+  async invoke (batch: Batch, caller: Caller): Promise<AnsweredCall[]> {
+    const { catalog: { registry }, tracer, metrics } = this.#deps
+    const { origin, principal } = caller
     const at = performance.now()
-    const plans = (await this.plan(batch, caller.principal)).map((plan, index): CallPlan => {
-      const { call: { call_id: callId, name } } = plan
-      const origin = traces.begin(index, { callId, name, at, ...('error' in plan ? { error: plan.error } : {}) })
-      return 'job' in plan ? { ...plan, job: withOrigin(plan.job, origin) } : plan
-    })
+    const calls = await this.plan(batch, principal)
+    if (origin !== undefined) for (const call of calls) trace(call, tracer, origin, at)
     try {
-      return await this.#admit(batch, plans, caller, traces)
+      const idempotent = await idempotentRequest(caller.idempotencyKey, principal, requestOf(batch))
+      const reservation = await this.#deps.admission.reserve(batch.queue, calls, idempotent)
+      const toApprove = calls.filter(({ hold }) => hold !== undefined)
+      await Promise.all(toApprove.map(async call => { call.isHeld = await this.#isHeld(call, reservation) }))
+      const answers = batch.mode === 'sync' ? await this.#sync(batch, calls, reservation, caller) : await this.#async(batch, calls, reservation, caller)
+      return calls.map(({ call, trace }, index) => {
+        const answer = required(answers[index], 'the answer of a call')
+        trace?.answered(answer)
+        metrics.answered(registry.get(call.name) === undefined ? undefined : call.name, outcomeOf(answer))
+        return { call, answer }
+      })
     } catch (error) {
-      traces.failed(error)
+      for (const { trace } of calls) trace?.failed(error)
       throw error
     }
   }
 
   /** What `invoke` would do with each call. @throws HttpError as `invoke` does before it makes jobs */
-  async plan (batch: Batch, principal: Principal): Promise<CallPlan[]> {
-    const { catalog, jobTypes, admission, waiter } = this.#deps
-    this.#deps.checkCallback(batch.callbackUrl)
-    await this.#deps.checkSession(batch.session, principal)
+  async plan (batch: Batch, principal: Principal): Promise<PlannedCall[]> {
+    const { catalog, jobTypes, admission, waiter, keyPartOf } = this.#deps
+    const { queue, session, conversation, callbackUrl } = batch
+    this.#deps.checkCallback(callbackUrl)
+    await this.#deps.checkSession(session, principal)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
-    const context = {
+    return await planCalls(batch.calls, {
       registry: catalog.registry,
-      principal,
-      queue: batch.queue,
-      session: batch.session,
-      conversation: batch.conversation,
-      keyPart: this.#deps.keyPartOf(principal),
-      jobTypes,
+      queue,
+      terms: {
+        principal,
+        access: accessOf(principal),
+        keyPart: keyPartOf(principal),
+        session,
+        jobTypes,
+        tags: ['agent-tool'],
+        conversation,
+        replyTo,
+        callbackUrl
+      },
+      asks: askerOf(principal, session, conversation),
       newId: () => admission.newId(),
-      replyTo,
-      callbackUrl: batch.callbackUrl,
       nearTools: new NearTools(() => catalog.publication(principal).names)
-    }
-    return await planCalls(batch.calls, context)
-  }
-
-  async #admit (batch: Batch, plans: readonly CallPlan[], caller: Caller, traces: CallTraces): Promise<InvokeBatchResponse> {
-    const { catalog, admission, metrics } = this.#deps
-    const { principal } = caller
-    const idempotent = await idempotentRequest(caller.idempotencyKey, principal, requestOf(batch))
-    const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), idempotent), plans)
-    const answer = batch.mode === 'sync' ? await this.#sync(batch, plans, reservation, caller, traces) : await this.#async(batch, plans, reservation, caller)
-    for (const [index, result] of answer.results.entries()) {
-      traces.answered(index, result)
-      metrics.answered(catalog.registry.get(result.name) === undefined ? undefined : result.name, outcomeOf(result))
-    }
-    return answer
-  }
-
-  async #async (batch: Batch, plans: readonly CallPlan[], reservation: Reservation, caller: Caller): Promise<InvokeBatchResponse> {
-    const admitted = await this.#deps.admission.admit(reservation)
-    const asker = this.#asker(batch, caller)
-    const held = await this.#heldOf(batch.queue, plans, reservation)
-    const results = pairs(plans, admitted).map(async ([call, entry], index) => {
-      if ('ask' in entry) return (await this.#deps.jobTools.answer(call, entry.ask, { ...asker, waitMs: 0 })).result
-      if ('job' in entry && held.has(entry.job.id)) return heldAnswer(call, entry.job.id, plans[index]?.hold?.reason, asker.hint).result
-      return 'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
     })
-    return around({ ok: true, results: around(await Promise.all(results)), tool_messages: [], mode: 'async' })
   }
 
-  async #sync (
-    batch: Batch, plans: readonly CallPlan[], reservation: Reservation, caller: Caller, traces: CallTraces
-  ): Promise<InvokeBatchResponse> {
+  async #async (batch: Batch, calls: readonly PlannedCall[], reservation: Reservation, caller: Caller): Promise<CallAnswer[]> {
+    await this.#deps.admission.admit(reservation, calls)
+    const asker = this.#asker(batch, caller, 0)
+    return await Promise.all(calls.map(async planned => {
+      const { call, state } = planned
+      return state.kind === 'made' && !planned.isHeld ? accepted(call, state.job, asker.hint) : await this.#answer(batch.queue, planned, asker)
+    }))
+  }
+
+  async #sync (batch: Batch, calls: readonly PlannedCall[], reservation: Reservation, caller: Caller): Promise<CallAnswer[]> {
     const deadline = performance.now() + batch.waitMs
-    const { abandoned, listener, onJobs } = caller
-    const asker = this.#asker(batch, caller)
-    const collected = new BatchAnswers(listener)
-    const answer = async (index: number, [call, entry]: Pair, settlement?: Settlement): Promise<CallAnswer> => (
-      await collected.answer(index, async () => {
-        const answered = 'ask' in entry
-          ? await this.#deps.jobTools.answer(call, entry.ask, { ...asker, waitMs: deadline - performance.now() })
-          : 'job' in entry && held.has(entry.job.id)
-            ? heldAnswer(call, entry.job.id, plans[index]?.hold?.reason, asker.hint)
-            : await this.#answer(batch.queue, call, entry, settlement, asker)
-        traces.answered(index, answered.result)
-        return answered
-      })
-    )
-    const held = await this.#heldOf(batch.queue, plans, reservation)
-    const waiting = new Map(pairs(plans, reservation.entries).flatMap((pair, index) => (
-      'job' in pair[1] && !held.has(pair[1].job.id) ? [[pair[1].job.id, { index, pair }]] : []
-    )))
-    const expectation = this.#deps.waiter.expect(batch.queue, [...waiting.keys()], (id, settlement) => {
-      const call = waiting.get(id)
-      if (call !== undefined) void answer(call.index, call.pair, settlement)
+    const { queue } = batch
+    const { abandoned, listener } = caller
+    const asker = this.#asker(batch, caller, deadline)
+    let start = (): void => {}
+    const started = new Promise<void>(resolve => { start = resolve })
+    const make = async (planned: PlannedCall, settlement?: Settlement): Promise<CallAnswer> => {
+      // A job may end while others are being made.
+      await started
+      const answer = await this.#answer(queue, planned, asker, settlement)
+      planned.trace?.answered(answer)
+      listener?.answered(calls.indexOf(planned), { call: planned.call, answer })
+      return answer
+    }
+    const waiting = new Map<string, PlannedCall>()
+    for (const call of calls) if (call.jobId !== undefined && !call.isHeld) waiting.set(call.jobId, call)
+    const expectation = this.#deps.waiter.expect(queue, [...waiting.keys()], (id, settlement) => {
+      void waiting.get(id)?.answer(make, settlement)
     })
     try {
-      const admitted = await this.#deps.admission.admit(reservation)
-      expectation.arm(idsOf(admitted).filter(id => !held.has(id)), reservation.repeated)
-      onJobs?.(idsOf(admitted))
-      collected.start()
-      const answering = pairs(plans, admitted)
-      const asked = answering.map(async (pair, index) => { if (!('job' in pair[1]) || held.has(pair[1].job.id)) await answer(index, pair) })
-      const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...asked])
-      if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(batch.queue, admitted, outcome)
-      const answers = await Promise.all(answering.map((pair, index) => answer(index, pair, settlementOf(pair[1], outcome))))
-      return around({ ok: true, results: around(answers.map(({ result }) => result)), tool_messages: answers.map(({ message }) => message), mode: 'sync' })
+      await this.#deps.admission.admit(reservation, calls)
+      const made = calls.flatMap(({ jobId = [] }) => jobId)
+      expectation.arm(made, reservation.repeated)
+      caller.onJobs?.(made)
+      listener?.started()
+      start()
+      const others = calls.filter(({ jobId, isHeld }) => jobId === undefined || isHeld).map(async call => await call.answer(make))
+      const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...others])
+      if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(queue, made.filter(id => !outcome.has(id)))
+      return await Promise.all(calls.map(async call => await call.answer(make, outcome.get(call.jobId ?? ''))))
     } finally {
       expectation.release()
     }
   }
 
-  /** The jobs that nobody has approved: of an earlier request, some may go on by now. */
-  async #heldOf (queue: string, plans: readonly CallPlan[], { entries, repeated }: Reservation): Promise<ReadonlySet<string>> {
-    const ids = entries.flatMap((entry, index) => 'job' in entry && plans[index]?.hold !== undefined ? [entry.job.id] : [])
-    if (!repeated) return new Set(ids)
-    const held = await Promise.all(ids.map(async id => await this.#deps.jobs.isHeld(queue, id) ? [id] : []))
-    return new Set(held.flat())
+  /** A job of an earlier request may have been approved since. */
+  async #isHeld ({ jobId }: PlannedCall, { queue, repeated }: Reservation): Promise<boolean> {
+    return jobId !== undefined && (!repeated || await this.#deps.jobs.isHeld(queue, jobId))
   }
 
-  #asker (
-    { session, maxOutputChars }: Batch, { principal, abandoned, readOutput, readLog, onFound }: Caller
-  ): Omit<Asker, 'waitMs'> {
+  #asker ({ session, maxOutputChars }: Batch, { principal, abandoned, readOutput, readLog, onFound }: Caller, deadline: number): Asker {
     const { catalog, outputs } = this.#deps
     const publication = catalog.publication(principal)
     return {
       principal,
       session,
+      deadline,
       abandoned,
       read: readOutput ?? readForModel(outputs, maxOutputChars, publication),
       room: maxOutputChars ?? (readOutput === undefined ? limits.outputChars : limits.maxOutputChars.max),
@@ -202,39 +199,34 @@ export class BatchInvoker {
     }
   }
 
-  async #cancel (queue: string, admitted: readonly Admitted[], ended: ReadonlyMap<string, Settlement>): Promise<void> {
-    const unsettled = idsOf(admitted).filter(id => !ended.has(id))
-    await Promise.all(unsettled.map(id => this.#deps.canceller.cancel(queue, id)))
+  async #cancel (queue: string, ids: readonly string[]): Promise<void> {
+    await Promise.all(ids.map(id => this.#deps.canceller.cancel(queue, id)))
   }
 
-  /** Without a settlement the call goes on. */
-  async #answer (
-    queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined, reading: JobReading
-  ): Promise<CallAnswer> {
-    if ('error' in entry) return failed(call, entry.error)
-    const { id } = entry.job
-    if (settlement === undefined) return pending(call, id, `Tool '${call.name}' goes on as job ${id}${reading.hint}`)
-    return await settled(call, queue, id, settlement, reading)
+  /** Of a job that has no settlement, the call goes on. */
+  async #answer (queue: string, { call, state, hold, isHeld }: PlannedCall, asker: Asker, settlement?: Settlement): Promise<CallAnswer> {
+    switch (state.kind) {
+      case 'refused': return failed(state.error)
+      case 'service': return await this.#deps.jobTools.answer(call, state.ask, asker)
+      case 'planned':
+      case 'made': {
+        const { id } = state.job
+        if (isHeld) return held(call, id, hold?.reason, asker.hint)
+        if (settlement === undefined) return pending(id, `Tool '${call.name}' goes on as job ${id}${asker.hint}`)
+        return await settled(call, queue, id, settlement, asker)
+      }
+    }
   }
+}
+
+/** Begins the trace of a call; its job says that it belongs there. */
+function trace (planned: PlannedCall, tracer: Tracer | undefined, origin: RequestOrigin, at: number): void {
+  const { call: { call_id: callId, name }, state } = planned
+  planned.trace = new CallTrace(tracer, origin, { callId, name, at, error: state.kind === 'refused' ? state.error : undefined })
+  if (state.kind === 'planned') state.job.data.origin = planned.trace.origin
 }
 
 /** What makes it another request with the same key. */
 function requestOf ({ calls, queue, callbackUrl, session, conversation }: Batch): unknown[] {
   return ['batch', calls, queue, callbackUrl, ...session === undefined ? [] : [session], ...conversation === undefined ? [] : [{ conversation }]]
-}
-
-/** What the key may not do now, it may not do by an earlier request either: those calls get their refusal, and keep their jobs. */
-function permitted (reservation: Reservation, plans: readonly CallPlan[]): Reservation {
-  const entries = reservation.entries.map((entry, index) => {
-    const plan = plans[index]
-    if (plan === undefined || !('error' in plan) || plan.error.code !== 'FORBIDDEN') return entry
-    return { error: plan.error, ...('job' in entry ? { id: entry.job.id } : {}) }
-  })
-  return { ...reservation, entries }
-}
-
-function outcomeOf (result: CallResult): string {
-  if (result.pending === true) return 'pending'
-  if (result.ok) return result.job_type === undefined ? 'ok' : 'accepted'
-  return result.error?.code ?? ''
 }

@@ -1,21 +1,62 @@
-import { around, asError, isRecord, writeJson, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
+import { around, asError, isRecord, type Batch, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
 import { RedisUnavailableError } from '@toolyard/store'
-import type { Call } from './call-plan.ts'
 
-/** One call's answer, for the caller and for the model. */
-export interface CallAnswer {
-  result: CallResult
-  message: ToolMessage
+/** One entry of a batch. */
+export type Call = Batch['calls'][number]
+
+/** What became of a call. It is written for a caller or a model where it goes out: `resultOf`, `modelContent`. */
+export type CallAnswer =
+  /** The output is there whatever its value. `notice` tells a model how it comes to the rest of one that was cut. */
+  | { kind: 'succeeded', jobId: string | undefined, output: unknown, notice?: string | undefined, files?: ChangedFiles }
+  /** Before or while it ran; a call that never became a job has no `jobId`. `log` is for the caller alone. */
+  | { kind: 'failed', jobId: string | undefined, error: CallError, log?: string[] | undefined }
+  /** It goes on, or waits for a person; `message` tells a model what it can do, and not to make up a result. */
+  | { kind: 'pending', jobId: string, error: CallError, message: string }
+  /** The job was made and nobody waits for it. */
+  | { kind: 'accepted', jobId: string, jobType: string, message: string }
+
+/** An answer as the caller gets it. */
+export function resultOf ({ call_id: callId, name }: Call, answer: CallAnswer): CallResult {
+  switch (answer.kind) {
+    case 'succeeded': {
+      const { jobId, output, files: { files, moreFiles } = {} } = answer
+      const result: CallResult = { call_id: callId, name, ok: true, output }
+      if (jobId !== undefined) result.job_id = jobId
+      if (files !== undefined) result.files = files
+      if (moreFiles !== undefined) result.more_files = moreFiles
+      return around(result)
+    }
+    case 'failed': {
+      const job = answer.jobId === undefined ? {} : { job_id: answer.jobId }
+      return around({ call_id: callId, name, ok: false, error: withLog(answer.error, answer.log), ...job })
+    }
+    case 'pending': return around({ call_id: callId, name, ok: false, pending: true, job_id: answer.jobId, error: answer.error })
+    case 'accepted': return { call_id: callId, name, ok: true, job_id: answer.jobId, job_type: answer.jobType }
+  }
 }
 
-/** The tool succeeded; `output` is there whatever its value. A model is told how it comes to the rest of one that was cut. */
-export function succeeded (
-  call: Call, jobId: string | undefined, { value: output, notice }: ReadValue, { files, moreFiles }: ChangedFiles = {}
-): CallAnswer {
-  const more = moreFiles === undefined ? {} : { more_files: moreFiles }
-  return answer(call, { ok: true, output, ...(jobId !== undefined && { job_id: jobId }), ...(files && { files }), ...more }, {
-    ok: true, result: output, ...(files && { files: files.map(forModel) }), ...more, ...(notice !== undefined && { message: notice })
-  })
+/** What a model is told; its JSON is the content of a message. */
+export function modelContent (answer: CallAnswer): Record<string, unknown> {
+  switch (answer.kind) {
+    case 'succeeded': {
+      const { output: result, notice, files: { files, moreFiles } = {} } = answer
+      return around({
+        ok: true,
+        result,
+        ...(files && { files: files.map(forModel) }),
+        ...(moreFiles !== undefined && { more_files: moreFiles }),
+        ...(notice !== undefined && { message: notice })
+      })
+    }
+    case 'failed': return around({ ok: false, error: answer.error })
+    case 'pending': return around({ ok: false, pending: true, job_id: answer.jobId, error: answer.error, message: answer.message })
+    case 'accepted': return { ok: true, pending: true, job_id: answer.jobId, message: answer.message }
+  }
+}
+
+/** The message that OpenAI's chat format has for a call. */
+export function toolMessage ({ call_id: id, name }: Call, content: string): ToolMessage {
+  return { role: 'tool', tool_call_id: id, name, content }
 }
 
 /** A hash says nothing to a model. */
@@ -23,9 +64,49 @@ function forModel ({ path, size, type }: ResultFile): object {
   return { path, size, type }
 }
 
-/** The call failed, before or while it ran. A call that never became a job has no `jobId`. */
-export function failed (call: Call, error: CallError, jobId?: string): CallAnswer {
-  return answer(call, { ok: false, error, ...(jobId === undefined ? {} : { job_id: jobId }) }, { ok: false, error })
+function withLog (error: CallError, log: string[] | undefined): CallError {
+  const { details = {} } = error
+  return log === undefined || !isRecord(details) ? error : { ...error, details: { ...details, log } }
+}
+
+/** What is counted of an answer. */
+export function outcomeOf (answer: CallAnswer): string {
+  switch (answer.kind) {
+    case 'succeeded': return 'ok'
+    case 'failed': return answer.error.code
+    case 'pending':
+    case 'accepted': return answer.kind
+  }
+}
+
+export function failed (error: CallError, jobId?: string): CallAnswer {
+  return { kind: 'failed', jobId, error }
+}
+
+/** `wait_ms` ended first. */
+export function pending (jobId: string, message: string): CallAnswer {
+  return { kind: 'pending', jobId, error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' }, message }
+}
+
+/** The call waits until a person approves it. */
+export function held ({ name }: Call, jobId: string, reason: string | undefined, hint: string): CallAnswer {
+  const why = reason === undefined ? '' : ` (${reason})`
+  const message = `Job ${jobId} waits until somebody approves it${why}`
+  return {
+    kind: 'pending',
+    jobId,
+    error: { code: 'HELD', message },
+    message: `Tool '${name}' has not run. ${message}. Its result is not known, so don't claim one${hint}`
+  }
+}
+
+/** The tool asks something. */
+function asking ({ name }: Call, jobId: string, error: CallError, hint: string): CallAnswer {
+  return { kind: 'pending', jobId, error, message: `Tool '${name}' waits for an answer to its question, as job ${jobId}. Its result is not known, so don't claim one${hint}` }
+}
+
+export function accepted ({ name }: Call, { id, type }: { id: string, type: string }, hint: string): CallAnswer {
+  return { kind: 'accepted', jobId: id, jobType: type, message: `Tool '${name}' was started as job ${id}: its output is not there yet${hint}` }
 }
 
 /** An output as an answer has it; of one that was cut, what a model is told. */
@@ -53,60 +134,18 @@ export interface JobReading {
 export async function settled (
   call: Call, queue: string, jobId: string, settlement: Settlement, { read, hint, readLog }: JobReading
 ): Promise<CallAnswer> {
-  if (!settlement.ok && settlement.error.code === 'INPUT_REQUIRED') return asking(call, jobId, settlement.error, hint)
-  if (!settlement.ok) return await withLog(failed(call, settlement.error, jobId), async () => await readLog?.(queue, jobId))
+  if (!settlement.ok) {
+    if (settlement.error.code === 'INPUT_REQUIRED') return asking(call, jobId, settlement.error, hint)
+    // The call has its answer, also where the log can't be read now.
+    const log = await readLog?.(queue, jobId).catch(() => undefined)
+    return { kind: 'failed', jobId, error: settlement.error, log }
+  }
   try {
-    return succeeded(call, jobId, await read(queue, jobId, settlement.output), settlement.output)
+    const { value, notice } = await read(queue, jobId, settlement.output)
+    return { kind: 'succeeded', jobId, output: value, notice, files: settlement.output }
   } catch (cause) {
     // The output is safe beside the job and can be read when Redis is back.
-    if (cause instanceof RedisUnavailableError) return pending(call, jobId, `Job ${jobId} has ended, its output can't be read now${hint}`)
-    return failed(call, { code: 'INTERNAL', message: asError(cause).message }, jobId)
-  }
-}
-
-/** The message for the model stays as it is. */
-async function withLog ({ result, message }: CallAnswer, readLog: () => Promise<string[] | undefined>): Promise<CallAnswer> {
-  // The call has its answer, also where the log can't be read now.
-  const log = await readLog().catch(() => undefined)
-  const { error } = result
-  const details = error?.details ?? {}
-  if (error === undefined || log === undefined || !isRecord(details)) return { result, message }
-  return { result: { ...result, error: { ...error, details: { ...details, log } } }, message }
-}
-
-/** `wait_ms` ended first; the model is told what it can do. */
-export function pending (call: Call, jobId: string, message: string): CallAnswer {
-  const rest = { ok: false, pending: true, job_id: jobId, error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' } } as const
-  return answer(call, rest, { ...rest, message })
-}
-
-/** The call waits until a person approves it; the model is told not to make up its result. */
-export function held (call: Call, jobId: string, reason: string | undefined, hint: string): CallAnswer {
-  const why = reason === undefined ? '' : ` (${reason})`
-  const error = { code: 'HELD', message: `Job ${jobId} waits until somebody approves it${why}` } as const
-  const rest = { ok: false, pending: true, job_id: jobId, error } as const
-  return answer(call, rest, { ...rest, message: heldText(call.name, error.message, hint) })
-}
-
-/** The tool asks something; the model is told not to make up the answer. */
-function asking (call: Call, jobId: string, error: CallError, hint: string): CallAnswer {
-  const rest = { ok: false, pending: true, job_id: jobId, error } as const
-  return answer(call, rest, { ...rest, message: `Tool '${call.name}' waits for an answer to its question, as job ${jobId}. Its result is not known, so don't claim one${hint}` })
-}
-
-/** What a model is told of a call that waits for a person. */
-export function heldText (name: string, what: string, hint: string): string {
-  return `Tool '${name}' has not run. ${what}. Its result is not known, so don't claim one${hint}`
-}
-
-/** The job was made and nobody waits for it; such an answer has no message for the model. */
-export function accepted (call: Call, jobId: string, jobType: string): CallResult {
-  return { call_id: call.call_id, name: call.name, ok: true, job_id: jobId, job_type: jobType }
-}
-
-function answer (call: Call, result: Omit<CallResult, 'call_id' | 'name'>, content: object): CallAnswer {
-  return {
-    result: around({ call_id: call.call_id, name: call.name, ...result }),
-    message: { role: 'tool', tool_call_id: call.call_id, name: call.name, content: writeJson(around(content)) }
+    if (cause instanceof RedisUnavailableError) return pending(jobId, `Job ${jobId} has ended, its output can't be read now${hint}`)
+    return failed({ code: 'INTERNAL', message: asError(cause).message }, jobId)
   }
 }

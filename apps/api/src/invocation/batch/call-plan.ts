@@ -1,74 +1,61 @@
 import { Turns } from '@toolyard/runtime'
-import { isRecord, type Batch, type CallError } from '@toolyard/contract'
-import { admitCall, type Finding, type HoldTerms, type Registry } from '@toolyard/manifests'
-import type { NewJob } from '@toolyard/queue'
-import type { JobTypes } from '../../catalog/job-types.ts'
-import type { Principal } from '../../access/principal.ts'
-import { jobToolCallOf, type ServiceCall } from './job-tool-call.ts'
+import { isRecord } from '@toolyard/contract'
+import { admitCall, type AskedCall, type Finding, type HoldTerms, type PolicyAsker, type Registry } from '@toolyard/manifests'
+import { jobToHold, newJob, type JobTerms } from '../new-job.ts'
 import type { NearTools } from '../near-tools.ts'
-import { accessOf, askerOf, jobToHold, newJob } from '../new-job.ts'
+import type { CallState } from '../job-admission.ts'
+import { serviceCallOf } from '../service-call.ts'
+import type { Call } from './call-answer.ts'
+import { PlannedCall } from './planned-call.ts'
 
-/** One entry of a batch. */
-export type Call = Batch['calls'][number]
-
-/** What becomes of a call: a job, an error that is known before any job is made, or what is asked of another job. */
-export type CallPlan = { call: Call, hold?: HoldTerms } & ({ job: NewJob } | { error: CallError } | { ask: ServiceCall })
-
+/** What the calls of a batch have in common. */
 export interface PlanContext {
   registry: Registry
-  principal: Principal
   queue: string
-  session: string | undefined
-  conversation: string | undefined
-  /** See `KeyRing.partOf`. */
-  keyPart: string
-  jobTypes: JobTypes
+  terms: JobTerms
+  asks: PolicyAsker
   newId: () => string
-  /** The API process that will wait; absent in async mode. */
-  replyTo: string | undefined
-  callbackUrl: string | undefined
   nearTools: NearTools
 }
 
 /** Plans the calls of a batch one by one: the rules on one of them may take all that it may have of a turn of the event loop. */
-export async function planCalls (calls: readonly Call[], context: PlanContext): Promise<CallPlan[]> {
+export async function planCalls (calls: readonly Call[], context: PlanContext): Promise<PlannedCall[]> {
   const turns = new Turns()
-  const plans: CallPlan[] = []
+  const planned: PlannedCall[] = []
   for (const call of calls) {
     if (turns.isOver(valuesOfCall)) await turns.next()
-    plans.push(await planCall(call, context))
+    const { state, hold } = await plan(call, context)
+    planned.push(new PlannedCall(call, state, hold))
   }
-  return plans
+  return planned
 }
 
 /** So that the clock is looked at for each. */
 const valuesOfCall = 64
 
 /** Looks up the tool and decides whether the call may run. */
-async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
-  if (call.error !== undefined) return { call, error: call.error }
-  const { registry, principal, queue, session, conversation, jobTypes, replyTo, callbackUrl, nearTools } = context
-  const asks = askerOf(principal, session, conversation)
-  const admitted = await admitCall(
-    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal), isDirect: true, asks },
-    call.arguments,
-    jobTypes.deployment
-  )
+async function plan (call: Call, context: PlanContext): Promise<{ state: CallState, hold?: HoldTerms }> {
+  if (call.error !== undefined) return { state: { kind: 'refused', error: call.error } }
+  const { registry, queue, terms, asks, nearTools } = context
+  const asked: AskedCall = { tool: call.name, registered: registry.get(call.name), queue, key: terms.access, isDirect: true, asks }
+  const admitted = await admitCall(asked, call.arguments, terms.jobTypes.deployment)
   if ('error' in admitted) {
     const { error } = admitted
-    if (error.code !== 'UNKNOWN_TOOL') return { call, error }
+    if (error.code !== 'UNKNOWN_TOOL') return { state: { kind: 'refused', error } }
     const near = await nearTools.find(call.name)
-    const message = `${error.message}${faultHint(registry, call.name)}`
-    return { call, error: { ...error, message, ...(near.length === 0 ? {} : { details: { did_you_mean: near } }) } }
+    const details = near.length === 0 ? {} : { details: { did_you_mean: near } }
+    return { state: { kind: 'refused', error: { code: error.code, message: `${error.message}${faultHint(registry, call.name)}`, ...details } } }
   }
-  const { tool } = admitted.registered
-  if (tool.run.kind === 'service' && tool.run.action === 'call_tool') return { ...await planCall(innerCall(call, admitted.arguments, registry), context), call }
-  const ask = jobToolCallOf(tool, admitted.arguments)
-  if (ask !== undefined) return { call, ask }
-  const parts = { id: context.newId(), arguments: admitted.arguments, principal, keyPart: context.keyPart, session, jobTypes, tags: ['agent-tool'], conversation, replyTo, callbackUrl }
-  const job = newJob(admitted.registered, parts)
-  const { hold } = admitted
-  return hold === undefined ? { call, job } : { call, hold, job: await jobToHold(job, hold, admitted.registered, context.keyPart) }
+  const { registered, arguments: args, hold } = admitted
+  const { run } = registered.tool
+  if (run.kind === 'service') {
+    if (run.action === 'call_tool') return await plan(innerCall(call, args, registry), context)
+    return { state: { kind: 'service', ask: serviceCallOf(run.action, args) } }
+  }
+  const job = newJob(registered, context.newId(), args, terms)
+  return hold === undefined
+    ? { state: { kind: 'planned', job } }
+    : { state: { kind: 'planned', job: await jobToHold(job, hold, registered, terms.keyPart) }, hold }
 }
 
 /** A tool that is asked for may be missing because of a fault. What it is, is for operators. */

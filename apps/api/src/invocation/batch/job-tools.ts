@@ -2,14 +2,13 @@ import type { CallError, OutputRecord } from '@toolyard/contract'
 import type { JobCanceller, JobReader, JobWatch } from '@toolyard/queue'
 import { jobIdPattern, ownerOf, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
-import { failed, held, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
-import type { Call } from './call-plan.ts'
+import { failed, held, pending, settled, type Call, type CallAnswer, type JobReading, type ReadValue } from './call-answer.ts'
 import { waitForJob } from './job-wait.ts'
 import type { KeptOutputs } from '../../outputs/kept-outputs.ts'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
 import type { ToolQuery } from '../../catalog/search/tool-search.ts'
 import { providerSchema, type Tool } from '@toolyard/manifests'
-import type { JobToolCall, ServiceCall } from './job-tool-call.ts'
+import type { JobToolCall, ServiceCall } from '../service-call.ts'
 
 /*
  * The built-in tools `job_result`, `job_cancel`, `output_read` and `output_search`. They are answered here and make no job:
@@ -22,8 +21,8 @@ export interface Asker extends JobReading {
   principal: Principal
   /** The session that the request names: then no job of another one is there. */
   session: string | undefined
-  /** Milliseconds until the request is answered. */
-  waitMs: number
+  /** When the request is answered, by `performance.now()`; 0 for one that doesn't wait. */
+  deadline: number
   /** UTF-16 units that the JSON of an answer may have. */
   room: number
   /** Ends the waiting. */
@@ -53,23 +52,23 @@ export class JobTools {
 
   /** The answer; a job that the key may not see is one that there isn't. */
   async answer (call: Call, ask: ServiceCall, asker: Asker): Promise<CallAnswer> {
-    if (ask.action === 'search') return await this.#search(call, ask.search, asker)
+    if (ask.action === 'search') return await this.#search(ask.search, asker)
     try {
       const queue = await this.#queueOf(ask.jobId, asker)
-      if (queue === undefined) return failed(call, unknownJob(ask.jobId))
+      if (queue === undefined) return failed(unknownJob(ask.jobId))
       switch (ask.action) {
-        case 'job_cancel': return await this.#cancel(call, ask, queue, asker)
+        case 'job_cancel': return await this.#cancel(ask.jobId, queue, asker)
         case 'job_result': return await this.#result(call, ask, queue, asker)
-        case 'output': return await this.#output(call, ask, queue, asker)
+        case 'output': return await this.#output(ask, queue, asker)
       }
     } catch (error) {
-      if (error instanceof RedisUnavailableError) return failed(call, { code: 'INTERNAL', message: `${error.message}; ask again` })
+      if (error instanceof RedisUnavailableError) return failed({ code: 'INTERNAL', message: `${error.message}; ask again` })
       throw error
     }
   }
 
   /** The tools that the key may call and that fit the words; as many as an answer has room for, and one in any case. */
-  async #search (call: Call, query: ToolQuery, { principal, room, read }: Asker): Promise<CallAnswer> {
+  async #search (query: ToolQuery, { principal, room, read }: Asker): Promise<CallAnswer> {
     const found = await this.#parts.catalog.publication(principal).search.find(query)
     const texts: string[] = []
     for (const tool of found) {
@@ -78,7 +77,7 @@ export class JobTools {
       texts.push(text)
     }
     const text = `{"tools":[${texts.join()}],"count":${texts.length}}`
-    return succeeded(call, undefined, await read('', '', { kind: 'inline', value: undefined, text }))
+    return succeeded(undefined, await read('', '', { kind: 'inline', value: undefined, text }))
   }
 
   /** The queue of a job that may be asked for: what the key may see, in the session that it works in. */
@@ -90,32 +89,38 @@ export class JobTools {
     call: Call, { jobId, waitMs }: Extract<JobToolCall, { action: 'job_result' }>, queue: string, asker: Asker
   ): Promise<CallAnswer> {
     asker.onFound?.(queue, jobId)
-    const settlement = await waitForJob(this.#parts, { queue, jobId }, Math.min(waitMs, asker.waitMs), asker.abandoned)
-    if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    const mostMs = Math.min(waitMs, asker.deadline - performance.now())
+    const settlement = await waitForJob(this.#parts, { queue, jobId }, mostMs, asker.abandoned)
+    if (settlement === 'missing') return failed(unknownJob(jobId))
     if (settlement === undefined && await this.#parts.jobs.isHeld(queue, jobId)) return held(call, jobId, undefined, asker.hint)
-    if (settlement === undefined) return pending(call, jobId, `Job ${jobId} still goes on${asker.hint}`)
+    if (settlement === undefined) return pending(jobId, `Job ${jobId} still goes on${asker.hint}`)
     return await settled(call, queue, jobId, settlement, asker)
   }
 
   /** What the job has left is read in parts that fit into an answer, so that none is cut again. */
   async #output (
-    call: Call, { jobId, ask }: Extract<JobToolCall, { action: 'output' }>, queue: string, { principal: { tenant, name: keyName }, read, room, abandoned }: Asker
+    { jobId, ask }: Extract<JobToolCall, { action: 'output' }>, queue: string,
+    { principal: { tenant, name: keyName }, read, room, abandoned }: Asker
   ): Promise<CallAnswer> {
     const settlement = await this.#parts.jobs.settlement(queue, jobId)
-    if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    if (settlement === 'missing') return failed(unknownJob(jobId))
     const answer = await this.#parts.kept.ask(ask, { owner: ownerOf({ tenant, keyName }), queue, jobId, settlement, room, abandoned })
-    if ('error' in answer) return failed(call, answer.error)
-    return succeeded(call, jobId, await read(queue, jobId, { kind: 'inline', value: undefined, text: answer.json }))
+    if ('error' in answer) return failed(answer.error)
+    return succeeded(jobId, await read(queue, jobId, { kind: 'inline', value: undefined, text: answer.json }))
   }
 
-  async #cancel (call: Call, { jobId }: JobToolCall, queue: string, { read }: Asker): Promise<CallAnswer> {
+  async #cancel (jobId: string, queue: string, { read }: Asker): Promise<CallAnswer> {
     const result = await this.#parts.canceller.cancel(queue, jobId)
     const settlement = result === 'missing' ? result : await this.#parts.jobs.settlement(queue, jobId)
-    if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    if (settlement === 'missing') return failed(unknownJob(jobId))
     const status = result === 'cancelled' ? 'cancelled' : settlement?.ok === true ? 'succeeded' : 'failed'
     const output: OutputRecord = { kind: 'inline', value: { job_id: jobId, status, cancelled: result === 'cancelled' } }
-    return succeeded(call, jobId, await read(queue, jobId, output))
+    return succeeded(jobId, await read(queue, jobId, output))
   }
+}
+
+function succeeded (jobId: string | undefined, { value: output, notice }: ReadValue): CallAnswer {
+  return { kind: 'succeeded', jobId, output, notice }
 }
 
 /** A found tool, with a schema that providers take. */

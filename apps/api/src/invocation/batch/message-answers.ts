@@ -1,8 +1,6 @@
 import {
-  around, isRecord, readJson, writeJson, type AiSdkMessage, type AnthropicMessage, type CallResult, type GeminiMessage,
-  type InvokeBatchResponse, type MessageDialect, type MessageFormat, type ProviderMessage
+  around, type AiSdkMessage, type AnthropicMessage, type GeminiMessage, type MessageDialect, type MessageFormat, type ProviderMessage
 } from '@toolyard/contract'
-import { heldText } from './call-answer.ts'
 import type { ReturnedImage } from '../../files/returned-images.ts'
 
 /** The message that a batch's calls came in. */
@@ -18,6 +16,8 @@ interface Answered {
   /** The caller gave it. */
   hasId: boolean
   name: string
+  content: Record<string, unknown>
+  /** Its JSON. */
   text: string
   /** Small ones that the tool has returned; only some formats take any from tools. */
   images: readonly ReturnedImage[]
@@ -25,38 +25,12 @@ interface Answered {
   dialect: MessageDialect | undefined
 }
 
-export interface MessageParts {
-  hint: string
-  /** Of each call. */
-  images: ReadonlyArray<readonly ReturnedImage[]>
-}
-
 /** Formats whose answers may hold images. */
 export const imageFormats: readonly MessageFormat[] = ['responses', 'anthropic']
 
-/**
- * Adds to a batch's answer what is appended to the conversation with a provider: one answer for each call, also for one that
- * goes on; `hint` is what such an answer says of coming back.
- *
- * @param origin the message of the calls; answers in another format than its own have that format's usual form.
- */
-export function withMessages (
-  answer: InvokeBatchResponse, format: MessageFormat | undefined, origin: MessageOrigin | undefined, { hint, images }: MessageParts
-): InvokeBatchResponse {
-  if (format === undefined) return answer
-  const answered = answer.results.map((result, index) => {
-    const call = origin?.calls[index]
-    return {
-      id: result.call_id,
-      hasId: call?.hasId ?? true,
-      name: result.name,
-      text: textOf(result, answer.tool_messages[index]?.content, hint),
-      images: images[index] ?? [],
-      failed: !result.ok && result.pending !== true,
-      dialect: call?.dialect
-    }
-  })
-  return around({ ...answer, messages: answered.length === 0 ? [] : shapes[format](answered) })
+/** What is appended to the conversation with a provider: one answer for each call, also for one that goes on. */
+export function providerMessages (format: MessageFormat, answered: readonly Answered[]): ProviderMessage[] {
+  return answered.length === 0 ? [] : shapes[format](answered)
 }
 
 const shapes: Readonly<Record<MessageFormat, (answered: readonly Answered[]) => ProviderMessage[]>> = {
@@ -85,10 +59,9 @@ function statusOf (failed: boolean): 'success' | 'error' {
 }
 
 /** Gemini takes an object; it has an id where the call had one. */
-function geminiPart ({ id, hasId, name, text, dialect }: Answered): GeminiMessage['parts'][number] {
-  const content = readJson(text)
-  const response = around({ ...(hasId ? { id } : {}), name, response: isRecord(content) ? content : { output: content } })
-  return around(dialect === 'snake' ? { function_response: response } : { functionResponse: response })
+function geminiPart ({ id, hasId, name, content: response, dialect }: Answered): GeminiMessage['parts'][number] {
+  const answer = around({ ...(hasId ? { id } : {}), name, response })
+  return around(dialect === 'snake' ? { function_response: answer } : { functionResponse: answer })
 }
 
 function aiSdkResult ({ id, name, text, failed, dialect }: Answered): AiSdkMessage['content'][number] {
@@ -105,16 +78,4 @@ function anthropicResult ({ id, text, images, failed }: Answered): AnthropicMess
   const blocks = images.map(({ type, data }) => ({ type: 'image' as const, source: { type: 'base64' as const, media_type: type, data } }))
   const content = blocks.length === 0 ? text : [{ type: 'text' as const, text }, ...blocks]
   return { type: 'tool_result', tool_use_id: id, content, ...(failed ? { is_error: true } : {}) }
-}
-
-/** What `tool_messages` says; in async mode, which has none, the same, and of a call that was started where its answer will be. */
-function textOf (result: CallResult, content: string | undefined, hint: string): string {
-  if (content !== undefined) return content
-  const { name, ok, error, pending, job_id: jobId, job_type: jobType } = result
-  const waits = error?.code === 'HELD' ? heldText(name, error.message, hint) : `Job ${jobId} still goes on${hint}`
-  if (pending === true) return JSON.stringify({ ok, pending, job_id: jobId, error, message: waits })
-  if (!ok) return writeJson(around({ ok, error }))
-  if (jobType === undefined) return writeJson(around({ ok, result: result.output }))
-  const message = `Tool '${name}' was started as job ${jobId}: its output is not there yet${hint}`
-  return JSON.stringify({ ok, pending: true, job_id: jobId, message })
 }

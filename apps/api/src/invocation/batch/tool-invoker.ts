@@ -1,8 +1,9 @@
-import { storedJson, HttpError, type Batch, type CallError, type CallResult, type OutputCut, type QuestionView, type ResultFile, type ToolDryRun } from '@toolyard/contract'
+import { HttpError, type Batch, type CallError, type OutputCut, type QuestionView, type ResultFile, type ToolDryRun } from '@toolyard/contract'
 import { argumentsOf, type OutputStore } from '@toolyard/queue'
-import { JobsUnknownError, RedisUnavailableError } from '@toolyard/store'
+import { JobsUnknownError, RedisUnavailableError, required } from '@toolyard/store'
 import type { Principal } from '../../access/principal.ts'
 import type { BatchInvoker, Caller } from './batch-invoker.ts'
+import type { CallAnswer } from './call-answer.ts'
 
 /** A call that is a request of its own. */
 export interface ToolCall {
@@ -50,15 +51,20 @@ export class ToolInvoker {
   /** What would become of a call, without a job. @throws as `BatchInvoker.plan` */
   async dryRun ({ name, arguments: args, waitMs, queue, session }: ToolCall, principal: Principal): Promise<ToolDryRun | FailedCall> {
     const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'async', waitMs, queue, session, onDisconnect: 'leave', callbackUrl: undefined }
-    const [plan] = await this.#batches.plan(batch, principal)
-    if (plan === undefined || 'error' in plan) return { kind: 'failed', jobId: undefined, error: plan?.error ?? lost, mayHaveRun: false }
+    const { state, hold } = required((await this.#batches.plan(batch, principal))[0], 'a call')
     const run = { ok: true, dry_run: true } as const
-    if ('ask' in plan) return { ...run, tool: name, would: 'run', arguments: args }
-    const { hold, job } = plan
-    const planned = { tool: job.data.tool, arguments: await argumentsOf(job.data) }
-    if (hold === undefined) return { ...run, ...planned, would: 'run' }
-    const { reason = null, rule = null, approvers, expiresSec } = hold
-    return { ...run, ...planned, would: 'hold', hold: { reason, rule, approvers, expires_sec: expiresSec } }
+    switch (state.kind) {
+      case 'refused': return { kind: 'failed', jobId: undefined, error: state.error, mayHaveRun: false }
+      case 'service': return { ...run, tool: name, would: 'run', arguments: args }
+      case 'made': throw new Error('A call that was only planned has a job')
+      case 'planned': {
+        const { data } = state.job
+        const planned = { tool: data.tool, arguments: await argumentsOf(data) }
+        if (hold === undefined) return { ...run, ...planned, would: 'run' }
+        const { reason = null, rule = null, approvers, expiresSec } = hold
+        return { ...run, ...planned, would: 'hold', hold: { reason, rule, approvers, expires_sec: expiresSec } }
+      }
+    }
   }
 
   /** @throws as `BatchInvoker.invoke`; without an `Idempotency-Key` only while there is surely no job. */
@@ -78,29 +84,29 @@ export class ToolInvoker {
       caller.onJobs?.(ids)
     }
     const mayHaveRun = this.#maxAttempts(name) > 1
-    const invoking = this.#batches.invoke(batch, { ...caller, readOutput, onJobs })
-    const { results: [result], tool_messages: [message] } = await invoking.catch((error: unknown) => {
+    let answer: CallAnswer
+    try {
+      answer = required((await this.#batches.invoke(batch, { ...caller, readOutput, onJobs }))[0], 'an answer').answer
+    } catch (error) {
       if (caller.idempotencyKey !== undefined || (made === undefined && hasNoJob(error))) throw error
-      return { results: [{ fault: mayExist(error, made) }] as const, tool_messages: [] }
-    })
-    if (result !== undefined && 'fault' in result) return result.fault
-    const jobId = result?.job_id
-    const files = result?.files
-    if (result?.ok === true && output !== undefined) return { kind: 'output', jobId, ...output, ...(files && { files }) }
-    if (jobId !== undefined && result?.pending === true) {
-      return { kind: 'pending', jobId, ...pendingCode(result.error), message: storedJson<{ message: string }>(message?.content ?? '{}').message }
+      return mayExist(error, made)
     }
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers to calls have no other codes.
-    const error = result?.error as CallError | undefined ?? lost
-    return { kind: 'failed', jobId, error, mayHaveRun: mayHaveRun && jobId !== undefined }
+    const { jobId } = answer
+    switch (answer.kind) {
+      case 'succeeded': {
+        const { files: { files } = {} } = answer
+        return { kind: 'output', jobId, ...required(output, 'the output of a call'), ...(files && { files }) }
+      }
+      case 'failed': return { kind: 'failed', jobId, error: answer.error, mayHaveRun: mayHaveRun && jobId !== undefined }
+      case 'pending': return { kind: 'pending', jobId: answer.jobId, ...pendingCode(answer.error), message: answer.message }
+      case 'accepted': throw new Error('A call that is waited for was only started')
+    }
   }
 }
 
-const lost: CallError = { code: 'INTERNAL', message: 'The call was lost' }
-
-function pendingCode (error: CallResult['error']): Pick<Extract<ToolAnswer, { kind: 'pending' }>, 'code' | 'question'> {
-  if (error?.code === 'HELD') return { code: 'HELD' }
-  if (error?.code !== 'INPUT_REQUIRED') return { code: 'TIMEOUT' }
+function pendingCode (error: CallError): Pick<Extract<ToolAnswer, { kind: 'pending' }>, 'code' | 'question'> {
+  if (error.code === 'HELD') return { code: 'HELD' }
+  if (error.code !== 'INPUT_REQUIRED') return { code: 'TIMEOUT' }
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As the worker has told it.
   return { code: 'INPUT_REQUIRED', question: (error.details as { question: QuestionView }).question }
 }

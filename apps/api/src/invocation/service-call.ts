@@ -1,8 +1,8 @@
 import type { CallError } from '@toolyard/contract'
-import type { Tool } from '@toolyard/manifests'
-import type { ToolQuery } from '../../catalog/search/tool-search.ts'
-import type { OutputAsk } from '../../outputs/kept-outputs.ts'
-import type { SearchArguments } from '../../outputs/search-output.ts'
+import type { ServiceAction } from '@toolyard/manifests'
+import type { ToolQuery } from '../catalog/search/tool-search.ts'
+import type { OutputAsk } from '../outputs/kept-outputs.ts'
+import type { SearchArguments } from '../outputs/search-output.ts'
 
 /** What a call asks of a job. */
 export type JobToolCall = { jobId: string } & (
@@ -17,14 +17,13 @@ export type ServiceCall = JobToolCall | { action: 'search', search: ToolQuery }
 /** What an `Idempotency-Key` remembers of such a call: it is asked anew each time. */
 export const askedAnew: CallError = { code: 'INTERNAL', message: 'This call is answered anew each time: repeat it without the Idempotency-Key' }
 
-/** What a call of such a tool asks; undefined for a call of another tool. */
-export function jobToolCallOf ({ run }: Tool, args: Readonly<Record<string, unknown>>): ServiceCall | undefined {
-  if (run.kind !== 'service') return undefined
+/** What a call of such a tool asks. */
+export function serviceCallOf (action: Exclude<ServiceAction, 'call_tool'>, args: Readonly<Record<string, unknown>>): ServiceCall {
   const jobId = String(args['job_id'])
   const of = args['of'] === 'log' ? 'log' : 'output'
-  switch (run.action) {
-    case 'job_cancel': return { action: run.action, jobId }
-    case 'job_result': return { action: run.action, jobId, waitMs: Number(args['wait_ms']) }
+  switch (action) {
+    case 'job_cancel': return { action, jobId }
+    case 'job_result': return { action, jobId, waitMs: Number(args['wait_ms']) }
     case 'output_read': return { action: 'output', jobId, ask: { kind: 'read', of, args } }
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The schema of the tool has checked them.
     case 'output_search': return { action: 'output', jobId, ask: { kind: 'search', of, args: args as unknown as SearchArguments } }
@@ -32,6 +31,5 @@ export function jobToolCallOf ({ run }: Tool, args: Readonly<Record<string, unkn
       const { query, namespace, limit } = args
       return { action: 'search', search: { query: String(query), limit: Number(limit), namespace: typeof namespace === 'string' ? namespace : undefined } }
     }
-    case 'call_tool': throw new Error('The call that it is for was planned in its place')
   }
 }

@@ -1,0 +1,77 @@
+import { around, writeJson, type Batch, type InvokeBatchResponse, type MessageFormat } from '@toolyard/contract'
+import { mapInTurns, Turns } from '@toolyard/runtime'
+import type { ReturnedImage } from '../../files/returned-images.ts'
+import { modelContent, resultOf, toolMessage, type Call, type CallAnswer } from './call-answer.ts'
+import { providerMessages, type MessageOrigin } from './message-answers.ts'
+
+/** A call with its answer. */
+export interface AnsweredCall {
+  call: Call
+  answer: CallAnswer
+}
+
+/** What is appended to the conversation with a provider. */
+export interface MessageTerms {
+  format: MessageFormat | undefined
+  /** The message that the calls came in; answers in another format than its own have that format's usual form. */
+  origin: MessageOrigin | undefined
+  /** Of each call. */
+  images: ReadonlyArray<readonly ReturnedImage[]>
+}
+
+/** A batch's answer as its caller gets it, in request order. In async mode only `messages` tell what a model is told. */
+export async function batchResponse (
+  mode: Batch['mode'], answered: readonly AnsweredCall[], { format, origin, images }: MessageTerms
+): Promise<InvokeBatchResponse> {
+  const results = around(answered.map(({ call, answer }) => resultOf(call, answer)))
+  const contents = mode === 'sync' || format !== undefined ? answered.map(({ answer }) => modelContent(answer)) : []
+  const texts = await mapInTurns(contents, writeJson)
+  const response = around<InvokeBatchResponse>({
+    ok: true,
+    results,
+    tool_messages: mode === 'async' ? [] : answered.map(({ call }, index) => toolMessage(call, texts[index] ?? '')),
+    mode
+  })
+  if (format === undefined) return response
+  response.messages = providerMessages(format, answered.map(({ call: { call_id: id, name }, answer }, index) => ({
+    id,
+    hasId: origin?.calls[index]?.hasId ?? true,
+    name,
+    content: contents[index] ?? {},
+    text: texts[index] ?? '',
+    images: images[index] ?? [],
+    failed: answer.kind === 'failed',
+    dialect: origin?.calls[index]?.dialect
+  })))
+  return around(response)
+}
+
+/** UTF-16 units that become bytes at once. */
+const pieceUnits = 65_536
+/** So that the clock is looked at for each item of a list. */
+const valuesOfItem = 64
+
+/** The JSON of a batch's answer in pieces: twenty failures with large details take 0.1 s to write. */
+export async function answerJson (answer: InvokeBatchResponse): Promise<Buffer[]> {
+  const pieces: Buffer[] = []
+  const turns = new Turns()
+  let text = '{'
+  for (const [name, value] of Object.entries<unknown>(answer)) {
+    text += `${text === '{' && pieces.length === 0 ? '' : ','}"${name}":`
+    if (!Array.isArray(value)) {
+      text += writeJson(value)
+      continue
+    }
+    text += '['
+    for (const [at, item] of value.entries()) {
+      if (turns.isOver(valuesOfItem)) await turns.next()
+      text += `${at === 0 ? '' : ','}${writeJson(item)}`
+      if (text.length < pieceUnits) continue
+      pieces.push(Buffer.from(text))
+      text = ''
+    }
+    text += ']'
+  }
+  pieces.push(Buffer.from(`${text}}`))
+  return pieces
+}
