@@ -75,7 +75,7 @@ async function startWorker (number: number): Promise<Worker> {
     concurrency: 8,
     handle: async ({ waitedMs }) => {
       if (waitedMs !== undefined) waits.push(waitedMs)
-      return { ok: true, json: '1', value: 1 }
+      return { kind: 'succeeded', json: '1', value: 1 }
     },
     onError: error => { errors.add(error.message) }
   })

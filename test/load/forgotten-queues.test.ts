@@ -61,7 +61,7 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
     retention,
     queues: ['*'],
     concurrency: 2,
-    handle: async () => ({ ok: true, json: '1', value: 1 }),
+    handle: async () => ({ kind: 'succeeded', json: '1', value: 1 }),
     onError: error => { t.error(error) }
   })
   await pool.start()
@@ -105,7 +105,7 @@ t.test('a paused queue is not forgotten, since its pause would be lost', { timeo
   await directory.register('resting')
   await directory.register('idle')
   await queues.open('resting').pause()
-  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['resting'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['resting'], concurrency: 1, handle: async () => ({ kind: 'succeeded', json: '1', value: 1 }), onError: error => { t.error(error) } })
   await pool.start()
   await redis.hset('toolyard:queues:empty', 'resting', 0, 'idle', 0)
   await waitFor('the other queue is forgotten', async () => !(await directory.list()).includes('idle'), 60_000)

@@ -46,7 +46,7 @@ t.test('a valid call may run, and its arguments come back with defaults and with
 
 for (const wrong of wrongs) {
   t.test(`the reason of a refusal is given: ${wrong}`, async t => {
-    t.strictSame(await decide(await probe(t), new Set([wrong])), { error: refusals[wrong] })
+    t.strictSame(await decide(await probe(t), new Set([wrong])), { kind: 'refused', error: refusals[wrong] })
   })
 }
 
@@ -55,7 +55,7 @@ t.test('of several reasons the first in order is given', async t => {
   await t.resolves(fc.assert(fc.asyncProperty(fc.subarray([...wrongs], { minLength: 1 }), async wrong => {
     const decided = await decide(registry, new Set(wrong))
     const first = wrong[0] as Wrong
-    return 'error' in decided && decided.error.message === refusals[first].message
+    return decided.kind === 'refused' && decided.error.message === refusals[first].message
   })))
 })
 
@@ -63,7 +63,7 @@ t.test('the queue in a workflow\'s arguments is checked once the arguments are v
   const registered = (await loadLayers(t, [], true)).get('workflow_run')
   const call: AskedCall = { tool: 'workflow_run', registered, queue: 'own', key: { queues: ['own'] } }
   const everything: Deployment = { ...deployment, permissions: { allowed: ['read_repo', 'write_files', 'network'], defaults: [] } }
-  t.strictSame(await admitCall(call, { workflow: 'w', queue: 'other' }, everything), { error: refusals.queue })
+  t.strictSame(await admitCall(call, { workflow: 'w', queue: 'other' }, everything), { kind: 'refused', error: refusals.queue })
   t.match(await admitCall(call, { workflow: 5, queue: 'other' }, everything), { error: { code: 'INVALID_ARGUMENTS' } })
   t.match(await admitCall(call, { workflow: 'w', queue: 'own' }, everything), { arguments: { workflow: 'w', queue: 'own' } })
   t.match(await admitCall({ ...call, key: {} }, { workflow: 'w', queue: 'other' }, everything), { arguments: { queue: 'other' } })
@@ -89,7 +89,7 @@ t.test('a call that is already in its queue, and a key that is not bound to queu
 })
 
 t.test('an unknown job type is refused as such', t => {
-  t.strictSame(admitTool({ type: 'agentcli.nothing', registered: undefined, key: {} }, deployment), { error: { code: 'UNKNOWN_TOOL', message: "No tool has the job type 'agentcli.nothing'" } })
+  t.strictSame(admitTool({ type: 'agentcli.nothing', registered: undefined, key: {} }, deployment), { kind: 'refused', error: { code: 'UNKNOWN_TOOL', message: "No tool has the job type 'agentcli.nothing'" } })
   t.end()
 })
 

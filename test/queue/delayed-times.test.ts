@@ -29,8 +29,8 @@ for (const shiftMs of [-600_000, -4_000, 0, 4_000, 600_000]) {
         if (data.serial === true) {
           running++
           await held
-        } else if (puttingOff) return { ok: false, later: 'not now' }
-        return { ok: true, json: '1', value: 1 }
+        } else if (puttingOff) return { kind: 'later', reason: 'not now' }
+        return { kind: 'succeeded', json: '1', value: 1 }
       },
       onError: error => { t.error(error) }
     })

@@ -19,7 +19,7 @@ const { redis, directory, queues } = await startPool(t, server, {
     next.delete(job.id)
     if (act !== undefined) return await act(job)
     runs.set(job.id, (runs.get(job.id) ?? 0) + 1)
-    return { ok: true, json: '1', value: 1 }
+    return { kind: 'succeeded', json: '1', value: 1 }
   }
 })
 const outputs = new OutputStore(redis, retention)
@@ -74,7 +74,7 @@ function standStill (connection: Redis, at: (text: string) => boolean): { stoppe
 
 t.test('a worker whose job is another one\'s by now holds it no second time', async t => {
   const id = await add('lost')
-  const changed = { ok: false, held: { digest: 'f'.repeat(64), changed: 'it' } } as const
+  const changed = { kind: 'held', held: { digest: 'f'.repeat(64), changed: 'it' } } as const
   next.set(id, async () => {
     await redis.set(`${jobKey('lost', id)}:lock`, 'of another worker', 'PX', 60_000)
     return changed
@@ -98,7 +98,7 @@ t.test('a process that stands still before it ends a denied job does not end the
     next.set(id, async () => {
       resolve()
       await new Promise<void>(resolve => { end = resolve })
-      return { ok: true, json: '1', value: 1 }
+      return { kind: 'succeeded', json: '1', value: 1 }
     })
   })
   await waitFor('it is held again', async () => await redis.zscore(queueKey('late', 'delayed'), id) !== null)
@@ -129,7 +129,7 @@ t.test('a job that was denied ends as denied, though the process that ends it di
 t.test('a job that was approved while its dying worker parked it runs soon', async t => {
   const id = await add('parking')
   const { stopped, letGo } = standStill(redis, text => text.includes('parking') && text.includes('expiresAt') && text.includes('ZADD') && !text.includes('heldAt'))
-  next.set(id, async () => ({ ok: false, held: { digest: 'a'.repeat(64), changed: 'it' } }))
+  next.set(id, async () => ({ kind: 'held', held: { digest: 'a'.repeat(64), changed: 'it' } }))
   t.equal(await decide('parking', id, 'approve'), 'approved')
   // From here on the worker does nothing.
   await stopped

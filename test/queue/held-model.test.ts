@@ -21,10 +21,10 @@ const { redis, directory, queues } = await startPool(t, server, {
   concurrency: 8,
   handle: async ({ id, data, approved, answers = [] }) => {
     const digest = digestOf(versions.get(id) ?? 0, data.hold?.digest ?? '')
-    if (approved !== digest) return { ok: false, held: { digest, changed: 'it' } }
-    if (answers.length === 0) return { ok: false, ask: { name: 'answer', text: 'Which?', schema: { type: 'object' } } }
+    if (approved !== digest) return { kind: 'held', held: { digest, changed: 'it' } }
+    if (answers.length === 0) return { kind: 'asks', ask: { name: 'answer', text: 'Which?', schema: { type: 'object' } } }
     runs.set(id, (runs.get(id) ?? 0) + 1)
-    return { ok: true, json: '1', value: 1 }
+    return { kind: 'succeeded', json: '1', value: 1 }
   }
 })
 const jobs = new JobReader({ redis, directory, queues, outputs: new OutputStore(redis, retention) })

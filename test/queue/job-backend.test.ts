@@ -60,9 +60,9 @@ async function hearSettling (t: Test, socket: string): Promise<string[][]> {
 t.test('jobs that end in one turn of the event loop are settled with one command', async t => {
   const { redis, queues, socket, connect } = await open(t)
   const held: Array<() => void> = []
-  const handle = async (): Promise<{ ok: true, json: string, value: number }> => {
+  const handle = async (): Promise<{ kind: 'succeeded', json: string, value: number }> => {
     await new Promise<void>(resolve => held.push(resolve))
-    return { ok: true, json: '1', value: 1 }
+    return { kind: 'succeeded', json: '1', value: 1 }
   }
   const pool = new WorkerPool({ redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
   await pool.start()
@@ -79,7 +79,7 @@ t.test('jobs that end in one turn of the event loop are settled with one command
 
 t.test('a single job wakes one worker once, however many wait', async t => {
   const { redis, queues, socket, connect } = await open(t)
-  const handle = async (): Promise<{ ok: true, json: string, value: number }> => ({ ok: true, json: '1', value: 1 })
+  const handle = async (): Promise<{ kind: 'succeeded', json: string, value: number }> => ({ kind: 'succeeded', json: '1', value: 1 })
   const heard: string[][] = []
   for (let workers = 0; workers < 3; workers++) {
     const pool = new WorkerPool({ redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })

@@ -8,7 +8,7 @@ t.test('a job whose run is lost again and again in a worker that lives on runs t
   const { add, redis } = await startPool(t, await startTestRedis(t), {
     handle: async () => {
       begun.push(performance.now())
-      return await Promise.resolve({ ok: false, requeue: true })
+      return await Promise.resolve({ kind: 'requeued' })
     }
   })
   const id = await add('q')
@@ -27,7 +27,7 @@ t.test('a worker that may take no jobs leaves them until it may', async t => {
     mayTake: () => mayTake,
     handle: async job => {
       runs.push(job.id)
-      return await Promise.resolve({ ok: true, json: '1', value: 1 })
+      return await Promise.resolve({ kind: 'succeeded', json: '1', value: 1 })
     }
   })
   const id = await add('q')

@@ -36,7 +36,7 @@ t.test('jobs that wait for a place of their tenant sleep until one is free, and 
     handle: async ({ id }) => {
       order.push(id)
       await new Promise<void>(resolve => { end = resolve })
-      return { ok: true, json: '1', value: 1 }
+      return { kind: 'succeeded', json: '1', value: 1 }
     }
   })
   const ids = Array.from({ length: 30 }, () => newJobId())

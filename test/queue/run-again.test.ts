@@ -14,7 +14,7 @@ const runs = new Map<string, number>()
 const { redis, directory, queues, add } = await startPool(t, server, {
   handle: async ({ id }) => {
     runs.set(id, (runs.get(id) ?? 0) + 1)
-    return { ok: false, error: { code: 'TOOL_FAILED', message: 'no' } }
+    return { kind: 'failed', error: { code: 'TOOL_FAILED', message: 'no' } }
   }
 })
 

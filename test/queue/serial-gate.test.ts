@@ -44,7 +44,7 @@ async function play (events: readonly Event[], pauses: boolean): Promise<{ runs:
     runs.push({ id: job.id, queue: job.queue, running })
     await delay(Number(job.data.arguments['ms']), undefined, { signal: job.signal }).catch(() => {})
     running--
-    return { ok: true, json: '1', value: 1 }
+    return { kind: 'succeeded', json: '1', value: 1 }
   }
   const pools = await Promise.all([1, 2].map(async () => new WorkerPool({
     redis: await connectTo(t, server),
@@ -109,7 +109,7 @@ t.test('X17 the earlier of two calls runs first, wherever its worker is held up 
         concurrency: 1,
         handle: async job => {
           runs.push(job.id)
-          return { ok: true, json: '1', value: 1 }
+          return { kind: 'succeeded', json: '1', value: 1 }
         },
         onError: error => { t.error(error) }
       })
@@ -143,7 +143,7 @@ t.test('X17 the earlier of two calls runs first, wherever its worker is held up 
 
 t.test('nothing of a serial tool is left when its queues are forgotten', async t => {
   const directory = new QueueDirectory(redis, 1_000)
-  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ kind: 'succeeded', json: '1', value: 1 }), onError: error => { t.error(error) } })
   await pool.start()
   for (const queue of await directory.list()) await directory.forget(queue)
   const left = async (): Promise<string[]> => await redis.keys('toolyard:serial*')

@@ -149,7 +149,7 @@ t.test('a process that serves many queues waits with one connection, and takes t
     concurrency: 2,
     handle: async ({ queue }) => {
       ran.push(queue)
-      return { ok: true, json: '1', value: 1 }
+      return { kind: 'succeeded', json: '1', value: 1 }
     }
   })
   await waitFor('it waits', async () => await blocked(redis) === 1)

@@ -7,7 +7,7 @@ import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const retention = { ageSec: 60, count: 1_000 }
-const done = { ok: true, json: '1', value: 1 } as const
+const done = { kind: 'succeeded', json: '1', value: 1 } as const
 const others = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
 
 interface Running {
@@ -55,7 +55,7 @@ async function startPool (t: Test): Promise<Fixture> {
           resolve()
         })
       })
-      if (signal.aborted) return { ok: false, requeue: true }
+      if (signal.aborted) return { kind: 'requeued' }
       ended.push(queue)
       return done
     },

@@ -11,7 +11,7 @@ import { startTestRedis } from '../support/redis.ts'
  */
 
 const retention = { ageSec: 60, count: 1_000 }
-const done = { ok: true, json: '1', value: 1 } as const
+const done = { kind: 'succeeded', json: '1', value: 1 } as const
 const job = (maxAttempts = 1): NewJob => ({ id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }, maxAttempts })
 
 interface Fixture {
@@ -85,6 +85,6 @@ t.test('a job that was put back unbegun begins when it is taken while another on
   })
   await add(job(2), back)
   await redis.hset(`toolyard:{q}:${back.id}`, 'ats', 0, 'unbegun', '1')
-  await end({ ok: false, error: { code: 'TOOL_FAILED', message: 'no' }, retry: true })
+  await end({ kind: 'failed', error: { code: 'TOOL_FAILED', message: 'no' }, retry: true })
   t.same(marks, [false, '1', null])
 })

@@ -8,7 +8,7 @@ import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const retention = { ageSec: 60, count: 1_000 }
-const done = { ok: true, json: '1', value: 1 } as const
+const done = { kind: 'succeeded', json: '1', value: 1 } as const
 
 interface Fixture {
   redis: Redis
@@ -144,7 +144,7 @@ t.test('a worker that lost a job does not change how often the job counts as run
     // First of all: a run that lasts is noted as begun by who holds it.
     await redis.set(`toolyard:{q}:${id}:lock`, 'another')
     await redis.hset(`toolyard:{q}:${id}`, 'ats', 5)
-    return { ok: false, later: 'as a test' }
+    return { kind: 'later', reason: 'as a test' }
   }, error => { errors.push(error.message) })
   await isWaiting()
   await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
@@ -194,7 +194,7 @@ t.test('a worker does not begin a job whose lock another worker has by then', as
   const { add, isWaiting, redis } = await startPool(t, async (redis, job) => {
     await redis.set(`toolyard:{q}:${job.id}:lock`, 'another')
     begun.push(await job.begin())
-    return { ok: false, taken: true }
+    return { kind: 'taken' }
   })
   await isWaiting()
   await add(1)
@@ -209,7 +209,7 @@ t.test('no lock counts as lost when jobs are given back while it is renewed', as
   const { add, redis, pool } = await startPool(t, async (_redis, { signal }) => {
     running++
     await once(signal, 'abort')
-    return { ok: false, requeue: true }
+    return { kind: 'requeued' }
   })
   await add(3)
   await waitFor('they run', () => running === 3)

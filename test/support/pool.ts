@@ -36,7 +36,7 @@ export async function startPool (t: Test, server: TestRedis, wishes: PoolWishes 
     concurrency,
     ...(maxRunning === undefined ? {} : { maxRunning }),
     ...(mayTake === undefined ? {} : { mayTake }),
-    handle: handle ?? (async () => ({ ok: true, json: '1', value: 1 })),
+    handle: handle ?? (async () => ({ kind: 'succeeded', json: '1', value: 1 })),
     onError: error => { t.error(error) }
   })
   await pool.start()

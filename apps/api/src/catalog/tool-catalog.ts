@@ -120,7 +120,7 @@ export class ToolCatalog {
   #visibleTools ({ permissions: held, namespaces }: KeyBounds): Tool[] {
     const key = { permissions: held, namespaces }
     return this.#registry.all().filter(registered => (
-      publishableName.test(registered.tool.name) && 'registered' in admitTool({ registered, key, isDirect: true }, this.#jobTypes.deployment)
+      publishableName.test(registered.tool.name) && admitTool({ registered, key, isDirect: true }, this.#jobTypes.deployment).kind === 'admitted'
     )).map(({ tool }) => tool)
   }
 }

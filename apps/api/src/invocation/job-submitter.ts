@@ -99,7 +99,7 @@ export class JobSubmitter {
     const asks = askerOf(principal, request.session, request.conversation)
     const access = accessOf(principal)
     const admitted = await admitCall({ type, registered, queue, key: access, asks }, input, jobTypes.deployment)
-    if ('error' in admitted) return { kind: 'refused', error: admitted.error.code === 'UNKNOWN_TOOL' ? await this.#unknownType(type, principal) : admitted.error }
+    if (admitted.kind === 'refused') return admitted.error.code === 'UNKNOWN_TOOL' ? await this.#unknownType(type, principal) : admitted
     const keyPart = this.#deps.keyPartOf(principal)
     const job = newJob(admitted.registered, this.#deps.admission.newId(), admitted.arguments, {
       principal,
@@ -119,13 +119,13 @@ export class JobSubmitter {
     return { kind: 'planned', job: admitted.hold === undefined ? job : await jobToHold(job, admitted.hold, admitted.registered, keyPart) }
   }
 
-  async #unknownType (type: string, principal: Principal): Promise<CallError> {
+  async #unknownType (type: string, principal: Principal): Promise<CallState> {
     const isType = type.includes('.')
     const { visible } = this.#deps.catalog.publication(principal)
     const known = visible.map(({ name, jobType }) => ({ jobType, called: isType ? withoutKind(jobType) : name }))
     const names = await new NearTools(() => known.map(({ called }) => called)).find(withoutKind(type))
     const near = known.filter(({ called }) => names.includes(called)).map(({ jobType }) => jobType)
-    return { code: 'UNKNOWN_TOOL', message: unknownType, details: near.length === 0 ? undefined : { did_you_mean: near } }
+    return { kind: 'refused', error: { code: 'UNKNOWN_TOOL', message: unknownType, details: near.length === 0 ? undefined : { did_you_mean: near } } }
   }
 }
 

@@ -1,12 +1,14 @@
-import { isRecord, limits, writeJson, type CallError } from '@toolyard/contract/terms'
+import { isRecord, limits, writeJson } from '@toolyard/contract/terms'
 import type { Outcome } from '@toolyard/executors'
 import type { AnswerSchemas, Tool } from '@toolyard/manifests'
-import type { Question } from '@toolyard/queue'
+import type { HandlerResult } from '@toolyard/queue'
 
 /** The one field of an output that asks something. */
 const askKey = '$ask'
 const namePattern = /^[\w-]{1,64}$/
 const largeAsk = /^\s*\{\s*"\$ask"/
+
+type AskResult = Extract<HandlerResult, { kind: 'asks' | 'failed' }>
 
 /** What is known of a call whose tool may have asked something. */
 export interface Asking {
@@ -21,9 +23,9 @@ export interface Asking {
  * What a tool asks: an output of a command or a Python tool whose only field is `$ask`. What others give out comes from elsewhere
  * and asks nobody here.
  *
- * @returns undefined for any other outcome; an error for a question that can't be asked.
+ * @returns undefined for any other outcome; a failure for a question that can't be asked.
  */
-export async function askedBack (outcome: Outcome, asking: Asking): Promise<Question | CallError | undefined> {
+export async function askedBack (outcome: Outcome, asking: Asking): Promise<AskResult | undefined> {
   const { kind } = asking.tool.run
   if (!outcome.ok || (kind !== 'command' && kind !== 'python')) return undefined
   if (outcome.json !== undefined) return largeAsk.test(outcome.json.toString('utf8', 0, 100)) ? invalid('it is too long') : undefined
@@ -39,9 +41,9 @@ export async function askedBack (outcome: Outcome, asking: Asking): Promise<Ques
   if (!isRecord(schema)) return invalid(`'${askKey}.schema' must be the JSON Schema of the answer`)
   if (writeJson(schema).length > limits.question.schemaChars) return invalid(`'${askKey}.schema' has more than ${limits.question.schemaChars} characters`)
   const fault = await asking.schemas.fault(schema)
-  return fault === undefined ? { name, text, schema } : invalid(`'${askKey}.schema' can't be used: ${fault}`)
+  return fault === undefined ? { kind: 'asks', ask: { name, text, schema } } : invalid(`'${askKey}.schema' can't be used: ${fault}`)
 }
 
-function invalid (why: string): CallError {
-  return { code: 'QUESTION_INVALID', message: `The tool asked something back, but ${why}` }
+function invalid (why: string): AskResult {
+  return { kind: 'failed', error: { code: 'QUESTION_INVALID', message: `The tool asked something back, but ${why}` } }
 }

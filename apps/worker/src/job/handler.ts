@@ -6,14 +6,14 @@ import { admitCall, holdsAtMost, type AnswerSchemas, type Deployment, type Tool 
 import { isShortage, shortageOf } from '@toolyard/sandbox'
 import { argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
-import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
+import type { JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
 import { JobTrace, originContext, originIds, runTrace } from './job-trace.ts'
 import { askedBack } from './asked-back.ts'
 import { mostOfCall } from './shortages.ts'
 import { changedSince } from './changed-since.ts'
-import type { SessionWorkspace, SessionWorkspaces } from './session-workspaces.ts'
+import type { RefusedSession, SessionWorkspace, SessionWorkspaces } from './session-workspaces.ts'
 import type { ToolVersions } from './tool-versions.ts'
 
 /** Values of arguments that take a turn of the event loop by themselves. */
@@ -68,30 +68,36 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
       ranSec: ranMs / 1_000
     })
     count(deps.counter, job, result, { ranMs, ...usage })
-    if (result.ok) logger.info({ ...about, ms }, 'job succeeded')
-    else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
-    else if ('later' in result) logger.info({ ...about, ms, reason: result.later }, 'job is put off')
-    else if ('held' in result) logger.info({ ...about, ms, reason: result.held.changed }, 'job is held again')
-    else if ('ask' in result) logger.info({ ...about, ms }, 'job waits for an answer')
-    else if ('taken' in result) logger.warn({ ...about, ms }, 'job is another worker\'s by now')
-    else if ('requeue' in result) logger.warn({ ...about, ms }, 'job goes back to its queue')
-    else logger.info({ ...about, ms, code: result.error.code }, 'job failed')
+    log(result, logger, { ...about, ms })
     return result
+  }
+}
+
+function log (result: HandlerResult, logger: Logger, about: object): void {
+  switch (result.kind) {
+    case 'succeeded': return logger.info(about, 'job succeeded')
+    case 'failed': return logger.info({ ...about, code: result.error.code }, 'job failed')
+    case 'waits': return logger.debug(about, 'job waits for its steps')
+    case 'later': return logger.info({ ...about, reason: result.reason }, 'job is put off')
+    case 'held': return logger.info({ ...about, reason: result.held.changed }, 'job is held again')
+    case 'asks': return logger.info(about, 'job waits for an answer')
+    case 'taken': return logger.warn(about, 'job is another worker\'s by now')
+    case 'requeued': return logger.warn(about, 'job goes back to its queue')
   }
 }
 
 /** What goes back to its queue has not ended. */
 function count (counter: Pick<CallCounter, 'count'>, job: TakenJob, result: HandlerResult, ran: { ranMs: number, processorMs: number }): void {
-  if (!result.ok && !('error' in result)) return
-  const state = result.ok ? 'succeeded' : result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed'
+  const { state } = stateOf(result)
+  if (state === 'requeued') return
   const { tool, keyName, tenant } = job.data
-  const outputBytes = result.ok ? result.cut?.bytes ?? Buffer.byteLength(result.json) : 0
+  const outputBytes = result.kind === 'succeeded' ? result.cut?.bytes ?? Buffer.byteLength(result.json) : 0
   counter.count({ tool, queue: job.queue, keyName, tenant, state, ...ran, waitedMs: job.waitedMs, outputBytes })
 }
 
-function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
-  if (result.ok) return { state: 'succeeded', code: '' }
-  if (!('error' in result)) return { state: 'requeued', code: '' }
+function stateOf (result: HandlerResult): { state: 'succeeded' | 'failed' | 'cancelled' | 'requeued', code: string } {
+  if (result.kind === 'succeeded') return { state: 'succeeded', code: '' }
+  if (result.kind !== 'failed') return { state: 'requeued', code: '' }
   return { state: result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed', code: result.error.code }
 }
 
@@ -107,7 +113,7 @@ async function handle (
     if (isUnknownToReplicas) deps.logger.warn({ ...about, err: error }, 'a tool that may run only once is not run now')
     if (isUnknownToReplicas || (mayRedisTakeItLater(error) && run.mayRepeat)) {
       // A workflow does nothing twice: it goes on when Redis is back, or has room again.
-      return { ok: false, later: asError(error).message, nowhere: true }
+      return { kind: 'later', reason: asError(error).message, nowhere: true }
     }
     if (isShortage(error) && (run.mayRepeat || errorCode(error) === threadFailed)) return putOff(errorCode(error) ?? '', job.id, deps)
     deps.logger.error({ ...about, err: error }, 'executor failed')
@@ -123,7 +129,7 @@ interface RunParts {
 
 async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }: RunParts): Promise<HandlerResult> {
   const located = await deps.tools.locate(job)
-  if (located === 'elsewhere') return { ok: false, later: 'another worker has its version of the tool' }
+  if (located === 'elsewhere') return { kind: 'later', reason: 'another worker has its version of the tool' }
   const { registered, differs } = located
   const idempotent = registered !== undefined && (deps.jobTypes.get(registered.tool.jobType).idempotent ?? registered.tool.idempotent)
   if (job.lostBefore && registered !== undefined && !idempotent) return failure('WORKER_LOST', notRunAgain)
@@ -134,21 +140,21 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
     { tool: job.data.tool, registered, key: { permissions: job.data.keyPermissions } }, args, deps
   )
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
-  if ('error' in admitted) return { ok: false, error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
+  if (admitted.kind === 'refused') return { kind: 'failed', error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
   const { tool } = admitted.registered
   const changed = job.data.hold === undefined ? undefined : await changedSince(job, admitted.registered, deps.keyPartOf)
-  if (changed !== undefined) return { ok: false, held: changed }
+  if (changed !== undefined) return { kind: 'held', held: changed }
   let workspace: SessionWorkspace | undefined
   try {
     const enteredAt = performance.now()
     const entered = await enterSession(job, tool, deps)
-    if (entered !== undefined && 'error' in entered) return { ok: false, error: entered.error }
+    if (entered?.kind === 'refused') return { kind: 'failed', error: entered.error }
     workspace = entered
     const timeoutMs = job.data.timeoutSec * 1_000
     // To count the files of a large session takes seconds of the call's time.
     const usedMs = Math.floor((performance.now() - enteredAt) / 1_000) * 1_000
     // That an approved call has run must not be forgotten either, or it could be denied later.
-    if ((!idempotent || job.data.hold !== undefined) && !await job.begin()) return { ok: false, taken: true }
+    if ((!idempotent || job.data.hold !== undefined) && !await job.begin()) return { kind: 'taken' }
     run.mayRepeat = idempotent
     const context = trace === undefined ? originContext(job) : trace.begin(deps.sandbox.stateOf(tool))
     const outcome = await deps.executors.run(tool, admitted.arguments, {
@@ -171,7 +177,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
     const asked = await askedBack(ended, {
       tool, mayAsk: idempotent || tool.asks === true, answered: job.answers?.length ?? 0, schemas: deps.answerSchemas
     })
-    if (asked !== undefined) return 'code' in asked ? { ok: false, error: asked } : { ok: false, ask: asked }
+    if (asked !== undefined) return asked
     return withSandbox(toResult(ended, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } finally {
     workspace?.leave()
@@ -183,13 +189,13 @@ const neverStarted = `The call could not be started in ${mostOfCall} tries, whil
 /** Nothing was started: another worker may have what is missing here. */
 function putOff (shortage: string, jobId: string, { shortages }: HandlerDeps): HandlerResult {
   if (!shortages.met(shortage, jobId)) return failure('INTERNAL', `${neverStarted}: ${shortage}`)
-  return { ok: false, later: `this worker cannot start it: ${shortage}` }
+  return { kind: 'later', reason: `this worker cannot start it: ${shortage}` }
 }
 
 /** Undefined for a call in the shared workspace. */
 async function enterSession (
   { data: { session, tenant, timeoutSec }, signal }: TakenJob, tool: Tool, { sandbox, sessions }: HandlerDeps
-): Promise<SessionWorkspace | { error: CallError } | undefined> {
+): Promise<SessionWorkspace | RefusedSession | undefined> {
   if (session === undefined) return undefined
   const isBuiltin = tool.run.kind === 'builtin' && tool.jobType !== 'tool.exec'
   // What runs in the open may write whatever its manifest says.
@@ -200,11 +206,11 @@ async function enterSession (
 function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mask']): HandlerResult {
   if (outcome.ok) {
     const { cut, files, moreFiles } = outcome
-    return { ok: true, ...jsonOf(outcome), ...(cut && { cut }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
+    return { kind: 'succeeded', ...jsonOf(outcome), ...(cut && { cut }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
   }
-  if (outcome.wait !== undefined) return { ok: false, wait: outcome.wait }
-  if (outcome.error.code === 'WORKER_LOST' && idempotent) return { ok: false, requeue: true }
-  return { ok: false, error: maskError(outcome.error, mask), retry: mayPass(outcome.error) }
+  if (outcome.wait !== undefined) return { kind: 'waits', wait: outcome.wait }
+  if (outcome.error.code === 'WORKER_LOST' && idempotent) return { kind: 'requeued' }
+  return { kind: 'failed', error: maskError(outcome.error, mask), retry: mayPass(outcome.error) }
 }
 
 /** The JSON of a large output is there already; its value is needed only where it turned out to be short. */
@@ -216,7 +222,7 @@ function jsonOf ({ json, output }: Success): { json: string | Buffer, value: unk
 }
 
 function withSandbox (result: HandlerResult, sandbox: SandboxState | undefined): HandlerResult {
-  return sandbox === undefined || !('error' in result || result.ok) ? result : { ...result, sandbox }
+  return sandbox === undefined || (result.kind !== 'succeeded' && result.kind !== 'failed') ? result : { ...result, sandbox }
 }
 
 /**
@@ -227,6 +233,6 @@ function mayPass ({ code }: CallError): boolean {
   return callErrors[code].retryable && code !== 'WORKER_LOST'
 }
 
-function failure (code: CallError['code'], message: string): { ok: false, error: CallError } {
-  return { ok: false, error: { code, message } }
+function failure (code: CallError['code'], message: string): { kind: 'failed', error: CallError } {
+  return { kind: 'failed', error: { code, message } }
 }

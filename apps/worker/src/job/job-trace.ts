@@ -36,7 +36,7 @@ export class JobTrace {
   }
 
   end (result: HandlerResult): void {
-    const code = 'error' in result ? result.error.code : undefined
+    const code = result.kind === 'failed' ? result.error.code : undefined
     // What was refused before it ran failed nevertheless.
     if (code !== undefined && this.#execution === undefined) this.#startExecution(performance.now())
     for (const span of [this.#execution, this.#whole]) {

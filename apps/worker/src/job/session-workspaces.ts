@@ -13,6 +13,7 @@ import { directoryError, quotaError } from './session-faults.ts'
 
 /** A call's stay in the directory of its session. */
 export interface SessionWorkspace {
+  kind: 'entered'
   place: SessionPlace
   /** Aborted when the job's own is, or the session is removed. */
   signal: AbortSignal
@@ -20,6 +21,8 @@ export interface SessionWorkspace {
   settled: (outcome: Outcome, tool: Tool, jobId: string) => Promise<Outcome>
   leave: () => void
 }
+
+export interface RefusedSession { kind: 'refused', error: CallError }
 
 /** What a call asks for. */
 export interface WorkspaceWish {
@@ -102,9 +105,9 @@ export class SessionWorkspaces {
   }
 
   /** @throws RedisUnavailableError */
-  async enter ({ session: id, tenant, writes, frees, signal, timeoutMs }: WorkspaceWish): Promise<SessionWorkspace | { error: CallError }> {
+  async enter ({ session: id, tenant, writes, frees, signal, timeoutMs }: WorkspaceWish): Promise<SessionWorkspace | RefusedSession> {
     const stay = await this.#options.leases.enter(id, tenant)
-    if (stay === undefined) return { error: goneError(id) }
+    if (stay === undefined) return { kind: 'refused', error: goneError(id) }
     const either = eitherSignal(signal, stay.signal)
     const leave = (): void => {
       either.release()
@@ -116,10 +119,11 @@ export class SessionWorkspaces {
       const refused = writes && !frees ? await this.#overQuota(call, true) : undefined
       if (refused !== undefined) {
         leave()
-        return { error: refused }
+        return { kind: 'refused', error: refused }
       }
       const writing = writes ? { ...call, since: this.#now(), watch: this.#watches.get(id) } : undefined
       return {
+        kind: 'entered',
         place: { id, dir },
         signal: either.signal,
         settled: async (ended, tool, jobId) => {
@@ -139,7 +143,7 @@ export class SessionWorkspaces {
       }
     } catch (error) {
       leave()
-      return { error: directoryError(error) }
+      return { kind: 'refused', error: directoryError(error) }
     }
   }
 

@@ -28,7 +28,7 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | 
     resolve: target => {
       const call = stepCall(target, job, deps)
       const admitted = nested(call) ?? admitTool(call, deps)
-      if ('error' in admitted) return admitted.error
+      if (admitted.kind === 'refused') return admitted.error
       const { name, jobType } = admitted.registered.tool
       return { tool: name, type: jobType, queue: call.queue }
     },
@@ -51,7 +51,7 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | 
       const { keyName, tenant = '', session = '', conversation = '' } = job.data
       const key = { name: keyName, role: 'admin', permissions: job.data.access?.permissions ?? everyPermission }
       const admitted = nested(call) ?? await admitCall({ ...call, asks: { key, tenant, session, conversation } }, step.arguments, deps)
-      if ('error' in admitted) return admitted.error
+      if (admitted.kind === 'refused') return admitted.error
       const id = await deps.jobs.assign(parent, step.name)
       try {
         const made = stepJob(id, { ...step, arguments: admitted.arguments }, admitted.registered, job, deps)
@@ -83,8 +83,8 @@ async function stepToHold (made: NewJob, hold: HoldTerms, { tool, entry }: Regis
   return heldJob(made, hold, { entry, program: await programDigest(tool, made.data.arguments), key: keyPart })
 }
 
-function nested ({ registered }: AskedCall): { error: CallError } | undefined {
-  return registered !== undefined && makesJobs(registered.tool) ? { error: { code: 'NOT_ALLOWED', message: 'a workflow does not run a workflow' } } : undefined
+function nested ({ registered }: AskedCall): { kind: 'refused', error: CallError } | undefined {
+  return registered !== undefined && makesJobs(registered.tool) ? { kind: 'refused', error: { code: 'NOT_ALLOWED', message: 'a workflow does not run a workflow' } } : undefined
 }
 
 function succeeded (jobId: string, output: StepOutput, jobs: StepJobs): StepState {

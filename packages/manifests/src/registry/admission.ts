@@ -2,7 +2,7 @@ import type { JobAccess } from '@toolyard/contract'
 import { permissions, permissionsBeyond, type CallError, type CallErrorCode, type Permission, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { Issue } from '../schema/issues.ts'
 import type { PolicyInput } from '../schema/policy/expression.ts'
-import { judge, type HoldTerms, type Policy, type Verdict } from '../schema/policy/policy.ts'
+import { judge, type HoldTerms, type Policy } from '../schema/policy/policy.ts'
 import type { Tool } from '../tool/tool.ts'
 import { checkArguments, summary } from './arguments-check.ts'
 import { hostsBeyond } from './egress-bound.ts'
@@ -38,6 +38,19 @@ export interface Refusal extends CallError {
   details?: Record<string, unknown>
 }
 
+export interface Refused {
+  kind: 'refused'
+  error: Refusal
+}
+
+interface AdmittedCall {
+  kind: 'admitted'
+  registered: RegisteredTool
+  /** With their defaults. */
+  arguments: Record<string, unknown>
+  hold?: HoldTerms
+}
+
 /** All refusals, in the order in which calls are checked; docs/decisions/0065-order-of-checks.md says why. */
 const refusals = {
   unknown: ({ tool, type }: AskedCall) => ({ code: 'UNKNOWN_TOOL', message: tool === undefined ? `No tool has the job type '${type}'` : `Tool '${tool}' not found in registry` }),
@@ -53,49 +66,47 @@ const refusals = {
 
 /**
  * Decides whether a call may run: its tool, then its arguments, then the queue that
- * these name, then the rules. The arguments that come back have their defaults.
+ * these name, then the rules.
  */
 export async function admitCall (
   call: AskedCall, args: Record<string, unknown>, deployment: Deployment
-): Promise<{ registered: RegisteredTool, arguments: Record<string, unknown>, hold?: HoldTerms } | { error: Refusal }> {
+): Promise<AdmittedCall | Refused> {
   const admitted = admitTool(call, deployment)
-  if ('error' in admitted) return admitted
+  if (admitted.kind === 'refused') return admitted
   const { registered } = admitted
   const checked = await checkArguments(registered, args)
-  if (!checked.ok) return { error: refusals.arguments(registered.tool, args, checked.issues) }
+  if (!checked.ok) return refused(refusals.arguments(registered.tool, args, checked.issues))
   const { queue, skill } = checked.arguments
   const { run } = registered.tool
   const own = run.kind === 'skill-run' && typeof skill === 'string' ? run.skills[skill] : undefined
   const isSaid = own?.permissions !== undefined || own?.network !== undefined
   const refusal = !isSaid ? undefined : permissionRefusal({ ...registered.tool, ...own }, call.key, deployment)
-  if (refusal !== undefined) return { error: refusal }
+  if (refusal !== undefined) return refused(refusal)
   const error = makesJobs(registered.tool) && typeof queue === 'string' ? queueRefusal(call.key, queue) : undefined
-  if (error !== undefined) return { error }
+  if (error !== undefined) return refused(error)
   const { asks } = call
-  const verdict = asks === undefined
-    ? allowed
-    : asked(registered, { ...asks, args: checked.arguments, tool: registered.tool.name, audit: own?.audit ?? registered.tool.audit ?? '' }, deployment)
-  if (verdict.kind === 'deny') return { error: verdict.error }
-  return { registered, arguments: checked.arguments, ...(verdict.kind === 'hold' ? { hold: verdict.terms } : {}) }
+  const rules = asks === undefined ? [] : [...deployment.policy?.() ?? [], ...registered.policy]
+  if (asks === undefined || rules.length === 0) return { kind: 'admitted', registered, arguments: checked.arguments }
+  const audit = own?.audit ?? registered.tool.audit ?? ''
+  const verdict = judge(rules, { args: checked.arguments, tool: registered.tool.name, audit, ...asks })
+  if (verdict.kind === 'deny') return refused(verdict.error)
+  return { kind: 'admitted', registered, arguments: checked.arguments, ...(verdict.kind === 'hold' ? { hold: verdict.terms } : {}) }
 }
 
-const allowed: Verdict = { kind: 'allow' }
-
-function asked ({ policy }: RegisteredTool, input: PolicyInput, deployment: Deployment): Verdict {
-  const rules = [...deployment.policy?.() ?? [], ...policy]
-  return rules.length === 0 ? allowed : judge(rules, input)
+function refused (error: Refusal): Refused {
+  return { kind: 'refused', error }
 }
 
 /** Decides whether a call may run, whatever its arguments. */
-export function admitTool (call: AskedCall, deployment: Deployment): { registered: RegisteredTool } | { error: Refusal } {
+export function admitTool (call: AskedCall, deployment: Deployment): { kind: 'admitted', registered: RegisteredTool } | Refused {
   const { registered, queue, key } = call
-  if (registered === undefined) return { error: refusals.unknown(call) }
+  if (registered === undefined) return refused(refusals.unknown(call))
   const { tool } = registered
-  if (!isEnabled(tool, deployment)) return { error: refusals.disabled(tool) }
-  if (tool.unavailable !== undefined) return { error: refusals.unavailable(tool) }
-  if (tool.run.kind === 'service' && call.isDirect !== true) return { error: refusals.service(tool) }
+  if (!isEnabled(tool, deployment)) return refused(refusals.disabled(tool))
+  if (tool.unavailable !== undefined) return refused(refusals.unavailable(tool))
+  if (tool.run.kind === 'service' && call.isDirect !== true) return refused(refusals.service(tool))
   const error = (queue === undefined ? undefined : queueRefusal(key, queue)) ?? keyRefusal(tool, key, deployment)
-  return error === undefined ? { registered } : { error }
+  return error === undefined ? { kind: 'admitted', registered } : refused(error)
 }
 
 /** Whether a tool is switched on: a switch of its job type wins over the manifest, in both directions. */
@@ -146,7 +157,7 @@ export async function decidePolicy (
   const everything = { allowed: permissions, defaults: [] }
   const deployment: Deployment = { jobTypes: { get: () => ({}) }, permissions: everything, policy: () => registry.policy }
   const admitted = await admitCall({ tool, registered: registry.get(tool), key: {}, isDirect: true, asks }, args, deployment)
-  if ('error' in admitted) return { decision: 'deny', reason: admitted.error.message }
+  if (admitted.kind === 'refused') return { decision: 'deny', reason: admitted.error.message }
   if (admitted.hold === undefined) return { decision: 'allow' }
   return { decision: 'hold', ...(admitted.hold.reason === undefined ? {} : { reason: admitted.hold.reason }) }
 }

@@ -40,25 +40,25 @@ export interface TakenJob {
 
 export type HandlerResult =
   /** `value` is what `json` says, which is bytes where a thread wrote it: a long one is not copied. */
-  | { ok: true, json: string | Buffer, value: unknown, cut?: OutputCut, sandbox?: SandboxState } & ChangedFiles
+  | { kind: 'succeeded', json: string | Buffer, value: unknown, cut?: OutputCut, sandbox?: SandboxState } & ChangedFiles
   /** `retry`: the failure may pass, so that the job runs again while it has attempts left. */
-  | { ok: false, error: CallError, retry?: boolean, sandbox?: SandboxState }
+  | { kind: 'failed', error: CallError, retry?: boolean, sandbox?: SandboxState }
   /** The job has made jobs and goes on when one of them has ended; until then it takes no slot. */
-  | { ok: false, wait: StepWait }
+  | { kind: 'waits', wait: StepWait }
   /** Back to the queue: nothing was done, and the run counts as lost. */
-  | { ok: false, requeue: true }
+  | { kind: 'requeued' }
   /** What would run isn't what was approved: nothing was done, and the job is held again. */
-  | { ok: false, held: { digest: string, changed: string } }
+  | { kind: 'held', held: { digest: string, changed: string } }
   /** The tool asks something: the job waits for an answer. */
-  | { ok: false, ask: Question }
+  | { kind: 'asks', ask: Question }
   /** The job is another worker's by now. */
-  | { ok: false, taken: true }
+  | { kind: 'taken' }
   /**
    * What the job needs is elsewhere, or not there now: it waits, longer each time, as
-   * if it hadn't been taken. The text says why, for the log. `nowhere`: no other worker
+   * if it hadn't been taken. `reason` is for the log. `nowhere`: no other worker
    * has it either, so that this one takes other jobs meanwhile.
    */
-  | { ok: false, later: string, nowhere?: boolean }
+  | { kind: 'later', reason: string, nowhere?: boolean }
 
 export interface WorkerPoolOptions {
   /** The id of the worker, which stands in the jobs that it takes; nothing does when it is absent. */

@@ -38,14 +38,13 @@ export class PersonGates {
 
   /** What a run waits for that ended so. @throws WaitingError for a job that is another worker's by now */
   async waitsFor (
-    { job, token, answers = [] }: Run, result: Extract<HandlerResult, { held: object } | { ask: object }>
+    { job, token, answers = [] }: Run, result: Extract<HandlerResult, { kind: 'held' | 'asks' }>
   ): Promise<Waits> {
-    const isHeld = 'held' in result
-    const ms = isHeld
+    const ms = result.kind === 'held'
       ? await this.#holds.holdAgain(job, token, result.held)
       : await this.#questions.ask(job, token, { question: result.ask, number: answers.length + 1 })
     if (ms === undefined) throw new bullmq.WaitingError()
-    return this.#until(ms, isHeld ? this.#holds : this.#questions)
+    return this.#until(ms, result.kind === 'held' ? this.#holds : this.#questions)
   }
 
   #until (ms: number, gate: HoldGate | QuestionGate): Waits {

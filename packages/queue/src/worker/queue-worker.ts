@@ -168,7 +168,7 @@ export class QueueWorker {
   async #handleFlowing (run: Run): Promise<HandlerResult> {
     for (let seen = -1; ;) {
       const result = await this.#handle(run)
-      if (!('wait' in result) || run.abort.signal.reason === cancelled) return result
+      if (result.kind !== 'waits' || run.abort.signal.reason === cancelled) return result
       // Each wait is for more than the one before; else it would be for nothing, and for ever.
       if (result.wait.settled <= seen) throw new Error('The job waits for nothing')
       seen = result.wait.settled
@@ -218,23 +218,24 @@ export class QueueWorker {
   }
 
   async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
-    if (result.ok) {
-      const record = await this.#parts.outputs.save(this.#queue, idOf(run.job), result)
-      const { sandbox, files, moreFiles } = result
-      return { ...record, ...(sandbox && { sandbox }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
+    switch (result.kind) {
+      case 'succeeded': {
+        const record = await this.#parts.outputs.save(this.#queue, idOf(run.job), result)
+        const { sandbox, files, moreFiles } = result
+        return { ...record, ...(sandbox && { sandbox }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
+      }
+      case 'failed': throw new (result.retry === true ? Error : bullmq.UnrecoverableError)(encodeFailure(result.error, result.sandbox))
+      case 'requeued':
+        this.#worker.leaveJob(idOf(run.job))
+        await this.#givenBack.giveBack(run.job, run.token, run.abort.signal.aborted)
+        this.#notices.changed(idOf(run.job))
+        throw new bullmq.WaitingError()
+      case 'later': return await this.#putOff(run, result.nowhere)
+      case 'taken': throw new bullmq.WaitingError()
+      case 'held':
+      case 'asks': return await this.#hold(run, await this.#gates.waitsFor(run, result))
+      case 'waits': throw new Error('A job of a serial tool does not wait for others')
     }
-    if ('requeue' in result) {
-      this.#worker.leaveJob(idOf(run.job))
-      await this.#givenBack.giveBack(run.job, run.token, run.abort.signal.aborted)
-      this.#notices.changed(idOf(run.job))
-      throw new bullmq.WaitingError()
-    }
-    if ('later' in result) return await this.#putOff(run, result.nowhere)
-    if ('taken' in result) throw new bullmq.WaitingError()
-    if ('held' in result || 'ask' in result) return await this.#hold(run, await this.#gates.waitsFor(run, result))
-    if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
-    const reason = encodeFailure(result.error, result.sandbox)
-    throw result.retry === true ? new Error(reason) : new bullmq.UnrecoverableError(reason)
   }
 
   async #settled (job: Job<JobData, OutputRecord>): Promise<void> {

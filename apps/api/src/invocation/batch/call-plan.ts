@@ -39,9 +39,9 @@ async function plan (call: Call, context: PlanContext): Promise<{ state: CallSta
   const { registry, queue, terms, asks, nearTools } = context
   const asked: AskedCall = { tool: call.name, registered: registry.get(call.name), queue, key: terms.access, isDirect: true, asks }
   const admitted = await admitCall(asked, call.arguments, terms.jobTypes.deployment)
-  if ('error' in admitted) {
+  if (admitted.kind === 'refused') {
     const { error } = admitted
-    if (error.code !== 'UNKNOWN_TOOL') return { state: { kind: 'refused', error } }
+    if (error.code !== 'UNKNOWN_TOOL') return { state: admitted }
     const near = await nearTools.find(call.name)
     const details = near.length === 0 ? {} : { details: { did_you_mean: near } }
     return { state: { kind: 'refused', error: { code: error.code, message: `${error.message}${faultHint(registry, call.name)}`, ...details } } }
