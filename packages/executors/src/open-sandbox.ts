@@ -15,7 +15,7 @@ import { SandboxError, type NetworkMeans, type Sandbox, type SandboxOptions } fr
 /**
  * Opens the sandbox and proves each of its layers with a canary that must fail.
  *
- * @throws SandboxError in mode `require` when a layer is missing (fault 18).
+ * @throws SandboxError in mode `require` when a layer is missing.
  */
 export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
   const { foundation, report: probed } = options.mode === 'off' ? { foundation: undefined, report: reportOf(undefined) } : await openFoundation(options)

@@ -22,7 +22,7 @@ export interface DashboardOptions {
   basePath: string
 }
 
-/** Nobody frames it, keeps it, or takes it for something else. Scripts are its own: what a tool has put out is text (fault 42). */
+/** Nobody frames it, keeps it, or takes it for something else. Scripts are its own: what a tool has put out is text. */
 const headers = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +

@@ -1,5 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
-import { rpcCodes, RpcHttpError } from './call/rpc-error.ts'
+import { invalidRequest, rpcCodes, RpcHttpError } from './call/rpc-error.ts'
 import { mostWatched } from './call/session-change.ts'
 
 /*
@@ -25,7 +25,7 @@ export function requireRoomFor (message: Record<string, unknown>): void {
     if (name !== free) take(room, name, value, method === 'prompts/get' && name === 'arguments')
   }
   for (const repeated of [message['id'], params['requestId'], meta['progressToken']]) {
-    if (typeof repeated === 'string' && repeated.length > mostRepeated) throw refused(`An id or a progress token has at most ${mostRepeated} characters`)
+    if (typeof repeated === 'string' && repeated.length > mostRepeated) throw invalidRequest(`An id or a progress token has at most ${mostRepeated} characters`)
   }
   if (method === 'subscriptions/listen') requireFewWatched(params['notifications'])
 }
@@ -35,7 +35,7 @@ function take (room: typeof most, name: string, value: unknown, isFree = false):
   room.values -= 1
   room.units -= name.length + (typeof value === 'string' && !isFree ? value.length : 0)
   if (room.values < 0 || room.units < 0) {
-    throw refused(`Beside the arguments of a tool, a message has at most ${most.values} values and ${most.units} characters, and this one has more`)
+    throw invalidRequest(`Beside the arguments of a tool, a message has at most ${most.values} values and ${most.units} characters, and this one has more`)
   }
   for (const [inner, item] of entriesOf(value)) take(room, inner, item, isFree)
 }
@@ -57,8 +57,4 @@ function requireFewWatched (notifications: unknown): void {
       400, rpcCodes.invalidParams, `A stream watches at most ${mostUris} resources, whose URIs have at most ${uriBytes} bytes each and ${mostBytes} together`
     )
   }
-}
-
-function refused (message: string): RpcHttpError {
-  return new RpcHttpError(400, rpcCodes.invalidRequest, message)
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
-import { rpcCodes, RpcHttpError } from './call/rpc-error.ts'
+import { invalidRequest } from './call/rpc-error.ts'
 import { requireRoomFor } from './message-bounds.ts'
 
 /** A message of a client, as the protocol's own code takes it: `null`, which many clients write for what they leave out, is left out. */
@@ -23,17 +23,17 @@ const objects: ReadonlySet<string> = new Set(['params', 'arguments', '_meta', 'c
  * @throws RpcHttpError for what is no message, or one that holds too much.
  */
 export function readMessage (body: unknown): Message {
-  if (Array.isArray(body)) throw invalid('A body is one message: batches of JSON-RPC are not taken, send each message by itself')
-  if (!isRecord(body)) throw invalid('A body is a message of JSON-RPC, which is an object')
+  if (Array.isArray(body)) throw invalidRequest('A body is one message: batches of JSON-RPC are not taken, send each message by itself')
+  if (!isRecord(body)) throw invalidRequest('A body is a message of JSON-RPC, which is an object')
   requireRoomFor(body)
   const { jsonrpc, id, method, params, result, error } = withoutNothing(body, body['method'] === 'tools/call' ? 'arguments' : undefined)
-  if (jsonrpc !== '2.0') throw invalid('\'jsonrpc\' must be "2.0"')
+  if (jsonrpc !== '2.0') throw invalidRequest('\'jsonrpc\' must be "2.0"')
   if (method === undefined && (result !== undefined || error !== undefined)) return { jsonrpc }
   // Some write null as the id of a notification, which has none.
   const isNotice = id === undefined && (body['id'] === undefined || String(method).startsWith('notifications/'))
-  if (!isNotice && !isId(id)) throw invalid("'id' must be a text or an integer")
-  if (typeof method !== 'string') throw invalid("'method' must be a text")
-  if (params !== undefined && !isRecord(params)) throw invalid("'params' must be an object")
+  if (!isNotice && !isId(id)) throw invalidRequest("'id' must be a text or an integer")
+  if (typeof method !== 'string') throw invalidRequest("'method' must be a text")
+  if (params !== undefined && !isRecord(params)) throw invalidRequest("'params' must be an object")
   return { jsonrpc, ...isId(id) && { id }, method, ...params !== undefined && { params: method === 'initialize' ? introduced(params) : params } }
 }
 
@@ -65,8 +65,4 @@ function introduced ({ capabilities = {}, clientInfo, ...rest }: Record<string, 
 
 function isId (id: unknown): id is string | number {
   return typeof id === 'string' || Number.isInteger(id)
-}
-
-function invalid (message: string): RpcHttpError {
-  return new RpcHttpError(400, rpcCodes.invalidRequest, message)
 }

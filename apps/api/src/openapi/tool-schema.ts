@@ -1,3 +1,4 @@
+import { pointerName, pointerToken } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 
 const schemasPath = '#/components/schemas/'
@@ -152,7 +153,7 @@ class ToolSchema {
     const fragment = decoded(reference.slice(reference.indexOf('#') + 1))
     if (fragment !== '' && !fragment.startsWith('/')) return this.#anchored(fragment)
     return fragment.split('/').slice(1).reduce<unknown>((at, part) => (
-      typeof at === 'object' && at !== null ? Reflect.get(at, part.replaceAll('~1', '/').replaceAll('~0', '~')) : undefined
+      typeof at === 'object' && at !== null ? Reflect.get(at, pointerName(part)) : undefined
     ), this.#base)
   }
 
@@ -181,5 +182,5 @@ function decoded (fragment: string): string {
 
 /** A name as part of a reference. */
 function token (name: string): string {
-  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+  return encodeURIComponent(pointerToken(name))
 }

@@ -1,3 +1,5 @@
+import { pointerToken } from '@toolyard/contract/terms'
+
 /** A line of JSON that was indented, and where its value is. */
 export interface JsonLine {
   text: string
@@ -39,7 +41,7 @@ export function indentedJson (json: string): JsonLine[] {
       const top = open.at(-1)
       const isName = top !== undefined && !top.isList && line === ''
       begin()
-      if (isName) pointer = `${top.pointer}/${escaped(String(JSON.parse(text)))}`
+      if (isName) pointer = `${top.pointer}/${pointerToken(String(JSON.parse(text)))}`
       line += isName ? `${text}: ` : text
       at = isName ? json.indexOf(':', end) + 1 : end
     } else if (char === '{' || char === '[') {
@@ -77,10 +79,6 @@ export function indentedJson (json: string): JsonLine[] {
   }
   if (line !== '') push()
   return lines
-}
-
-function escaped (name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 function endOfText (json: string, start: number): number {

@@ -1,4 +1,4 @@
-import { isRecord, numberText, readWhole, writeJson } from '@toolyard/contract/terms'
+import { isRecord, numberText, pointerName, readWhole, writeJson } from '@toolyard/contract/terms'
 import { OutputFault } from './output-fault.ts'
 
 /** What is looked at: the JSON of an output as it was kept, in pieces, or the lines of a log. */
@@ -55,7 +55,7 @@ function find (kept: KeptText, pointer: string): Found {
   if (pointer !== '' && !pointer.startsWith('/')) throw new OutputFault('pointer', `a JSON Pointer is empty or begins with /, as in /${pointer.slice(0, 80)}`)
   const whole = valueOf(kept)
   let found: Found = { value: whole, json: () => writeJson(whole) }
-  const names = pointer.split('/').slice(1).map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const names = pointer.split('/').slice(1).map(pointerName)
   for (const [depth, name] of names.entries()) {
     const at = `/${pointer.split('/').slice(1, depth + 1).join('/')}`
     found = member(found.value, name, depth === 0 ? 'the output' : at)

@@ -83,7 +83,7 @@ async function principalOfToken (
 
 /**
  * Who has logged in to the console. Its cookie counts only beside a header that forms, links and other sites can't send, so that a
- * page of another site makes no requests in a person's name, and a file that a tool has written opens nothing (fault 41).
+ * page of another site makes no requests in a person's name, and a file that a tool has written opens nothing.
  */
 async function principalOfLogin (request: FastifyRequest, logins: Logins | undefined): Promise<Principal | undefined> {
   if (logins === undefined || request.headers[consoleHeader] === undefined) return undefined

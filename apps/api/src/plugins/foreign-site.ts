@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { isForLoopback, isOwnOrigin } from './site.ts'
 
 /**
- * Refuses what a page of another site asks a browser on this machine for, where no key is needed (fault 40): a name
+ * Refuses what a page of another site asks a browser on this machine for, where no key is needed: a name
  * that isn't this machine's own (a site may give itself one that leads here), an origin that isn't this service's, and what a
  * browser says comes from another site.
  * Where a key is needed, no site can have a browser send one.
@@ -19,7 +19,7 @@ export function refuseForeignSite (request: FastifyRequest): void {
 }
 
 /**
- * Refuses a change that a page of another site asks a browser for, where a cookie says who asks (fault 41). A browser says where
+ * Refuses a change that a page of another site asks a browser for, where a cookie says who asks. A browser says where
  * a request comes from in `Sec-Fetch-Site`, over https and on loopback, and else in `Origin`; one that says neither makes no changes.
  *
  * @throws HttpError `FORBIDDEN`
@@ -32,7 +32,7 @@ export function refuseForeignOrigin (request: FastifyRequest): void {
 
 /**
  * Refuses a name that isn't this machine's own, where nobody has to log in: a site could give itself a name that leads
- * here, and be the same site then (fault 40).
+ * here, and be the same site then.
  *
  * @throws HttpError `FORBIDDEN`
  */

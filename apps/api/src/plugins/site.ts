@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 
 /**
- * Whether a request is for a name that is this machine's own: a site may give itself one that leads here (fault 40). Its
+ * Whether a request is for a name that is this machine's own: a site may give itself one that leads here. Its
  * `Host` counts as well as what a proxy tells: a page can send `X-Forwarded-Host` itself, and no other `Host` than its own.
  */
 export function isForLoopback ({ host, headers }: FastifyRequest): boolean {

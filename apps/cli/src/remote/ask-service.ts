@@ -2,6 +2,7 @@ import { asError, isRecord, readJson } from '@toolyard/contract/terms'
 import { commandError, type Target } from './target.ts'
 
 const shownChars = 200
+const briefMs = 30_000
 
 /** A request whose body is JSON already. */
 export interface ServiceRequest {
@@ -35,6 +36,12 @@ export async function askService (
   const { code, message, details } = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {}
   if (response.ok || typeof code !== 'string') throw strangeAnswer(target, text, response.status)
   throw commandError({ status: response.status, code, message: typeof message === 'string' ? message : code, details }, target)
+}
+
+/** The same for what takes no time to answer. */
+export async function askBriefly (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+  const signal = AbortSignal.timeout(briefMs)
+  return await askService(target, { method, path, signal, ...body !== undefined && { body: JSON.stringify(body) } })
 }
 
 /** The error for an answer that no service of Toolyard gives. */

@@ -4,8 +4,8 @@ import {
   OnDisconnect, QueueName, SessionId, sessionText, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
-import { HttpError } from '../terms/errors.ts'
-import { isAbsent, unknownField } from '../value/fields.ts'
+import type { HttpError } from '../terms/errors.ts'
+import { invalid, invalidIf, isAbsent, unknownField } from '../value/fields.ts'
 import { findCalls, isWholeMessage, messageFields } from './message-calls.ts'
 import { messageFormats, type MessageCall } from './message-items.ts'
 import { isRecord } from '../value/record.ts'
@@ -37,7 +37,7 @@ const check = {
  */
 export function checkBatchRequest (body: unknown): HttpError | undefined {
   const error = check.request.Check(body) ? formError(body) ?? otherField(body) : firstError(body)
-  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+  return invalidIf(error)
 }
 
 /** The calls of a provider's message in a checked body; undefined where the body has `calls`. */
@@ -50,9 +50,9 @@ export function messageOf (body: InvokeBatchRequest): MessageCall[] | undefined 
 /** Checks the query of `invoke-batch`. */
 export function checkBatchQuery (query: unknown): HttpError | undefined {
   const { details, max_output_chars: chars } = isRecord(query) ? query : {}
-  if (chars !== undefined && queryChars(chars) === undefined) return new HttpError('VALIDATION_ERROR', maxOutputCharsText)
+  if (chars !== undefined && queryChars(chars) === undefined) return invalid(maxOutputCharsText)
   if (check.query.Check(query)) return undefined
-  return new HttpError('VALIDATION_ERROR', details === undefined || details === 'log' ? `'format' must be one of ${messageFormats.join(', ')}` : "'details' must be log")
+  return invalid(details === undefined || details === 'log' ? `'format' must be one of ${messageFormats.join(', ')}` : "'details' must be log")
 }
 
 /** What is said of a bound of outputs that can't be one. */

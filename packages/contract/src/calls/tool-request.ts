@@ -3,8 +3,7 @@ import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { CallErrorBody, ErrorBody, QueueName, SessionId, sessionText, WaitMs } from './agent-tools.ts'
 import { QuestionView } from './question.ts'
-import { HttpError } from '../terms/errors.ts'
-import { isAbsent } from '../value/fields.ts'
+import { invalid, isAbsent } from '../value/fields.ts'
 import { defaultQueue, isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
 import { isRecord } from '../value/record.ts'
 
@@ -86,8 +85,4 @@ export function toArguments (body: unknown): Record<string, unknown> {
   if (isAbsent(body)) return {}
   if (!isRecord(body)) throw invalid('Request body must be an object: the arguments of the tool')
   return body
-}
-
-function invalid (message: string): HttpError {
-  return new HttpError('VALIDATION_ERROR', message)
 }

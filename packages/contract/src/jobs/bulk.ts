@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { HttpError } from '../terms/errors.ts'
-import { unknownField } from '../value/fields.ts'
+import { invalid, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { parseJobListQuery, type JobListQuery } from './job-list-query.ts'
 
@@ -55,12 +55,12 @@ export type JobCounts = Static<typeof JobCounts>
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
  */
 export function checkBulkRequest (body: unknown): HttpError | undefined {
-  if (!isRecord(body)) return new HttpError('VALIDATION_ERROR', 'Request body must be an object')
+  if (!isRecord(body)) return invalid('Request body must be an object')
   const { action, filter } = body
-  if (!bulkActions.some(known => known === action)) return new HttpError('VALIDATION_ERROR', `'action' must be one of: ${bulkActions.join(', ')}`)
-  if (!isRecord(filter) || Array.isArray(filter)) return new HttpError('VALIDATION_ERROR', "'filter' must be an object")
+  if (!bulkActions.some(known => known === action)) return invalid(`'action' must be one of: ${bulkActions.join(', ')}`)
+  if (!isRecord(filter) || Array.isArray(filter)) return invalid("'filter' must be an object")
   const unknown = unknownField(body, BulkRequest)
-  if (unknown !== undefined) return new HttpError('VALIDATION_ERROR', unknown)
+  if (unknown !== undefined) return invalid(unknown)
   try {
     bulkQuery(filter)
   } catch (error) {
@@ -77,8 +77,8 @@ export function checkBulkRequest (body: unknown): HttpError | undefined {
  */
 export function bulkQuery (filter: Readonly<Record<string, unknown>>): JobListQuery {
   const names = Object.keys(filter)
-  if (names.length === 0) throw new HttpError('VALIDATION_ERROR', "'filter' must name at least one of the parameters that jobs are listed by")
+  if (names.length === 0) throw invalid("'filter' must name at least one of the parameters that jobs are listed by")
   const ofPages = names.find(name => name === 'cursor' || name === 'limit' || name === 'order' || name === 'preview')
-  if (ofPages !== undefined) throw new HttpError('VALIDATION_ERROR', `'filter' has no '${ofPages}': all jobs are meant that fit`)
+  if (ofPages !== undefined) throw invalid(`'filter' has no '${ofPages}': all jobs are meant that fit`)
   return parseJobListQuery(filter)
 }

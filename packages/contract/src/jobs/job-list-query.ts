@@ -1,7 +1,7 @@
-import { callErrors, HttpError, type CallErrorCode } from '../terms/errors.ts'
+import { callErrors, type CallErrorCode } from '../terms/errors.ts'
 import { jobStates, type JobState } from './jobs.ts'
 import { isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
-import { unknownParameter } from '../value/fields.ts'
+import { invalid, unknownParameter } from '../value/fields.ts'
 
 /** The parameters of `GET /v1/jobs`, checked. */
 export interface JobListQuery {
@@ -114,8 +114,4 @@ function isOrder (value: string): value is JobOrder {
 
 function isState (value: string): value is JobState {
   return jobStates.some(state => state === value)
-}
-
-function invalid (message: string): HttpError {
-  return new HttpError('VALIDATION_ERROR', message)
 }

@@ -3,8 +3,8 @@ import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { CallArguments, Conversation, conversationText, QueueName, SessionId, sessionText } from '../calls/agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from '../calls/callback-url.ts'
-import { HttpError } from '../terms/errors.ts'
-import { isAbsent, unknownField } from '../value/fields.ts'
+import type { HttpError } from '../terms/errors.ts'
+import { invalid, invalidIf, isAbsent, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
 
@@ -79,8 +79,7 @@ const fields = [
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
  */
 export function checkJobRequest (body: unknown): HttpError | undefined {
-  const error = firstError(body)
-  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+  return invalidIf(firstError(body))
 }
 
 /**
@@ -90,8 +89,8 @@ export function checkJobRequest (body: unknown): HttpError | undefined {
  */
 export function readDependsOn (value: unknown): string[] {
   if (isAbsent(value)) return []
-  if (!Array.isArray(value)) throw new HttpError('VALIDATION_ERROR', "'input.depends_on' must be an array")
-  if (!dependsOn.Check(value)) throw new HttpError('VALIDATION_ERROR', dependsOnText('input.depends_on'))
+  if (!Array.isArray(value)) throw invalid("'input.depends_on' must be an array")
+  if (!dependsOn.Check(value)) throw invalid(dependsOnText('input.depends_on'))
   return value
 }
 

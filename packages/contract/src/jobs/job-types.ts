@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
-import { HttpError } from '../terms/errors.ts'
-import { unknownField } from '../value/fields.ts'
+import type { HttpError } from '../terms/errors.ts'
+import { invalidIf, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { limits } from '../terms/limits.ts'
 
@@ -55,8 +55,7 @@ const fields = [
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
  */
 export function checkJobTypePatch (body: unknown): HttpError | undefined {
-  const error = firstError(body)
-  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+  return invalidIf(firstError(body))
 }
 
 function firstError (body: unknown): string | undefined {

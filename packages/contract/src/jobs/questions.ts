@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import { HttpError } from '../terms/errors.ts'
+import type { HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
-import { unknownField } from '../value/fields.ts'
+import { invalidIf, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { Type } from '../value/type.ts'
 
@@ -18,8 +18,7 @@ export type AnswerRequest = Static<typeof AnswerRequest>
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
  */
 export function checkAnswer (body: unknown): HttpError | undefined {
-  const error = firstError(body)
-  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+  return invalidIf(firstError(body))
 }
 
 function firstError (body: unknown): string | undefined {

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { ApprovalView } from '../jobs/jobs.ts'
-import { HttpError } from '../terms/errors.ts'
+import type { HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
-import { unknownField } from '../value/fields.ts'
+import { invalidIf, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 /** What would run: who asks for what. */
@@ -64,8 +64,7 @@ export type DecisionRequest = Static<typeof DecisionRequest>
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
  */
 export function checkDecision (body: unknown): HttpError | undefined {
-  const error = firstError(body)
-  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+  return invalidIf(firstError(body))
 }
 
 function firstError (body: unknown): string | undefined {

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
-import { HttpError } from '../terms/errors.ts'
+import type { HttpError } from '../terms/errors.ts'
 import { roles } from '../terms/limits.ts'
-import { unknownField } from '../value/fields.ts'
+import { invalidIf, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 /** `GET /v1/auth/whoami`. `queue_allowlist` is null for a key that may use every queue. */
@@ -40,5 +40,5 @@ export function checkLogin (body: unknown): HttpError | undefined {
   const error = isRecord(body)
     ? typeof body['key'] === 'string' ? unknownField(body, LoginRequest) : "'key' must be a string"
     : 'Request body must be an object'
-  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+  return invalidIf(error)
 }

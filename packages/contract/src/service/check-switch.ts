@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
-import { HttpError } from '../terms/errors.ts'
-import { unknownField } from '../value/fields.ts'
+import type { HttpError } from '../terms/errors.ts'
+import { invalidIf, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 /** Checks a body that has one switch and nothing else; undefined for a good one, else `VALIDATION_ERROR` that names the field. */
@@ -8,5 +8,5 @@ export function checkSwitch (body: unknown, schema: TSchema & { properties: obje
   const problem = !isRecord(body)
     ? 'Request body must be an object'
     : typeof body[name] === 'boolean' ? unknownField(body, schema) : `'${name}' must be true or false`
-  return problem === undefined ? undefined : new HttpError('VALIDATION_ERROR', problem)
+  return invalidIf(problem)
 }

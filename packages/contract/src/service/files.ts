@@ -1,8 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
-import { HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
-import { unknownParameter } from '../value/fields.ts'
+import { invalid, unknownParameter } from '../value/fields.ts'
 
 export const FileResponse = Type.Object({
   ok: Type.Literal(true),
@@ -77,8 +76,4 @@ function readSwitch (name: string, value: unknown): boolean {
   const on = typeof value === 'string' ? switches[value] : undefined
   if (on === undefined) throw invalid(`'${name}' must be true or false`)
   return on
-}
-
-function invalid (message: string): HttpError {
-  return new HttpError('VALIDATION_ERROR', message)
 }

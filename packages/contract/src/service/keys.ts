@@ -2,10 +2,10 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { QueueName } from '../calls/agent-tools.ts'
-import { HttpError } from '../terms/errors.ts'
+import type { HttpError } from '../terms/errors.ts'
 import { isKeyName, roles, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
 import { permissions } from '../terms/permissions.ts'
-import { unknownField } from '../value/fields.ts'
+import { invalidIf, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 const Name = Type.String({ pattern: keyNamePattern, description: 'What logs and jobs call the key.' })
@@ -81,8 +81,7 @@ const fields = [
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
  */
 export function checkNewKey (body: unknown): HttpError | undefined {
-  const error = firstError(body)
-  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+  return invalidIf(firstError(body))
 }
 
 function firstError (body: unknown): string | undefined {

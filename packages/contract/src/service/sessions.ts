@@ -2,9 +2,10 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { SessionId } from '../calls/agent-tools.ts'
-import { foreignCursor, HttpError } from '../terms/errors.ts'
+import type { HttpError } from '../terms/errors.ts'
+import { foreignCursor } from '../terms/errors.ts'
 import { isTenantName, limits, templateNamePattern } from '../terms/limits.ts'
-import { isAbsent, unknownField, unknownParameter } from '../value/fields.ts'
+import { invalid, isAbsent, unknownField, unknownParameter } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 const { ttlSec, quotaBytes } = limits.session
@@ -97,8 +98,4 @@ export function parseSessionListQuery (query: Readonly<Record<string, unknown>>)
   if (tenant !== undefined && !isTenantName(tenant)) throw invalid("'tenant' must be the name of a tenant")
   if (cursor !== undefined && !sessionId.Check(cursor)) throw invalid(foreignCursor)
   return { tenant, limit: size, cursor }
-}
-
-function invalid (message: string): HttpError {
-  return new HttpError('VALIDATION_ERROR', message)
 }

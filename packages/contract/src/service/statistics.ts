@@ -1,8 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
-import { HttpError } from '../terms/errors.ts'
 import { isTenantName, limits } from '../terms/limits.ts'
-import { unknownParameter } from '../value/fields.ts'
+import { invalid, unknownParameter } from '../value/fields.ts'
 
 const Quantiles = Type.Object({
   p50: Type.Union([Type.Number(), Type.Null()]),
@@ -94,8 +93,4 @@ export function parseStatisticsQuery (query: Readonly<Record<string, unknown>>):
     ...(tenant === undefined ? {} : { tenant }),
     ...(dimension === undefined ? {} : { of: { dimension, name: given[dimension] ?? '' } })
   }
-}
-
-function invalid (message: string): HttpError {
-  return new HttpError('VALIDATION_ERROR', message)
 }

@@ -76,7 +76,7 @@ function fileName (at: Date): string {
   return `${at.toISOString().slice(0, 10).replaceAll('-', '')}.log`
 }
 
-/** The fields in the order of AC21, then Toolyard's own; `envKeys` only when there are any. */
+/** The fields in the documented order, then Toolyard's own; `envKeys` only when there are any. */
 function formatLine (entry: AuditEntry, redact: Redact): string {
   const { at, tool, job, argv, cwd, envKeys, error, call, ...numbers } = entry
   const [shownCwd = '', shownError = '', ...shownArgv] = redact([cwd, error ?? '', ...argv])

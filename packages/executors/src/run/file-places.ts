@@ -1,4 +1,4 @@
-import { isRecord, writtenLike } from '@toolyard/contract/terms'
+import { isRecord, pointerName, pointerToken, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema, Pattern } from '@toolyard/manifests'
 import { Turns } from '@toolyard/runtime'
 
@@ -145,7 +145,7 @@ export class FilePlaces {
     if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
     let at: unknown = this.#root
     for (const name of reference.slice(2).split('/')) {
-      const plain = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')
+      const plain = pointerName(decodeURIComponent(name))
       at = isRecord(at) && Object.hasOwn(at, plain) ? at[plain] : undefined
     }
     return at
@@ -163,7 +163,7 @@ function mayBeFile (schemas: readonly SchemaObject[]): boolean {
 }
 
 export function pathOf ({ name, parent }: Place): string {
-  return parent === undefined ? '' : `${pathOf(parent)}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return parent === undefined ? '' : `${pathOf(parent)}/${pointerToken(String(name))}`
 }
 
 /** Puts files into a copy of arguments, of which only what holds them is copied. */

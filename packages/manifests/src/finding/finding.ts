@@ -9,7 +9,7 @@ export interface Finding {
   nonconforming?: true
   /**
    * Others than its owner may replace what the tool runs: an error, and the tool
-   * isn't served, where programs must be trusted (fault 46).
+   * isn't served, where programs must be trusted.
    */
   untrusted?: true
   /** Nothing of the manifest is served because of it, wherever in the file it stands. */

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, pointerName } from '@toolyard/contract/terms'
 import { placeOf } from '../document/place.ts'
 import type { DocumentPath } from '../finding/finding.ts'
 import type { Remark } from '../finding/finding-list.ts'
@@ -25,7 +25,7 @@ export function wrongFields (definition: TSchema, entry: Record<string, unknown>
     if (!places.has(at)) places.set(at, missing !== undefined ? 'is missing' : textOf(keyword, params, message))
   }
   return [...places].slice(0, most).map(([at, says]) => {
-    const steps = at.split('/').slice(1).map(step => /^\d+$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const steps = at.split('/').slice(1).map(step => /^\d+$/.test(step) ? Number(step) : pointerName(step))
     return { severity: 'error', rule, path: [...path, ...steps], message: `${placeOf(steps)} ${says}`, fix: `Correct it; ${page} has all fields.` }
   })
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, pointerName } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /** What stands at the top of a schema and what providers refuse there. */
@@ -62,7 +62,7 @@ function requiredOf ({ required }: JsonSchema): string[] {
 function targetOf (reference: string, root: JsonSchema): unknown {
   if (!reference.startsWith('#')) return undefined
   return reference.split('/').slice(1).reduce<unknown>((at, part) => {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = pointerName(part)
     return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined
   }, root)
 }

@@ -48,8 +48,8 @@ export interface Validation {
 }
 
 /**
- * Checks manifests as if a service were to load them in this order, and finds all that is wrong with each of them (P32,
- * PC6): with the position in the file where it can be known, the rule, and what to do. Advice about models is part of it.
+ * Checks manifests as if a service were to load them in this order, and finds all that is wrong with each of
+ * them: with the position in the file where it can be known, the rule, and what to do. Advice about models is part of it.
  * Needs no Redis, and runs nothing but `tryImports`.
  *
  * Stricter than loading: what a format requires, but a service can do without, is an error.

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 /** What a `sha256` of a manifest may look like: what sha256sum(1) prints. */
 export const digestPattern = '^[0-9a-fA-F]{64}$'
 
-/** Whether a file is not the one that a manifest pinned (fault 48); false when it can't be read, which is another fault. */
+/** Whether a file is not the one that a manifest pinned; false when it can't be read, which is another fault. */
 export async function isOtherThanPinned (file: string, sha256: string): Promise<boolean> {
   try {
     // Opening a pipe would wait for a writer.

@@ -1,7 +1,7 @@
 import type { Finding } from '../finding/finding.ts'
 import type { Layer, LayerEntry } from '../layer/layer.ts'
 
-/** The same layer, in which a tool whose program others than its owner may replace can't run, and the finding is an error (fault 46). */
+/** The same layer, in which a tool whose program others than its owner may replace can't run, and the finding is an error. */
 export function refuseUntrusted (layer: Layer): Layer {
   const untrusted = new Map(layer.findings.filter(finding => finding.untrusted === true).map(finding => [placeOf(finding), finding]))
   if (untrusted.size === 0) return layer

@@ -9,7 +9,7 @@ const sticky = 0o1000
 export type TrustCheck = (file: string) => Promise<string | undefined>
 
 /**
- * A check of who, beside its owner, could put something else in a program's place (fault 46): the path of the file
+ * A check of who, beside its owner, could put something else in a program's place: the path of the file
  * itself, or of a directory on the way to it, that others may write to; undefined when there is none, or no file. A
  * directory like `/tmp`, in which only owners replace what is theirs, is no such place, and neither is what the user's
  * own group may write to.

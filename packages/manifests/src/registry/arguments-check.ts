@@ -36,7 +36,6 @@ export function summary (tool: Tool, args: Record<string, unknown>, issues: read
   return skillFault(tool, args) ?? (first === undefined ? 'Arguments do not fit the schema' : `Arguments do not fit the schema: ${first.path} ${first.message}${more}`)
 }
 
-/** SC5, SC6, SC25. */
 function skillFault ({ run, parameters }: Tool, args: Record<string, unknown>): string | undefined {
   if (run.kind === 'read-skill' && run.action === 'read') return typeof args['skill_name'] === 'string' ? undefined : 'missing skill_name'
   if (run.kind !== 'skill') return undefined

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, pointerName } from '@toolyard/contract/terms'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { isDeeperThan } from '../document/depth.ts'
 import { shortened } from '../finding/shortened.ts'
@@ -124,7 +124,7 @@ class FitCheck {
   #target (reference: string): unknown {
     if (!reference.startsWith('#/')) return undefined
     return reference.slice(2).split('/').reduce<unknown>((at, part) => {
-      const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+      const name = pointerName(part)
       return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined
     }, this.#root)
   }

@@ -1,4 +1,4 @@
-import { isWhole, isWritten, lostText } from '@toolyard/contract/terms'
+import { isWhole, isWritten, lostText, pointerToken } from '@toolyard/contract/terms'
 import type { ErrorObject } from 'ajv'
 import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
@@ -32,9 +32,9 @@ export function lostNumber (value: unknown, path = '', kind: 'value' | 'fraction
     const text = typeof member === 'number' ? lostText(value, name) : undefined
     if (text !== undefined && (kind === 'value' || member === Infinity || member === -Infinity || (Number.isInteger(member) && !isWhole(text)))) {
       const message = `is the number ${shortened(text)}, which a tool can't be sure to hold: send it as a text`
-      return { path: shortened(`${path}/${escaped(String(name))}`), message }
+      return { path: shortened(`${path}/${pointerToken(String(name))}`), message }
     }
-    const found = typeof member === 'object' ? lostNumber(member, `${path}/${escaped(String(name))}`, kind) : undefined
+    const found = typeof member === 'object' ? lostNumber(member, `${path}/${pointerToken(String(name))}`, kind) : undefined
     if (found !== undefined) return found
   }
   return undefined
@@ -42,7 +42,7 @@ export function lostNumber (value: unknown, path = '', kind: 'value' | 'fraction
 
 function issueOf (error: ErrorObject): Issue {
   const params = error.params as Record<string, unknown>
-  const at = (name: unknown) => ({ path: shortened(`${error.instancePath}/${escaped(String(name))}`) })
+  const at = (name: unknown) => ({ path: shortened(`${error.instancePath}/${pointerToken(String(name))}`) })
   const here = { path: shortened(error.instancePath || '/') }
   if (error.propertyName !== undefined) return { ...at(error.propertyName), message: shortened(`has a name that ${error.message ?? 'is not allowed'}`) }
   switch (error.keyword) {
@@ -65,11 +65,6 @@ function unknownArgument (name: unknown): string {
 
 function oneOf (values: unknown): string {
   return shortened(`must be one of ${(Array.isArray(values) ? values : []).slice(0, 20).map(json).join(', ')}`)
-}
-
-/** `~` and `/` in a name, by RFC 6901. */
-function escaped (name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 function json (value: unknown): string {

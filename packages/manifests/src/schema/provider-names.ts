@@ -1,4 +1,4 @@
-import { isRecord, writtenAs, writtenLike } from '@toolyard/contract/terms'
+import { isRecord, pointerName, writtenAs, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 import { dataKeywords, mapKeywords } from './keywords.ts'
 
@@ -96,7 +96,7 @@ class NameWriter {
   #target (reference: string): unknown {
     return reference.startsWith('#')
       ? reference.split('/').slice(1).reduce<unknown>((at, part) => {
-        const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+        const name = pointerName(part)
         return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined
       }, this.#root)
       : undefined

@@ -1,3 +1,4 @@
+import { isRecord, pointerName } from '@toolyard/contract/terms'
 import { referenceKeywords } from './keywords.ts'
 
 /**
@@ -42,12 +43,12 @@ const dependencies: ReadonlySet<string> = new Set(['dependentSchemas', 'dependen
 
 /** The references that a validation may follow for the same value: some value takes each of these ways. */
 function followed (node: unknown): string[] {
-  if (!isObject(node)) return []
+  if (!isRecord(node)) return []
   return Object.entries(node).flatMap(([keyword, value]: [string, unknown]) => {
     if (referenceKeywords.has(keyword)) return typeof value === 'string' ? [value] : []
     if (alternatives.has(keyword) && Array.isArray(value)) return value.flatMap(followed)
     if (conditions.has(keyword)) return followed(value)
-    return dependencies.has(keyword) && isObject(value) ? Object.values(value).flatMap(followed) : []
+    return dependencies.has(keyword) && isRecord(value) ? Object.values(value).flatMap(followed) : []
   })
 }
 
@@ -56,7 +57,7 @@ function anchorsOf (schema: object): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const open: unknown[] = [schema]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (!isObject(node)) continue
+    if (!isRecord(node)) continue
     for (const [keyword, value] of Object.entries(node)) {
       if ((keyword === '$anchor' || keyword === '$dynamicAnchor') && typeof value === 'string') found.set(`#${value}`, node)
       else if (Array.isArray(value)) open.push(...value as unknown[])
@@ -64,10 +65,6 @@ function anchorsOf (schema: object): Map<string, unknown> {
     }
   }
   return found
-}
-
-function isObject (value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What a JSON Pointer leads to; nothing where it leads nowhere, which compiling tells. */
@@ -83,7 +80,7 @@ function resolve (schema: object, reference: string): unknown {
 
 function nameOf (part: string): string {
   try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    return pointerName(decodeURIComponent(part))
   } catch {
     return part
   }

@@ -1,4 +1,4 @@
-import { isRecord, writtenLike } from '@toolyard/contract/terms'
+import { isRecord, pointerName, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /** Steps and fields that one call may take: choices within choices are gone through again and again. */
@@ -151,7 +151,7 @@ function isOfType (name: unknown, value: unknown): boolean {
 
 function unescaped (part: string): string {
   try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    return pointerName(decodeURIComponent(part))
   } catch {
     return part
   }

@@ -5,7 +5,7 @@ import { type Redis, dependentsKey, jobKey, goOnWhenFull } from '@toolyard/store
 import { release, type FlowParts } from './release.ts'
 
 /*
- * A job that depends on jobs which exist already (`depends_on`, RC22, RC35). It is parked, and each job that it depends
+ * A job that depends on jobs which exist already (`depends_on`). It is parked, and each job that it depends
  * on has a set of the jobs that wait for it. Whoever settles a job looks at them; a look is the same whoever does it,
  * however often. See docs/decisions/0044-dependencies.md.
  *

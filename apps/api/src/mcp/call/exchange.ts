@@ -6,7 +6,7 @@ import type { Principal } from '../../access/principal.ts'
 import type { EventStream } from '../../streams/event-stream.ts'
 import type { EventStreams } from '../../streams/event-streams.ts'
 import { longestFault, namedFaults, namedFaultsOfEvent } from './named-faults.ts'
-import { rpcCodes, RpcHttpError } from './rpc-error.ts'
+import { invalidRequest } from './rpc-error.ts'
 import type { WrittenParts } from './written-parts.ts'
 
 export interface CallPlace {
@@ -61,12 +61,12 @@ export function placeOf (request: FastifyRequest): CallAddress {
   const query: Record<string, unknown> = isRecord(request.query) ? request.query : {}
   const { queue = defaultQueue, session, on_disconnect: onDisconnect, max_output_chars: chars, ...rest } = query
   const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) throw refused(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session', 'on_disconnect', 'max_output_chars')`)
-  if (typeof queue !== 'string' || !isQueueName(queue)) throw refused(`'queue' must match ${queueNamePattern}`)
-  if (session !== undefined && !isSessionId(session)) throw refused(sessionText)
-  if (onDisconnect !== undefined && onDisconnect !== 'cancel' && onDisconnect !== 'leave') throw refused("'on_disconnect' must be 'cancel' or 'leave'")
+  if (unknown !== undefined) throw invalidRequest(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session', 'on_disconnect', 'max_output_chars')`)
+  if (typeof queue !== 'string' || !isQueueName(queue)) throw invalidRequest(`'queue' must match ${queueNamePattern}`)
+  if (session !== undefined && !isSessionId(session)) throw invalidRequest(sessionText)
+  if (onDisconnect !== undefined && onDisconnect !== 'cancel' && onDisconnect !== 'leave') throw invalidRequest("'on_disconnect' must be 'cancel' or 'leave'")
   const maxOutputChars = queryChars(chars)
-  if (chars !== undefined && maxOutputChars === undefined) throw refused(maxOutputCharsText)
+  if (chars !== undefined && maxOutputChars === undefined) throw invalidRequest(maxOutputCharsText)
   return { queue, session, onDisconnect, maxOutputChars }
 }
 
@@ -117,10 +117,6 @@ export async function sendResponse (
   exchange.stream = stream
   for await (const piece of response.body) stream.send(restored(bytesOf(piece), exchange))
   stream.end(Buffer.alloc(0))
-}
-
-function refused (message: string): RpcHttpError {
-  return new RpcHttpError(400, rpcCodes.invalidRequest, message)
 }
 
 /** The protocol's own code writes a message in one piece. */

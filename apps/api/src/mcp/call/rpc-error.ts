@@ -19,6 +19,10 @@ export class RpcHttpError extends Error {
   }
 }
 
+export function invalidRequest (message: string): RpcHttpError {
+  return new RpcHttpError(400, rpcCodes.invalidRequest, message)
+}
+
 const retryable = new Set<HttpErrorCode>(['UNAVAILABLE', 'RATE_LIMITED'])
 
 /** What the service refuses before the protocol's own code sees it, as clients of the protocol read it. */

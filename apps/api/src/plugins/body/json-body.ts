@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 /**
  * Bodies are JSON or nothing, have no more parts than can be read in a moment, nest no deeper than a serializer can follow, and
- * hold no number that would become null and no key that merging code takes for a prototype (fault 32).
+ * hold no number that would become null and no key that merging code takes for a prototype.
  */
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.decorateRequest('bodyBytes', 0)

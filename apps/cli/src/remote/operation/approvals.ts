@@ -3,10 +3,9 @@ import { isRecord, prettyJson } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
 import { exitStatus, misuse } from '../../terminal/exit-status.ts'
 import { print } from '../../terminal/terminal.ts'
-import { askService, strangeAnswer } from '../ask-service.ts'
+import { askBriefly, strangeAnswer } from '../ask-service.ts'
 import { asking, type Target } from '../target.ts'
 
-const timeoutMs = 30_000
 const help = 'Held calls wait until somebody approves them: docs/approvals.md. It needs a key with the role approver or admin that did not submit the call.'
 
 const list: Command = {
@@ -19,7 +18,7 @@ const list: Command = {
       const value = textOption(options, name)
       return value === undefined ? [] : [[name, value] as [string, string]]
     }))
-    const answer = await ask(target, 'GET', `/v1/approvals?${query.toString()}`)
+    const answer = await askBriefly(target, 'GET', `/v1/approvals?${query.toString()}`)
     const { approvals } = answer
     if (!Array.isArray(approvals) || !approvals.every(isRecord)) throw strangeAnswer(target, answer)
     print(options['json'] === true ? JSON.stringify(answer, null, 2) : approvals.length === 0 ? 'No calls wait for an approval' : approvals.map(row).join('\n'))
@@ -50,7 +49,7 @@ function decision (name: 'approve' | 'deny', summary: string, why: string): Comm
     run: asking(async (target, { args: [id = ''], options }) => {
       const reason = textOption(options, 'reason')
       const digest = textOption(options, 'digest') ?? (await read(target, id)).digest
-      const answer = await ask(target, 'POST', `/v1/approvals/${pathSegment(id)}`, { decision: name, digest, ...reason !== undefined && { reason } })
+      const answer = await askBriefly(target, 'POST', `/v1/approvals/${pathSegment(id)}`, { decision: name, digest, ...reason !== undefined && { reason } })
       const { approval } = answer
       const state = isRecord(approval) && isRecord(approval['approval']) ? String(approval['approval']['state']) : ''
       print(options['json'] === true ? JSON.stringify(answer, null, 2) : `${id}  ${state === 'held' ? 'noted; more keys must approve' : state}`)
@@ -71,16 +70,11 @@ export const approvals: Command = {
 
 async function read (target: Target, id: string): Promise<{ approval: unknown, digest: string }> {
   if (id === '') throw misuse('name the job')
-  const answer = await ask(target, 'GET', `/v1/approvals/${pathSegment(id)}`)
+  const answer = await askBriefly(target, 'GET', `/v1/approvals/${pathSegment(id)}`)
   const { approval } = answer
   const inner = isRecord(approval) ? approval['approval'] : undefined
   if (!isRecord(inner) || typeof inner['digest'] !== 'string') throw strangeAnswer(target, answer)
   return { approval, digest: inner['digest'] }
-}
-
-async function ask (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-  const signal = AbortSignal.timeout(timeoutMs)
-  return await askService(target, { method, path, signal, ...body !== undefined && { body: JSON.stringify(body) } })
 }
 
 function row (held: Record<string, unknown>): string {

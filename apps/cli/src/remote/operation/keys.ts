@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { pathSegment } from '@toolyard/client'
 import { isRecord } from '@toolyard/contract/terms'
-import { askService, strangeAnswer } from '../ask-service.ts'
-import { asking, type Target } from '../target.ts'
+import { askBriefly, strangeAnswer } from '../ask-service.ts'
+import { asking } from '../target.ts'
 import { exitStatus, misuse } from '../../terminal/exit-status.ts'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
 import { complain, print, shellWord } from '../../terminal/terminal.ts'
 
 const secOfUnit = { m: 60, h: 3_600, d: 86_400 } as const
-const timeoutMs = 15_000
 
 interface KeyView {
   name: string
@@ -46,7 +45,7 @@ only what tells it again. It needs an admin key without a tenant.`,
       ...namespaces !== undefined && { namespaces: namespaces.split(',') },
       ...expiresIn !== undefined && { expires_in_sec: seconds(expiresIn) }
     }
-    const answer = await ask(target, 'POST', '/v1/keys', body)
+    const answer = await askBriefly(target, 'POST', '/v1/keys', body)
     const { key } = answer
     if (!isRecord(key) || typeof key['key'] !== 'string') throw strangeAnswer(target, Object.keys(answer))
     print(options['json'] === true ? JSON.stringify(answer) : key['key'])
@@ -61,7 +60,7 @@ const list: Command = {
   help: 'Lists the keys of the settings and those in Redis: whose they are, until when, and when they were used last. Never the keys.',
   options: [jsonOption],
   run: asking(async (target, { options }) => {
-    const answer = await ask(target, 'GET', '/v1/keys')
+    const answer = await askBriefly(target, 'GET', '/v1/keys')
     const { keys } = answer
     if (!Array.isArray(keys) || !keys.every(isKey)) throw strangeAnswer(target, answer)
     print(options['json'] === true ? JSON.stringify(answer, null, 2) : keys.map(row).join('\n'))
@@ -76,7 +75,7 @@ const revoke: Command = {
   arguments: ['<name>'],
   options: [jsonOption],
   run: asking(async (target, { args: [name = ''], options }) => {
-    const answer = await ask(target, 'DELETE', `/v1/keys/${pathSegment(name)}`)
+    const answer = await askBriefly(target, 'DELETE', `/v1/keys/${pathSegment(name)}`)
     print(options['json'] === true ? JSON.stringify(answer) : `Revoked ${name}`)
     return exitStatus.done
   })
@@ -107,11 +106,6 @@ export const keys: Command = {
   help: `The keys of the service at TOOLYARD_URL, else of the one of the settings: add, list and revoke. A service takes the keys of its
 settings as well (API_KEY, or API_KEYS_JSON); new prints one for them, and asks nobody.`,
   commands: [add, list, revoke, makeNew]
-}
-
-async function ask (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-  const signal = AbortSignal.timeout(timeoutMs)
-  return await askService(target, { method, path, signal, ...body !== undefined && { body: JSON.stringify(body) } })
 }
 
 function isKey (value: unknown): value is KeyView {

@@ -1,12 +1,11 @@
 import { pathSegment } from '@toolyard/client'
 import { isRecord } from '@toolyard/contract/terms'
-import { askService, strangeAnswer } from '../ask-service.ts'
-import { asking, type Target } from '../target.ts'
+import { askBriefly, strangeAnswer } from '../ask-service.ts'
+import { asking } from '../target.ts'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
 import { exitStatus, misuse } from '../../terminal/exit-status.ts'
 import { print } from '../../terminal/terminal.ts'
 
-const timeoutMs = 15_000
 const whose: Command['options'] = [
   ['--scope <scope>', 'whose it is: operator, tenant, or key, which is the key that asks (default: that of the key)'],
   ['--tenant <tenant>', 'the tenant whose it is, where the operator asks'],
@@ -26,7 +25,7 @@ is never shown again.`,
     for await (const chunk of process.stdin.setEncoding('utf8')) text += String(chunk)
     const value = text.replace(/\r?\n$/, '')
     if (value === '') throw misuse('stdin has no value')
-    const answer = await ask(target, 'PUT', `/v1/secrets/${pathSegment(name)}`, { value, ...place(options) })
+    const answer = await askBriefly(target, 'PUT', `/v1/secrets/${pathSegment(name)}`, { value, ...place(options) })
     print(options['json'] === true ? JSON.stringify(answer) : `Stored ${name}`)
     return exitStatus.done
   })
@@ -38,7 +37,7 @@ const list: Command = {
   help: 'Lists names, whose each secret is, and when it was used last. Never the values.',
   options: [jsonOption],
   run: asking(async (target, { options }) => {
-    const answer = await ask(target, 'GET', '/v1/secrets')
+    const answer = await askBriefly(target, 'GET', '/v1/secrets')
     const { secrets } = answer
     if (!Array.isArray(secrets)) throw strangeAnswer(target, answer)
     print(options['json'] === true ? JSON.stringify(answer, null, 2) : secrets.filter(isRecord).map(row).join('\n'))
@@ -54,7 +53,7 @@ const remove: Command = {
   options: whose,
   run: asking(async (target, { args: [name = ''], options }) => {
     const query = new URLSearchParams(place(options)).toString()
-    const answer = await ask(target, 'DELETE', `/v1/secrets/${pathSegment(name)}${query === '' ? '' : `?${query}`}`)
+    const answer = await askBriefly(target, 'DELETE', `/v1/secrets/${pathSegment(name)}${query === '' ? '' : `?${query}`}`)
     print(options['json'] === true ? JSON.stringify(answer) : `Removed ${name}`)
     return exitStatus.done
   })
@@ -67,7 +66,7 @@ const rotate: Command = {
 this, and take the old one out.`,
   options: [jsonOption],
   run: asking(async (target, { options }) => {
-    const answer = await ask(target, 'POST', '/v1/secrets/rotate')
+    const answer = await askBriefly(target, 'POST', '/v1/secrets/rotate')
     const { sealed, lost } = answer
     print(options['json'] === true ? JSON.stringify(answer) : `${Number(sealed)} sealed anew, ${Number(lost)} that no key opens`)
     return Number(lost) === 0 ? exitStatus.done : 1
@@ -85,11 +84,6 @@ export const secrets: Command = {
 function place (options: Record<string, unknown>): Record<string, string> {
   const [scope, tenant] = ['scope', 'tenant'].map(name => textOption(options, name))
   return { ...scope !== undefined && { scope }, ...tenant !== undefined && { tenant } }
-}
-
-async function ask (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-  const signal = AbortSignal.timeout(timeoutMs)
-  return await askService(target, { method, path, signal, ...body !== undefined && { body: JSON.stringify(body) } })
 }
 
 function row ({ name, scope, tenant, key, last_used_at: used }: Record<string, unknown>): string {

@@ -4,7 +4,7 @@ import { editText } from './edit-text.ts'
 import { patchText } from './patch-text.ts'
 import { insertAt, replaceRange } from './span.ts'
 
-/** Modes of `data.write_file`; `edit` and `apply_patch` beside those of RC37. */
+/** Modes of `data.write_file`; `edit` and `apply_patch` are Toolyard's own. */
 const writeModes = ['replace', 'append', 'prepend', 'insert_at', 'replace_range', 'edit', 'apply_patch'] as const
 export type WriteMode = (typeof writeModes)[number]
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { isRecord, readJsonInTurns } from '@toolyard/contract/terms'
+import { isRecord, pointerName, readJsonInTurns } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
 import { largeYaml, readLargeYaml } from '../../document/yaml.ts'
 import { manifestLimits } from '../../tool/limits.ts'
@@ -59,7 +59,7 @@ export function pointed (root: Record<string, unknown>, reference: string): unkn
   }
   let found: unknown = root
   for (const step of reference.slice(1).split('/').slice(1)) {
-    const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = pointerName(decoded(step))
     found = typeof found === 'object' && found !== null ? Object.getOwnPropertyDescriptor(found, name)?.value : undefined
   }
   if (found === undefined || !/^#(?:\/|$)/.test(reference)) throw new OpenapiFault(`refers to ${text20(reference)}, which isn't there`)

@@ -17,7 +17,7 @@ export interface Remark {
 
 export type Allowlist = Readonly<Record<string, readonly string[]>>
 
-/** Why a pair may not run, in the text of SC12; undefined when it may. The executor looks again. */
+/** Why a pair may not run, in its documented text; undefined when it may. The executor looks again. */
 export function checkPair (
   allowlist: Allowlist, binary: string, subcommand: string, rules: { binary: string, subcommand: string }
 ): ManifestFault | undefined {

@@ -1,3 +1,4 @@
+import { pointerName, pointerToken } from '@toolyard/contract/terms'
 import type { TNull, TOptional, TSchema, TUnion } from 'typebox'
 import { Errors } from 'typebox/schema'
 import { Type } from '@toolyard/contract/type'
@@ -62,7 +63,7 @@ function * faultsBelow (schema: TSchema, value: unknown, at: string): Generator<
   yield * placeFaults({ ...own, properties: anything, additionalProperties: additionalProperties !== false }, value, at)
   for (const [name, item] of Object.entries(value ?? {})) {
     const below = Object.hasOwn(properties, name) ? properties[name] : typeof additionalProperties === 'object' ? additionalProperties : undefined
-    if (below !== undefined) yield * faultsBelow(below, item, `${at}/${escaped(name)}`)
+    if (below !== undefined) yield * faultsBelow(below, item, `${at}/${pointerToken(name)}`)
   }
 }
 
@@ -102,7 +103,7 @@ function shapeFault ({ instancePath, keyword }: SchemaError, at: string, message
 /** Each is a fault by itself, so that each has its place and its remedy. */
 function unknownField (known: readonly string[], error: SchemaError, at: string, name: string): ShapeFault {
   const fault = shapeFault(error, at, `unknown field ${names([name])}, expected one of ${names(known)}`)
-  return { ...fault, path: `${fault.path}/${escaped(name)}`, name, known }
+  return { ...fault, path: `${fault.path}/${pointerToken(name)}`, name, known }
 }
 
 function messageOf (error: SchemaError): string {
@@ -122,14 +123,9 @@ function names (list: readonly string[]): string {
   return list.map(name => `\`${name}\``).join(', ')
 }
 
-/** A name as a part of a JSON pointer. */
-function escaped (name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
 /** `/execution/0/args` as `execution[0].args`. */
 function placeOf (pointer: string): string {
   return pointer.split('/').slice(1)
-    .map(part => /^\d+$/.test(part) ? `[${part}]` : `.${part.replaceAll('~1', '/').replaceAll('~0', '~')}`)
+    .map(part => /^\d+$/.test(part) ? `[${part}]` : `.${pointerName(part)}`)
     .join('').replace(/^\./, '')
 }

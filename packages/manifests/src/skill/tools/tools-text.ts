@@ -1,4 +1,4 @@
-import { isRecord, nearName } from '@toolyard/contract/terms'
+import { isRecord, nearName, pointerName } from '@toolyard/contract/terms'
 import { Pointer } from 'typebox/schema'
 import { duplicateKeys } from '../../document/duplicate-keys.ts'
 import { ManifestFault, type DocumentPath, type FaultPlace } from '../../finding/finding.ts'
@@ -49,7 +49,7 @@ function manifestFault ({ path, message, keyword, name, known = [] }: ShapeFault
 
 /** Where it is in the document, and the tool that it is about, as far as it can be known. */
 function faultPlace (pointer: string, value: unknown): FaultPlace {
-  const path: DocumentPath = pointer.split('/').slice(1).map(part => /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const path: DocumentPath = pointer.split('/').slice(1).map(part => /^\d+$/.test(part) ? Number(part) : pointerName(part))
   const [list, index] = path
   if ((list !== 'tools' && list !== 'execution') || typeof index !== 'number') return { path }
   const entries = isRecord(value) ? value[list] : undefined

@@ -14,7 +14,7 @@ const execStatuses = new Set([126, 127])
 const signals = new Map(Object.entries(constants.signals).reverse().map(([name, number]) => [number, name as NodeJS.Signals]))
 
 /**
- * How the process in a box ended, found from how the box did: by itself, by a signal, or never begun (fault 8). The box
+ * How the process in a box ended, found from how the box did: by itself, by a signal, or never begun. The box
  * hands on a signal as 128 and its number; a process that exits with such a status by itself counts as ended by one.
  */
 export async function boxEnding (ending: ProcessEnding, plan: ProcessPlan, status: BoxStatus, stderr: Buffer): Promise<ProcessEnding> {

@@ -16,7 +16,7 @@ import { closeMs, startHelper, type HelperPlace, type HelperProcess, type Launch
 
 /**
  * Starts boxes through a small helper process, so that a start takes no longer, and blocks nothing, when this
- * process has grown (fault 11); stdout and stderr are real pipes, stdin is a file without a name. A helper that was lost is replaced.
+ * process has grown; stdout and stderr are real pipes, stdin is a file without a name. A helper that was lost is replaced.
  *
  * @param members files of the control groups that it belongs to
  */

@@ -76,7 +76,7 @@ export function lookupError (program: string, stderr: string): CallError | undef
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(program)} cannot be started: ${cause}` }
 }
 
-/** The call error for a box that could not be built around a process, which therefore did not run (fault 18). */
+/** The call error for a box that could not be built around a process, which therefore did not run. */
 export function sandboxError (reason: string): CallError {
   return { code: 'SANDBOX_FAILED', message: `the sandbox could not be set up: ${reason}` }
 }
