@@ -97,7 +97,6 @@ export interface ApiDeps extends OperationDeps {
   ending: AbortSignal
 }
 
-/** How the API is set up, beside what it stands on. */
 export interface ApiOptions {
   keys: KeyRing
   /** Every request counts as an admin's. */

@@ -39,7 +39,6 @@ export interface OpenApi {
   published: () => number
   /** The same, with where they come from and what isn't served. */
   served: () => ServedTools
-  /** Reads the manifests again. */
   reload: () => Promise<unknown>
   /** See `ApiDeps`: draining, then stopping, then ending. */
   drain: AbortController

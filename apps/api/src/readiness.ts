@@ -14,7 +14,6 @@ export interface ReadinessParts {
   draining: AbortSignal
 }
 
-/** The checks of `/ready`. */
 export function readinessChecks (
   { redis, tools, eventLoop, authReady, draining }: ReadinessParts
 ): Record<string, ReadinessCheck> {

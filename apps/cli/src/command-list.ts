@@ -25,7 +25,6 @@ import { sessions } from './remote/sessions.ts'
 import { workers } from './remote/operation/workers.ts'
 import type { Command } from './terminal/command.ts'
 
-/** The commands of `toolyard`, in the order of its help. */
 export const commands: readonly Command[] = [
   init, start, call, batch, tools, jobs, approvals, policy, egress, sessions, files, mcp, open, validate, add, update, rollback, remove,
   accept, importCommand, explain, doctor, keys, secrets, workers, api, worker, completion

@@ -7,7 +7,6 @@ import { print } from './terminal/terminal.ts'
 /** Runs a command of the tree; `path` is how it is called, as `jobs list`. */
 export type Runner = (command: Command, path: string, given: CommandLine) => Promise<void>
 
-/** What is wrong with a command line: where, and what. */
 export interface Misuse {
   program: Program
   error: CommanderError

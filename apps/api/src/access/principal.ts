@@ -14,7 +14,6 @@ export interface Principal extends Omit<ApiKey, 'key'> {
 /** Who a request comes from where there are no keys. */
 export const nobody: Principal = { name: 'auth-disabled', role: 'admin', tenant: undefined, queueAllowlist: undefined, permissions: undefined, sse: true, proof: '' }
 
-/** The principal of a request under /v1. */
 export function principalOf (request: { principal: Principal | null }): Principal {
   if (request.principal === null) throw new HttpError('UNAUTHORIZED', unauthorizedText(undefined))
   return request.principal

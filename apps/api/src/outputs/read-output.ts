@@ -3,7 +3,6 @@ import { indentedJson } from './indented-json.ts'
 import { keptText, listAt, partAt, type KeptText, type Source } from './kept-text.ts'
 import { OutputFault } from './output-fault.ts'
 
-/** The arguments of `output_read`, checked against its schema. */
 export interface ReadArguments {
   offset?: number
   limit?: number

@@ -3,7 +3,6 @@ import { indentedJson, type JsonLine } from './indented-json.ts'
 import { keptText, type Source } from './kept-text.ts'
 import { OutputFault } from './output-fault.ts'
 
-/** The arguments of `output_search`, checked against its schema. */
 export interface SearchArguments {
   pattern: string
   context: number

@@ -15,7 +15,6 @@ import { StartError } from '../supervision/start-error.ts'
 
 const lastPort = 65_535
 
-/** Where `start` runs and what it starts. */
 export interface StartOptions {
   /** Where `.env` and `.toolyard/` are. */
   directory: string

@@ -5,7 +5,6 @@ import { catchStopSignals } from './stop-signals.ts'
 import { defaultBackoff, type Backoff } from './supervisor.ts'
 import { startWorkers } from './workers.ts'
 
-/** What `toolyard worker` runs when there are several processes. */
 export interface RunWorkersOptions {
   directory: string
   env: NodeJS.ProcessEnv

@@ -2,7 +2,6 @@ import type { StatusSource } from '@toolyard/runtime'
 import { launchChild, type ChildOptions, type ReadyChild } from './child.ts'
 import { supervise, type Supervised, type SupervisorOptions } from './supervisor.ts'
 
-/** What worker processes are started with; all get the same. */
 export interface WorkersOptions extends SupervisorOptions {
   count: number
   child: Omit<ChildOptions, 'name'>

@@ -31,7 +31,6 @@ export class CommandError extends Error {
   }
 }
 
-/** A command line that makes no sense. */
 export function misuse (message: string): CommandError {
   return new CommandError(message, { status: exitStatus.misused, code: 'MISUSED' })
 }

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 
-/** What was loaded, and why not. */
 export interface Loaded<T> {
   data: T | undefined
   /** Why the last attempt failed; what was loaded before stays. */

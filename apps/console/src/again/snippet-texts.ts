@@ -5,7 +5,6 @@ export interface Snippet {
   text: string
 }
 
-/** A call to be made again. */
 interface Call {
   tool: string
   input: unknown

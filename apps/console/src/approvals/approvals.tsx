@@ -11,7 +11,6 @@ import { hrefOf } from '../parts/route.ts'
 import { exact, Time } from '../parts/time.tsx'
 import { changesOf } from './changes.ts'
 
-/** How often the list is read again, in milliseconds. */
 const everyMs = 5_000
 
 /** The calls that wait for a person: which, what they would do, and the decision. */

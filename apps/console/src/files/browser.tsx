@@ -14,7 +14,6 @@ import { Uploads } from './uploads.tsx'
 
 type Entry = FileList['entries'][number]
 
-/** How often a directory is read again, in milliseconds. */
 const everyMs = 4_000
 
 /** A directory of a workspace: what is in it, a place to drop files, and one file as it is. */

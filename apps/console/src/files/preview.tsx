@@ -16,7 +16,6 @@ interface Shown {
   image?: Blob
 }
 
-/** One file: a text or an image as it is, anything to download. */
 export function Preview ({ place, path, close }: { place: Place, path: string, close: string }): VNode {
   const { api } = useAccess()
   const route = fileRoute(place, path)

@@ -9,7 +9,6 @@ import { Time } from '../parts/time.tsx'
 import { bytes } from '../parts/times.ts'
 import { fullnessOf } from './fullness.ts'
 
-/** How often the list is read again, in milliseconds. */
 const everyMs = 5_000
 
 interface SessionPage {

@@ -17,7 +17,6 @@ import { Ticked } from './ticked.tsx'
 import { lastLine } from './terms.ts'
 import { Waterfall } from './timeline.tsx'
 
-/** How often the list is read again, in milliseconds. */
 const everyMs = 2_000
 const pageSize = 50
 

@@ -6,7 +6,6 @@ import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 import { Time } from '../parts/time.tsx'
 
-/** How often the list is read again, in milliseconds. */
 const everyMs = 5_000
 const words: Readonly<Record<string, string>> = {
   'approval.decide': 'decided about the held call',

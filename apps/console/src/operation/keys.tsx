@@ -11,7 +11,6 @@ import { hrefOf } from '../parts/route.ts'
 import { Time } from '../parts/time.tsx'
 import { NewKey, type MadeKey } from './new-key.tsx'
 
-/** How often the list is read again, in milliseconds. */
 const everyMs = 10_000
 
 /** The API keys and whose they are; new ones are made here, and shown once. */

@@ -9,7 +9,6 @@ import { Empty, Problem } from '../parts/notice.tsx'
 import { Time } from '../parts/time.tsx'
 import { emptySecret, SecretForm } from './secret-form.tsx'
 
-/** How often the list is read again, in milliseconds. */
 const everyMs = 10_000
 
 /** The secrets that tools use: stored, replaced and removed here, and never shown. */

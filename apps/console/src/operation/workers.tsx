@@ -10,7 +10,6 @@ import { hrefOf } from '../parts/route.ts'
 import { Time } from '../parts/time.tsx'
 import { WorkerTable } from './worker-table.tsx'
 
-/** How often the list is read again, in milliseconds. */
 const everyMs = 2_000
 
 export function WorkersPage (): VNode {

@@ -9,7 +9,6 @@ interface FiguresProps {
   workers: WorkerList | undefined
 }
 
-/** The numbers that tell at once how it goes. */
 export function Figures ({ statistics, queues, workers }: FiguresProps): VNode {
   const total = statistics?.total
   const sum = (name: 'waiting' | 'running'): string => queues === undefined ? '–' : number(queues.reduce((all, queue) => all + queue[name], 0))
@@ -39,7 +38,6 @@ function Figure ({ name, value, note, href, isBad }: { name: string, value: stri
   )
 }
 
-/** How many calls they run, and could run at once. */
 function runsOf ({ workers }: WorkerList): string {
   const sum = (which: 'used' | 'total'): number => workers.reduce((all, { places }) => all + (places?.[which] ?? 0), 0)
   return `run ${number(sum('used'))} of ${number(sum('total'))} calls at once`

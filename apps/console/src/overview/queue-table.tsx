@@ -12,7 +12,6 @@ export interface QueueTableProps {
   onSwitch: ((name: string, paused: boolean) => void) | undefined
 }
 
-/** The queues, with what has not ended in them. */
 export function QueueTable ({ queues, onSwitch }: QueueTableProps): VNode {
   const [asked, setAsked] = useState<string>()
   if (queues?.length === 0) return <Empty title='No queues yet.'><p>A queue is there as soon as a job names it.</p></Empty>

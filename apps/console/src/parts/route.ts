@@ -10,7 +10,6 @@ export interface Route {
 /** No name is one of these; in an address they would lead to another route. */
 const nowhere = ['', '.', '..']
 
-/** Reads what is behind the `#` of an address. */
 export function readRoute (hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s, 2)
   return { path: path.split('/').map(decode).filter(part => !nowhere.includes(part)), query: new URLSearchParams(query) }

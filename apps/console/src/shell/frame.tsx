@@ -22,7 +22,6 @@ export interface FrameProps {
   children: ComponentChildren
 }
 
-/** How often the held calls are counted, in milliseconds. */
 const heldEveryMs = 15_000
 
 /** What surrounds every page: where one can go, who one is, how it looks. */

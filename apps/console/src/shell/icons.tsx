@@ -15,7 +15,6 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** A small picture beside a word that says the same. */
 export function Icon ({ name }: { name: IconName }): VNode {
   return (
     <svg class='icon' viewBox='0 0 24 24' width='16' height='16' fill='none' stroke='currentColor' stroke-width='2' stroke-linecap='round' stroke-linejoin='round' aria-hidden='true'>

@@ -14,7 +14,6 @@ import { programFault } from '../parts/program-fault.ts'
 import { StatisticsCharts } from '../overview/statistics-charts.tsx'
 import { duration } from '../parts/times.ts'
 
-/** How often they are read again, in milliseconds. */
 const everyMs = 15_000
 
 /** What each permission opens in the sandbox; docs/security.md has the table. */

@@ -14,7 +14,6 @@ import { hrefOf } from '../parts/route.ts'
 import { Status } from '../parts/status.tsx'
 import { Graph } from './graph.tsx'
 
-/** How often the steps are read while the workflow runs, in milliseconds. */
 const everyMs = 500
 
 /** One run of a workflow: its steps as they go on. */

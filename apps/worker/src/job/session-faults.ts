@@ -2,14 +2,12 @@ import { asError, errorCode, type CallError } from '@toolyard/contract/terms'
 import type { SessionStay } from '@toolyard/store'
 import { storageFailure, TemplateMissingError } from '@toolyard/workspace'
 
-/** The files of a session are too large. */
 export function quotaError (bytes: number, { session: { quotaBytes } }: SessionStay): CallError {
   const used = Number.isFinite(bytes) ? bytes : Number.MAX_SAFE_INTEGER
   const message = `the files of the session take more than its quota of ${quotaBytes} bytes; delete some of them`
   return { code: 'QUOTA_EXCEEDED', message, details: { quota_bytes: quotaBytes, used_bytes: used } }
 }
 
-/** The directory of a session can't be made. */
 export function directoryError (error: unknown): CallError {
   if (error instanceof TemplateMissingError) return { code: 'TOOL_UNAVAILABLE', message: error.message }
   const full = storageFailure(error)

@@ -35,7 +35,6 @@ export type ToolSpec = Static<typeof ToolSpec>
 export const ToolFormats = Type.Enum([...toolFormats])
 export const MessageFormats = Type.Enum([...messageFormats])
 
-/** The query of `GET /v1/agent-tools`. */
 export const ToolListQuery = Type.Object({
   strict: Type.Optional(Type.Enum(['true', 'false'], { description: 'Serve the form that strict mode asks for, where a schema allows it.' })),
   format: Type.Optional(ToolFormats),
@@ -93,7 +92,6 @@ export const MaxOutputChars = Type.Integer({
   description: `Outputs with more characters of JSON are cut: their beginning is \`preview\`, and their end \`tail\`. Left out: ${limits.outputChars}, and \`preview\` alone.`
 })
 
-/** The query of `POST /v1/agent-tools/invoke-batch`. */
 export const InvokeBatchQuery = Type.Object({
   format: Type.Optional(MessageFormats),
   details: Type.Optional(Details),
@@ -184,7 +182,6 @@ export const ToolMessage = Type.Object({
 })
 export type ToolMessage = Static<typeof ToolMessage>
 
-/** The answer to a batch: one result per call, in request order. */
 export const InvokeBatchResponse = Type.Object({
   ok: Type.Literal(true),
   results: Type.Array(CallResult),

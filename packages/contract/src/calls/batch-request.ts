@@ -4,8 +4,8 @@ import {
   OnDisconnect, QueueName, SessionId, sessionText, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
-import type { HttpError } from '../terms/errors.ts'
-import { invalid, invalidIf, isAbsent, unknownField } from '../value/fields.ts'
+import { invalid, invalidIf, type HttpError } from '../terms/errors.ts'
+import { isAbsent, unknownField } from '../value/fields.ts'
 import { findCalls, isWholeMessage, messageFields } from './message-calls.ts'
 import { messageFormats, type MessageCall } from './message-items.ts'
 import { isRecord } from '../value/record.ts'

@@ -1,9 +1,10 @@
+import { invalid } from '../terms/errors.ts'
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { CallErrorBody, ErrorBody, QueueName, SessionId, sessionText, WaitMs } from './agent-tools.ts'
 import { QuestionView } from './question.ts'
-import { invalid, isAbsent } from '../value/fields.ts'
+import { isAbsent } from '../value/fields.ts'
 import { defaultQueue, isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
 import { isRecord } from '../value/record.ts'
 

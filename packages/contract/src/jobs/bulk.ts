@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
-import { HttpError } from '../terms/errors.ts'
-import { invalid, unknownField } from '../value/fields.ts'
+import { invalid, HttpError } from '../terms/errors.ts'
+import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { parseJobListQuery, type JobListQuery } from './job-list-query.ts'
 

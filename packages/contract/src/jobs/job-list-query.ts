@@ -1,7 +1,7 @@
-import { callErrors, type CallErrorCode } from '../terms/errors.ts'
+import { invalid, callErrors, type CallErrorCode } from '../terms/errors.ts'
 import { jobStates, type JobState } from './jobs.ts'
 import { isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
-import { invalid, unknownParameter } from '../value/fields.ts'
+import { unknownParameter } from '../value/fields.ts'
 
 /** The parameters of `GET /v1/jobs`, checked. */
 export interface JobListQuery {

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
-import type { HttpError } from '../terms/errors.ts'
-import { invalidIf, unknownField } from '../value/fields.ts'
+import { invalidIf, type HttpError } from '../terms/errors.ts'
+import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { limits } from '../terms/limits.ts'
 

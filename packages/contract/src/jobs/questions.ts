@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import type { HttpError } from '../terms/errors.ts'
+import { invalidIf, type HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
-import { invalidIf, unknownField } from '../value/fields.ts'
+import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { Type } from '../value/type.ts'
 

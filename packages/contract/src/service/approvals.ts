@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { ApprovalView } from '../jobs/jobs.ts'
-import type { HttpError } from '../terms/errors.ts'
+import { invalidIf, type HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
-import { invalidIf, unknownField } from '../value/fields.ts'
+import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 /** What would run: who asks for what. */

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
-import type { HttpError } from '../terms/errors.ts'
+import { invalidIf, type HttpError } from '../terms/errors.ts'
 import { roles } from '../terms/limits.ts'
-import { invalidIf, unknownField } from '../value/fields.ts'
+import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 /** `GET /v1/auth/whoami`. `queue_allowlist` is null for a key that may use every queue. */

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
-import type { HttpError } from '../terms/errors.ts'
-import { invalidIf, unknownField } from '../value/fields.ts'
+import { invalidIf, type HttpError } from '../terms/errors.ts'
+import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 /** Checks a body that has one switch and nothing else; undefined for a good one, else `VALIDATION_ERROR` that names the field. */

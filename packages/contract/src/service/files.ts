@@ -1,7 +1,8 @@
+import { invalid } from '../terms/errors.ts'
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { limits } from '../terms/limits.ts'
-import { invalid, unknownParameter } from '../value/fields.ts'
+import { unknownParameter } from '../value/fields.ts'
 
 export const FileResponse = Type.Object({
   ok: Type.Literal(true),

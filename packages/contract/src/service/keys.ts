@@ -2,10 +2,10 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { QueueName } from '../calls/agent-tools.ts'
-import type { HttpError } from '../terms/errors.ts'
+import { invalidIf, type HttpError } from '../terms/errors.ts'
 import { isKeyName, roles, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
 import { permissions } from '../terms/permissions.ts'
-import { invalidIf, unknownField } from '../value/fields.ts'
+import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 const Name = Type.String({ pattern: keyNamePattern, description: 'What logs and jobs call the key.' })

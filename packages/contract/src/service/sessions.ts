@@ -2,10 +2,10 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { SessionId } from '../calls/agent-tools.ts'
-import type { HttpError } from '../terms/errors.ts'
+import { invalid, type HttpError } from '../terms/errors.ts'
 import { foreignCursor } from '../terms/errors.ts'
 import { isTenantName, limits, templateNamePattern } from '../terms/limits.ts'
-import { invalid, isAbsent, unknownField, unknownParameter } from '../value/fields.ts'
+import { isAbsent, unknownField, unknownParameter } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 const { ttlSec, quotaBytes } = limits.session

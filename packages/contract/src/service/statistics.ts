@@ -1,7 +1,8 @@
+import { invalid } from '../terms/errors.ts'
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { isTenantName, limits } from '../terms/limits.ts'
-import { invalid, unknownParameter } from '../value/fields.ts'
+import { unknownParameter } from '../value/fields.ts'
 
 const Quantiles = Type.Object({
   p50: Type.Union([Type.Number(), Type.Null()]),

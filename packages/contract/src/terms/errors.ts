@@ -84,3 +84,12 @@ export class HttpError extends Error {
 }
 
 export const foreignCursor = "'cursor' is not a cursor of this query: send it with what it came with, or leave it out"
+
+export function invalid (message: string): HttpError {
+  return new HttpError('VALIDATION_ERROR', message)
+}
+
+/** The error of a body whose first fault this is; undefined for a good body. */
+export function invalidIf (message: string | undefined): HttpError | undefined {
+  return message === undefined ? undefined : invalid(message)
+}

@@ -1,5 +1,4 @@
 import type { TSchema } from 'typebox'
-import { HttpError } from '../terms/errors.ts'
 
 /** Names the first field that a schema doesn't know; `at` is what stands before its name. */
 export function unknownField (value: object, schema: TSchema & { properties: object }, at = ''): string | undefined {
@@ -19,13 +18,4 @@ export function unknownParameter (query: object, known: readonly string[]): stri
 /** Null means the default, like a field that isn't there. */
 export function isAbsent (value: unknown): value is undefined | null {
   return value === undefined || value === null
-}
-
-export function invalid (message: string): HttpError {
-  return new HttpError('VALIDATION_ERROR', message)
-}
-
-/** The error of a body whose first fault this is; undefined for a good body. */
-export function invalidIf (message: string | undefined): HttpError | undefined {
-  return message === undefined ? undefined : invalid(message)
 }

@@ -18,7 +18,6 @@ export type HeaderName =
   | 'Idempotency-Key' | 'If-Match' | 'If-None-Match' | 'If-Range' | 'Range' | 'Last-Event-ID'
   | 'Content-Range' | 'ETag' | 'Location' | 'x-toolyard-job-id' | 'x-toolyard-output-bytes'
 
-/** What a successful answer is, where the route's schema doesn't say it. */
 export interface AnswerDescription {
   description: string
   /** By content type; without it the schema of the route, as JSON. */
@@ -29,7 +28,6 @@ export interface AnswerDescription {
   empty?: true
 }
 
-/** What the document says of a route beside its schemas. */
 export interface RouteDescription {
   /** The operationId: no tool's name has a dot in it. */
   id: string
