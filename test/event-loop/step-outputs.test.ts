@@ -83,6 +83,15 @@ t.test('promise 10: neither many outputs nor parameters that are inserted many t
   }
 })
 
+t.test('promise 10: no number of parameters that a workflow declares holds up a worker', async t => {
+  // As many as fit into a file of 256 KiB.
+  const declared = Array.from({ length: 14_000 }, (_, index) => `{name: p${index}}`)
+  for (const [name, params, status] of [['each', declared, 'succeeded'], ['doubled', [...declared, '{name: p13999}'], 'failed']] as const) {
+    write(`${name}.yaml`, `workflows: {w: {params: [${params.join()}], steps: [{tool: none}]}}`)
+    await leavesLoopsFree(t, `${params.length} parameters`, async () => { t.equal(await run({ workflow: 'w', workflow_file: `${name}.yaml` }), status) })
+  }
+})
+
 t.test('promise 10: no output holds up the worker that checks it against its declaration', { skip: !hasPython() }, async t => {
   for (const size of [megabyte - 100, 85_000]) {
     for (const what of ['lists', 'numbers', 'fields', 'objects of all shapes', 'equal letters'] as const) {

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { estimateUsed, processorMs, type Look } from '@toolyard/sandbox'
+import { estimateUsed, familyOf, processorMs, type Look } from '@toolyard/sandbox'
 import { python } from '../python/fixture.ts'
 
 const lookMs = 500
+type Files = NonNullable<Parameters<typeof t.testdir>[0]>
 
 /** What would be told of a call that used `usedAt(ms)` until then, when it is first looked at after `phase`. */
 function told (usedAt: (ms: number) => number, ranMs: number, phase: number): number {
@@ -48,6 +50,22 @@ t.test('a call that was never looked at counts nothing, and every estimate is a 
     const estimate = estimateUsed([earlier, last], Math.max(ranMs, last.atMs))
     return Number.isFinite(estimate) && estimate >= 0
   })))
+})
+
+t.test('promise 10: of thousands of children or threads a look takes as many as one turn of the event loop bears', async t => {
+  const tick = `1 (x) ${'0 '.repeat(11)}1 0 0 0 0`
+  const process = (...threads: number[][]): Files => ({ stat: tick, task: Object.fromEntries(threads.map((children, thread) => [String(thread), { children: children.join(' ') }])) })
+  const few = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [String(index + 2), process([])]))
+  const threads = Array.from({ length: 300 }, (): number[] => [])
+  const proc = t.testdir({
+    wide: { 1: process(Object.keys(few).map(Number)), ...few },
+    threaded: { 1: process(...threads, [2]), 2: process([]) },
+    small: { 1: process([2], [3]), 2: process([4]), 3: process([]), 4: process([]) }
+  })
+  t.equal(processorMs(1, join(proc, 'wide')), 128 * 10, 'of 400 children')
+  t.match(familyOf(1, join(proc, 'wide')), { whole: false, pids: { length: 128 } })
+  t.equal(familyOf(1, join(proc, 'threaded')).whole, false)
+  t.same(familyOf(1, join(proc, 'small')), { pids: [1, 2, 3, 4], whole: true })
 })
 
 t.test('a process counts with those that it started, also those that have ended', { skip: python.skip }, async t => {

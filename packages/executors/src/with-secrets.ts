@@ -5,8 +5,8 @@ import type { HandedText } from '@toolyard/sandbox'
 import type { Threads } from '@toolyard/runtime/threads'
 import { makePlaceholder } from './egress/placeholders.ts'
 import { storedNamesOf } from './mcp/setting-text.ts'
+import { withoutParts, withoutTexts } from './result/hidden-texts.ts'
 import { readLargeOutput } from './result/large-output.ts'
-import { withoutParts, withoutTexts } from './result/output-task.ts'
 import { secretForms } from './result/secret-forms.ts'
 import { isHeaderText, type HeaderSecret } from './run/header-secret.ts'
 import { failure, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
@@ -19,6 +19,9 @@ export interface SecretSource {
 
 /** UTF-16 units of a line of the log that may have been cut: it keeps its first 4 KiB. */
 const longLine = 1_000
+
+/** Lines of a secret: each is hidden by itself, in several forms. */
+const mostLines = 1_000
 
 /** Servers refuse larger headers. */
 const mostHeaderChars = 8_192
@@ -64,7 +67,8 @@ export async function openNamed (
   if (source === undefined) return failure('SECRET_MISSING', `it uses the secret ${names[0]}, and there is no SECRETS_KEY here to open it with, and no SECRETS_DIR`)
   const values = await source.open(names, call)
   const missing = names.find(name => !values.has(name))
-  if (missing === undefined) return values
+  const long = names.find(name => (values.get(name) ?? '').split(/[\r\n]+/).length > mostLines)
+  if (missing === undefined) return long === undefined ? values : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines: too many to hide each of them`)
   const says = call.keyName === undefined && call.tenant === undefined ? `the operator has not stored the secret ${missing}` : `nobody has stored the secret ${missing} for this call`
   return failure('SECRET_MISSING', `${says}: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
 }

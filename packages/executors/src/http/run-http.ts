@@ -4,7 +4,7 @@ import { AddressRefusedError, isListedHost, openConnections, startTimeLimit, typ
 import { isShortage, shortageError } from '@toolyard/sandbox'
 import { request, type Dispatcher } from 'undici'
 import type { Audit } from '../audit/audit.ts'
-import { hiddenText } from '../result/output-task.ts'
+import { hiddenText } from '../result/hidden-texts.ts'
 import { interruptionError } from '../run/interruption.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import type { Threads } from '@toolyard/runtime/threads'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isSecretVariable } from '@toolyard/contract/terms'
 import type { McpServer, SettingText } from '@toolyard/manifests'
+import { withoutTexts } from '../result/hidden-texts.ts'
 import { secretForms } from '../result/secret-forms.ts'
 
 /** Values of texts, and what of them must not come out again; or what the first one lacks. */
@@ -50,11 +51,7 @@ export function storedStamp (stored: ReadonlyMap<string, string> | undefined): s
   return stored === undefined || stored.size === 0 ? '' : createHash('sha256').update(JSON.stringify([...stored].sort())).digest('hex')
 }
 
-/**
- * A text of a server without what it was given: it may repeat that.
- *
- * @param secrets the longest first: one may be a part of another.
- */
+/** A text of a server without what it was given: it may repeat that. */
 export function hidden (text: string, secrets: readonly string[]): string {
-  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
+  return withoutTexts(text, secrets, '[secret]')
 }

@@ -3,6 +3,7 @@ import { mapTexts, writeJson } from '@toolyard/contract/terms'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { decodeText } from '../run/decode-text.ts'
 import { parseJson, partsOf } from '../run/json.ts'
+import { withoutParts, withoutTexts } from './hidden-texts.ts'
 
 /** A large output: plain data, for a thread. */
 export interface OutputTask {
@@ -24,8 +25,6 @@ export interface OutputAnswer {
   parts: number
 }
 
-export const hiddenText = '***REDACTED***'
-
 /** Reads an output and writes its JSON, for a thread: a megabyte of small objects takes a tenth of a second. */
 export function runOutputTask (task: OutputTask): ThreadAnswer & { answer: OutputAnswer } {
   const { bytes, kind, contentType, hide = [], isCut = false } = task
@@ -45,41 +44,4 @@ export function runOutputTask (task: OutputTask): ThreadAnswer & { answer: Outpu
 function answerOf (json: string, parts: number): ThreadAnswer & { answer: OutputAnswer } {
   const bytes = Buffer.from(json)
   return { answer: { json: bytes, parts }, move: movable(bytes) }
-}
-
-export function withoutTexts (text: string, hide: readonly string[]): string {
-  return hide.reduce((rest, each) => rest.replaceAll(each, () => hiddenText), text)
-}
-
-/** The same for a text that is cut: what is left at its ends of a hidden text is replaced as well, and so it is in each line. */
-export function withoutParts (text: string, hide: readonly string[]): string {
-  const whole = withoutTexts(text, hide)
-  return whole.split('\n').map(line => withoutBegun(withoutEnded(line, hide), hide)).join('\n')
-}
-
-/** Of a shorter part nothing can be made, and more texts end with it by chance. */
-const leastPart = 6
-
-function withoutBegun (line: string, hide: readonly string[]): string {
-  const begun = hide.map(text => {
-    const head = text.slice(0, leastPart)
-    for (let at = line.indexOf(head, Math.max(0, line.length - text.length + 1)); at !== -1; at = line.indexOf(head, at + 1)) {
-      if (text.startsWith(line.slice(at))) return at
-    }
-    return line.length
-  })
-  const from = Math.min(line.length, ...begun)
-  return from === line.length ? line : line.slice(0, from) + hiddenText
-}
-
-function withoutEnded (line: string, hide: readonly string[]): string {
-  const ended = hide.map(text => {
-    const tail = text.slice(-leastPart)
-    for (let at = line.lastIndexOf(tail, text.length - 1 - tail.length); at !== -1; at = at === 0 ? -1 : line.lastIndexOf(tail, at - 1)) {
-      if (text.endsWith(line.slice(0, at + tail.length))) return at + tail.length
-    }
-    return 0
-  })
-  const to = Math.max(0, ...ended)
-  return to === 0 ? line : hiddenText + line.slice(to)
 }

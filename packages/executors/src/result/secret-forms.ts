@@ -1,5 +1,4 @@
-/** A shorter text is in many answers by chance. */
-const leastHidden = 6
+import { leastHidden } from './hidden-texts.ts'
 
 /**
  * Every text that would give a secret away: as it is, without the white space around it, line by line, as JSON and a URL have

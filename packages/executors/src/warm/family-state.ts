@@ -1,5 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs'
-import { childrenOfThreads, readStatFields, signalGroup, signalProcess } from '@toolyard/sandbox'
+import { familyOf, readStatFields, signalGroup, signalProcess } from '@toolyard/sandbox'
 
 const kibibyte = 1_024
 /** The private temporary file systems of a box, beside that of HOME. */
@@ -12,13 +12,15 @@ export interface FamilyState {
   trace: string
   /** The letters of their states, as proc_pid_stat(5) has them: S sleeps, T is stopped. */
   states: string
+  /** Whether these are all: there may be more than one turn of the event loop bears. */
+  whole: boolean
   /** Whether all are in the group of the first one, where one signal reaches them. */
   inGroup: boolean
 }
 
 /** Looks at a process and all that descends from it. */
 export function readFamily (root: number): FamilyState {
-  const pids = [root]
+  const { pids, whole } = familyOf(root)
   const lines: string[] = []
   let states = ''
   let inGroup = true
@@ -29,9 +31,8 @@ export function readFamily (root: number): FamilyState {
     states += state
     inGroup &&= Number(group) === root
     lines.push([pid, state, faults, hardFaults, user, system, fields[17]].join(' '))
-    pids.push(...childrenOfThreads(pid))
   }
-  return { pids, trace: lines.join('\n'), states, inGroup }
+  return { pids, whole, trace: lines.join('\n'), states, inGroup }
 }
 
 /** Bytes of memory that processes have for themselves, and that their files in the box's temporary file systems take. */

@@ -87,6 +87,7 @@ async function comeToRest (root: number, early: () => Unfit | undefined, signal:
     const faulty = early()
     if (faulty !== undefined) return faulty
     if (signal.aborted) return { unfit: 'the worker stops', passing: true }
+    if (!state.whole) return { unfit: `it starts more than ${state.pids.length} processes before it has read its arguments`, passing: false }
     if (state.trace === before && state.pids.length >= fewest && /^S+$/.test(state.states)) {
       return state.inGroup
         ? await stop(root)
@@ -109,6 +110,6 @@ async function stop (root: number): Promise<FamilyState | Unfit> {
 }
 
 /** Whether all of it is there, and stopped. */
-function isWhole ({ states, pids, inGroup }: FamilyState): boolean {
-  return /^T+$/.test(states) && pids.length >= fewest && inGroup
+function isWhole ({ states, pids, whole, inGroup }: FamilyState): boolean {
+  return whole && /^T+$/.test(states) && pids.length >= fewest && inGroup
 }

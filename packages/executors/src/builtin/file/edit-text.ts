@@ -1,3 +1,4 @@
+import { placesOf } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 
 /** Occurrences that are counted. */
@@ -11,10 +12,10 @@ const mostCounted = 1_000
  */
 export function editText (text: string, { oldText, newText }: { oldText: string, newText: string }): string {
   if (oldText === '') throw new BuiltinFailure('input.old_text must not be empty')
-  const found = findText(text, oldText)
+  const found = findAll(text, oldText)
   if (found.count > 0 || !text.includes('\r\n') || oldText.includes('\r')) return replaceOnce(text, found, { oldText, newText })
   const [oldLines, newLines] = [crlf(oldText), crlf(newText)]
-  return replaceOnce(text, findText(text, oldLines), { oldText: oldLines, newText: newLines })
+  return replaceOnce(text, findAll(text, oldLines), { oldText: oldLines, newText: newLines })
 }
 
 function replaceOnce (text: string, { first, count }: Found, { oldText, newText }: { oldText: string, newText: string }): string {
@@ -30,34 +31,14 @@ interface Found {
   count: number
 }
 
-/**
- * Finds a part by the algorithm of Knuth, Morris and Pratt. `indexOf` compares a part of equal letters anew at each
- * place, which takes time proportional to both lengths multiplied.
- */
-function findText (text: string, part: string): Found {
+function findAll (text: string, part: string): Found {
   const found = { first: -1, count: 0 }
-  const borders = bordersOf(part)
-  for (let at = 0, matched = 0; at < text.length && found.count < mostCounted; at++) {
-    const unit = text.charCodeAt(at)
-    while (matched > 0 && (matched === part.length || part.charCodeAt(matched) !== unit)) matched = borders[matched] ?? 0
-    if (part.charCodeAt(matched) === unit) matched += 1
-    if (matched < part.length) continue
-    if (found.count === 0) found.first = at - part.length + 1
+  for (const place of placesOf(text, part)) {
+    if (found.count === 0) found.first = place
     found.count += 1
+    if (found.count === mostCounted) break
   }
   return found
-}
-
-/** For each length of a beginning of the part: how long the longest beginning is that it also ends with. */
-function bordersOf (part: string): Int32Array {
-  const borders = new Int32Array(part.length + 1)
-  for (let at = 1, matched = 0; at < part.length; at++) {
-    const unit = part.charCodeAt(at)
-    while (matched > 0 && part.charCodeAt(matched) !== unit) matched = borders[matched] ?? 0
-    if (part.charCodeAt(matched) === unit) matched += 1
-    borders[at + 1] = matched
-  }
-  return borders
 }
 
 function crlf (text: string): string {

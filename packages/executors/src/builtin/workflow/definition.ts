@@ -1,6 +1,6 @@
 import { limits, isQueueName, queueNamePattern, isRecord } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
-import { field, record, refuseUnknown, text, whole } from './fields.ts'
+import { field, record, refuseUnknown, repeated, text, whole } from './fields.ts'
 import { readParams, type WorkflowParam } from './params.ts'
 import type { StepWishes } from '../../run/steps.ts'
 
@@ -46,8 +46,8 @@ export function readDefinition (document: unknown, name: string): WorkflowDefini
   if (!Array.isArray(steps) || steps.length === 0) throw new BuiltinFailure(`${at}.steps must be a list of steps`)
   if (steps.length > limits.workflow.steps) throw new BuiltinFailure(`${at}.steps must have at most ${limits.workflow.steps} steps`)
   const read = steps.map((step: unknown, index) => readStep(step, index, `${at}.steps[${index}]`))
-  const double = read.find((step, index) => read.findIndex(other => other.name === step.name) !== index)
-  if (double !== undefined) throw new BuiltinFailure(`${at}.steps: two steps are named '${double.name}'`)
+  const double = repeated(read.map(step => step.name))
+  if (double !== undefined) throw new BuiltinFailure(`${at}.steps: two steps are named '${double}'`)
   return {
     title: text(workflow, ['name'], at) ?? name,
     params: readParams(field(workflow, ['params', 'vars'], at), `${at}.params`),

@@ -37,3 +37,9 @@ export function refuseUnknown (value: Record<string, unknown>, known: readonly s
   const unknown = Object.keys(value).find(key => !known.includes(key))
   if (unknown !== undefined) throw new BuiltinFailure(`${at}.${unknown.slice(0, 80)} is no known field (known: ${known.join(', ')})`)
 }
+
+/** The first name that stands a second time; a file has room for thousands. */
+export function repeated (names: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  return names.find(name => seen.size === seen.add(name).size)
+}

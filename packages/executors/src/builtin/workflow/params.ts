@@ -1,6 +1,6 @@
 import { around, isRecord, WrittenNumber } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
-import { record, refuseUnknown, text } from './fields.ts'
+import { record, refuseUnknown, repeated, text } from './fields.ts'
 
 export interface WorkflowParam {
   name: string
@@ -25,8 +25,8 @@ export function readParams (value: unknown, at: string): WorkflowParam[] {
   if (!Array.isArray(value) && !isRecord(value)) throw new BuiltinFailure(`${at} must be a list of parameters, or a map of names to defaults`)
   if (isRecord(value)) return Object.entries(value).map(([name, standard]) => ({ name, required: false, default: standard }))
   const params = value.map((param: unknown, index) => readParam(record(param, `${at}[${index}]`), `${at}[${index}]`))
-  const double = params.find(({ name }, index) => params.findIndex(other => other.name === name) !== index)
-  if (double !== undefined) throw new BuiltinFailure(`${at}: two parameters are named '${double.name}'`)
+  const double = repeated(params.map(({ name }) => name))
+  if (double !== undefined) throw new BuiltinFailure(`${at}: two parameters are named '${double}'`)
   return params
 }
 

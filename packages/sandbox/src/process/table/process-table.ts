@@ -14,8 +14,9 @@ export interface ProcessEntry {
 
 /** More than fifty numbers and a name can fill. */
 const statBytes = 2_048
-/** Processes that are looked at in one turn of the event loop. */
+/** Processes that are looked at in one turn of the event loop, and threads whose children are. */
 const processesAtOnce = 128
+const threadsAtOnce = 256
 
 /** Every process that is visible while it is read, some in each turn of the event loop: there may be thousands. */
 export async function * readProcesses (): AsyncGenerator<ProcessEntry> {
@@ -51,8 +52,8 @@ export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes)
 }
 
 /** What the kernel's table says of a process behind its name: see proc_pid_stat(5). @throws Error for one that is gone. */
-export function readStatFields (pid: number): string[] {
-  return statFields(readStat(`/proc/${pid}/stat`, Buffer.allocUnsafe(statBytes)))
+export function readStatFields (pid: number, proc = '/proc'): string[] {
+  return statFields(readStat(`${proc}/${pid}/stat`, Buffer.allocUnsafe(statBytes)))
 }
 
 /** The pids of all processes that are visible now; none where there is no /proc. */
@@ -111,8 +112,34 @@ function childrenOfThread (pid: number, thread: string, proc = '/proc'): number[
 
 /** Those that any of its threads has started; none of a process that is gone. */
 export function childrenOfThreads (pid: number): number[] {
+  return threadsOf(pid, '/proc').flatMap(thread => whileThere(() => childrenOfThread(pid, thread)))
+}
+
+/**
+ * A process and those that descend from it, as many as can be looked at in one turn of the event loop. Where there are more, it is
+ * not `whole`: all whose parents have ended are children of the first process of a box, and a tool may start thousands.
+ */
+export function familyOf (root: number, proc = '/proc'): { pids: number[], whole: boolean } {
+  const pids = [root]
+  let left = threadsAtOnce
+  for (const pid of pids) {
+    const threads = threadsOf(pid, proc)
+    const children = threads.slice(0, left).flatMap(thread => whileThere(() => childrenOfThread(pid, thread, proc)))
+    left -= threads.length
+    pids.push(...children)
+    if (left < 0 || pids.length > processesAtOnce) return { pids: pids.slice(0, processesAtOnce), whole: false }
+  }
+  return { pids, whole: true }
+}
+
+function threadsOf (pid: number, proc: string): string[] {
+  return whileThere(() => readdirSync(`${proc}/${pid}/task`))
+}
+
+/** Nothing of what is gone. */
+function whileThere<Each> (read: () => Each[]): Each[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).flatMap(thread => childrenOfThread(pid, thread))
+    return read()
   } catch {
     return []
   }

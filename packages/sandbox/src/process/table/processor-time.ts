@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { childrenOfThreads, readStatFields } from './process-table.ts'
+import { familyOf, readStatFields } from './process-table.ts'
 
 /** How often the processes of a call are looked at, in milliseconds. */
 const lookMs = 500
-/** A call with more processes than this is not looked at whole. */
-const mostProcesses = 128
 /** Of what /proc tells, on every machine. */
 const msPerTick = 10
 const nsPerMs = 1_000_000
@@ -54,17 +52,20 @@ export function estimateUsed (looks: readonly Look[], ranMs: number, before = 0)
   return (last.usedMs - before + rate * (ranMs - last.atMs)) * Math.max(1, lookMs / ranMs)
 }
 
-/** Milliseconds of processor time that a process and its descendants have used, those that have ended and were waited for included. */
-export function processorMs (first: number): number {
-  const pids = [first]
+/**
+ * Milliseconds of processor time that a process and its descendants have used, those that have ended and were waited for included;
+ * of a large family, those of a part of it.
+ *
+ * @param proc the /proc to read
+ */
+export function processorMs (first: number, proc = '/proc'): number {
   let ms = 0
-  for (const pid of pids) {
+  for (const pid of familyOf(first, proc).pids) {
     try {
-      const [user = 0, system = 0, ...waitedFor] = readStatFields(pid).slice(11, 15).map(Number)
+      const [user = 0, system = 0, ...waitedFor] = readStatFields(pid, proc).slice(11, 15).map(Number)
       const [childUser = 0, childSystem = 0] = waitedFor
       // The ticks are of all threads, and coarse; the nanoseconds are exact, and of the first thread.
-      ms += Math.max((user + system) * msPerTick, firstThreadNs(pid) / nsPerMs) + (childUser + childSystem) * msPerTick
-      if (pids.length < mostProcesses) pids.push(...childrenOfThreads(pid))
+      ms += Math.max((user + system) * msPerTick, firstThreadNs(pid, proc) / nsPerMs) + (childUser + childSystem) * msPerTick
     } catch {
       // It is gone.
     }
@@ -73,9 +74,9 @@ export function processorMs (first: number): number {
 }
 
 /** 0 for a kernel that doesn't tell. */
-function firstThreadNs (pid: number): number {
+function firstThreadNs (pid: number, proc: string): number {
   try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0])
+    return Number(readFileSync(`${proc}/${pid}/schedstat`, 'latin1').split(' ')[0])
   } catch {
     return 0
   }

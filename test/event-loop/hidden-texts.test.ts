@@ -1,0 +1,27 @@
+import { placesOf } from '@toolyard/contract/terms'
+import { secretForms, withoutParts, withoutTexts } from '@toolyard/executors'
+import t from 'tap'
+import { leavesLoopFree } from './longest-turn.ts'
+
+/** Found late: the engine's own search compares all of it at each place. */
+const late = `${'a'.repeat(16_000)}b${'a'.repeat(16_000)}`
+const equal = 'a'.repeat(65_536)
+
+t.test('promise 10: no secret of a tenant holds up the worker that hides it', async t => {
+  const lines = {
+    'a thousand lines': Array.from({ length: 1_000 }, (_, index) => `/"é${index} of many`),
+    'a thousand lines that begin alike': Array.from({ length: 1_000 }, (_, index) => `aaaaaa${'a'.repeat(index % 60)}${index}`),
+    'a line that nearly stands at each place': [late]
+  }
+  for (const [what, secret] of Object.entries(lines)) {
+    const forms = secretForms([secret.join('\n')], [])
+    await leavesLoopFree(t, `${what} in a text of equal letters`, () => { withoutTexts(equal, forms) })
+    await leavesLoopFree(t, `${what} in the lines of a log`, () => { for (let line = 0; line < 9_000; line++) withoutTexts(`aaaaaa${line}`, forms) })
+    await leavesLoopFree(t, `${what} in an error`, () => { withoutParts('aaaaaa\n'.repeat(1_200), forms) })
+    await leavesLoopFree(t, `the forms of ${what}`, () => { withoutTexts('a text', secretForms([secret.join('\n')], [])) })
+  }
+})
+
+t.test('promise 10: a part that nearly stands at each place of a text is found in linear time', async t => {
+  await leavesLoopFree(t, 'a part that is not there', () => { t.same([...placesOf(equal, late)], []) })
+})
