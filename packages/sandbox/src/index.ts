@@ -24,7 +24,7 @@ export { checkStartable, limitedPlan, startProcess, type Started, type StartHost
 export type { Box, BoxStatus } from './process/plan/box.ts'
 export { findOnPath, isProgram } from './process/plan/find-program.ts'
 export { createPins, identityOf, type Pin, type Pins } from './process/plan/pins.ts'
-export { maxElementBytes, type HandedText, type ProcessPlan } from './process/plan/plan.ts'
+export { maxElementBytes, type HandedText, type ProcessPlan, type WorkspacePart } from './process/plan/plan.ts'
 export { boxError, isShortage, lookupError, sandboxError, shortageError, shortageOf, startError } from './process/plan/start-error.ts'
 export { killDescendants, startOpen } from './process/launch/open.ts'
 export { runProcess, type ProcessEnd, type RunTrace, type ProcessHost } from './process/run-process.ts'

@@ -15,6 +15,7 @@ export interface CallProcess {
   cwd?: string
   variables?: Readonly<Record<string, string>>
   mounted?: ProcessPlan['mounted']
+  parts?: ProcessPlan['parts'] | undefined
 }
 
 /**
@@ -24,8 +25,8 @@ export interface CallProcess {
 export function createCallProcesses (tool: string, context: RunContext, host: CommandHost): RunCallProcess {
   const { variables } = toolEnvironment([], host.env, host.trace?.variables)
   const until = performance.now() + context.timeoutMs
-  return async (command, maxOutputBytes, { stdin = '', cwd = host.workspaceDir, variables: own = {}, mounted = [] } = {}) => {
-    const plan = { ...command, env: { ...variables, ...own }, cwd, mounted }
+  return async (command, maxOutputBytes, { stdin = '', cwd = host.workspaceDir, variables: own = {}, mounted = [], parts } = {}) => {
+    const plan = { ...command, env: { ...variables, ...own }, cwd, mounted, ...parts && { parts } }
     const end = await runProcess(plan, {
       stdin,
       timeoutMs: Math.max(0, until - performance.now()),
@@ -33,7 +34,8 @@ export function createCallProcesses (tool: string, context: RunContext, host: Co
       maxOutputBytes,
       onLine: context.log,
       onProgress: context.progress
-    }, host)
+      // What a box shows that was made ahead is known before the call.
+    }, parts === undefined ? host : { ...host, ready: undefined })
     host.audit.record(auditEntry({ tool, job: context.jobId, envKeys: [] }, plan, end))
     // The error names the timeout of the call, not what was left of it.
     return end.ending.kind === 'timeout' ? { ...end, ending: { kind: 'timeout', afterMs: context.timeoutMs } } : end

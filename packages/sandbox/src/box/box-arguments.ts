@@ -64,7 +64,7 @@ export function boxArguments (spec: BoxSpec): string[] {
     '--cap-drop', 'ALL', ...capabilities.flatMap(name => ['--cap-add', name]),
     '--die-with-parent', '--hostname', 'toolyard',
     '--json-status-fd', String(descriptors.status),
-    ...(descriptors.filter === undefined ? [] : ['--seccomp', String(descriptors.filter)]),
+    ...(descriptors.filter === undefined || nesting !== undefined ? [] : ['--seccomp', String(descriptors.filter)]),
     ...spec.system.links,
     ...show(spec.system.directories),
     '--ro-bind', spec.etc, '/etc',

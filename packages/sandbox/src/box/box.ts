@@ -8,6 +8,7 @@ import type { BoxFoundation } from './foundation.ts'
 import { gateCommand } from './gate.ts'
 import type { Grant } from './grant.ts'
 import { prlimitCommand } from './limits.ts'
+import { narrowCommand } from './narrow.ts'
 import { isWithin } from '../view/path.ts'
 import { programFiles } from '../view/program-files.ts'
 import { isOpenable, outermost } from '../view/search-path.ts'
@@ -23,16 +24,18 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
   const { network } = grant
   const { bubblewrap, filter, gate } = foundation
   // A call that no waiting box fits is entered right after its line was asked for.
-  const looked = new WeakMap<ProcessPlan, string[]>()
-  const shown = (plan: ProcessPlan, pinned: string | undefined): string[] => {
-    const known = looked.get(plan) ?? boxArguments(boxSpec(plan, foundation, { ...grant, pinned, session }))
+  const looked = new WeakMap<ProcessPlan, { spec: BoxSpec, args: string[] }>()
+  const shown = (plan: ProcessPlan, pinned: string | undefined): { spec: BoxSpec, args: string[] } => {
+    const known = looked.get(plan) ?? shownBy(boxSpec(plan, foundation, { ...grant, pinned, session }))
     looked.set(plan, known)
     return known
   }
   const line = (given: ProcessPlan, pinned?: string): ProcessPlan => {
     const plan = network === undefined ? given : { ...given, env: { ...given.env, ...network.variables } }
     const { env, args: setting } = outsideEnvironment(plan.env)
-    return { program: bubblewrap.path, args: [...shown(plan, pinned), ...setting, '--', ...insideCommand(plan, foundation, grant)], env, cwd: '/' }
+    const { spec, args } = shown(plan, pinned)
+    const inside = plan.parts === undefined ? [...setting, '--'] : ['--', ...narrowCommand(spec, plan.parts, setting)]
+    return { program: bubblewrap.path, args: [...args, ...inside, ...insideCommand(plan, foundation, grant)], env, cwd: '/' }
   }
   const taken = (texts?: readonly string[]): Pick<BoxEntry, 'files' | 'status' | 'launcher'> => {
     const status = foundation.statusFiles.take(texts)
@@ -48,8 +51,8 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
       return { plan: { ...boxed, env }, ...entry }
     },
     ...gate !== undefined && network === undefined && {
-      lineAhead: (plan, pinned) => ahead(shown(plan, pinned), gate),
-      enterAhead: (plan, pinned) => ({ plan: ahead(shown(plan, pinned), gate), ...taken() })
+      lineAhead: (plan, pinned) => ahead(shown(plan, pinned).args, gate),
+      enterAhead: (plan, pinned) => ({ plan: ahead(shown(plan, pinned).args, gate), ...taken() })
     }
   }
 
@@ -57,6 +60,10 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
     const inside = [...limitsCommand(foundation, grant), ...gateCommand(perl, firstHanded(foundation))]
     return { program: bubblewrap.path, args: [...args, '--', ...inside], env: {}, cwd: '/' }
   }
+}
+
+function shownBy (spec: BoxSpec): { spec: BoxSpec, args: string[] } {
+  return { spec, args: boxArguments(spec) }
 }
 
 /** The first descriptor behind those that bubblewrap takes. */
@@ -96,7 +103,8 @@ export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Gr
     workspace: { place: workspaceDir, real: session ?? realPath(workspaceDir) ?? workspaceDir, access, isSession: session !== undefined },
     cwd: plan.cwd,
     tempBytes: grant.limits.tempBytes,
-    descriptors: { status: firstFree, filter: foundation.filter === undefined ? undefined : firstFree + 1 }
+    descriptors: { status: firstFree, filter: foundation.filter === undefined ? undefined : firstFree + 1 },
+    ...plan.parts !== undefined && { nesting: true }
   }
 }
 
@@ -137,9 +145,10 @@ function homeOf (plan: ProcessPlan, workspaceDir: string): string | undefined {
 }
 
 function readableOf (
-  plan: ProcessPlan, { barred, searchPath }: BoxFoundation, { grant, hidden }: { grant: Grant, hidden: HiddenPlaces }
+  plan: ProcessPlan, { barred, bubblewrap, searchPath }: BoxFoundation, { grant, hidden }: { grant: Grant, hidden: HiddenPlaces }
 ): string[] {
-  const named = [...programFiles(plan.program, plan.env['PATH'] ?? ''), ...grant.readable, ...plan.readable ?? []]
+  const programs = [plan.program, ...plan.parts === undefined ? [] : [bubblewrap.path]]
+  const named = [...programs.flatMap(program => programFiles(program, plan.env['PATH'] ?? '')), ...grant.readable, ...plan.readable ?? []]
   const own = named.filter(place => isOpenable(place, barred))
   for (const place of own) refuseInside(place, hidden)
   return outermost([...searchPath.filter(place => hiddenAbove(place, hidden) === undefined), ...own])

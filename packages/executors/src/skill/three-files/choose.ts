@@ -46,7 +46,7 @@ export function accessRefusal (execution: SkillExecution, held: readonly Permiss
 }
 
 /** What becomes of the paths of an execution. A program may write where it runs. */
-function pathsOf ({ args }: SkillExecution): Array<'read' | 'write' | 'any' | 'directory'> {
+export function pathsOf ({ args }: SkillExecution): Array<'read' | 'write' | 'any' | 'directory'> {
   return args.flatMap(arg => {
     if (arg.kind === 'literal' || arg.kind === 'flagifboolean') return []
     return arg.kind === 'workingdir' && arg.path !== 'write' ? ['directory' as const] : arg.path ?? []

@@ -1,11 +1,15 @@
-import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { MappedValue, SkillExecution } from '@toolyard/manifests'
+import type { WorkspacePart } from '@toolyard/sandbox'
 import { failure, type Failure } from '../../run/outcome.ts'
 import { denialOf, type CompileDeny } from './deny.ts'
 import { argumentTexts, helperText, type HelperHost } from './helper.ts'
 import { insidePath, type FilePlaces } from './inside-path.ts'
+import { isDirectory, partOf, shownParts } from './parts.ts'
 import { dashRefusal, givenValue, isOn, piecesOf } from './values.ts'
+
+/** 100 of them take bubblewrap 0.1 s, 300 take it 1 s. */
+const mostParts = 100
 
 /** A value that is ready to be placed: its elements, and directories that must be there for what is written. */
 interface PlacedValue {
@@ -26,6 +30,8 @@ export interface Prepared {
   cwd: string
   /** Directories, as processes see them, that what is written needs. */
   parents: readonly string[]
+  /** All that the program is shown of the workspace; absent: what the tool's permissions say. */
+  parts: readonly WorkspacePart[] | undefined
   /** The arguments with the skill's defaults, and paths as processes see them. */
   effective: Readonly<Record<string, unknown>>
 }
@@ -51,6 +57,7 @@ export async function prepare (execution: SkillExecution, args: Record<string, u
   const effective: Record<string, unknown> = { ...defaultsOf(execution), ...present(args) }
   const values = new Map<MappedValue, { text: string, elements: string[] }>()
   const parents = new Set<string>()
+  const parts: WorkspacePart[] = []
   let cwd = host.places.seen
   for (const [arg, raw] of given) {
     const resolved = await resolvedText(arg, raw ?? '', { effective, host })
@@ -61,13 +68,17 @@ export async function prepare (execution: SkillExecution, args: Record<string, u
     const followed = await follow(arg, text, host.places)
     if (!followed.ok) return followed
     for (const parent of followed.parents) parents.add(parent)
+    parts.push(...followed.parts)
     if (arg.kind === 'workingdir') cwd = followed.elements[0] ?? cwd
     // An optional flag whose resolver finds nothing is left out.
     if (text !== '' || raw !== undefined || arg.kind !== 'flag') values.set(arg, { text, elements: followed.elements })
     if (arg.path === 'read' || arg.path === 'write') effective[arg.param] = followed.elements.join(' ')
   }
   const denied = await firstDenial(execution, { given, values, cwd, effective, host })
-  return denied ?? { ok: true, ...placed(execution, args, values), cwd, parents: [...parents], effective }
+  if (denied !== undefined) return denied
+  const shown = shownParts(execution, parts, { cwd, workspace: host.places.seen })
+  if ((shown ?? []).length > mostParts) return failure('INVALID_ARGUMENTS', `a call must not name more than ${mostParts} paths; a directory of them is one`)
+  return { ok: true, ...placed(execution, args, values), cwd, parents: [...parents], parts: shown, effective }
 }
 
 function present (args: Record<string, unknown>): Record<string, unknown> {
@@ -87,14 +98,20 @@ async function resolvedText (
   return answer.ok && answer.text === '' ? { ok: true, text } : answer
 }
 
+interface Followed {
+  ok: true
+  elements: string[]
+  parents: string[]
+  parts: WorkspacePart[]
+}
+
 /** The paths of a value as processes see them, without links, and the directories that are to be made for them. */
-async function follow (
-  arg: MappedValue, text: string, places: FilePlaces
-): Promise<{ ok: true, elements: string[], parents: string[] } | Failure> {
+async function follow (arg: MappedValue, text: string, places: FilePlaces): Promise<Followed | Failure> {
   const pieces = piecesOf(arg, text)
-  if (arg.path !== 'read' && arg.path !== 'write') return { ok: true, elements: pieces, parents: [] }
   const elements: string[] = []
   const parents: string[] = []
+  const parts: WorkspacePart[] = []
+  if (arg.path !== 'read' && arg.path !== 'write') return { ok: true, elements: pieces, parents, parts }
   for (const piece of pieces) {
     if (piece === '') {
       if (arg.kind !== 'workingdir') elements.push(piece)
@@ -102,12 +119,12 @@ async function follow (
     }
     const path = await insidePath(arg.param, piece, places)
     if (!path.ok) return path
-    const isDirectory = async (real: string): Promise<boolean> => await stat(real).then(found => found.isDirectory(), () => false)
     if (arg.kind === 'workingdir' && !await isDirectory(path.real)) return failure('INVALID_ARGUMENTS', `parameter ${arg.param} is no directory: ${JSON.stringify(piece.slice(0, 200))}`)
     if (arg.path === 'write' && arg.kind !== 'workingdir' && !await isDirectory(dirname(path.real))) parents.push(dirname(path.seen))
     elements.push(path.seen)
+    parts.push(await partOf(arg, path))
   }
-  return { ok: true, elements, parents }
+  return { ok: true, elements, parents, parts }
 }
 
 async function firstDenial (

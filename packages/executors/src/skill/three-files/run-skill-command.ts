@@ -111,8 +111,9 @@ async function runPrepared (call: Call, command: SkillCommand): Promise<Outcome>
       return arg.kind === 'tempfile' ? [arg.flag, files.pathOf(arg)] : arg.kind === 'flag' ? [arg.flag, ...elements] : elements
     })
     const maxBytes = isShaped(execution) ? Math.min(host.maxOutputBytes, shapedBytes) : host.maxOutputBytes
-    const { stdin, cwd } = prepared
-    const end = await helpers.runProcess({ ...command, args: [...command.args, ...own] }, maxBytes, { stdin, cwd, mounted: files.mounted })
+    const { stdin, cwd, parts } = prepared
+    const process = { stdin, cwd, mounted: files.mounted, parts }
+    const end = await helpers.runProcess({ ...command, args: [...command.args, ...own] }, maxBytes, process)
     return await outcomeOf(end, call)
   } finally {
     await files.remove()

@@ -13,6 +13,14 @@ export interface MountedPlace {
   overlay?: boolean
 }
 
+/** A file or directory of the workspace, without links in its path, that a box shows. */
+export interface WorkspacePart {
+  /** Absolute path, as processes see it. */
+  place: string
+  /** It may be written to, where the tool may write at all. */
+  writable: boolean
+}
+
 export interface HandedText {
   variable: string
   text: string
@@ -32,6 +40,8 @@ export interface ProcessPlan {
   readable?: readonly string[]
   /** Directories to show in places of their own when it runs in a box; in the open they are not there. */
   mounted?: readonly MountedPlace[]
+  /** All that a box shows of the workspace; absent: what the tool's permissions say. None lies in another. */
+  parts?: readonly WorkspacePart[]
   /** Texts that it reads from descriptors of its own, whose paths the variables name. */
   handed?: readonly HandedText[]
   /** The program, or the script that it is given, must be what was pinned; else it isn't run. */
