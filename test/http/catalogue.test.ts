@@ -20,10 +20,11 @@ const other = [
   { name: 'weather_ar', description: 'يعرض حالة الطقس ودرجة الحرارة في المدينة' },
   { name: 'writer', description: 'Writes a file of the weather', permissions: ['write_files'] }
 ].map(entry => ({ ...entry, command: ['./tools/bin/echo'] }))
+const endless = { name: 'endless', description: '"'.repeat(4_000), schema: { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(20_000) } } }, command: ['./tools/bin/echo'] }
 const keys = { limited: 'key-of-limited-0123456789', weather: 'key-of-weather-0123456789' }
 const { client } = await injectService(t, {
   files: { ...programs, 'other.json': JSON.stringify({ namespace: 'weather', tools: other }) },
-  tools: entries.map(entry => entry.name === 'assign_flight' ? { ...entry, pinned: true, tags: ['aeroplane'] } : entry),
+  tools: [...entries.map(entry => entry.name === 'assign_flight' ? { ...entry, pinned: true, tags: ['aeroplane'] } : entry), endless],
   manifests: ['tools.json', 'other.json'],
   env: {
     CATALOGUE_LIST_MAX: '100',
@@ -68,10 +69,17 @@ t.test('search_tools finds tools by what they do, with their schemas, and call_t
   t.match(digits.text, '"output":{"a":0}')
 })
 
-t.test('a found tool that is longer than an answer is cut without a word of output_read, since no job has it', async t => {
-  const { body } = await client.request<{ results: CallResult[], messages: object[] }>('/v1/agent-tools/invoke-batch?format=chat&max_output_chars=1000', { body: { calls: [{ call_id: 'c', name: 'search_tools', arguments: { query: 'output_read' } }] } })
-  t.match(body.results, [{ ok: true, output: { truncated: true } }])
-  t.notMatch(JSON.stringify(body), /output_(read|search) with/)
+t.test('a found tool that is longer than an answer is whole JSON without its parameters', async t => {
+  const found = async (chars: number): Promise<Found> => {
+    const { results: [result] } = await client.batch([{ call_id: 'c', name: 'search_tools', arguments: { query: 'endless' } }], { max_output_chars: chars })
+    t.ok(JSON.stringify(result?.output).length <= chars, String(chars))
+    t.notMatch(result, { truncated: true })
+    return result?.output as Found
+  }
+  t.match(await found(1_000), { count: 1, tools: [{ name: 'endless', description: /^"+$/, note: /^cut: all of it has \d+ characters/ }] })
+  const { body } = await client.request<object>('/v1/agent-tools/invoke-batch?format=chat&max_output_chars=1000', { body: { calls: [{ call_id: 'c', name: 'search_tools', arguments: { query: 'endless' } }] } })
+  t.notMatch(JSON.stringify(body), /output_(read|search) with/, 'no job has it')
+  t.match(await found(200_000), { tools: [{ name: 'endless', parameters: { type: 'object' } }] })
 })
 
 t.test('GET /v1/agent-tools?search= gives the best tools in the shape of a provider; namespace narrows, limit bounds', async t => {

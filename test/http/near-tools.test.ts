@@ -43,6 +43,7 @@ t.test('few names are suggested whatever is asked for, and a name of a megabyte 
   for (const name of [`echo${'\u0000'.repeat(100_000)}`, 'echo'.repeat(200_000), '\u001b[31mecho\n', '__proto__', 'constructor']) {
     const { results } = await client.batch([{ call_id: 'a', name }], { queue: 'own' }, 'key-all')
     t.match(results, [{ ok: false, error: { code: 'UNKNOWN_TOOL' } }])
+    t.ok((results[0]?.error?.message.length ?? 0) < 600, 'the message shows its beginning')
     t.ok(((results[0]?.error?.details as { did_you_mean: string[] } | undefined)?.did_you_mean.length ?? 0) <= 3)
   }
 })

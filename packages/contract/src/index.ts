@@ -1,5 +1,5 @@
 export { limits, defaultQueue, queueNamePattern, publishableNamePattern, roles, tenantNamePattern, type Role } from './terms/limits.ts'
-export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
+export { httpErrors, callErrors, HttpError, shortName, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export {
   ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, ResultFile, InvokeBatchQuery, InvokeBatchRequest,
   InvokeBatchResponse, Mode, MessageFormats, ToolFormats, Details, QueueName, SessionId, sessionText, ToolMessage, WaitMs, type Batch,

@@ -7,7 +7,7 @@ export {
   limits, isQueueName, isTenantName, isKeyName, keyNameRule, queueNamePattern, tenantNamePattern, publishableNamePattern, roles,
   type Role
 } from './terms/limits.ts'
-export { callErrors, foreignCursor, HttpError, type CallErrorCode, type CallError } from './terms/errors.ts'
+export { callErrors, foreignCursor, HttpError, shortName, type CallErrorCode, type CallError } from './terms/errors.ts'
 export { plainProtocol, protocol, textProtocol } from './terms/protocol.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'
 export { callbackHeaders } from './terms/callback-headers.ts'

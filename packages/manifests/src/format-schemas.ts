@@ -1,6 +1,8 @@
 import { storedJson } from '@toolyard/contract/terms'
 import type { TSchema } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { AgentcliManifest } from './agentcli/definition.ts'
+import { Declaration, Execution, Subcommands } from './skill/three-files/definitions.ts'
 import { ToolsFile } from './skill/tools/tools-file.ts'
 import { ToolManifest } from './tool-manifest/definition.ts'
 
@@ -10,11 +12,14 @@ export interface FormatSchema {
   schema: Record<string, unknown>
 }
 
-/** The definitions that the loader itself uses, one for each format. */
+/** The definitions that the loader itself uses, one for each file of a format. */
 const definitions: ReadonlyArray<{ file: string, title: string, definition: TSchema }> = [
   { file: 'agentcli.json', title: 'agentcli tools.json', definition: AgentcliManifest },
   { file: 'tool-manifest.json', title: 'Tool manifest', definition: ToolManifest },
-  { file: 'skill.json', title: 'tools.json of a skill', definition: ToolsFile }
+  { file: 'skill.json', title: 'tools.json of a skill', definition: ToolsFile },
+  { file: 'skill-tools.json', title: 'tools.json of a skill with three files', definition: Type.Array(Declaration) },
+  { file: 'skill-allowlist.json', title: 'allowlist.json of a skill', definition: Type.Record(Type.String(), Subcommands) },
+  { file: 'skill-execution.json', title: 'execution.json of a skill', definition: Type.Array(Execution) }
 ]
 
 /**

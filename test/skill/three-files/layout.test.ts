@@ -1,4 +1,5 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createFixture, names } from '../fixture.ts'
@@ -140,6 +141,23 @@ t.test('SN37 the active version of a skill is read, under the name of its direct
   writeFileSync(active, '2a52\n')
   t.match(await fixture.call(await fixture.load(), 'probe', {}), { output: 'run\x002a52\0' }, 'a file that names it will do')
   t.match(await fixture.call(await fixture.load({}, [join(fixture.skills, 'git')]), 'probe', {}), { ok: true }, 'also when the directory is named')
+})
+
+t.test('SN37 a version whose files are not those that it is named after is told of', async t => {
+  const fixture = createFixture(t)
+  const files = threeFiles({ files: { 'scripts/run.sh': 'exit\n', 'scripts/a-b': 'x' } })
+  const made = fixture.skill('made', files)
+  // As the format has it: each path, a NUL, and what is in the file, in the order of the paths.
+  const hash = createHash('sha256')
+  for (const path of ['SKILL.md', 'allowlist.json', 'execution.json', 'scripts/a-b', 'scripts/run.sh', 'tools.json']) hash.update(`${path}\0`).update(readFileSync(join(made, path)))
+  const version = join(fixture.skills, 'git/versions', hash.digest('hex').slice(0, 12))
+  mkdirSync(join(fixture.skills, 'git/versions'), { recursive: true })
+  renameSync(made, version)
+  symlinkSync(version, join(fixture.skills, 'git/active'))
+  const told = async (): Promise<unknown[]> => (await fixture.load()).findings.filter(({ rule }) => rule === 'SN37')
+  t.same(await told(), [])
+  writeFileSync(join(version, 'scripts/run.sh'), 'rm -r .\n')
+  t.match(await told(), [{ severity: 'warning', file: version, message: /^the files of this version are not those that it is named after: their hash is [0-9a-f]{12}$/ }])
 })
 
 t.test('SN37 an active that leads out of versions/, or nowhere, is an error', async t => {

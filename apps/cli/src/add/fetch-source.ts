@@ -80,7 +80,8 @@ async function * bounded (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
 /** Archives mostly have one directory that holds everything. */
 async function withoutTop (directory: string): Promise<void> {
   const [only, second] = await readdir(directory)
-  if (only === undefined || second !== undefined || !(await lstat(join(directory, only))).isDirectory()) return
+  if (only === undefined) throw new CommandError('The archive has no files.', { code: 'ARCHIVE' })
+  if (second !== undefined || !(await lstat(join(directory, only))).isDirectory()) return
   if ((await readdir(join(directory, only))).some(name => /^skill\.md$/i.test(name))) return
   const aside = `${directory}.top`
   await rename(join(directory, only), aside)

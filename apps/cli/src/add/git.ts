@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mostTree } from '@toolyard/manifests'
 import { programPaths, runProgram } from '@toolyard/runtime/install'
 import { CommandError } from '../terminal/exit-status.ts'
 
 const gitMs = 300_000
+/** Bytes of the one file that a fetch writes: it is compressed, and has what git keeps beside the files. */
+const packBytes = 2 * mostTree.bytes
 /** No hooks, helpers or settings of others, no question, and no protocol but those that are named. */
 const alone = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_TERMINAL_PROMPT: '0', GIT_ALLOW_PROTOCOL: 'https:ssh:file', GIT_LFS_SKIP_SMUDGE: '1' }
 
@@ -19,13 +22,17 @@ export async function * gitArchive (url: string, commit: string): AsyncGenerator
   if (git === undefined) throw new CommandError('There is no git on the PATH.', { code: 'SOURCE' })
   const directory = await mkdtemp(join(tmpdir(), 'toolyard-git-'))
   try {
+    const [prlimit] = await programPaths('prlimit', process.env)
+    const bounded = prlimit === undefined ? [git] : [prlimit, `--fsize=${packBytes}`, git]
     const run = async (...args: string[]): Promise<string> => {
-      const { ok, output } = await runProgram(git, ['-C', directory, ...args], process.env, gitMs, alone)
+      const [program = git, ...words] = [...bounded, '-C', directory, ...args]
+      const { ok, output } = await runProgram(program, words, process.env, gitMs, alone)
+      if (/died of signal 25|File too large|invalid index-pack output/.test(output)) throw new CommandError(`${url} sends more than ${packBytes} bytes for that commit, or breaks off.`, { code: 'SOURCE' })
       if (!ok) throw new CommandError(`git can't read ${commit} of ${url}: ${output.trim().split('\n').slice(-3).join(' ')}`, { code: 'SOURCE' })
       return output.trim()
     }
     await run('init', '--quiet', '--bare')
-    await run('fetch', '--quiet', '--depth', '1', '--no-tags', '--', url, commit)
+    await run('-c', 'fetch.unpackLimit=1', 'fetch', '--quiet', '--depth', '1', '--no-tags', '--', url, commit)
     const found = await run('rev-parse', '--verify', 'FETCH_HEAD^{commit}')
     if (found !== commit) throw new CommandError(`${url} gives ${found} for ${commit}`, { code: 'SOURCE' })
     const child = spawn(git, ['-C', directory, 'archive', '--format=tar', commit], { env: { PATH: process.env['PATH'] ?? '', ...alone }, stdio: ['ignore', 'pipe', 'ignore'] })

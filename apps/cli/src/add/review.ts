@@ -1,32 +1,68 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { isRecord, publishableNamePattern } from '@toolyard/contract'
 import { loadRegistry, skillNeeds, type Registry, type Skill, type Tool } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 
 const shownScripts = 20
+/** As the format has it. */
+const skillName = /^[a-z0-9-]{1,64}$/
+const publishableName = new RegExp(publishableNamePattern)
+const unfitName = 'no model can call it: names have 1 to 64 letters, digits, "_" and "-"'
 
 /**
  * What models would read of something that isn't served yet, and what may run: a text for whoever decides.
  *
- * @throws CommandError where there is nothing to serve.
+ * @param others directories of what was added before, by their names in the lock
+ * @throws CommandError where there is nothing to serve, or a skill has the name of another one.
  */
-export async function reviewOf (directory: string): Promise<string[]> {
+export async function reviewOf (directory: string, others: ReadonlyMap<string, string>): Promise<string[]> {
   // What may run is shown, also where scripts are still to be switched on.
   const registry = await loadRegistry({ manifests: [directory], builtins: false, everyFault: true, skills: { path: process.env['PATH'] ?? '', allowScripts: true } })
   const errors = registry.findings.filter(({ severity }) => severity === 'error')
   const skills = registry.skills()
   const own = registry.all().map(({ tool }) => tool).filter(({ run }) => run.kind !== 'read-skill' && run.kind !== 'skill-run')
-  if (skills.length + own.length + registry.servers().length === 0) {
-    throw new CommandError([`It holds no skill and no manifest that can be served.${errors.length === 0 ? '' : ' Why:'}`, ...errors.map(({ file, message }) => `  ${relative(directory, file)}: ${message}`)].join('\n'), { code: 'SOURCE' })
+  const settings = await settingLines(directory)
+  if (skills.length + own.filter(isCallable).length + registry.servers().length + settings.length === 0) {
+    throw new CommandError([`It holds no skill and no manifest that can be served.${errors.length === 0 ? '' : ' Why:'}`, ...own.map(tool => `  tool ${tool.name}: ${unfitName}`), ...errors.map(({ file, message }) => `  ${relative(directory, file)}: ${message}`)].join('\n'), { code: 'SOURCE' })
   }
+  const twice = registry.findings.find(({ rule }) => rule === 'SC21')
+  if (twice !== undefined) throw new CommandError(`${relative(directory, twice.file)}: ${twice.message}. Two skills of one name can't be told apart; nothing was added.`.replaceAll(`${directory}/`, ''), { code: 'SOURCE' })
+  await refuseSameSkills(skills, others)
   const lines: string[] = []
   for (const skill of skills) lines.push(...await skillLines(skill, directory))
   return [
     ...lines,
     ...own.flatMap(toolLines),
     ...serverLines(registry),
+    ...settings,
     ...errors.map(({ file, message }) => `not served: ${relative(directory, file)}: ${message}`)
-  ]
+  ].map(line => line.replaceAll(`${directory}/`, '').replace(/[\r\n\u2028\u2029]+/g, ' '))
+}
+
+/** One of them would take the place of the other. */
+async function refuseSameSkills (skills: readonly Skill[], others: ReadonlyMap<string, string>): Promise<void> {
+  for (const [entry, directory] of others) {
+    const served = await loadRegistry({ manifests: [directory], builtins: false, skills: { path: process.env['PATH'] ?? '' } })
+    const names = new Set(served.skills().map(({ name }) => name))
+    const same = skills.find(({ name }) => names.has(name))
+    if (same !== undefined) throw new CommandError(`There is a skill ${JSON.stringify(same.name)} in ${entry} already, and one would take the place of the other. Nothing was added: toolyard remove ${entry} takes that one away.`, { code: 'SOURCE' })
+  }
+}
+
+function isCallable ({ name }: Tool): boolean {
+  return publishableName.test(name)
+}
+
+/** What a manifest says of skills that are elsewhere. */
+async function settingLines (directory: string): Promise<string[]> {
+  const manifest: unknown = await readFile(join(directory, 'tools.json'), 'utf8').then(text => JSON.parse(text) as unknown).catch(() => undefined)
+  const entries: unknown[] = isRecord(manifest) && Array.isArray(manifest['tools']) ? manifest['tools'] : []
+  return entries.flatMap(entry => {
+    if (!isRecord(entry) || typeof entry['skill'] !== 'string') return []
+    const { skill, ...fields } = entry
+    return [`entry about the skill ${skill}: ${JSON.stringify(fields)}`]
+  })
 }
 
 async function skillLines (skill: Skill, directory: string): Promise<string[]> {
@@ -37,6 +73,7 @@ async function skillLines (skill: Skill, directory: string): Promise<string[]> {
   const allowed = frontMatter['allowed-tools']
   return [
     `skill ${name} (${relative(directory, file)}, ${text.length} characters for models)`,
+    ...skillName.test(name) ? [] : ['    a name with other letters than a-z, 0-9 and "-"'],
     `    ${description === '' ? '(no description)' : description.replace(/\s+/g, ' ')}`,
     ...scripts.length === 0 ? [] : [`    may run: ${scripts.slice(0, shownScripts).join(', ')}${scripts.length > shownScripts ? ` and ${scripts.length - shownScripts} more` : ''}`],
     ...needs === undefined || needs.programs.length === 0 ? [] : [`    programs: ${needs.programs.join(', ')}`],
@@ -45,9 +82,11 @@ async function skillLines (skill: Skill, directory: string): Promise<string[]> {
   ]
 }
 
-function toolLines ({ name, description, permissions, unavailable, run }: Tool): string[] {
+function toolLines (tool: Tool): string[] {
+  const { name, description, permissions, unavailable, run } = tool
   return [
     `tool ${name}: ${description === '' ? '(no description)' : description.replace(/\s+/g, ' ')}`,
+    ...isCallable(tool) ? [] : [`    ${unfitName}`],
     unavailable !== undefined ? `    can't run: ${unavailable}` : `    runs ${runText(run)}; permissions: ${permissions === undefined ? 'TOOL_DEFAULT_PERMISSIONS' : permissions.length === 0 ? 'none' : permissions.join(', ')}`
   ]
 }

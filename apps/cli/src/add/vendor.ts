@@ -49,6 +49,9 @@ export async function withStaged<T> (
     await mkdir(files)
     await fetchSource(source, files, check)
     return await use({ name, source: text, directory: files, digest: await treeDigest(files) })
+  } catch (error) {
+    if (error instanceof CommandError) error.message = error.message.replaceAll(`${files}/`, '')
+    throw error
   } finally {
     await rm(staging, { recursive: true, force: true })
   }

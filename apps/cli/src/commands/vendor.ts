@@ -95,7 +95,9 @@ async function bring (source: string, name: string | undefined, { options }: Com
   return await withStaged(directory, { source, name, check }, async staged => {
     const before = lock.entries.get(staged.name)
     if (what === 'add' && before !== undefined) throw misuse(`toolyard.lock.json has ${staged.name} already: toolyard update ${staged.name} fetches another version, --name adds it beside.`)
-    const review = await reviewOf(staged.directory)
+    const others = new Map([...lock.entries].map(([entry, { path }]) => [entry, join(directory, path)]))
+    others.delete(staged.name)
+    const review = await reviewOf(staged.directory, others)
     const changes = before === undefined ? [] : await fileChanges(join(directory, before.path), staged.directory)
     if (!isJson) {
       print(`${staged.name} from ${source}\n${staged.digest}`)

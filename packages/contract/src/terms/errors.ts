@@ -93,3 +93,11 @@ export function invalid (message: string): HttpError {
 export function invalidIf (message: string | undefined): HttpError | undefined {
   return message === undefined ? undefined : invalid(message)
 }
+
+/** Characters of a name that a message shows. */
+const shownName = 200
+
+/** A name as messages show it: it may be as long as a request. */
+export function shortName (name: string): string {
+  return name.length <= shownName ? name : `${name.slice(0, shownName).replace(/[\ud800-\udbff]$/, '')}…`
+}

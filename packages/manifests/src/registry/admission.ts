@@ -1,5 +1,5 @@
 import type { JobAccess } from '@toolyard/contract'
-import { permissions, permissionsBeyond, type CallError, type CallErrorCode, type Permission, type PermissionPolicy } from '@toolyard/contract/terms'
+import { permissions, permissionsBeyond, shortName, type CallError, type CallErrorCode, type Permission, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { Issue } from '../schema/issues.ts'
 import type { PolicyInput } from '../schema/policy/expression.ts'
 import { judge, type HoldTerms, type Policy } from '../schema/policy/policy.ts'
@@ -53,7 +53,7 @@ interface AdmittedCall {
 
 /** All refusals, in the order in which calls are checked; docs/decisions/0065-order-of-checks.md says why. */
 const refusals = {
-  unknown: ({ tool, type }: AskedCall) => ({ code: 'UNKNOWN_TOOL', message: tool === undefined ? `No tool has the job type '${type}'` : `Tool '${tool}' not found in registry` }),
+  unknown: ({ tool, type }: AskedCall) => ({ code: 'UNKNOWN_TOOL', message: tool === undefined ? `No tool has the job type '${shortName(type ?? '')}'` : `Tool '${shortName(tool)}' not found in registry` }),
   disabled: ({ jobType }: Tool) => ({ code: 'JOB_TYPE_DISABLED', message: `Job type '${jobType}' is disabled` }),
   service: ({ name }: Tool) => ({ code: 'INVALID_ARGUMENTS', message: `Tool '${name}' is answered at once and can't be a job: call it` }),
   unavailable: ({ name, unavailable }: Tool) => ({ code: 'TOOL_UNAVAILABLE', message: `Tool '${name}' can't run: ${unavailable}` }),

@@ -7,6 +7,7 @@ import type { Tool } from '../tool/tool.ts'
 import { parseSkillDocument, type FrontMatter } from './text/front-matter.ts'
 import { activeVersion, companions, hasVersions, isList, mixedFormFault } from './three-files/layout.ts'
 import { threeFileTools } from './three-files/three-file-tools.ts'
+import { versionFindings } from './three-files/version-hash.ts'
 import { missingPrograms, programsOf, skipped, type ProgramState } from './required-programs.ts'
 import type { SkillOptions } from './tools/options.ts'
 import type { Skill } from '../layer/skill.ts'
@@ -85,7 +86,8 @@ async function readSkill (source: SkillDirectory): Promise<SkillReading | undefi
   try {
     const version = await activeVersion(directory)
     const reading = await readContent({ ...source, directory: version }, basename(directory))
-    return { ...reading ?? { findings: [wholeFinding(new ManifestFault('SN37', 'the active version has no SKILL.md', { fix: 'Add it.' }), version)] }, version }
+    if (reading === undefined) return { findings: [wholeFinding(new ManifestFault('SN37', 'the active version has no SKILL.md', { fix: 'Add it.' }), version)], version }
+    return { ...reading, findings: [...reading.findings, ...await versionFindings(version)], version }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
     return { findings: [wholeFinding(error, directory)] }

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { isRecord, asError, limits, messageOf, readJsonInTurns, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall } from '@toolyard/contract'
+import { isRecord, asError, limits, messageOf, readJsonInTurns, shortName, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall } from '@toolyard/contract'
 import { excessOf, problemOf, syntaxError } from '../../plugins/body/json-text.ts'
 import { faultOf } from './json-fault.ts'
 import type { MessageOrigin } from './message-answers.ts'
@@ -38,7 +38,7 @@ async function entryOf (call: MessageCall, id: string, reader: ArgumentsReader):
 /** What no look at the tools can change. */
 function refusalOf ({ at, name, dialect, incomplete }: MessageCall): CallError | undefined {
   if (typeof name !== 'string' || name.trim() === '') return { code: 'UNKNOWN_TOOL', message: `${at} has no name that is a text, so no tool can be looked up` }
-  if (dialect === 'custom') return { code: 'UNKNOWN_TOOL', message: `'${name}' was called as a custom tool, with a text; the tools here are functions` }
+  if (dialect === 'custom') return { code: 'UNKNOWN_TOOL', message: `'${shortName(name)}' was called as a custom tool, with a text; the tools here are functions` }
   if (incomplete === true) return { code: 'INVALID_ARGUMENTS', message: "the model's message ended before the call was complete" }
   return undefined
 }

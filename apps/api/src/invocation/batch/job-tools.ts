@@ -67,14 +67,15 @@ export class JobTools {
     }
   }
 
-  /** The tools that the key may call and that fit the words; as many as an answer has room for, and one in any case. */
+  /** The tools that the key may call and that fit the words; as many as an answer has room for. The best one is cut where it must be. */
   async #search (query: ToolQuery, { principal, room, read }: Asker): Promise<CallAnswer> {
     const found = await this.#parts.catalog.publication(principal).search.find(query)
     const texts: string[] = []
     for (const tool of found) {
+      const left = room - searchChars - texts.join().length
       const text = JSON.stringify(foundTool(tool))
-      if (texts.length > 0 && texts.join().length + text.length > room - searchChars) break
-      texts.push(text)
+      if (text.length > left && texts.length > 0) break
+      texts.push(text.length > left ? cutTool(tool, text.length, left) : text)
     }
     const text = `{"tools":[${texts.join()}],"count":${texts.length}}`
     return succeeded(undefined, await read('', '', { kind: 'inline', value: undefined, text }))
@@ -127,6 +128,15 @@ function succeeded (jobId: string | undefined, { value: output, notice }: ReadVa
 function foundTool (tool: Tool): object {
   const { schema: parameters } = providerSchema(tool.parameters, 'chat')
   return { name: tool.name, ...tool.namespace !== undefined && { namespace: tool.namespace }, description: tool.description, parameters }
+}
+
+/** A found tool that is longer than an answer: without its parameters, and with as much of its description as fits. */
+function cutTool ({ name, namespace, description }: Tool, length: number, left: number): string {
+  const note = `cut: all of it has ${length} characters; ask with a larger max_output_chars, or read it in GET /v1/agent-tools`
+  for (let kept = left; ; kept = Math.floor(kept / 2)) {
+    const text = JSON.stringify({ name, ...namespace !== undefined && { namespace }, description: description.slice(0, kept).replace(/[\ud800-\udbff]$/, ''), note })
+    if (text.length <= left || kept === 0) return text
+  }
 }
 
 function unknownJob (jobId: string): CallError {

@@ -1,5 +1,5 @@
 import { opendir, readFile, stat } from 'node:fs/promises'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { createPause } from '../../document/pause.ts'
 import type { Skill } from '../../layer/skill.ts'
 
@@ -34,7 +34,8 @@ export async function skillNeeds ({ file, text }: Skill): Promise<SkillNeeds> {
   for (const path of await filesBelow(directory, { left: most.files })) {
     await pause()
     const kind = extname(path).toLowerCase()
-    if (kind === '.py') own.add(basename(path, kind)).add(basename(dirname(path)))
+    // Directories need no file of their own to be packages.
+    if (kind === '.py') for (const name of [basename(path, kind), ...relative(directory, dirname(path)).split(sep)]) own.add(name)
     if (!['.py', '.sh', '.bash', '.js', '.mjs', '.cjs', '.ts', ''].includes(kind)) continue
     const source = await sourceOf(path)
     if (source === undefined) continue
@@ -93,7 +94,8 @@ function shebang (source: string): string[] {
 }
 
 function pythonModules (source: string): string[] {
-  return [...source.matchAll(pythonImport)].flatMap(([, list, from]) => (
+  // What is in the text of a program is often an example of how to use it.
+  return [...source.replace(/("""|''')[^]*?\1/g, '""').matchAll(pythonImport)].flatMap(([, list, from]) => (
     from === undefined ? (list ?? '').split(',').map(each => each.trim().split(/[\s.]/)[0] ?? '') : [from.split('.')[0] ?? '']
   )).filter(name => name !== '' && !name.startsWith('_'))
 }

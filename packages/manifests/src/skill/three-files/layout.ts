@@ -1,5 +1,5 @@
 import { lstat, readFile, readlink, realpath, stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { ManifestFault } from '../../finding/finding.ts'
 
 /** Files that stand beside a `tools.json` that is a list. */
@@ -39,7 +39,7 @@ export async function activeVersion (directory: string): Promise<string> {
   if (await lstat(active).then(found => found.isDirectory(), () => false)) return active
   const written = await namedIn(active)
   for (const version of [written, join('versions', written)]) {
-    const path = join(directory, version)
+    const path = resolve(directory, version)
     if (written !== '' && await isVersionOf(directory, path)) return await realpath(path)
   }
   throw new ManifestFault('SN37', `active names no directory in versions/${written === '' ? '' : `: ${JSON.stringify(written.slice(0, 200))}`}`, {

@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
+
+const skill = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\nText\n`
+
+interface Project {
+  /** Writes files, and adds what holds them. */
+  add: (name: string, files: Record<string, string | Buffer>, what?: string) => Promise<Ran>
+  run: (...words: string[]) => Promise<Ran>
+  added: () => string[]
+}
+
+function project (t: Test): Project {
+  const dir = t.testdir({ work: {} })
+  const work = join(dir, 'work')
+  const run = async (...words: string[]): Promise<Ran> => await runToolyard(words, { cwd: work, env: { LOCK: 'require' } })
+  return {
+    run,
+    async add (name, files, what = '') {
+      for (const [path, content] of Object.entries(files)) {
+        mkdirSync(dirname(join(dir, name, path)), { recursive: true })
+        writeFileSync(join(dir, name, path), content)
+      }
+      return await run('add', join(dir, name, what), '--name', name, '--yes')
+    },
+    added: () => existsSync(join(work, 'toolyard.lock.json')) ? Object.keys((JSON.parse(readFileSync(join(work, 'toolyard.lock.json'), 'utf8')) as { entries: object }).entries) : []
+  }
+}
+
+t.test('a skill whose name another one has is not added, whether that is beside it or was added before', async t => {
+  const { add, added } = project(t)
+  t.match(await add('twins', { 'x/SKILL.md': skill('pdf'), 'y/SKILL.md': skill('pdf') }), { status: 1, stderr: /x\/SKILL\.md: skill "pdf" is replaced by the one of y\/SKILL\.md\. Two skills of one name/ })
+  t.match(await add('office', { 'pdf/SKILL.md': skill('pdf') }), { status: 0 })
+  t.match(await add('zz', { 'other/SKILL.md': skill('pdf') }), { status: 1, stderr: /There is a skill "pdf" in office already/ })
+  t.same(added(), ['office'])
+})
+
+t.test('a manifest that only says what skills may do is added, and holds where LOCK=require', async t => {
+  const { add, run } = project(t)
+  t.match(await add('office', { 'pdf/SKILL.md': skill('pdf'), 'pdf/scripts/run.sh': 'exit\n' }), { status: 0 })
+  const layer = { tools: [{ skill: 'pdf', permissions: ['write_files'] }] }
+  t.match(await add('bounds', { 'layer.json': JSON.stringify(layer) }, 'layer.json'), { status: 0, stdout: /entry about the skill pdf: \{"permissions":\["write_files"\]\}/ })
+  t.match(await run('validate', 'toolyard.lock.json'), { status: 0, stdout: /no issues/ })
+})
+
+t.test('what no model can call is told, and not added where there is nothing else', async t => {
+  const { add, added } = project(t)
+  const tools = (...names: string[]): Record<string, string> => ({ 'm.json': JSON.stringify({ tools: names.map(name => ({ name, description: 'x', schema: { type: 'object' }, command: ['/bin/true'] })) }) })
+  t.match(await add('none', tools('no good', 'x/y'), 'm.json'), { status: 1, stderr: /tool no good: no model can call it: names have 1 to 64 letters/ })
+  t.match(await add('some', tools('no good', 'fine'), 'm.json'), { status: 0, stdout: /tool no good: x\n {4}no model can call it/ })
+  t.match(await add('odd', { 'a/SKILL.md': skill('"a\\nskill b"') }), { status: 0, stdout: /skill a skill b \(a\/SKILL\.md, 5 characters for models\)\n {4}a name with other letters/ })
+  t.same(added(), ['odd', 'some'])
+})
+
+t.test('an archive without files is refused, and no message names the place where it was unpacked', async t => {
+  const { add } = project(t)
+  t.match(await add('zeros', { 'a.tgz': gzipSync(Buffer.alloc(100_000)) }, 'a.tgz'), { status: 1, stderr: /The archive has no files/ })
+  const broken = await add('broken', { 'skills/a/SKILL.md': skill('a'), 'skills/a/tools.json': '[', 'skills/b/SKILL.md': `${skill('b')}${'x'.repeat(2_000_000)}` })
+  t.equal(broken.status, 1)
+  t.notMatch(broken.stderr, /\.part-/)
+  t.same(readdirSync(dirname(t.testdirName)).filter(name => name.startsWith('.part-')), [])
+})
