@@ -2,10 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-
-const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+import { toolyardProgram as program } from '../cli/toolyard.ts'
 
 const someUser = 1_000
 

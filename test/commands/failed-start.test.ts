@@ -2,11 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { startRedisProcess } from '../support/redis-process.ts'
+import { toolyardProgram as program } from '../cli/toolyard.ts'
 
-const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
 const redis = await startRedisProcess(t)
 const taken = createServer().listen(0, '127.0.0.1')
 await once(taken, 'listening')

@@ -3,12 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { printable } from '@toolyard/runtime'
 import t, { type Test } from 'tap'
 import { python } from '../python/fixture.ts'
+import { toolyardProgram as program } from '../cli/toolyard.ts'
 
-const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
 const root = join(import.meta.dirname, '../../..')
 t.setTimeout(180_000)
 

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { hasPython } from '../support/python.ts'
+import { toolyardProgram as program } from '../cli/toolyard.ts'
 
-const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
 const good = { tools: [{ name: 'lister', description: 'Lists the files of a folder', schema: { type: 'object', properties: {}, required: [], additionalProperties: false }, command: ['/bin/ls'] }] }
 
 function toolyard (

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { hasPython } from '../support/python.ts'
-
-const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+import { toolyardProgram as program } from '../cli/toolyard.ts'
 
 function toolyard (
   cwd: string, args: string[], env: Record<string, string> = {}

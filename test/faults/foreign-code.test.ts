@@ -4,15 +4,13 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { python } from '../python/fixture.ts'
-import { withoutBox } from '../sandbox/boxed-tools.ts'
+import { boxed, python } from '../python/fixture.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService } from '../support/service.ts'
+import { toolyardProgram as program } from '../cli/toolyard.ts'
 
-const skip = python.skip === false ? await withoutBox() : python.skip
-const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+const skip = boxed.skip
 t.setTimeout(240_000)
 
 interface Listener {

@@ -2,12 +2,11 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { python } from '../python/fixture.ts'
-import { withoutBox } from '../sandbox/boxed-tools.ts'
+import { boxed } from '../python/fixture.ts'
 import { createService } from '../support/service.ts'
 import { waitFor } from '../support/condition.ts'
 
-const skip = python.skip === false ? await withoutBox() : python.skip
+const skip = boxed.skip
 t.setTimeout(180_000)
 const samples = join(import.meta.dirname, '../../../samples/hostile/tools')
 const keys = { attacker: 'the-key-of-the-attacker-01', victim: 'the-key-of-the-victim-0123' }

@@ -1,15 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { errorOf, outputOf, python } from '../python/fixture.ts'
+import { boxed as python3InBox, errorOf, outputOf } from '../python/fixture.ts'
 import { boxedPython } from '../sandbox/boxed-python.ts'
-import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { nap, running } from '../sandbox/running.ts'
 import { setUpTarget } from './target.ts'
 import { waitFor } from '../support/condition.ts'
 
 const hostile = join(import.meta.dirname, '../../../samples/hostile')
-const skip = python.skip === false ? await withoutBox() : python.skip
+const skip = python3InBox.skip
 /** A child, one with a session of its own, one that left by a double fork with no descriptor open, one that can't be asked. */
 const family = `
 seconds = given["seconds"]

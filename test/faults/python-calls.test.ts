@@ -7,15 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
-import { errorOf, outputOf, python } from '../python/fixture.ts'
+import { boxed as python3InBox, errorOf, outputOf } from '../python/fixture.ts'
 import { boxedPython, type BoxedPython } from '../sandbox/boxed-python.ts'
-import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { untilLate } from '../support/until-late.ts'
 
 /* What the calls of one module can do to each other, to its import, and to the worker. */
 
-const skip = python.skip === false ? await withoutBox() : python.skip
+const skip = python3InBox.skip
 const unprivileged = 1_000
 t.setTimeout(600_000)
 const secret = 'a-victims-secret'

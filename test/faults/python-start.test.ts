@@ -1,12 +1,11 @@
 import type { CallGroup, HostBox, ProcessGroups } from '@toolyard/sandbox'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { python } from '../python/fixture.ts'
+import { boxed as python3InBox } from '../python/fixture.ts'
 import { boxedPython, type BoxedPython } from '../sandbox/boxed-python.ts'
-import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { nap, running } from '../sandbox/running.ts'
 
-const skip = python.skip === false ? await withoutBox() : python.skip
+const skip = python3InBox.skip
 
 /** Groups that are files which don't exist: nothing can be moved there. */
 function noGroups (base: string, members: string[]): ProcessGroups {

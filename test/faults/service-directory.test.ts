@@ -1,11 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { python } from '../python/fixture.ts'
-import { withoutBox } from '../sandbox/boxed-tools.ts'
+import { boxed } from '../python/fixture.ts'
 import { createService } from '../support/service.ts'
 
-const skip = python.skip === false ? await withoutBox() : python.skip
+const skip = boxed.skip
 t.setTimeout(120_000)
 const reader = `import os
 from toolyard import Tool

@@ -2,12 +2,11 @@ import { cpSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } f
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { errorOf, outputOf, python } from '../python/fixture.ts'
+import { boxed as python3InBox, errorOf, outputOf } from '../python/fixture.ts'
 import { boxedPython, type BoxedPython } from '../sandbox/boxed-python.ts'
-import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { waitFor } from '../support/condition.ts'
 
-const skip = python.skip === false ? await withoutBox() : python.skip
+const skip = python3InBox.skip
 /** Reads every file below the Python root and the workspace, also by the names that are given, and returns those that hold a secret. */
 const look = `
 def secrets():

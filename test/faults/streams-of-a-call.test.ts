@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
-import { python } from '../python/fixture.ts'
-import { boxedTools, everyWarm, withoutBox } from '../sandbox/boxed-tools.ts'
+import { boxed as python3InBox } from '../python/fixture.ts'
+import { boxedTools, everyWarm } from '../sandbox/boxed-tools.ts'
 
 /** What a tool may do to its stdin; one that was kept ready has a pipe of its own. */
 const allowed = ['0 lock', '0 owner', '0 flags', '0 lease', ...everyWarm ? ['0 open', '0 pipe size'] : []]
-const skip = python.skip === false ? await withoutBox() : python.skip
+const skip = python3InBox.skip
 
 /** Does to stdin, stdout and stderr whatever can be done to an open file; prints what got through. */
 const damage = `#!/usr/bin/python3

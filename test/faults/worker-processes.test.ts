@@ -1,15 +1,13 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { freePort } from '../support/redis-process.ts'
 import { createService } from '../support/service.ts'
-
-const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+import { toolyardProgram as program } from '../cli/toolyard.ts'
 
 t.setTimeout(300_000)
 

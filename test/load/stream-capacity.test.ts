@@ -1,24 +1,14 @@
 import { Redis } from 'ioredis'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { testKeys } from '../support/service.ts'
 import { openReader } from '../streams/event-reader.ts'
-import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
+import { createChatter, chatterLines } from '../streams/tools.ts'
 
-const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
-const { client } = service
+const { service, submit, streamUrl, release } = await createChatter(t)
 const key = testKeys.read
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })
-
-const submit = async (args: object): Promise<string> => {
-  const { results: [result] } = await client.batch([{ call_id: 'c', name: 'chatter', arguments: args }], { mode: 'async' })
-  return result?.job_id ?? ''
-}
-const streamUrl = (id: string, address = service.api.address): string => `${address}/v1/jobs/${id}/stream`
-const release = async (name: string): Promise<void> => { await writeFile(join(service.dir, 'workspace', name), '') }
 
 t.test('fault 43 as many streams as a process may hold are served, one more is a 503', async t => {
   const small = await service.startApi({ MAX_STREAMS: '2' })

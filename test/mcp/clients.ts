@@ -87,3 +87,8 @@ export async function post (
     status: response.status, headers: response.headers, text, body: (last.startsWith('{') ? JSON.parse(last) : {}) as RpcAnswer['body']
   }
 }
+
+/** The handshake of a client of 2025. */
+export const initialize = {
+  jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+}

@@ -4,21 +4,13 @@ import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
-import { connect, eras, meta, post, rpc } from './clients.ts'
+import { initialize, connect, eras, meta, post, rpc } from './clients.ts'
 
 const { client: http, api, dir, startApi } = await createService(t, { files: programs, tools: entries, env: { MAX_STREAMS: '3' } })
 const other = await startApi()
 const key = testKeys.admin
 const url = `${api.address}/mcp`
 const legacy = { 'x-api-key': key, 'mcp-protocol-version': '2025-11-25' }
-const initialize = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: {
-    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' }
-  }
-}
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
 
 async function begin (): Promise<string> {

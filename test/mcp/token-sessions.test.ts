@@ -1,13 +1,12 @@
 import t from 'tap'
 import { injectService, openTestApi } from '../support/injected.ts'
 import { startIssuer } from '../support/issuer.ts'
-import { post } from './clients.ts'
+import { initialize, post } from './clients.ts'
 
 const issuer = await startIssuer(t)
 const service = await injectService(t, { workers: 0 })
 const app = await openTestApi(t, { ...service.env, MCP_AUTH_ISSUER: issuer.url, MCP_AUTH_TENANT_CLAIM: 'org', SSE_HEARTBEAT_SEC: '1' })
 const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`
-const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } }
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
 
 /** The headers of a client of 2025 with a token of `alice`. */

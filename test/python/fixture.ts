@@ -7,6 +7,8 @@ import type { PythonRun, Tool } from '@toolyard/manifests'
 import { whole } from '../executors/fixture.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
 
+export { isAlive, outputOf } from '../executors/fixture.ts'
+
 /** Given to every test: without a Python there is nothing to test. */
 export const python = { skip: spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not installed' }
 export const linuxPython = { skip: python.skip === false && process.platform !== 'linux' ? 'needs /proc' : python.skip }
@@ -14,7 +16,7 @@ export const linuxPython = { skip: python.skip === false && process.platform !==
 /** Whether tools run in the sandbox, with the permission to write to the workspace: they do where the machine has a whole one. */
 export const isBoxed = python.skip === false && await withoutBox() === false
 /** For what only the host of a box does: in the open each call imports its module by itself. */
-export const boxed = { skip: isBoxed ? python.skip : 'this machine has no whole sandbox' }
+export const boxed = { skip: isBoxed ? false : python.skip === false ? 'this machine has no whole sandbox' : python.skip }
 
 export interface RunOptions extends Partial<RunContext>, Partial<Omit<PythonRun, 'kind'>> {
   arguments?: Record<string, unknown>
@@ -123,25 +125,8 @@ function makeTool (run: PythonRun): Tool {
   }
 }
 
-/** The output of a run that must have succeeded. */
-export function outputOf (outcome: Outcome): unknown {
-  if (!outcome.ok) throw new Error(`the run failed: ${JSON.stringify(outcome.error)}`)
-  return outcome.output
-}
-
 /** The error of a run that must have failed, as `CODE: message`. */
 export function errorOf (outcome: Outcome): string {
   if (outcome.ok) throw new Error(`the run succeeded: ${JSON.stringify(outcome.output)}`)
   return `${outcome.error.code}: ${outcome.error.message}`
-}
-
-/** Whether a process exists and isn't merely waiting to be reaped. */
-export function isAlive (pid: number): boolean {
-  try {
-    if (process.platform !== 'linux') return process.kill(pid, 0)
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return !['Z', 'X'].includes(stat[stat.lastIndexOf(')') + 2] ?? 'X')
-  } catch {
-    return false
-  }
 }

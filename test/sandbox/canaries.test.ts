@@ -4,10 +4,9 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { python } from '../python/fixture.ts'
-import { withoutBox } from './boxed-tools.ts'
+import { boxed } from '../python/fixture.ts'
 
-const skip = python.skip === false ? await withoutBox() : python.skip
+const skip = boxed.skip
 const hosts = join(import.meta.dirname, '../../../packages/executors/python')
 const realBubblewrap = spawnSync('sh', ['-c', 'command -v bwrap'], { encoding: 'utf8' }).stdout.trim()
 t.setTimeout(180_000)

@@ -1,26 +1,18 @@
 import type { JobResponse } from '@toolyard/contract'
 import { Redis } from 'ioredis'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { testKeys } from '../support/service.ts'
 import { openReader, type EventReader } from './event-reader.ts'
-import { chatterEntry, chatterFiles, chatterLines } from './tools.ts'
+import { createChatter, chatterLines } from './tools.ts'
 
-const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
+const { service, submit, streamUrl, release } = await createChatter(t)
 const { client } = service
 const key = testKeys.read
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })
 
-const submit = async (args: object): Promise<string> => {
-  const { results: [result] } = await client.batch([{ call_id: 'c', name: 'chatter', arguments: args }], { mode: 'async' })
-  return result?.job_id ?? ''
-}
-const streamUrl = (id: string, address = service.api.address): string => `${address}/v1/jobs/${id}/stream`
 const statuses = (reader: EventReader): unknown[] => reader.events.filter(({ name }) => name === 'job_update').map(({ data }) => (data['job'] as { status: string }).status)
-const release = async (name: string): Promise<void> => { await writeFile(join(service.dir, 'workspace', name), '') }
 
 t.test('R41, RC26 a stream shows the job, the lines of the tool while it runs, the final state, and ends', async t => {
   const id = await submit({ lines: 3, stopAt: 'go-1', output: { answer: 42 } })

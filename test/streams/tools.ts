@@ -1,3 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { createService, type Service } from '../support/service.ts'
+
 /** A program that talks on stderr while it runs, and its manifest entry. */
 export const chatterFiles = {
   'tools/bin/chatter': `#!/usr/bin/env node
@@ -24,4 +29,24 @@ export const chatterEntry = { name: 'chatter', schema: { type: 'object' }, comma
 /** The messages of the lines that `chatter` writes. */
 export function chatterLines (from: number, to: number): string[] {
   return Array.from({ length: to - from }, (_, index) => `line ${from + index}`)
+}
+
+/** A service with that tool, and what tests of its streams do again and again. */
+export async function createChatter (t: Test): Promise<{
+  service: Service
+  submit: (args: object) => Promise<string>
+  streamUrl: (id: string, address?: string) => string
+  /** Lets a program go on that stops at a file of this name. */
+  release: (name: string) => Promise<void>
+}> {
+  const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
+  return {
+    service,
+    submit: async args => {
+      const { results: [result] } = await service.client.batch([{ call_id: 'c', name: 'chatter', arguments: args }], { mode: 'async' })
+      return result?.job_id ?? ''
+    },
+    streamUrl: (id, address = service.api.address) => `${address}/v1/jobs/${id}/stream`,
+    release: async name => { await writeFile(join(service.dir, 'workspace', name), '') }
+  }
 }

@@ -8,7 +8,6 @@ import { isAbsent } from '../value/fields.ts'
 import { defaultQueue, isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
 import { isRecord } from '../value/record.ts'
 
-/** The query of `POST /v1/tools/:name`. */
 export const ToolCallQuery = Type.Object({
   wait_ms: Type.Optional(WaitMs),
   queue: Type.Optional(QueueName),
@@ -32,7 +31,6 @@ export const ToolDryRun = Type.Object({
 })
 export type ToolDryRun = Static<typeof ToolDryRun>
 
-/** The answer of `POST /v1/tools/:name` when `wait_ms` ended first: the job goes on. */
 export const ToolPending = Type.Object({
   ok: Type.Literal(true),
   pending: Type.Literal(true),

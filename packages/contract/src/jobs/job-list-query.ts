@@ -3,7 +3,6 @@ import { jobStates, type JobState } from './jobs.ts'
 import { isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
 import { unknownParameter } from '../value/fields.ts'
 
-/** The parameters of `GET /v1/jobs`, checked. */
 export interface JobListQuery {
   status?: JobState
   type?: string

@@ -22,7 +22,6 @@ export type JobTypeView = Static<typeof JobTypeView>
 export const JobTypeList = Type.Object({ ok: Type.Literal(true), types: Type.Array(JobTypeView), count: Type.Integer() })
 export type JobTypeList = Static<typeof JobTypeList>
 
-/** The answer of `PATCH /v1/job-types/:name`. */
 export const JobTypeResponse = Type.Object({ ok: Type.Literal(true), type: JobTypeView })
 
 const Enabled = Type.Boolean()

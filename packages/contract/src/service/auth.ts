@@ -28,7 +28,6 @@ export type LoginRequest = Static<typeof LoginRequest>
 /** The answer of `POST /v1/auth/login`; the login itself is in the cookie. */
 export const LoginResponse = Type.Object({ ok: Type.Literal(true), name: Type.String({ description: 'Name of the key.' }) })
 
-/** The answer of `POST /v1/auth/logout`. */
 export const LogoutResponse = Type.Object({ ok: Type.Literal(true) })
 
 /**

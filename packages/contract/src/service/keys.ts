@@ -61,7 +61,6 @@ export const NewKeyResponse = Type.Object({
   key: Type.Intersect([KeyView, Type.Object({ key: Type.String({ description: 'Shown once.' }) })])
 })
 
-/** The answer of `DELETE /v1/keys/:name`. */
 export const RevokedKey = Type.Object({ ok: Type.Literal(true), name: Type.String() })
 
 const fields = [

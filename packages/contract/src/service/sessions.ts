@@ -53,7 +53,6 @@ export const SessionList = Type.Object({
   next_cursor: Type.Union([Type.String(), Type.Null()])
 })
 
-/** The parameters of `GET /v1/sessions`, checked. */
 export interface SessionListQuery {
   /** Sessions of this tenant alone. */
   tenant: string | undefined

@@ -59,7 +59,6 @@ export const Statistics = Type.Object({
 })
 export type Statistics = Static<typeof Statistics>
 
-/** The parameters of `GET /v1/stats`, checked. */
 export interface StatisticsQuery {
   minutes: number
   tenant?: string

@@ -46,7 +46,6 @@ export interface EgressNetworks {
 const proxies = [{ host: '127.0.0.1', port: 3128 }, { host: '127.0.0.1', port: 1080 }] as const
 /** Connections of one listener at a time; further ones are cut off. */
 const mostConnections = 256
-/** How long a network is kept for the next call, in milliseconds. */
 const idleMs = 300_000
 /** With more networks, one that nobody uses is ended. */
 const mostNetworks = 16
@@ -226,7 +225,6 @@ function proxyVariables (token: string): Record<string, string> {
   return { ...variables, ...lower, NODE_USE_ENV_PROXY: '1', TOOLYARD_SOCKS_PROXY: socks }
 }
 
-/** What is said of a network that can't be made. */
 export function networkFault (error: unknown): string {
   return error instanceof EgressRefusal ? error.message : `the network of the tool could not be made: ${asError(error).message}`
 }

@@ -15,7 +15,6 @@ import { catalogueFields, Namespace } from '../layer/catalogue-fields.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
 
-/** What `publishAs` may be beside `"prompt"`. */
 export const PublishedResource = Type.Object({
   uri: Type.String({ description: 'URI of the resource. {NAME} in it stands for an argument: report://{year}/{month}.' }),
   mimeType: Type.Optional(Type.String({ description: 'Type of what it gives.' }))
@@ -57,7 +56,6 @@ const AgentcliSwitch = Type.Object({
   disabled: Type.Optional(Type.Boolean())
 }, { anyOf: [{ required: ['enabled'] }, { required: ['disabled'] }] })
 
-/** An agentcli `tools.json`. */
 export const AgentcliManifest = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
   namespace: Type.Optional(Namespace),

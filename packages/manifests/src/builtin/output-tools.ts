@@ -7,7 +7,6 @@ const pointer = { type: 'string', maxLength: 2_000, description: 'JSON Pointer t
 /** Both read what is kept, within the time of a request. */
 const common = { timeoutSec: limits.waitMs.max / 1_000, idempotent: true, permissions: [] } as const
 
-/** Reads an output that was too long for an answer, part by part. */
 export const outputRead: BuiltinDeclaration = {
   ...common,
   name: 'output_read',

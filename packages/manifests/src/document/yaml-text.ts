@@ -4,7 +4,6 @@ import { manifestLimits } from '../tool/limits.ts'
 import type { DuplicateKey } from './duplicate-keys.ts'
 import { withoutSmallBigInts } from './large-integers.ts'
 
-/** A place in a text, from 1. */
 export interface Position {
   line: number
   column: number

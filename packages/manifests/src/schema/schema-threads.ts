@@ -6,7 +6,6 @@ import type { SchemaFault } from './check.ts'
 import type { Issue } from './issues.ts'
 import type { ArgumentsResult } from './validator.ts'
 
-/** What a thread is asked to `check`, or to `validate`. */
 export interface SchemaTask {
   /** The schema: a thread knows it by its text when it is asked again. */
   json: string

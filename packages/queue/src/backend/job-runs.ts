@@ -9,7 +9,6 @@ const unbegun = Symbol('unbegun')
 /** What a job that was taken says of its runs. */
 export type CountedJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'> & { [unbegun]?: boolean }
 
-/** What `JobRuns` works with. */
 export interface JobRunsParts {
   redis: Redis
   keyOf: (id: string) => string

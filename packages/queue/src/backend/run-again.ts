@@ -16,7 +16,6 @@ export interface RunAgain {
   logSec: number
 }
 
-/** What `runAgain` works with. */
 export interface RunAgainParts {
   redis: Redis
   queue: string

@@ -9,7 +9,6 @@ import { promote } from '../queues/release.ts'
 import type { JobReader } from '../read/job-reader.ts'
 import type { JobCanceller } from './job-canceller.ts'
 
-/** What `Approvals` works with. */
 export interface ApprovalsParts {
   redis: Redis
   queues: JobQueues

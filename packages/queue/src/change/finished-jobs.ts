@@ -35,7 +35,6 @@ redis.call('ZREMRANGEBYLEX', KEYS[3], '[' .. ARGV[2] .. ' ', '(' .. ARGV[2] .. '
 return 1
 `
 
-/** What `FinishedJobs` works on. */
 export interface FinishedJobsParts {
   redis: Redis
   queues: JobQueues

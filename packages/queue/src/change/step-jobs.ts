@@ -39,7 +39,6 @@ export interface StepStates {
   failed: ReadonlyMap<string, CallError>
 }
 
-/** What `StepJobs` works with. */
 export interface StepJobsParts {
   redis: Redis
   queues: JobQueues

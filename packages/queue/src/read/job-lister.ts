@@ -38,7 +38,6 @@ const idLagMs = 2_000
 /** Pieces of the index that one page looks at, of 1,000 jobs of each queue; a page may be short, or empty, and still have a next one. */
 const maxLooks = 120
 
-/** What a `JobLister` lists with. */
 export interface JobListerParts {
   redis: Redis
   directory: QueueDirectory

@@ -45,7 +45,6 @@ export function jobJson ({ view, result }: ReadJob): Buffer[] {
   return [Buffer.from(`${writeJson(view).slice(0, -1)},"result":`), ...result, Buffer.from('}')]
 }
 
-/** What a `JobReader` reads with. */
 export interface JobReaderParts {
   redis: Redis
   directory: QueueDirectory

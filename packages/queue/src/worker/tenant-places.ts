@@ -61,7 +61,6 @@ for at = 2, #ARGV do redis.call('ZADD', KEYS[1], ARGV[1], ARGV[at]) end
 redis.call('PEXPIRE', KEYS[1], ${2 * leaseMs})
 `
 
-/** What `TenantPlaces` works with. */
 export interface TenantPlacesParts {
   redis: Redis
   limitOf: (tenant: string | undefined) => number

@@ -1,6 +1,5 @@
 import type { TraceContext } from '@toolyard/contract'
 
-/** What a span tells beside its name and times. */
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface SpanOptions {

@@ -9,7 +9,6 @@ import type { CallProcess, RunCallProcess } from '../call-processes.ts'
 import { scriptCommand } from '../resolver.ts'
 import { valueText } from '../value-text.ts'
 
-/** What the scripts and programs beside a tool's own are run with. */
 export interface HelperHost {
   run: SkillCommandRun
   runProcess: RunCallProcess

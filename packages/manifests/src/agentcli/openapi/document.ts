@@ -9,7 +9,6 @@ export class OpenapiFault extends Error {
   override readonly name = 'OpenapiFault'
 }
 
-/** An OpenAPI document of version 3. */
 export interface OpenapiDocument {
   root: Record<string, unknown>
   title: string

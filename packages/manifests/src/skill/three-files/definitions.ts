@@ -23,7 +23,6 @@ const PostProcess = Type.Object({ ...helper, emptyIsResult: flag('An empty outpu
 
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 
-/** An element of `args` in execution.json. */
 export const Argument = Type.Object({
   param: nullable(Type.String({ description: 'Name of the parameter; of every kind but literal.' })),
   kind: Type.Optional(Type.Enum(['positional', 'flag', 'flagifboolean', 'stdin', 'workingdir', 'tempfile', 'literal'], { default: 'positional' })),

@@ -9,7 +9,6 @@ export interface ShapeFault {
   /** JSON pointer. */
   path: string
   message: string
-  /** What JSON Schema calls the rule that isn't kept. */
   keyword: string
   /** The field that the schema doesn't have. */
   name?: string

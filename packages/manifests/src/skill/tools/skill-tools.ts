@@ -12,7 +12,6 @@ import { createProgramCheck } from './program-check.ts'
 import type { Execution, ToolDeclaration, ToolsFile, ArgMapping, ResolveCommand } from './tools-file.ts'
 import type { SkillArg, SkillResolver } from '../../tool/skill-run.ts'
 
-/** A `tools.json` and what its tools are made with. */
 export interface SkillToolsSource {
   contents: ToolsFile
   /** Absolute path of the `tools.json`. */

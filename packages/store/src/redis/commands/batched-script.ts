@@ -2,7 +2,6 @@ import type { ChainableCommander } from 'ioredis'
 import type { Redis } from '../connection.ts'
 import { packCalls } from './pack-calls.ts'
 
-/** One call of a script: its keys and arguments. */
 export interface ScriptCall {
   keys: readonly string[]
   args: ReadonlyArray<string | number | Buffer>
