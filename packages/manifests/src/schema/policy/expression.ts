@@ -1,8 +1,9 @@
 import type * as cel from '@marcbachmann/cel-js'
-import { asError } from '@toolyard/contract/terms'
+import { asError, findText, placesOf } from '@toolyard/contract/terms'
 import { madeOnce } from '@toolyard/runtime'
 import { RE2JS } from 're2js'
 import type { ArgumentType } from './argument-types.ts'
+import { mostParts, stepsOf, type ValueSize } from './expression-steps.ts'
 
 /*
  * Expressions of rules, in CEL (https://cel.dev). They are checked with the types of a tool's arguments when a manifest is
@@ -24,19 +25,9 @@ export interface PolicyInput {
 /** An expression that was checked. */
 export interface Expression {
   /** Steps that it takes at most over arguments of this size. */
-  steps: (size: ArgumentsSize) => number
+  steps: (size: ValueSize) => number
   /** @throws Error for values that it can't be about. */
   run: (input: PolicyInput) => unknown
-}
-
-/** How large arguments are, for what an expression may do with them. */
-export interface ArgumentsSize {
-  /** Members of the longest list or object. */
-  members: number
-  /** UTF-16 units of the longest text. */
-  chars: number
-  /** Values in all. */
-  values: number
 }
 
 /** How expressions are read: made once, since it takes a millisecond. */
@@ -65,17 +56,12 @@ const limits = { maxAstNodes: 500, maxDepth: 50, maxListElements: 200, maxMapEnt
 const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '%': (a, b) => a % b
 }
-/** Functions of the engine that ours take the place of. */
-const own: Readonly<Record<string, string>> = { matches: 'linear_matches', split: 'bounded_split' }
-/** Parts that a text may be split into. */
-const mostParts = 500
-/** What comparing one value with another takes, in steps. */
-const stepsPerValue = 4
-/** What walks over the members of a list or an object. */
-const macros: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
-/** UTF-16 units of a text that one step looks at; a pattern takes 0.3 µs for each, which is some 4 steps. */
-const charsPerStep = 64
-const stepsPerMatchedChar = 4
+/** Functions of the engine that ours take the place of: its `matches` may take for ever, and a search the product of both lengths. */
+const own: Readonly<Record<string, string>> = {
+  matches: 'linear_matches', split: 'bounded_split', contains: 'linear_contains', indexOf: 'linear_index', lastIndexOf: 'linear_last_index'
+}
+/** Comparisons of letters up to which the engine's own search is the quicker one. */
+const fewCompared = 2_048
 
 /** What is wrong with an expression, for arguments of these types; undefined when it can be used. */
 export function expressionFault ({ base, bare }: Cel, text: string, args: ArgumentType): string | undefined {
@@ -92,7 +78,7 @@ export function compileExpression ({ open, bare, patterns }: Cel, text: string):
   const run = open.parse(withOwnFunctions(text, parsed))
   // Here, and not at the first call.
   run.check()
-  return { run: input => run(input) as unknown, steps: size => stepsOf(parsed, size, 1) }
+  return { run: input => run(input) as unknown, steps: size => stepsOf(parsed, size) }
 }
 
 /** The first line of an error, without the picture of the place. */
@@ -110,6 +96,15 @@ function withOwn (env: cel.Environment, patterns: ReadonlyMap<string, RE2JS>): c
   env.registerFunction('string.bounded_split(string): list<string>', (text: string, separator: string) => partsOf(text, separator))
   env.registerFunction('string.bounded_split(string, int): list<string>', (text: string, separator: string, most: bigint) => partsOf(text, separator, Number(most)))
   env.registerFunction('string.linear_matches(string): bool', (text: string, pattern: string) => patterns.get(pattern)?.matcher(text).find())
+  env.registerFunction('string.linear_contains(string): bool', (text: string, part: string) => findText(text, part, 0, fewCompared) !== -1)
+  env.registerFunction('string.linear_index(string): int', (text: string, part: string) => BigInt(findText(text, part, 0, fewCompared)))
+  env.registerFunction('string.linear_index(string, int): int', (text: string, part: string, from: bigint) => (
+    part === '' ? from : BigInt(findText(text, part, placeIn(text, from), fewCompared))
+  ))
+  env.registerFunction('string.linear_last_index(string): int', (text: string, part: string) => BigInt(lastPlace(text, part, text.length)))
+  env.registerFunction('string.linear_last_index(string, int): int', (text: string, part: string, from: bigint) => (
+    part === '' ? from : BigInt(lastPlace(text, part, placeIn(text, from)))
+  ))
   return env
     .registerVariable({ name: 'key', schema: { name: 'string', role: 'string', permissions: 'list<string>' } })
     .registerVariable('tenant', 'string').registerVariable('session', 'string')
@@ -118,11 +113,40 @@ function withOwn (env: cel.Environment, patterns: ReadonlyMap<string, RE2JS>): c
 
 /** @param most parts, of which the last one has the rest; negative for any number */
 function partsOf (text: string, separator: string, most = -1): string[] {
-  const parts = text.split(separator, most < 1 ? mostParts + 1 : most - 1)
+  const parts = split(text, separator, most < 1 ? mostParts + 1 : most - 1)
   if (most === 0) return []
   if (parts.length > mostParts) throw new Error(`a text has more than ${mostParts} parts`)
   const used = parts.reduce((sum, part) => sum + part.length + separator.length, 0)
   return most < 0 || used > text.length || (separator === '' && used === text.length) ? parts : [...parts, text.slice(used)]
+}
+
+function split (text: string, separator: string, most: number): string[] {
+  if (text.length * separator.length <= fewCompared) return text.split(separator, most)
+  const parts: string[] = []
+  for (let at = 0; parts.length < most;) {
+    const end = findText(text, separator, at, fewCompared)
+    parts.push(text.slice(at, end === -1 ? text.length : end))
+    if (end === -1) break
+    at = end + separator.length
+  }
+  return parts
+}
+
+/** @throws Error for a place that isn't in the text. */
+function placeIn (text: string, place: bigint): number {
+  if (place < 0n || place >= text.length) throw new Error('fromIndex out of range')
+  return Number(place)
+}
+
+/** Where a part begins for the last time, at a place or before. */
+function lastPlace (text: string, part: string, before: number): number {
+  if (text.length * part.length <= fewCompared) return text.lastIndexOf(part, before)
+  let last = -1
+  for (const place of placesOf(text, part)) {
+    if (place > before) break
+    last = place
+  }
+  return last
 }
 
 function withArguments (env: cel.Environment, args: ArgumentType): cel.Environment {
@@ -166,23 +190,4 @@ function matchesOf (ast: Node): Array<{ pattern: string | undefined }> {
 function callsOf (node: Node, names: readonly string[]): Array<{ name: string, on: Node, args: readonly Node[] }> {
   const inner = childrenOf(node).flatMap(child => callsOf(child, names))
   return node.op === 'rcall' && names.includes(node.args[0]) ? [{ name: node.args[0], on: node.args[1], args: node.args[2] }, ...inner] : inner
-}
-
-/** @param times how often the node is run: once for each member that macros around it walk over */
-function stepsOf (node: Node, size: ArgumentsSize, times: number): number {
-  const walked = node.op === 'rcall' && callsOf(node.args[1], ['split']).length > 0 ? Math.max(mostParts, size.members) : size.members
-  const inner = node.op === 'rcall' && macros.has(node.args[0]) ? times * Math.max(1, walked) : times
-  const own = times * (1 + weightOf(node, size))
-  return childrenOf(node).reduce((sum, child) => sum + stepsOf(child, size, inner), own)
-}
-
-/** What a node does beyond one step. */
-function weightOf (node: Node, { values, chars }: ArgumentsSize): number {
-  if (node.op === 'rcall' && node.args[0] === 'matches') return chars * stepsPerMatchedChar
-  if (node.op === 'rcall' && !macros.has(node.args[0])) return chars / charsPerStep
-  if (node.op === 'call') return chars / charsPerStep
-  if (node.op !== '==' && node.op !== '!=' && node.op !== 'in' && node.op !== '+') return 0
-  // Lists and objects are gone through as a whole, if they are on both sides.
-  if (node.args.some(({ op }) => op === 'value')) return chars / charsPerStep
-  return node.op === 'in' && node.args[1].op === 'list' ? node.args[1].args.length : values * stepsPerValue + chars / charsPerStep
 }

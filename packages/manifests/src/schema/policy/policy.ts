@@ -1,7 +1,8 @@
 import type { CallError, Hold } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
 import type { PolicyRule } from '../../tool/policy-rule.ts'
-import { compileExpression, summary, type ArgumentsSize, type Cel, type Expression, type PolicyInput } from './expression.ts'
+import { compileExpression, summary, type Cel, type Expression, type PolicyInput } from './expression.ts'
+import type { ValueSize } from './expression-steps.ts'
 
 /** Rules that were compiled, in their order. */
 export type Policy = readonly CompiledRule[]
@@ -70,13 +71,18 @@ function stricter (first: HoldTerms | undefined, second: HoldTerms): HoldTerms {
 }
 
 /** The number of values in arguments is bounded where they are read. */
-function sizeOf (args: Record<string, unknown>): ArgumentsSize {
-  const size = { members: 0, chars: 0, values: 0 }
+function sizeOf (args: Record<string, unknown>): ValueSize {
+  const size = { members: 0, chars: 0, text: 0, values: 0 }
+  const add = (text: string): void => {
+    size.chars = Math.max(size.chars, text.length)
+    size.text += text.length
+  }
   const open: unknown[] = [args]
   while (open.length > 0) {
     const value = open.pop()
-    if (typeof value === 'string') size.chars = Math.max(size.chars, value.length)
+    if (typeof value === 'string') add(value)
     if (typeof value !== 'object' || value === null) continue
+    if (!Array.isArray(value)) for (const name of Object.keys(value)) add(name)
     const members = Array.isArray(value) ? value as unknown[] : Object.values(value)
     size.members = Math.max(size.members, members.length)
     size.values += members.length
