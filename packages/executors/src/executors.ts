@@ -223,7 +223,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       const lease = await (await loadServers()).use(server, { box, stored })
       if ('error' in lease) return lease.error
       try {
-        return [...(await lease.connection.tools()).values()]
+        return await lease.connection.tools()
       } catch (error) {
         return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} can't be used: ${lease.connection.reason ?? asError(error).message}` }
       } finally {

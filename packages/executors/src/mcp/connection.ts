@@ -42,7 +42,7 @@ export interface RemoteCall {
 }
 
 export interface Connection {
-  tools (): Promise<ReadonlyMap<string, McpTool>>
+  tools (): Promise<McpTool[]>
   /** The current digest of a tool; undefined when no tool has this name. */
   digestOf (tool: string): Promise<string | undefined>
   /** Rejects with what the client throws. */
@@ -143,7 +143,7 @@ async function open (server: McpServer, host: ConnectionHost, { signal, mode }: 
     await client.connect(transport, { timeout: openMs, signal })
     client.onclose = () => { end('it closed the connection') }
     const list = createToolList(client, host.onFault)
-    await list.read()
+    await list.ready()
     return {
       tools: list.read,
       digestOf: list.digestOf,

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { around, isRecord, mapTexts, writeJson } from '@toolyard/contract/terms'
+import { mcpDigest } from '@toolyard/contract/mcp-digest'
+import { around, isMcpTool, isRecord, listedTool, mapTexts, mcpToolFault, mostMcpTools, writeJson } from '@toolyard/contract/terms'
 import { parseJson, partsOf } from '../run/json.ts'
 import { firstChars } from '../run/utf8.ts'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
@@ -28,6 +29,8 @@ export interface ReadMessage {
   call?: CallResult
 }
 
+/** Objects, lists and fields of what is no result of a call: the client walks through all of it, in one turn. */
+const mostParts = 5_000
 /** UTF-16 units of an error up to which its data is passed on: it is walked through in one turn. */
 const mostErrorChars = 16_384
 
@@ -41,10 +44,13 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
   if (!isRecord(message) || message['jsonrpc'] !== '2.0') return undefined
   const { result, error } = message
   if (isRecord(error) && error['data'] !== undefined && text.length > mostErrorChars) return { message: { ...message, error: { ...error, data: undefined } } }
+  if (message['method'] !== undefined && partsOf(message) > mostParts) return { message: { ...message, params: undefined } }
   if (!isRecord(result)) return { message }
   const tools = result['tools'] === null ? [] : result['tools']
-  if (Array.isArray(tools)) return { message: { ...message, result: listOf(result, tools) } }
-  if (!Array.isArray(result['content']) && result['structuredContent'] === undefined) return { message }
+  if (Array.isArray(tools)) return { message: { ...message, result: listOf(result['nextCursor'], tools) } }
+  if (!Array.isArray(result['content']) && result['structuredContent'] === undefined) {
+    return { message: partsOf(result) > mostParts ? failed(message['id'], `it holds more than ${mostParts} objects, lists and fields`) : message }
+  }
   const { content: _, structuredContent: structured, ...rest } = result
   const isError = result['isError'] === true
   const output = withoutSecrets(outputOf(result), secrets)
@@ -82,10 +88,33 @@ function withoutSecrets (value: unknown, secrets: readonly string[]): unknown {
   return secrets.length === 0 ? value : mapTexts(value, text => hidden(text, secrets))
 }
 
-/** The client refuses a whole list for one odd tool. So it gets tools that hold what the server sent, to be looked at afterwards. */
-function listOf ({ nextCursor, ...rest }: Record<string, unknown>, tools: readonly unknown[]): Record<string, unknown> {
-  const wrapped = tools.map((sent, index) => ({ name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: withoutNulls(sent) } }))
-  return { ...rest, tools: wrapped, ...typeof nextCursor === 'string' && { nextCursor } }
+/**
+ * The client refuses a whole list for one odd tool, and walks through all of them in one turn. So it gets tools that hold as texts what
+ * becomes of those that the server sent.
+ */
+function listOf (nextCursor: unknown, tools: readonly unknown[]): Record<string, unknown> {
+  const wrapped = tools.slice(0, mostMcpTools + 1).map((sent, index) => (
+    { name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: lookedAt(withoutNulls(sent)) } }
+  ))
+  return { tools: wrapped, ...typeof nextCursor === 'string' && { nextCursor } }
+}
+
+/** A tool of a list that was looked at here: it can be served, or why not. */
+export type SentTool = { name: string, digest: string, /** The tool. */ json: string } | { shown: string, fault: string }
+
+function lookedAt (tool: unknown): SentTool {
+  const fault = mcpToolFault(tool)
+  if (fault !== undefined || !isMcpTool(tool)) return { shown: nameOf(tool), fault: fault ?? '' }
+  const listed = listedTool(tool)
+  return { name: listed.name, digest: mcpDigest(listed), json: JSON.stringify(listed) }
+}
+
+/** UTF-16 units of a name in a message. */
+const shownChars = 200
+
+function nameOf (tool: unknown): string {
+  const name = isRecord(tool) ? tool['name'] : undefined
+  return typeof name === 'string' && name !== '' ? JSON.stringify(name.slice(0, shownChars)) : 'without a name'
 }
 
 /** Languages write null for what is left out. */
