@@ -111,6 +111,19 @@ t.test('jobs are added as BullMQ adds them, and one that exists is left as it is
   t.same(left, await dump(redis, 'theirs'))
 })
 
+t.test('two requests of one turn that repeat each other add one job, and both find it made', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 2), retention)
+  t.teardown(() => queues.close())
+  const same = [job()]
+  for (const once of [true, false]) {
+    // The first request of a queue looks up what the next ones know.
+    await queues.add('ours', [job()])
+    t.same(await Promise.all([queues.add('ours', same, once), queues.add('ours', same, once)]), [new Map(), new Map()])
+  }
+  t.equal(await redis.zcard('toolyard:{ours}:prioritized'), 3)
+})
+
 t.test('the options of a job do not repeat its id', async t => {
   const { redis, ways: [ours] } = await openWays(t)
   const { id } = job()

@@ -31,7 +31,7 @@ export const addPlainKeys = ['marker', 'meta', 'prioritized', 'active', 'pc', ab
 export const addPlainScript = new BatchedScript('add-plain', allCalls(`
 ${queue}
 local marker, meta, prioritized, active, counter, _, created = unpack(KEYS)
-local keys, entries, places, replies = {}, {}, {}, {}
+local keys, entries, places, replies, added = {}, {}, {}, {}, {}
 for place, call in ipairs(calls) do
   keys[place] = stem .. call[1]
   replies[place] = 1
@@ -46,13 +46,15 @@ end
 redis.call('ZADD', created, unpack(entries))
 local hasKnown = redis.call('EXISTS', unpack(keys)) > 0
 for place, call in ipairs(calls) do
-  local isKnown = hasKnown and redis.call('EXISTS', keys[place]) == 1
+  -- Requests that repeat each other may come with one command.
+  local isKnown = added[call[1]] or (hasKnown and redis.call('EXISTS', keys[place]) == 1)
   if not isKnown and call[8] ~= '' and not redis.call('SET', keys[place] .. '${madePart}', '1', 'NX', 'EX', call[8]) then
     replies[place] = 0
   elseif not isKnown then
     redis.call('HSET', keys[place], 'name', call[2], 'data', call[3], 'opts', call[4], 'timestamp', call[5], 'delay', '0', 'priority', call[6])
     table.insert(places, call)
-  elseif isKnown then
+    added[call[1]] = true
+  else
     -- A connection waits for replicas by what it has written itself.
     redis.call('HINCRBY', keys[place], 'priority', 0)
   end
