@@ -3,10 +3,10 @@ export const ownTests: Readonly<Record<string, string>> = {
   'README.md': 'test/package/install.test.ts',
   'docs/clients.md': 'test/other-clients/snippets.test.ts',
   'docs/http-entries.md': 'test/commands/import.test.ts',
-  'docs/http-tools.md': 'test/pages/tools-page.test.ts',
+  'docs/http-tools.md': 'test/pages/page-commands.test.ts',
   'docs/mcp-servers.md': 'test/upstream/mcp-servers.test.ts',
-  'docs/mcp.md': 'test/mcp/page.test.ts',
-  'docs/openapi.md': 'test/pages/openapi-page.test.ts',
+  'docs/mcp.md': 'test/pages/page-commands.test.ts',
+  'docs/openapi.md': 'test/pages/page-commands.test.ts',
   'docs/traces.md': 'test/traces/off.test.ts'
 }
 

@@ -4,7 +4,7 @@ import type { createRemoteJWKSet, CryptoKey } from 'jose'
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
 
 /** The issuer can't be asked for its keys, or answers nonsense. */
-export class IssuerUnavailableError extends Error {
+class IssuerUnavailableError extends Error {
   override readonly name = 'IssuerUnavailableError'
 }
 

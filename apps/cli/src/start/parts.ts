@@ -1,12 +1,12 @@
-import { join } from 'node:path'
+import { join, dirname } from 'node:path'
 import { findRedisTarget, sampleManifests, serveStatus, type Settings } from '@toolyard/runtime'
 import { extraGraceMs, type ChildOptions, type ReadyChild, launchChild } from '../supervision/child.ts'
 import { supervise, type SupervisorOptions, type Service } from '../supervision/supervisor.ts'
 import { startWorkers } from '../supervision/workers.ts'
 import type { Entries } from './entries.ts'
-import { LogFile } from './log-file.ts'
 import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/store/server'
 import { print } from '../terminal/terminal.ts'
+import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
 export interface PartsOptions extends SupervisorOptions {
   directory: string
@@ -70,4 +70,40 @@ async function redisService (dir: string, env: NodeJS.ProcessEnv): Promise<Servi
 
 function childService (options: ChildOptions): Service<ReadyChild> {
   return { name: options.name, launch: signal => launchChild(options, signal) }
+}
+
+/** A file that log lines are appended to; at `maxBytes` it is set aside as `NAME.1`, in place of the one before. */
+class LogFile {
+  readonly #path: string
+  /** Its path, for those who are told to read it. */
+  readonly place: string
+  readonly #maxBytes: number
+  #descriptor: number
+  #bytes: number
+
+  constructor (path: string, maxBytes = 10 * 2 ** 20) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    this.#path = path
+    this.place = path
+    this.#maxBytes = maxBytes
+    this.#descriptor = openSync(path, 'a', 0o600)
+    this.#bytes = statSync(path).size
+  }
+
+  /** Appends text as it is. A full disk loses log lines, and nothing else. */
+  write (text: string): void {
+    try {
+      if (this.#bytes >= this.#maxBytes) this.#setAside()
+      this.#bytes += writeSync(this.#descriptor, text)
+    } catch {
+      // There is no place left to tell of it.
+    }
+  }
+
+  #setAside (): void {
+    renameSync(this.#path, `${this.#path}.1`)
+    closeSync(this.#descriptor)
+    this.#descriptor = openSync(this.#path, 'a', 0o600)
+    this.#bytes = 0
+  }
 }

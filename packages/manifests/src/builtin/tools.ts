@@ -1,17 +1,13 @@
 import type { Tool } from '../tool/tool.ts'
-import { dataFetch } from './data-fetch.ts'
-import { dataFileRead } from './data-file-read.ts'
-import { dataWriteFile } from './data-write-file.ts'
 import { callTool, searchTools } from './catalogue-tools.ts'
 import type { BuiltinDeclaration } from './declaration.ts'
 import type { BuiltinPolicy } from './policy.ts'
 import { jobCancel, jobResult } from './job-tools.ts'
 import { outputRead, outputSearch } from './output-tools.ts'
+import { toolExec, workflowRun } from './run-tools.ts'
 import { toolsFileSearch, toolsFindInFiles } from './search-tools.ts'
-import { toolExec } from './tool-exec.ts'
-import { toolsWebSearch } from './tools-web-search.ts'
-import { workflowRun } from './workflow-run.ts'
-import { workspaceDelete, workspaceList, workspaceMove, workspaceStat } from './workspace-tools.ts'
+import { dataFetch, toolsWebSearch } from './web-tools.ts'
+import { dataFileRead, dataWriteFile, workspaceDelete, workspaceList, workspaceMove, workspaceStat } from './workspace-tools.ts'
 
 /**
  * The tools that a worker runs itself, or the API, in the order of publication. What the policy doesn't allow is

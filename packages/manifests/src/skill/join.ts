@@ -1,11 +1,13 @@
 import type { Finding } from '../finding/finding.ts'
 import type { Layer, LayerEntry } from '../layer/layer.ts'
 import type { Tool } from '../tool/tool.ts'
-import { agentSkillTools } from './agent/tools.ts'
+import { agentSkillTools, skillsNamespace } from './agent/tools.ts'
 import type { SkillOptions } from './tools/options.ts'
 import { isWhole } from './prompt.ts'
-import { readSkillTool } from './read-skill-tool.ts'
 import type { Skill, SkillSettings } from '../layer/skill.ts'
+import { jobTypeOf } from '../tool/job-type.ts'
+
+const name = 'read_skill'
 
 export interface JoinedSkills {
   layers: readonly Layer[]
@@ -124,5 +126,19 @@ function replaced (skill: Skill, by: Skill | undefined): Finding {
     rule: 'SC21',
     message: replacement(skill, by),
     fix: 'Nothing, when this is meant; else rename one of the two.'
+  }
+}
+
+function readSkillTool (skills: readonly Skill[]): Tool {
+  return {
+    name,
+    namespace: skillsNamespace,
+    description: 'Read a skill. Call when you need to use a skill and its tools.',
+    parameters: { type: 'object', properties: { skill_name: { type: 'string' } }, required: ['skill_name'] },
+    jobType: jobTypeOf('skill', name),
+    enabled: true,
+    idempotent: true,
+    source: { format: 'skill', file: skills[0]?.file ?? '', index: 0 },
+    run: { kind: 'read-skill', action: 'read', skills: Object.fromEntries(skills.map(skill => [skill.name, skill.text])) }
   }
 }

@@ -1,15 +1,16 @@
-import type { ApprovalCallbackBody, ApprovalCallbackData, CallbackBody, CallbackData } from '@toolyard/contract'
+import type { ApprovalCallbackBody, ApprovalCallbackData, CallbackBody, CallbackData, OutputRecord } from '@toolyard/contract'
 import { sharedAbort } from '@toolyard/runtime'
 import type { Job } from 'bullmq'
-import { asError } from '@toolyard/contract/terms'
-import { type Redis, callbackQueue, internalName, keyPrefix, serverTime, idOf } from '@toolyard/store'
+import { asError, around } from '@toolyard/contract/terms'
+import { type Redis, callbackQueue, internalName, keyPrefix, serverTime, idOf, RedisUnavailableError } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
-import { callbackBody } from './callback-body.ts'
 import { JobLogWriter, type LogLine } from '../record/log/job-log-writer.ts'
-import type { OutputStore } from '../record/output-store.ts'
+import type { OutputStore, TruncatedOutput } from '../record/output-store.ts'
 import type { Retention } from '../record/retention.ts'
 import { timedBackendOn, type TimedBackend } from '../backend/timed/timed-backend.ts'
 import { TimedWorker } from '../backend/timed/timed-worker.ts'
+import { cancelled } from '../record/cancellation.ts'
+import { isoTime } from '../record/job-times.ts'
 
 /** One attempt to send a callback. */
 export interface CallbackAttempt {
@@ -143,4 +144,33 @@ export class CallbackWorker {
 function pauseAfter (attempt: number): number {
   const longest = firstPauseMs * 2 ** (attempt - 1)
   return Math.round(longest * (1 + Math.random()) / 2)
+}
+
+/**
+ * What is sent of a job's end; a large output is truncated as in an answer to a model.
+ *
+ * @throws RedisUnavailableError
+ */
+async function callbackBody (data: CallbackData, outputs: OutputStore): Promise<CallbackBody> {
+  const { settlement } = data
+  const endedAt = isoTime(data.finishedOn)
+  return around({
+    id: data.jobId,
+    type: data.type,
+    status: settlement.ok ? 'succeeded' : settlement.error.code === cancelled.code ? 'cancelled' : 'failed',
+    attempts: data.attempts,
+    max_attempts: data.maxAttempts,
+    result: settlement.ok
+      ? (await outputs.readForModel(data.queue, data.jobId, settlement.output).catch((error: unknown) =>
+          ({ value: withoutOutput(error, settlement.output) }))).value
+      : null,
+    error: settlement.ok ? null : { ...settlement.error, at: endedAt },
+    updated_at: endedAt
+  })
+}
+
+/** A callback that is sent late may find the output's retention time over. */
+function withoutOutput (error: unknown, output: OutputRecord): TruncatedOutput {
+  if (error instanceof RedisUnavailableError) throw error
+  return { truncated: true, bytes: output.kind === 'stored' ? output.bytes : 0, preview: '' }
 }

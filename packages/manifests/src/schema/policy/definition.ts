@@ -31,7 +31,7 @@ export const Approval = Type.Union([
 export const policyFields = { policy: Type.Optional(Policy), approval: Type.Optional(Approval) }
 
 const Named = Type.Object({ $schema: Type.Optional(Type.String()), policy: Policy }, { additionalProperties: false })
-export const PolicyFile = Type.Union([Policy, Named])
+const PolicyFile = Type.Union([Policy, Named])
 
 /** The rules of a checked entry: one that always needs an approval has a rule that is always true. */
 export function rulesOf (

@@ -17,7 +17,7 @@ interface OwnPart extends EachCall {
  * A script of BullMQ with what Toolyard promises around it. Our keys and arguments come first, so that nothing here
  * depends on how many BullMQ's are.
  */
-export class WrappedScript {
+class WrappedScript {
   readonly script: BatchedScript
   readonly #keys: number
 
