@@ -135,6 +135,7 @@ t.test('what is asked wrongly is told with the argument and what to do', async t
   const refused: Array<[args: object, message: RegExp]> = [
     [{ job_id: textJob, offset: 10_000_000 }, /^offset: is behind the end: there are \d+ characters$/],
     [{ job_id: textJob, lines: '20001' }, /^lines: begin behind the end: there are 20000 lines$/],
+    [{ job_id: textJob, lines: '3-1' }, /^lines: 3-1 ends before it begins$/],
     [{ job_id: textJob, lines: '1', offset: 3 }, /^offset: lines and offset can't come together/],
     [{ job_id: textJob, pointer: '/a' }, /^pointer: it is a text and no JSON/],
     [{ job_id: rowsJob, pointer: 'a' }, /^pointer: a JSON Pointer is empty or begins with \//],

@@ -45,7 +45,8 @@ export function createFixture (t: Test, maxOutputBytes = 1_048_576): SkillFixtur
   for (const directory of [skills, bin, workspace]) mkdirSync(directory)
   const path = `${bin}:${process.env['PATH'] ?? ''}`
   const audit = openAudit({ dir: auditDir, redact: '', secrets: [], onError: error => { t.fail('the audit failed', { error }) } })
-  const executors = createExecutors({ workspaceDir: workspace, env: { PATH: path, HOME: '/home/tester', SECRET: 'hunter2' }, maxOutputBytes, audit, compileDeny: denyTest })
+  const shown = new Set<string>()
+  const executors = createExecutors({ workspaceDir: workspace, env: { PATH: path, HOME: '/home/tester', SECRET: 'hunter2' }, maxOutputBytes, audit, compileDeny: denyTest, shownFiles: { isFirst: async (session, path) => shown.size < shown.add(`${session} ${path}`).size } })
   t.teardown(async () => {
     await executors.close()
     rmSync(base, { recursive: true })

@@ -5,7 +5,7 @@ import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerP
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, keyPart,
   openSecrets, openSecretSource, StoredKeys, JobTypeTable, RedisGuard, reportRedis,
-  SessionLeases, ToolInventories, WorkerHeartbeat
+  SessionLeases, ShownFiles, ToolInventories, WorkerHeartbeat
 } from '@toolyard/store'
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, noManifests, onHangup, openLogOutput, ownerLimitsOf,
@@ -90,6 +90,7 @@ export async function runWorker (): Promise<void> {
     compileSchema: schema => schemas.validators(schema).check,
     compilePattern: patternOfNames,
     compileDeny: denyTest,
+    shownFiles: new ShownFiles(redis),
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
     serviceFiles: serviceFilesOf(settings, process.env),

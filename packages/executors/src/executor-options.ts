@@ -12,6 +12,7 @@ import type { Outcome, RunContext } from './run/outcome.ts'
 import type { Sandbox } from './run/sandbox.ts'
 import type { StockLimits } from './warm/box-stock.ts'
 import type { CompileDeny } from './skill/three-files/deny.ts'
+import type { ShownFiles } from './skill/three-files/run-skill-command.ts'
 import type { SecretSource } from './with-secrets.ts'
 
 export interface ExecutorOptions {
@@ -43,6 +44,8 @@ export interface ExecutorOptions {
   compileSchema?: CompileSchema
   /** Compiles the patterns that values of skills must not match; absent, such a value is refused. */
   compileDeny?: CompileDeny
+  /** Remembers which files the models of sessions have seen, for all workers; absent, they see them each time. */
+  shownFiles?: ShownFiles
   /** Compiles the patterns of names in the schemas of arguments that name files. */
   compilePattern?: CompilePattern
 }

@@ -85,7 +85,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     return mcpServers
   }
   const heldBy = (tool: Tool): readonly Permission[] | undefined => options.sandbox?.permissionsOf(tool) ?? tool.permissions
-  const skillCommands = createSkillCommands(options.compileDeny, heldBy)
+  const skillCommands = createSkillCommands(options, heldBy)
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
   async function runTool (given: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {

@@ -17,7 +17,7 @@ async function boxed (
     'one/SKILL.md': '# one\n',
     'one/tools.json': [{ name: 'probe', parameters: { type: 'object', properties } }],
     'one/allowlist.json': { sh: ['-c'] },
-    'one/execution.json': [{ tool: 'probe', binary: 'sh', subcommand: '-c', args: [{ kind: 'literal', value: script }, { kind: 'literal', value: 'sh' }, ...args] }],
+    'one/execution.json': [{ tool: 'probe', binary: 'sh', subcommand: '-c', successExitCodes: [1], args: [{ kind: 'literal', value: script }, { kind: 'literal', value: 'sh' }, ...args] }],
     'layer.json': { tools: [{ skill: 'one', permissions: ['write_files'] }] }
   }
   for (const [path, content] of Object.entries(files)) {
@@ -76,4 +76,10 @@ t.test('SN21 a link that takes the place of a file leads to nothing that is not 
   for (let count = 0; count < 20; count++) t.notMatch(JSON.stringify(await call({ from: 'a/in' })), /hunter2/)
   swapping.on = false
   await swaps
+})
+
+t.test('SN27 a box in the box that can not be made is no end of the program, whatever exit codes are a success', { skip }, async t => {
+  // The program says what bubblewrap would.
+  const { call } = await boxed(t, [from], 'echo "bwrap: Creating new namespace failed" >&2; exit 1')
+  t.match(await call({ from: 'a/in' }), { ok: false, error: { code: 'SANDBOX_FAILED' } })
 })

@@ -58,7 +58,7 @@ export class KeptOutputs {
   async #answer ({ of, kind, args }: OutputAsk, job: AskedJob): Promise<{ json: string } | { error: CallError }> {
     const source = of === 'log' ? { log: await this.#log(job) } : await this.#output(job)
     if ('error' in source) return source
-    const task = { source, args, about: { job_id: job.jobId, of }, room: job.room }
+    const task = { source, args, about: { job_id: job.jobId, of, ...of === 'output' && keptOf(job) }, room: job.room }
     try {
       return { json: await this.#threads.run<string>({ kind, task }, { until: Date.now() + most.ms, signal: job.abandoned }) }
     } catch (error) {
@@ -88,6 +88,12 @@ export class KeptOutputs {
       after = last.id
     }
   }
+}
+
+/** Who reads to the end of what was kept must not take it for the end of the output. */
+function keptOf ({ settlement }: AskedJob): { kept?: string } {
+  const cut = settlement?.ok === true ? settlement.output.cut : undefined
+  return cut === undefined ? {} : { kept: `the first ${cut.storedBytes} of ${cut.bytes} bytes` }
 }
 
 function faultOf (error: ThreadError): CallError {

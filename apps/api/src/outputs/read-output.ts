@@ -68,7 +68,7 @@ function isLow (text: string, at: number): boolean {
 
 function linesOf (task: ReadTask, { text, isJson }: KeptText, asked: string): string {
   const lines = isJson ? indentedJson(text).map(line => line.text) : text.split('\n')
-  const { first, last } = rangeOf(asked, lines.length)
+  const { first, last } = rangeOf('lines', asked, lines.length)
   if (first > lines.length) throw new OutputFault('lines', `begin behind the end: there are ${lines.length} lines`)
   const room = roomOf(task)
   let shown = ''
@@ -91,7 +91,7 @@ function tooLong (number: number, line: string, isJson: boolean): string {
 
 function itemsOf (task: ReadTask, whole: KeptText, asked: string): string {
   const list = listAt(whole, task.args.pointer ?? '')
-  const range = rangeOf(asked, list.length - 1)
+  const range = rangeOf('items', asked, list.length - 1)
   if (range.first >= list.length && !(range.first === 0 && list.length === 0)) throw new OutputFault('items', `begin behind the end: the list has ${list.length} items`)
   const room = roomOf(task)
   const read: string[] = []
@@ -112,10 +112,11 @@ function itemsOf (task: ReadTask, whole: KeptText, asked: string): string {
 }
 
 /** The bounds of `5`, `5-9` or `5-`; the last one is there. */
-function rangeOf (text: string, most: number): { first: number, last: number } {
+function rangeOf (argument: 'lines' | 'items', text: string, most: number): { first: number, last: number } {
   const [from = '', to] = text.split('-')
   const first = Number(from)
-  const last = to === undefined ? first : to === '' ? most : Math.min(Number(to), most)
+  const last = to === undefined ? first : to === '' ? most : Number(to)
+  if (to !== undefined && to !== '' && last < first) throw new OutputFault(argument, `${text} ends before it begins`)
   return { first, last: Math.min(Math.max(first, last), most) }
 }
 

@@ -19,7 +19,6 @@ import type { HelperHost } from './helper.ts'
 import { insidePath } from './inside-path.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import { isShaped, shaped, withoutLineEnds } from './shape-output.ts'
-import type { SideReads } from './side-reads.ts'
 import { writeTempFiles } from './temp-files.ts'
 
 /** Bytes of an output that is shaped; what is longer is cut first. */
@@ -27,11 +26,18 @@ const shapedBytes = 1_048_576
 /** Bytes of a file that is read beside an output. */
 const sideReadBytes = 65_536
 
+/** Remembers which files the model of a session has been shown. */
+export interface ShownFiles {
+  /** Notes a file, and says whether it is new to the session. */
+  isFirst (session: string, path: string): Promise<boolean>
+}
+
 export interface SkillCommandHost extends CommandHost {
   /** Absolute path of the workspace, or of the session's directory. */
   filesDir: string
   compileDeny: CompileDeny | undefined
-  sideReads: SideReads
+  /** Absent: every file is new to everybody. */
+  shownFiles: ShownFiles | undefined
   /** What the tool may do by its manifest and the service's settings; undefined: nothing says it. */
   held: readonly Permission[] | undefined
 }
@@ -158,10 +164,11 @@ async function sideRead (text: string, { execution: { sideRead: wanted }, prepar
   const cat = findOnPath('cat', host.env['PATH'])
   if (wanted === undefined || typeof directory !== 'string' || directory === '' || cat === undefined) return ''
   const path = await insidePath(wanted.param, join(directory, wanted.filename), { real: host.filesDir, seen: host.workspaceDir })
-  if (!path.ok || (wanted.oncePerSession && !host.sideReads.isFirst(context.session?.id, path.seen))) return ''
+  if (!path.ok) return ''
   const { ending, stdout } = await helpers.runProcess({ program: cat, name: 'cat', args: ['--', path.seen] }, sideReadBytes)
   const content = stdout.kept.toString('utf8')
   if (ending.kind !== 'exit' || ending.code !== 0 || content.trim() === '') return ''
+  if (wanted.oncePerSession && context.session !== undefined && await host.shownFiles?.isFirst(context.session.id, path.seen) === false) return ''
   const lead = text === '' || text.endsWith('\n\n') ? '' : text.endsWith('\n') ? '\n' : '\n\n'
   return `${lead}--- ${wanted.label} (BOF) ---\n\n${withoutLineEnds(content)}\n\n--- ${wanted.label} (EOF) ---`
 }

@@ -4,8 +4,7 @@ import type { CommandHost } from '../../command/run-command.ts'
 import { failure, type Outcome, type RunContext } from '../../run/outcome.ts'
 import { asChosen } from './choose.ts'
 import type { CompileDeny } from './deny.ts'
-import { runSkillCommand } from './run-skill-command.ts'
-import { SideReads } from './side-reads.ts'
+import { runSkillCommand, type ShownFiles } from './run-skill-command.ts'
 
 export interface SkillCommands {
   /** The tool as one call of it runs: with less than it may do, where the call needs less. */
@@ -15,14 +14,14 @@ export interface SkillCommands {
 
 /** `heldBy`: what a tool may do by its manifest and the service's settings; undefined where nothing says it. */
 export function createSkillCommands (
-  compileDeny: CompileDeny | undefined, heldBy: (tool: Tool) => readonly Permission[] | undefined
+  { compileDeny, shownFiles }: { compileDeny?: CompileDeny, shownFiles?: ShownFiles },
+  heldBy: (tool: Tool) => readonly Permission[] | undefined
 ): SkillCommands {
-  const sideReads = new SideReads()
   return {
     chosen: (tool, args) => tool.run.kind === 'skill-command' ? asChosen(tool, args, heldBy(tool)) : tool,
     async run (tool, args, context, host) {
       if (tool.run.kind !== 'skill-command') return failure('INTERNAL', `tool ${tool.name} is of no skill with three files`)
-      return await runSkillCommand(tool.name, tool.run, args, context, { ...host, compileDeny, sideReads, held: heldBy(tool) })
+      return await runSkillCommand(tool.name, tool.run, args, context, { ...host, compileDeny, shownFiles, held: heldBy(tool) })
     }
   }
 }

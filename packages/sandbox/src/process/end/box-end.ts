@@ -24,7 +24,9 @@ export async function boxEnding (ending: ProcessEnding, plan: ProcessPlan, statu
   if ((exitCode === undefined || execStatuses.has(exitCode)) && execFailures.some(failure => failure.test(text))) {
     return { kind: 'unstarted', error: await startError(plan, Object.assign(new Error('exec'), { code: 'ENOENT' })) }
   }
-  if (exitCode === undefined) return { kind: 'unstarted', error: sandboxError('bubblewrap failed; the lines of this job have its words') }
+  // The box in the box has no status of its own.
+  const isShut = plan.parts !== undefined && exitCode === 1 && text.startsWith('bwrap: ')
+  if (exitCode === undefined || isShut) return { kind: 'unstarted', error: sandboxError('bubblewrap failed; the lines of this job have its words') }
   const signal = signals.get(exitCode - signalBase)
   return signal === undefined ? { kind: 'exit', code: exitCode } : { kind: 'signal', signal }
 }
