@@ -65,8 +65,14 @@ export function setWritten (value: object, how: Written): void {
 
 /** Lets an object or list that was made here know that members of it were written otherwise. */
 export function around<Value extends object> (value: Value): Value {
-  if (Object.values(value).some(isWritten)) setWritten(value, { ...writtenOf(value) })
+  if (Array.isArray(value) ? value.some(isWritten) : hasWritten(value)) setWritten(value, { ...writtenOf(value) })
   return value
+}
+
+/** A list of the values would take more time than most of them do. */
+function hasWritten (value: object): boolean {
+  for (const name in value) if (isWritten(Reflect.get(value, name))) return true
+  return false
 }
 
 /** Lets a copy of an object or list be written as that was, where its members are still the same. */

@@ -7,10 +7,14 @@ import { isWritten, plainProtocol, protocol, readJsonInTurns, textProtocol, writ
  * approvals take no held job.
  */
 export function carriedData (data: JobData): JobData {
-  const needs = data.hold === undefined ? plainProtocol : protocol
-  return isWritten(data.arguments)
-    ? { ...data, argumentsText: writeJson(data.arguments), protocol: Math.max(needs, textProtocol) }
-    : { ...data, protocol: needs }
+  // Not as members behind the spread: in Node 20, each of those takes more than a microsecond.
+  const carried = { ...data }
+  carried.protocol = data.hold === undefined ? plainProtocol : protocol
+  if (isWritten(data.arguments)) {
+    carried.argumentsText = writeJson(data.arguments)
+    carried.protocol = Math.max(carried.protocol, textProtocol)
+  }
+  return carried
 }
 
 /** The arguments that a job carries, as they were written. */

@@ -160,7 +160,8 @@ export class BatchInvoker {
     const waiting = new Map<string, PlannedCall>()
     for (const call of calls) if (call.jobId !== undefined && !call.isHeld) waiting.set(call.jobId, call)
     const expectation = this.#deps.waiter.expect(queue, [...waiting.keys()], (id, settlement) => {
-      void waiting.get(id)?.answer(make, settlement)
+      const call = waiting.get(id)
+      if (call !== undefined) call.answering ??= make(call, settlement)
     })
     try {
       await this.#deps.admission.admit(reservation, calls)
@@ -169,10 +170,13 @@ export class BatchInvoker {
       caller.onJobs?.(made)
       listener?.started()
       start()
-      const others = calls.filter(({ jobId, isHeld }) => jobId === undefined || isHeld).map(async call => await call.answer(make))
+      const others: Array<Promise<CallAnswer>> = []
+      for (const call of calls) if (call.jobId === undefined || call.isHeld) others.push(call.answering ??= make(call))
       const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...others])
       if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(queue, made.filter(id => !outcome.has(id)))
-      return await Promise.all(calls.map(async call => await call.answer(make, outcome.get(call.jobId ?? ''))))
+      const answers: Array<Promise<CallAnswer>> = []
+      for (const call of calls) answers.push(call.answering ??= make(call, outcome.get(call.jobId ?? '')))
+      return await Promise.all(answers)
     } finally {
       expectation.release()
     }

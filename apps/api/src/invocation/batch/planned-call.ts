@@ -1,4 +1,3 @@
-import type { Settlement } from '@toolyard/contract'
 import type { HoldTerms } from '@toolyard/manifests'
 import type { CallTrace } from '../call-trace.ts'
 import type { CallState } from '../job-admission.ts'
@@ -13,7 +12,8 @@ export class PlannedCall {
   /** Its job waits for that person now. */
   isHeld = false
   trace: CallTrace | undefined
-  #answering: Promise<CallAnswer> | undefined
+  /** Its answer, which is made once, though more than one place asks for it. */
+  answering: Promise<CallAnswer> | undefined
 
   constructor (call: Call, state: CallState, hold?: HoldTerms) {
     this.call = call
@@ -24,12 +24,5 @@ export class PlannedCall {
   /** The id of the job that it has, or is about to have. */
   get jobId (): string | undefined {
     return this.state.kind === 'planned' || this.state.kind === 'made' ? this.state.job.id : undefined
-  }
-
-  /** Its answer, which is made once, though more than one place asks for it. */
-  async answer (
-    make: (call: PlannedCall, settlement: Settlement | undefined) => Promise<CallAnswer>, settlement?: Settlement
-  ): Promise<CallAnswer> {
-    return await (this.#answering ??= make(this, settlement))
   }
 }
