@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -53,6 +53,19 @@ t.test('what no model can call is told, and not added where there is nothing els
   t.match(await add('some', tools('no good', 'fine'), 'm.json'), { status: 0, stdout: /tool no good: x\n {4}no model can call it/ })
   t.match(await add('odd', { 'a/SKILL.md': skill('"a\\nskill b"') }), { status: 0, stdout: /skill a skill b \(a\/SKILL\.md, 5 characters for models\)\n {4}a name with other letters/ })
   t.same(added(), ['odd', 'some'])
+})
+
+t.test('a directory whose links double with each level is refused', async t => {
+  const { add, added } = project(t)
+  const dir = join(t.testdirName, 'doubled')
+  const levels = Array.from({ length: 17 }, (_, level) => `l${level}`)
+  for (const [at, level] of levels.entries()) {
+    mkdirSync(join(dir, level), { recursive: true })
+    const next = levels[at + 1]
+    if (next !== undefined) for (const name of ['a', 'b']) symlinkSync(`../${next}`, join(dir, level, name))
+  }
+  t.match(await add('doubled', { 'SKILL.md': skill('pdf') }), { status: 1, stderr: /has more than 20000 files and directories\. Nothing was added/ })
+  t.same(added(), [])
 })
 
 t.test('an archive without files is refused, and no message names the place where it was unpacked', async t => {

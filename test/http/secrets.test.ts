@@ -94,6 +94,7 @@ t.test('a key that is bound in some way changes no secret that calls of other ke
     t.match(await client.request('/v1/secrets/own?scope=key', { method: 'DELETE', key }), { status: 200 })
   }
   t.match(await client.request('/v1/secrets/github', { method: 'PUT', key: keys.bound, body: { value: 'theirs', tenant: 'acme' } }), { status: 403 })
+  t.match(await client.request('/v1/secrets/rotate', { method: 'POST', key: keys.bound }), { status: 403 })
 })
 
 t.test('a Python tool gets the secret of its caller, for that call alone', { skip: !hasPython() && 'there is no Python' }, async t => {

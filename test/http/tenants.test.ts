@@ -33,6 +33,20 @@ t.test('whoami names the tenant of a key', async t => {
   t.notOk('tenant' in ((await client.request<{ auth: object }>('/v1/auth/whoami')).body.auth))
 })
 
+t.test('lists that a tenant asks for all at once hold up no list of another one: they take turns', async t => {
+  await submit(client, { type: echo }, { key: keys.other })
+  let answered = 0
+  const all = Array.from({ length: 30 }, async (_, index) => {
+    const { status } = await client.request(index % 2 === 0 ? '/v1/jobs?text=x' : '/v1/jobs/counts?text=x', { key: keys.acme })
+    answered += 1
+    return status
+  })
+  const { status } = await client.request('/v1/jobs?text=x', { key: keys.other })
+  t.equal(status, 200)
+  t.ok(answered < 15, `${answered} of 30 were answered before`)
+  t.strictSame([...new Set(await Promise.all(all))], [200])
+})
+
 t.test('only the keys of a tenant and the operator see its jobs', async t => {
   const own = await submit(client, { type: echo, input: { own: 1 }, tags: ['first'] }, { key: keys.acme })
   t.equal(own.tenant, 'acme')

@@ -50,6 +50,7 @@ import { jobLogRoutes } from './routes/jobs/job-logs.ts'
 import { jobStreamRoutes } from './routes/jobs/job-stream.ts'
 import { jobTypeRoutes } from './routes/jobs/job-types.ts'
 import { approvalRoutes } from './routes/approvals.ts'
+import { JobLists } from './routes/jobs/job-lists.ts'
 import { jobRoutes } from './routes/jobs/jobs.ts'
 import { keyRoutes } from './routes/access/keys.ts'
 import { loginRoutes } from './routes/access/login.ts'
@@ -229,8 +230,9 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(registryRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes })
     await v1.register(authRoutes)
     await v1.register(loginRoutes, { logins, authDisabled: options.authDisabled })
-    await v1.register(jobRoutes, { ...deps, submitter })
-    await v1.register(approvalRoutes, { ...deps, keys: options.keys })
+    const lists = new JobLists(deps.lister)
+    await v1.register(jobRoutes, { ...deps, submitter, lists })
+    await v1.register(approvalRoutes, { ...deps, keys: options.keys, lists })
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { ticketIssuer })

@@ -1,31 +1,30 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { ApprovalList, ApprovalResponse, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, limits, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
-import { CursorError, listJson, type Approvals, type DecisionResult, type HeldCall, type JobLister, type JobReader } from '@toolyard/queue'
+import { listJson, type Approvals, type DecisionResult, type HeldCall, type JobReader } from '@toolyard/queue'
 import { jobIdPattern } from '@toolyard/store'
 import type { KeyRing } from '../access/key-ring.ts'
 import { principalOf, scopeOf, type Principal } from '../access/principal.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { sendJson } from './jobs/found-job.ts'
+import type { JobLists } from './jobs/job-lists.ts'
 
 export interface ApprovalRoutesOptions {
   approvals: Approvals
   jobs: JobReader
-  lister: JobLister
+  lists: JobLists
   keys: KeyRing
 }
 
 const params = Type.Object({ id: Type.String() })
 
 /** Held calls: who may decide sees what would run, and decides. */
-export async function approvalRoutes (app: App, { approvals, jobs, lister, keys }: ApprovalRoutesOptions): Promise<void> {
+export async function approvalRoutes (app: App, { approvals, jobs, lists, keys }: ApprovalRoutesOptions): Promise<void> {
   app.get('/approvals', {
     config: { makesWork: true, checksQuery: true }, schema: { response: { 200: ApprovalList, '4xx': ErrorBody, '5xx': ErrorBody } }
   }, async (request, reply) => {
     const query = parseJobListQuery({ ...isRecord(request.query) ? request.query : {}, status: 'held' })
-    const { jobs: held, nextCursor } = await lister.list(query, scopeOf(principalOf(request))).catch((error: unknown) => {
-      throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
-    })
+    const { jobs: held, nextCursor } = await lists.list(query, request, reply)
     const items: ApprovalItem[] = []
     // One by one, in turns of their own: a job has up to a megabyte of arguments, of which little is shown.
     for (const { queue, id } of held) {

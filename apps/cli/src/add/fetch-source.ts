@@ -114,7 +114,7 @@ async function parsed (text: string): Promise<unknown> {
 /** Links that stay in the directory become what they lead to; one that leads out ends it. */
 async function copyTree (from: string, to: string): Promise<void> {
   const root = await realpath(from)
-  const count = { files: 0, bytes: 0 }
+  const count = { entries: 0, bytes: 0 }
   await copyInto(root, to, 0)
 
   async function copyInto (directory: string, target: string, level: number): Promise<void> {
@@ -126,15 +126,17 @@ async function copyTree (from: string, to: string): Promise<void> {
       if (real === undefined || !real.startsWith(root + sep)) throw new CommandError(`${path} is a link that leads out of ${from}. Nothing was added.`, { code: 'SOURCE' })
       const found = await lstat(real)
       const place = join(target, name)
+      // Directories too: links to them may double with each level.
+      count.entries += 1
+      if (count.entries > mostTree.files) throw new CommandError(`${from} has more than ${mostTree.files} files and directories. Nothing was added.`, { code: 'SOURCE' })
       if (found.isDirectory()) {
         await mkdir(place, { recursive: true })
         await copyInto(real, place, level + 1)
         continue
       }
       if (!found.isFile()) throw new CommandError(`${path} is neither a file nor a directory. Nothing was added.`, { code: 'SOURCE' })
-      count.files += 1
       count.bytes += found.size
-      if (count.files > mostTree.files || count.bytes > mostTree.bytes) throw new CommandError(`${from} has more than ${mostTree.files} files or ${mostTree.bytes} bytes. Nothing was added.`, { code: 'SOURCE' })
+      if (count.bytes > mostTree.bytes) throw new CommandError(`${from} has more than ${mostTree.bytes} bytes. Nothing was added.`, { code: 'SOURCE' })
       await mkdir(dirname(place), { recursive: true })
       await copyFile(real, place)
       await chmod(place, (found.mode & 0o100) === 0 ? 0o644 : 0o755)

@@ -45,6 +45,7 @@ export async function secretRoutes (app: App, options: SecretRoutesOptions): Pro
 
   app.post('/secrets/rotate', { config: { changes: { action: 'secrets.rotate' } }, schema: { response: { 200: SecretRotation, ...errors } } }, async request => {
     requireOperator(principalOf(request))
+    requireUnbound(principalOf(request), 'secrets of others are')
     return { ok: true as const, ...await stored().rotate() }
   })
 }

@@ -3,20 +3,20 @@ import {
   parseIdempotencyKey, parseJobListQuery, RemovedJob, SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
-import { CursorError, listJson, promoteJob, type Approvals, type FinishedJobs, type JobCanceller, type JobLister, type JobQueues, type JobReader } from '@toolyard/queue'
-import type { JobScope } from '@toolyard/store'
+import { listJson, promoteJob, type Approvals, type FinishedJobs, type JobCanceller, type JobQueues, type JobReader } from '@toolyard/queue'
 import type { FastifyRequest } from 'fastify'
 import { Type } from '@toolyard/contract/type'
 import type { App } from '../../plugins/typed-app.ts'
 import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
 import { Answerer } from '../../invocation/answerer.ts'
 import type { JobSubmitter } from '../../invocation/job-submitter.ts'
-import { principalOf, scopeOf } from '../../access/principal.ts'
+import type { JobLists } from './job-lists.ts'
+import { principalOf } from '../../access/principal.ts'
 
 export interface JobRoutesOptions {
   submitter: JobSubmitter
   jobs: JobReader
-  lister: JobLister
+  lists: JobLists
   canceller: JobCanceller
   finished: FinishedJobs
   queues: JobQueues
@@ -26,7 +26,7 @@ export interface JobRoutesOptions {
 const params = Type.Object({ id: Type.String() })
 
 export async function jobRoutes (
-  app: App, { submitter, jobs, lister, canceller, finished, queues, approvals }: JobRoutesOptions
+  app: App, { submitter, jobs, lists, canceller, finished, queues, approvals }: JobRoutesOptions
 ): Promise<void> {
   const answerer = new Answerer(approvals)
   app.post('/jobs', {
@@ -48,18 +48,14 @@ export async function jobRoutes (
   })
 
   app.get('/jobs', { config: { makesWork: true, checksQuery: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
-    const { query, scope } = readQuery(request)
-    const { jobs, nextCursor } = await lister.list(query, scope).catch((error: unknown) => {
-      throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
-    })
+    const { jobs, nextCursor } = await lists.list(readQuery(request), request, reply)
     return await sendJson(reply, [
       Buffer.from('{"ok":true,"jobs":'), ...await listJson(jobs), Buffer.from(`,"count":${jobs.length},"next_cursor":${JSON.stringify(nextCursor)}}`)
     ])
   })
 
-  app.get('/jobs/counts', { config: { makesWork: true, checksQuery: true }, schema: { response: { 200: JobCounts, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
-    const { query, scope } = readQuery(request)
-    return { ok: true as const, ...await lister.count(query, scope) }
+  app.get('/jobs/counts', { config: { makesWork: true, checksQuery: true }, schema: { response: { 200: JobCounts, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+    return { ok: true as const, ...await lists.count(readQuery(request), request, reply) }
   })
 
   app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
@@ -119,10 +115,9 @@ export async function jobRoutes (
 }
 
 /** @throws HttpError `VALIDATION_ERROR`; `FORBIDDEN` for a queue that is not the key's. */
-function readQuery (request: FastifyRequest): { query: JobListQuery, scope: JobScope } {
+function readQuery (request: FastifyRequest): JobListQuery {
   const query = parseJobListQuery(isRecord(request.query) ? request.query : {})
-  const principal = principalOf(request)
-  const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
+  const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principalOf(request).queueAllowlist }, query.queue)
   if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
-  return { query, scope: scopeOf(principal) }
+  return query
 }
