@@ -42,21 +42,27 @@ export async function withSecrets (
   tool: Tool, context: RunContext, { source, threads }: { source: SecretSource | undefined, threads: Threads },
   run: (context: RunContext) => Promise<Outcome>
 ): Promise<Outcome> {
-  const secrets = await openSecrets(tool, context, source)
+  const names = secretNames(tool)
+  if (names.length === 0) return await run(context)
+  const secrets = await openSecrets(tool, names, context, source)
   if ('ok' in secrets) return secrets
-  if (secrets.values.size === 0) return await run(context)
   const { context: masked, hide } = hideSecrets(secrets, context, threads)
   const { values, variables, headerSecrets, handed } = secrets
   return await hide(await run({ ...masked, secrets: values, variables, headerSecrets, handed }))
 }
 
-/** Opens the secrets that a tool names, for the key and the tenant of a call; a failure where one is missing. */
-async function openSecrets (tool: Tool, { keyName, tenant }: RunContext, source: SecretSource | undefined): Promise<CallSecrets | Failure> {
-  const uses = Object.entries(tool.secrets ?? {})
-  const names = [...new Set([...uses.map(([, { secret }]) => secret), ...storedIn(tool)])]
-  if (names.length === 0) return { values: new Map(), variables: {}, headerSecrets: [], handed: [], hidden: [] }
+/** Opens the secrets of these names that a tool uses, for the key and the tenant of a call; a failure where one is missing. */
+async function openSecrets (
+  tool: Tool, names: readonly string[], { keyName, tenant }: RunContext, source: SecretSource | undefined
+): Promise<CallSecrets | Failure> {
   const values = await openNamed(names, { keyName, tenant }, source)
-  return 'ok' in values ? values : readUses(uses, values)
+  return 'ok' in values ? values : readUses(Object.entries(tool.secrets ?? {}), values)
+}
+
+function secretNames (tool: Tool): readonly string[] {
+  const stored = storedIn(tool)
+  if (tool.secrets === undefined) return stored
+  return [...new Set([...Object.values(tool.secrets).map(({ secret }) => secret), ...stored])]
 }
 
 /** The values of secrets for a call, all of them; a call of nobody has the operator's. */

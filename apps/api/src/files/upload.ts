@@ -72,7 +72,7 @@ export async function putFile (
   })
 
   async function placed (near: NearPlace, made: MadeDraft, { bytes, sha256 }: Received): Promise<{ file: PutFile, isNew: boolean }> {
-    return await belowNearPlace(near, space.signal, async place => {
+    return await belowNearPlace(near, space, async place => {
       const { isNew, etag } = await turns.run({ directory: place.directory, name: place.name, signal: space.signal }, async check => {
         return await takePlace(place, made, { headers, check })
       })

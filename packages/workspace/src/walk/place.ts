@@ -23,7 +23,7 @@ export interface Place {
 /** UTF-16 units of a path; the kernel takes 4,096 bytes of one, and links of the workspace can make it shorter. */
 const maxChars = 65_536
 
-/** What a walk needs of its call; the signal is looked at by long walks alone. */
+/** What a walk needs of its call. A signal may be made when it is asked for, which costs more than a short walk: long ones alone look at it. */
 export interface PathContext {
   workspace: WorkspaceSetting
   /** Aborted when the caller no longer waits. */
@@ -67,7 +67,7 @@ export interface NearPlace {
 export async function atPlace<T> (
   context: PathContext, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>
 ): Promise<T> {
-  return await atNearPlace(context, path, options, async near => await belowNearPlace(near, context.signal, use))
+  return await atNearPlace(context, path, options, async near => await belowNearPlace(near, context, use))
 }
 
 /** The same, without making what is missing on the way. */
@@ -90,13 +90,13 @@ export async function atNearPlace<T> (
 }
 
 /** Makes the directories that are missing on the way to a place, and hands it to `use`. Where the file system has no room, none stays. */
-export async function belowNearPlace<T> (near: NearPlace, signal: AbortSignal, use: (place: Place) => Promise<T>): Promise<T> {
+export async function belowNearPlace<T> (near: NearPlace, call: Pick<PathContext, 'signal'>, use: (place: Place) => Promise<T>): Promise<T> {
   const { root, missing, relative, stats } = near
   let last = near.directory
   let made: string[] = []
   try {
     for (const name of missing.slice(0, -1)) {
-      signal.throwIfAborted()
+      call.signal.throwIfAborted()
       const parent = last
       const isNew = await makeDirectory(parent, name)
       last = openDirectory(parent, name)

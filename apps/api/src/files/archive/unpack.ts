@@ -77,7 +77,7 @@ async function makeDirectory (space: FileSpace, names: readonly string[]): Promi
     const allowance = await space.allow({ coming: 0, entries: near.missing.length, replaced: 0 })
     let stays = false
     try {
-      await belowNearPlace(near, space.signal, async ({ directory, name }) => {
+      await belowNearPlace(near, space, async ({ directory, name }) => {
         await mkdir(entryPath(directory, name)).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'EEXIST') throw error
         })
