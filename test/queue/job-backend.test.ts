@@ -104,7 +104,7 @@ t.test('a single job wakes one worker once, however many wait', async t => {
 
 t.test('a job that Redis refuses doesn\'t affect the other jobs', async t => {
   const { redis, queues } = await open(t)
-  const [step, later, plain] = [{ ...job(), parent: { queue: 'q', id: newJobId() } }, { ...job(), delayMs: 60_000 }, job()]
+  const [step, later, plain] = [{ ...job(), parent: { queue: 'q', id: newJobId(), field: 'step' } }, { ...job(), delayMs: 60_000 }, job()]
   const errors = await queues.add('q', [step, later, plain])
   t.same([...errors.keys()], [step.id])
   t.match(errors.get(step.id), { message: /^Missing key for parent job/ })

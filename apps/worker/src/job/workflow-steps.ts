@@ -52,14 +52,15 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | 
       const key = { name: keyName, role: 'admin', permissions: job.data.access?.permissions ?? everyPermission }
       const admitted = nested(call) ?? await admitCall({ ...call, asks: { key, tenant, session, conversation } }, step.arguments, deps)
       if (admitted.kind === 'refused') return admitted.error
-      const id = await deps.jobs.assign(parent, step.name)
-      try {
-        const made = stepJob(id, { ...step, arguments: admitted.arguments }, admitted.registered, job, deps)
+      const { hold, registered } = admitted
+      const make = async (id: string): Promise<NewJob> => {
+        const made = stepJob(id, { ...step, arguments: admitted.arguments }, registered, job, deps)
         const { origin } = job.data
         if (origin !== undefined) made.data.origin = { request: origin.request, ...trace }
-        const { hold, registered } = admitted
-        await deps.jobs.add(parent, step.queue, hold === undefined ? made : await stepToHold(made, hold, registered, job))
-        return id
+        return hold === undefined ? made : await stepToHold(made, hold, registered, job)
+      }
+      try {
+        return await deps.jobs.add(parent, { step: step.name, queue: step.queue }, make)
       } catch (error) {
         if (error instanceof QueueLimitError || error instanceof QueueFullError) return { code: 'QUEUE_FULL', message: error.message }
         throw error

@@ -14,6 +14,8 @@ export interface AddedJob {
   isHeld: boolean
   /** For so many seconds no other job with this id is made, even when this one is gone; 0: no such bound. */
   idempotencySec: number
+  /** It is a step: the key of its workflow's record, and the field there that gets the id. */
+  step?: { key: string, field: string }
   /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. */
   plain?: PlainJob
   /** As BullMQ makes it. */
@@ -37,6 +39,18 @@ interface GeneralJob {
 export interface AddCommand {
   name: string
   args: Array<string | Buffer>
+}
+
+/** Another run of the workflow has made the job of a step. */
+export class StepMadeError extends Error {
+  override readonly name = 'StepMadeError'
+  /** The id of the step's job. */
+  readonly id: string
+
+  constructor (id: string) {
+    super(`The step has the job ${id}`)
+    this.id = id
+  }
 }
 
 /** A job that was to be made once was made, and is no longer there. */
@@ -69,7 +83,7 @@ export async function addJobs (
 ): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const runs: AddRun[] = []
-  for (const { id, entries: [entry = '', tenantEntry = ''], isHeld, idempotencySec, plain: made, general } of jobs) {
+  for (const { id, entries: [entry = '', tenantEntry = ''], isHeld, idempotencySec, step, plain: made, general } of jobs) {
     const once = idempotencySec === 0 ? '' : idempotencySec
     if (made !== undefined) {
       const { name, data, opts, timestamp, priority } = made
@@ -78,7 +92,13 @@ export async function addJobs (
     }
     const { name, args } = await commandOf(id, general())
     if (!isAdding(name)) throw new Error(`BullMQ adds a job with '${name}'`)
-    const call = { id, ...jobScripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter'), held], [entry, once, tenantEntry, isHeld ? 1 : '']) }
+    const call = {
+      id,
+      ...jobScripts[name].call(
+        args, [created, keyOf(id), meta, keyOf('limiter'), held, step?.key ?? keyOf('limiter')],
+        [id, entry, once, tenantEntry, isHeld ? 1 : '', step?.field ?? '']
+      )
+    }
     runs.push({ script: jobScripts[name].script, calls: [call] })
   }
   // Those of others would wait for a long one.
@@ -94,6 +114,7 @@ export async function addJobs (
     for (const [place, reply] of answers[at]?.entries() ?? []) {
       const { id } = required(calls[place], 'the call of a reply')
       if (reply instanceof Error) refused.set(id, reply)
+      else if (typeof reply === 'string' && reply !== id) refused.set(id, new StepMadeError(reply))
       else if (reply === 0) refused.set(id, new JobGoneError(`Job ${id} was made before, and is no longer kept`))
       else if (typeof reply === 'number' && reply < 0) refused.set(id, errorOf(reply, id))
     }

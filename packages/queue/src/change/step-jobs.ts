@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CallError, OutputRecord } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import { type Redis, jobKey, jobPartKey, placeOfKey, rerunsField, serverTime, required } from '@toolyard/store'
+import { type Redis, jobKey, jobPartKey, placeOfKey, rerunsField, serverTime } from '@toolyard/store'
 import type { JobCanceller } from './job-canceller.ts'
+import { StepMadeError } from '../backend/add-jobs.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { approvalField } from '../record/approval.ts'
 import { personWaitsOf, type PersonWait } from '../record/person-waits.ts'
@@ -13,8 +14,8 @@ import { decodeFailure } from '../record/settlement.ts'
 
 /*
  * The jobs that one job makes as its steps: BullMQ's children of a parent. The script that settles a step stores its
- * outcome with the parent. The parent's record has the plan and the id of each step before a job is added, so a parent
- * that is run again makes nothing twice. Names in the record have the number of the attempt and of the operator's run:
+ * outcome with the parent. The parent's record has the plan before a job is added, and gets the id of each step with its
+ * job, so a parent that is run again makes nothing twice. Names in the record have the number of the attempt and of the operator's run:
  * each of these begins anew. See docs/decisions/0045-workflow-steps.md.
  */
 
@@ -76,23 +77,20 @@ export class StepJobs {
     return new Map(steps.flatMap((step, index) => typeof ids[index] === 'string' ? [[step, ids[index]]] : []))
   }
 
-  /** Gives a step its job id, once. */
-  async assign (parent: ParentJob, step: string): Promise<string> {
-    const key = jobKey(parent.queue, parent.id)
-    const field = fieldOf(await this.#attemptOf(parent), step)
-    await this.#parts.redis.hsetnx(key, field, this.#parts.queues.newId())
-    return required(await this.#parts.redis.hget(key, field), 'the job id of a step')
-  }
-
   /**
-   * Adds the job of a step; one that exists is left as it is.
+   * Adds the job of a step, unless there is one.
    *
+   * @returns the id of the step's job
    * @throws QueueLimitError; QueueFullError; Error when Redis refuses it.
    */
-  async add (parent: ParentJob, queue: string, job: NewJob): Promise<void> {
-    const refused = await this.#parts.queues.add(queue, [{ ...job, parent: { queue: parent.queue, id: parent.id } }])
-    const error = refused.get(job.id)
+  async add (parent: ParentJob, { step, queue }: { step: string, queue: string }, make: (id: string) => Promise<NewJob>): Promise<string> {
+    const field = fieldOf(await this.#attemptOf(parent), step)
+    const id = await this.#parts.redis.hget(jobKey(parent.queue, parent.id), field) ?? this.#parts.queues.newId()
+    const refused = await this.#parts.queues.add(queue, [{ ...await make(id), parent: { queue: parent.queue, id: parent.id, field } }])
+    const error = refused.get(id)
+    if (error instanceof StepMadeError) return error.id
     if (error !== undefined) throw error
+    return id
   }
 
   async states ({ queue, id }: ParentJob): Promise<StepStates> {

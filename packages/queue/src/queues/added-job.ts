@@ -1,4 +1,4 @@
-import { qualifiedName } from '@toolyard/store'
+import { jobKey, qualifiedName } from '@toolyard/store'
 import type { JobsOptions } from 'bullmq'
 import type { AddedJob } from '../backend/add-jobs.ts'
 import type { JobQueue } from '../backend/backends.ts'
@@ -37,6 +37,7 @@ export function addedJob (queue: JobQueue, job: CompleteJob, priority: number, n
     isHeld: hold !== undefined,
     chars: text.length,
     entries: indexEntries(job),
+    ...(parent === undefined ? {} : { step: { key: jobKey(parent.queue, parent.id), field: parent.field } }),
     ...(isPlain ? { plain: { name: type, data: text, opts: JSON.stringify(options), timestamp: now, priority } } : {}),
     general: () => {
       const made = new bullmq.Job(queue, type, data, options, id)

@@ -12,8 +12,8 @@ export interface NewJob {
   maxAttempts?: number
   /** Milliseconds until the job is due; 0 when absent. */
   delayMs?: number
-  /** The job that this one is a step of. */
-  parent?: { queue: string, id: string }
+  /** The job that this one is a step of, and the field of its record that gets the id. */
+  parent?: { queue: string, id: string, field: string }
 }
 
 /** A job with its defaults filled in. */

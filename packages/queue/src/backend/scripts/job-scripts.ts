@@ -46,16 +46,23 @@ export const unbegunField = 'unbegun'
 
 /**
  * KEYS: index, job, meta, one that is never there: while the slot of a queue is moved, a Redis Cluster puts off what
- * names one, instead of running half of it; and the index of held jobs. ARGV: entry in the index; for how many seconds the
- * job may be made once, or nothing; a tenant's entry in the index, or nothing; 1 for a job that is held. Answers 0 for a job
- * that was made before, and is gone.
+ * names one, instead of running half of it; the index of held jobs; and the record of the workflow that a step is of. ARGV:
+ * id; entry in the index; for how many seconds the job may be made once, or nothing; a tenant's entry in the index, or nothing;
+ * 1 for a job that is held; the field of a step's id in its workflow's record, or nothing. Answers 0 for a job that was made
+ * before, and is gone; and the id of the step's job, where another one was made.
+ *
+ * A step gets its id with its job: a failover that lost the id alone would let it run again.
  */
 const add: OwnPart = {
-  keys: 5,
-  args: 4,
+  keys: 6,
+  args: 6,
   // Before the job: one that is in no list would never be found.
   each: `
-local entry, once, tenantEntry, isHeld = unpack(args, 1, 4)
+local id, entry, once, tenantEntry, isHeld, step = unpack(args, 1, 6)
+if step ~= '' and redis.call('EXISTS', keys[6]) == 1 and redis.call('HSETNX', keys[6], step, id) == 0 then
+  local other = redis.call('HGET', keys[6], step)
+  if other ~= id then return other end
+end
 local isKnown = redis.call('EXISTS', keys[2]) == 1
 if once ~= '' and not isKnown and redis.call('EXISTS', keys[2] .. '${madePart}') == 1 then return 0 end
 for _, index in ipairs({keys[1], isHeld == '1' and not isKnown and keys[5] or nil}) do
