@@ -1,5 +1,5 @@
 import { Approvals, countQueues, FinishedJobs, heldJob, JobCanceller, JobQueues, JobReader, OutputStore, QueueDirectory, type TakenJob, type HandlerResult } from '@toolyard/queue'
-import { jobKey, newJobId, queueKey, type Redis } from '@toolyard/store'
+import { cancelChannel, jobKey, newJobId, queueKey, type Redis } from '@toolyard/store'
 import type { Command } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -155,4 +155,22 @@ t.test('a repeated submission of a job that was approved since does not put it b
   await add('repeated', 'acme', id, true)
   t.equal(await redis.zcard(queueKey('repeated', 'held')), 0)
   t.equal(runs.get(id), 1)
+})
+
+t.test('a call that is denied while somebody cancels it is cancelled, as that one is told', async t => {
+  const [denier, connection] = await Promise.all([connectTo(t, server), connectTo(t, server)])
+  const own = new JobQueues(connection, new QueueDirectory(connection, 100), retention)
+  t.teardown(() => own.close())
+  const id = await add('twice')
+  const denial = standStill(denier, text => text.includes(cancelChannel))
+  const denying = decide('twice', id, 'deny', processOn(denier).approvals)
+  await denial.stopped
+  const cancel = standStill(connection, text => text.includes(queueKey('twice', 'failed')))
+  const cancelling = new JobCanceller(connection, own).cancel('twice', id)
+  await cancel.stopped
+  denial.letGo()
+  t.equal(await denying, 'denied')
+  cancel.letGo()
+  t.equal(await cancelling, 'cancelled')
+  t.match(await redis.hget(jobKey('twice', id), 'failedReason'), /JOB_CANCELLED/)
 })

@@ -29,6 +29,8 @@ const takeScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
 if ARGV[5] ~= '1' and cjson.decode(redis.call('HGET', KEYS[1], '${approvalField}') or '{}').state ~= 'denied' then return 'finished' end
+-- Somebody was told that it is cancelled, and ends it so.
+if ARGV[5] ~= '1' and redis.call('HEXISTS', KEYS[1], 'cancelled') == 1 then return 'finished' end
 ${goOnWhenFull('KEYS[1]')}
 if ARGV[5] == '1' then redis.call('HSET', KEYS[1], 'cancelled', '1') end
 redis.call('HDEL', KEYS[1], 'stc', 'defa')
