@@ -2,7 +2,7 @@ import type { LogLevel } from '@toolyard/contract'
 import { asError, limits } from '@toolyard/contract/terms'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Redis, jobLogKey, serverTime, asRedisError, RedisFullError } from '@toolyard/store'
+import { type Redis, jobLogKey, mayRedisTakeItLater, serverTime } from '@toolyard/store'
 import { publishJobChange } from './job-change.ts'
 import { outputSec, type Retention } from '../retention.ts'
 
@@ -23,7 +23,7 @@ export interface JobLogTarget {
   onError: (error: Error) => void
 }
 
-/** While Redis is full, lines are tried to be written this often and this long, in milliseconds; those that come meanwhile wait. */
+/** While Redis takes none, lines are tried to be written this often, and after the end of the run this long, in milliseconds. */
 const againMs = 200
 const patienceMs = 3_000
 
@@ -50,7 +50,7 @@ return 1
 
 /**
  * Writes one job's log while the job runs: the first line at once, those that follow together, at most every 50 ms and
- * in order. While Redis is away the newest lines wait, as many as a log keeps.
+ * in order. While Redis is away or full the newest lines wait, as many as a log keeps.
  */
 export class JobLogWriter {
   readonly #target: JobLogTarget
@@ -60,6 +60,8 @@ export class JobLogWriter {
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> | undefined
   #flushedAt = -intervalMs
+  /** When the run ended, by `performance.now()`. */
+  #closedAt: number | undefined
 
   constructor (target: JobLogTarget) {
     this.#target = target
@@ -71,9 +73,10 @@ export class JobLogWriter {
     this.#schedule()
   }
 
-  /** Resolves when all lines are written, or were given up. */
+  /** Resolves when all lines are written, or were given up: while Redis takes none, they are the last ones. */
   async close (): Promise<void> {
     clearTimeout(this.#timer)
+    this.#closedAt ??= performance.now()
     while (this.#lines.length > 0 || this.#flushing !== undefined) await this.#flush()
   }
 
@@ -101,13 +104,16 @@ export class JobLogWriter {
     this.#name ??= randomBytes(6).toString('base64url')
     this.#batches += 1
     const batch = `${this.#name}.${this.#batches}`
-    for (let waited = 0; ; waited += againMs) {
+    for (;;) {
       try {
         await redis.eval(appendScript, 1, jobLogKey(queue, jobId), batch, limits.logLines, outputSec(retention), ...lines.flat())
         await publishJobChange(redis, jobId, 'log')
         return
       } catch (error) {
-        if (!(asRedisError(error) instanceof RedisFullError) || waited >= patienceMs) {
+        const isOver = performance.now() - (this.#closedAt ?? Infinity) >= patienceMs
+        if (!mayRedisTakeItLater(error) || isOver) {
+          // What comes behind a gap would look whole.
+          if (isOver) this.#lines = []
           onError(asError(error))
           return
         }
