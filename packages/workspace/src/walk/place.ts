@@ -23,7 +23,7 @@ export interface Place {
 /** UTF-16 units of a path; the kernel takes 4,096 bytes of one, and links of the workspace can make it shorter. */
 const maxChars = 65_536
 
-/** What a walk needs of its call. A signal may be made when it is asked for, which costs more than a short walk: long ones alone look at it. */
+/** What a walk needs of its call. To ask for the signal may make it, which costs more than a short walk: long ones alone look at it. */
 export interface PathContext {
   workspace: WorkspaceSetting
   /** Aborted when the caller no longer waits. */
