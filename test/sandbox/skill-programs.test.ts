@@ -15,6 +15,23 @@ const files: Record<string, string> = {
   'layer.json': JSON.stringify({ tools: [{ skill: 'letters', permissions: ['write_files'], overlay: true }] })
 }
 
+const signal = new AbortController().signal
+
+void t.test('the text of a skill that uses LibreOffice tells how it is started in a box, where HOME is empty', { skip }, async t => {
+  const tools = await boxedTools(t)
+  for (const [name, text] of [['sheets', 'Use soffice.'], ['letters', 'Write.']] as const) {
+    mkdirSync(join(tools.base, 'skills', name), { recursive: true })
+    writeFileSync(join(tools.base, 'skills', name, 'SKILL.md'), `---\nname: ${name}\ndescription: x\n---\n${text}\n`)
+    writeFileSync(join(tools.base, 'skills', name, 'more.md'), '')
+  }
+  const registry = await loadRegistry({ manifests: [join(tools.base, 'skills')], skills: { allowScripts: true, path: '' } })
+  const tool = registry.get('activate_skill')?.tool
+  if (tool === undefined) throw new Error(JSON.stringify(registry.findings))
+  const textOf = async (name: string): Promise<string> => JSON.stringify(await tools.executors.run(tool, { name }, { jobId: 'job', timeoutMs: 60_000, signal, log: () => {} }))
+  t.match(await textOf('sheets'), /Use soffice\..*start it with --headless --terminate_after_init before, in the same run/)
+  t.notMatch(await textOf('letters'), /LibreOffice/)
+})
+
 void t.test('programs of a skill see it read-only at one place, and of two tenants each sees its own session', { skip }, async t => {
   const tools = await boxedTools(t)
   for (const [path, text] of Object.entries(files)) {

@@ -47,13 +47,19 @@ async function readFileOf (directory: string, written: string, name: string): Pr
   }
 }
 
+/** LibreOffice restarts then, and the helper that published skills bring takes that for the end. */
+const officeStart = 'Each run has an empty HOME. LibreOffice makes its settings at its first start there, and may do nothing else: ' +
+  'start it with --headless --terminate_after_init before, in the same run.'
+
 class TooLarge extends Error {}
 
 async function activation (
   run: SkillFilesRun, { name, text, directory }: { name: string, text: string, directory: string }, isBoxed: boolean
 ): Promise<string> {
   const place = isBoxed ? skillPlace(name) : await skillPath(directory, '') ?? directory
-  return [text.trim(), '', '---', await listing(directory), howToRun(run, { name, place })].join('\n')
+  const files = await listing(directory)
+  const usesOffice = isBoxed && run.runs === true && /\b(?:soffice|libreoffice)\b/i.test(`${text}\n${files}`)
+  return [text.trim(), '', '---', files, howToRun(run, { name, place }), ...usesOffice ? [officeStart] : []].join('\n')
 }
 
 async function listing (directory: string): Promise<string> {
