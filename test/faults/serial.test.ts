@@ -1,3 +1,4 @@
+import type { JobResponse } from '@toolyard/contract'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { JobQueues, QueueDirectory } from '@toolyard/queue'
@@ -27,11 +28,12 @@ const manifest = {
   metadata: { name: 'test', description: 'A bundle of a test' },
   tools: [{ name: 'record', description: 'Records its runs', module: 'recorder', inputs: { n: { type: 'integer', required: true }, ms: { type: 'integer', default: 50 } }, runtime: { concurrency: 'serial' } }]
 }
+const bundle = { files: { 'bundle/recorder.py': python, 'bundle/manifest.json': JSON.stringify(manifest) }, manifests: ['bundle/manifest.json'] }
 const options = { skip: hasPython() ? false : 'python3 is not installed', timeout: 120_000 }
 
 /** A service whose first worker serves the queue `one`, the second one `two`. */
 async function start (test: Cleanup): Promise<Service> {
-  const service = await createService(test, { files: { 'bundle/recorder.py': python, 'bundle/manifest.json': JSON.stringify(manifest) }, manifests: ['bundle/manifest.json'], workers: 0 })
+  const service = await createService(test, { ...bundle, workers: 0 })
   for (const queue of ['one', 'two']) service.workers.push(await service.startWorker({ WORKER_QUEUES: queue }))
   return service
 }
@@ -133,4 +135,35 @@ t.test('P22 a call that is cancelled while it waits for its turn blocks no other
   await cancel(service.client, gone)
   await succeed(service, [next], 5_000)
   t.same(trace(service), turns(0, 2))
+})
+
+t.test('P22, X17 a serial tool runs one call at a time over all workers and queues, in the order of arrival', options, async t => {
+  const service = await createService(t, { ...bundle, workers: 2 })
+  const first = await service.client.batch(Array.from({ length: 10 }, (_, n) => ({ call_id: `${n}`, name: 'record', arguments: { n } })), { mode: 'async' })
+  const second = await service.client.batch(Array.from({ length: 6 }, (_, n) => ({ call_id: `${n}`, name: 'record', arguments: { n: n + 10 } })), { wait_ms: 30_000 })
+  t.same(second.results.map(result => result.output), [10, 11, 12, 13, 14, 15])
+  for (const { job_id: id } of first.results) t.equal((await service.client.request<JobResponse>(`/v1/jobs/${id}`)).body.job.status, 'succeeded')
+  t.same(trace(service), turns(...Array.from({ length: 16 }, (_, n) => n)))
+})
+
+t.test('P22 waiting calls of a serial tool take no slot of a worker', options, async t => {
+  const service = await createService(t, { ...bundle, env: { WORKER_CONCURRENCY: '2' } })
+  await service.client.batch(Array.from({ length: 6 }, (_, n) => ({ call_id: `${n}`, name: 'record', arguments: { n, ms: 1_500 } })), { mode: 'async' })
+  await waitFor('the first call runs', () => trace(service).length > 0)
+  t.equal((await service.client.call('data_file_read', { path: 'README.md' }, { wait_ms: 2_000 })).ok, true)
+})
+
+t.test('P22 the death of a worker frees a serial tool', options, async t => {
+  const service = await createService(t, bundle)
+  const { results: [lost, next] } = await service.client.batch([
+    { call_id: 'lost', name: 'record', arguments: { n: 1, ms: 30_000 } }, { call_id: 'next', name: 'record', arguments: { n: 2 } }
+  ], { mode: 'async' })
+  await waitFor('the first call runs', () => trace(service).length > 0)
+  await service.workers[0]?.stop('SIGKILL')
+  await service.startWorker()
+  const statusOf = async (id: string | undefined): Promise<string> => (await service.client.request<JobResponse>(`/v1/jobs/${id}`)).body.job.status
+  await waitFor('the next call has run', async () => await statusOf(next?.job_id) === 'succeeded')
+  // The tool may be free a moment before the lost call is looked for.
+  await waitFor('the lost call has failed', async () => await statusOf(lost?.job_id) === 'failed')
+  t.equal(await statusOf(next?.job_id), 'succeeded')
 })

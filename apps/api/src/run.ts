@@ -1,6 +1,6 @@
 import {
-  createLogger, listenFailure, loadEnvFile, onHangup, openLogOutput, readReadiness, readSettings, serveStatus, settingWarnings,
-  stopOnSignal, tellParent
+  createLogger, listenFailure, loadEnvFile, onAbort, onHangup, openLogOutput, readReadiness, readSettings, serveStatus,
+  settingWarnings, stopOnSignal, tellParent
 } from '@toolyard/runtime'
 import { mkdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -44,7 +44,7 @@ export async function runApi (): Promise<void> {
 
   stopOnSignal([
     async hurry => {
-      hurry.addEventListener('abort', () => { end.abort() })
+      onAbort(hurry, () => { end.abort() })
       // Whoever spreads requests over processes looks at /ready now and then, and sends some until it has seen it.
       drain.abort()
       await delay(settings.SHUTDOWN_DELAY_SEC * 1_000, undefined, { signal: hurry }).catch(() => {})

@@ -1,3 +1,4 @@
+import { onAbort } from '@toolyard/runtime'
 import type { FastifyReply } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { principalOf, type Principal } from '../access/principal.ts'
@@ -17,7 +18,7 @@ export class ChangeStreams {
 
   constructor (streams: EventStreams, stopping: AbortSignal) {
     this.#streams = streams
-    stopping.addEventListener('abort', () => { this.#end(() => true) })
+    onAbort(stopping, () => { this.#end(() => true) })
   }
 
   /**

@@ -1,3 +1,4 @@
+import { onAbort } from '@toolyard/runtime'
 import { asError, storedJson } from '@toolyard/contract'
 import {
   createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError,
@@ -97,7 +98,7 @@ export class Protocol {
     const server = this.#server(request, 'legacy')
     const transport = new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse: !asStream })
     await server.connect(transport)
-    request.signal.addEventListener('abort', () => { void server.close() }, { once: true })
+    onAbort(request.signal, () => { void server.close() })
     return await transport.handleRequest(request, { parsedBody: message })
   }
 

@@ -233,8 +233,7 @@ function untilStop (gone: AbortSignal, stopping: AbortSignal, { raw }: FastifyRe
 }
 
 async function aborted (signal: AbortSignal): Promise<undefined> {
-  if (signal.aborted) return
-  await new Promise(resolve => { signal.addEventListener('abort', resolve, { once: true }) })
+  await new Promise(resolve => { onAbort(signal, resolve) })
 }
 
 function notAllowed (reply: FastifyReply, allow: string, message: string): RpcHttpError {

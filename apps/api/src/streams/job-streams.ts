@@ -1,3 +1,4 @@
+import { onAbort } from '@toolyard/runtime'
 import { HttpError } from '@toolyard/contract'
 import type { JobWatch, ReadJob } from '@toolyard/queue'
 import type { FastifyReply } from 'fastify'
@@ -27,7 +28,7 @@ export class JobStreams {
 
   constructor (parts: JobStreamsParts) {
     this.#parts = parts
-    parts.stopping.addEventListener('abort', () => {
+    onAbort(parts.stopping, () => {
       for (const { feed } of this.#feeds.values()) feed.endAll(stoppingFrame)
     })
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { findRedisTarget, settingWarnings, sharedAbort, listenFailure, type ListenPlace, type Settings } from '@toolyard/runtime'
+import { findRedisTarget, listenFailure, onAbort, settingWarnings, sharedAbort, type ListenPlace, type Settings } from '@toolyard/runtime'
 import { ensureBubblewrap } from '@toolyard/runtime/install'
 import { claim } from './claim.ts'
 import { configure } from './configuration.ts'
@@ -53,7 +53,7 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   const { directory, env, entries = findEntries(), backoff = defaultBackoff } = options
   const end = sharedAbort()
   const ending = end.signal
-  signals.stop.addEventListener('abort', () => { end.abort() })
+  onAbort(signals.stop, () => { end.abort() })
   const { settings, newKey, foundManifest } = await configure(directory, env)
   for (const warning of settingWarnings(env, join(directory, '.env'))) complain(`warning: ${warning}`)
   try {

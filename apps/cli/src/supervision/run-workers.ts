@@ -1,5 +1,7 @@
 import { once } from 'node:events'
-import { createLogger, openLogOutput, serveStatus, settingWarnings, sharedAbort, tellParent, type Settings } from '@toolyard/runtime'
+import {
+  createLogger, onAbort, openLogOutput, serveStatus, settingWarnings, sharedAbort, tellParent, type Settings
+} from '@toolyard/runtime'
 import { extraGraceMs } from './child.ts'
 import { catchStopSignals } from './stop-signals.ts'
 import { defaultBackoff, type Backoff } from './supervisor.ts'
@@ -28,7 +30,7 @@ export async function runWorkers ({ directory, env, settings, entry, backoff = d
   const signals = catchStopSignals(['SIGINT', 'SIGTERM'])
   const end = sharedAbort()
   const giveUp = (): void => { end.abort() }
-  signals.stop.addEventListener('abort', giveUp)
+  onAbort(signals.stop, giveUp)
   if (process.connected === false) giveUp()
   process.once('disconnect', giveUp)
   const workers = startWorkers({

@@ -4,7 +4,7 @@ import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/ru
 import { createCapture, shortageError, shortageOf } from '@toolyard/sandbox'
 import { fetch, type RequestInit } from 'undici'
 import type { HttpPolicy } from '../http/run-http.ts'
-import { ServerFault, UnsentFault, type MessageReader } from './message-reader.ts'
+import { ServerFault, UnsentFault, tooLong, type MessageReader } from './message-reader.ts'
 
 export interface GuardedFetch {
   fetch: (url: string | URL, init?: globalThis.RequestInit) => Promise<Response>
@@ -173,10 +173,6 @@ async function * readEvents (
     }
     open.add(buffer.subarray(start))
   }
-}
-
-function tooLong (maxBytes: number): ServerFault {
-  return new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
 }
 
 function streamOf (body: AsyncGenerator<Uint8Array>, onFault: Faults['onFault']): ReadableStream<Uint8Array> {

@@ -22,6 +22,10 @@ export class ServerFault extends Error {
   }
 }
 
+export function tooLong (maxBytes: number): ServerFault {
+  return new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
+}
+
 /** A server that could not be connected to: the request has not reached it. */
 export class UnsentFault extends ServerFault {
   readonly unsent = true

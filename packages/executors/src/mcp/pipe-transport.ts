@@ -3,7 +3,7 @@ import type { Buffer } from 'node:buffer'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { createCapture } from '@toolyard/sandbox'
-import { ServerFault, type MessageReader } from './message-reader.ts'
+import { ServerFault, tooLong, type MessageReader } from './message-reader.ts'
 import { messageText } from './message-text.ts'
 import type { ServerProcess } from './server-process.ts'
 
@@ -94,8 +94,4 @@ async function * linesOf (stream: AsyncIterable<Buffer>, maxBytes: number): Asyn
     }
     add(chunk.subarray(start))
   }
-}
-
-function tooLong (maxBytes: number): ServerFault {
-  return new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
 }

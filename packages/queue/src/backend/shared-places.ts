@@ -1,3 +1,5 @@
+import { onAbort } from '@toolyard/runtime'
+
 /*
  * The places of a worker process, which all of its queues share. A place is free, or a queue has it for one job. A queue
  * that wants one more stands in line, once. What must always hold: nobody stands in line while a place is free.
@@ -32,13 +34,12 @@ export class SharedPlaces {
       return true
     }
     return await new Promise(resolve => {
-      const end = (): void => {
+      const off = onAbort(signal, () => {
         this.#line.delete(queue)
         resolve(false)
-      }
-      signal.addEventListener('abort', end, { once: true })
+      })
       this.#line.set(queue, () => {
-        signal.removeEventListener('abort', end)
+        off()
         resolve(true)
       })
     })

@@ -1,5 +1,5 @@
 import type { Settlement } from '@toolyard/contract'
-import { mapInTurns, within } from '@toolyard/runtime'
+import { mapInTurns, onAbort, within } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
 import { type Redis, jobKey, replyChannel, pipelined, fromRedis, listen } from '@toolyard/store'
 import { askedField, decodeQuestion, questionField } from '../record/question.ts'
@@ -176,11 +176,11 @@ async function completed (batch: Batch, waitMs: number, signal: AbortSignal): Pr
   await new Promise<void>(resolve => {
     const end = (): void => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', end)
+      off()
       resolve()
     }
     const timer = setTimeout(end, waitMs)
-    signal.addEventListener('abort', end)
+    const off = onAbort(signal, end)
     batch.done = end
   })
 }

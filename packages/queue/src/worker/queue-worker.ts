@@ -1,3 +1,4 @@
+import { onAbort } from '@toolyard/runtime'
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
@@ -96,11 +97,10 @@ export class QueueWorker {
   async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
     const end = (): void => { for (const { abort } of this.#running.values()) abort.abort(stopped) }
     const timer = setTimeout(end, graceMs)
-    hurry?.addEventListener('abort', end)
-    if (hurry?.aborted === true) end()
+    const off = onAbort([hurry], end)
     await this.#worker.close()
     clearTimeout(timer)
-    hurry?.removeEventListener('abort', end)
+    off()
   }
 
   async #process (job: Job<JobData, OutputRecord>, token = ''): Promise<OutputRecord> {

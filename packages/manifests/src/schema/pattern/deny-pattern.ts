@@ -1,6 +1,4 @@
-import { createRequire } from 'node:module'
-import type * as re2js from 're2js'
-import { PatternRefused } from './pattern.ts'
+import { linearEngine, PatternRefused } from './pattern.ts'
 
 /** Says of a text whether a pattern forbids it: `unsure` where the engine here could judge it otherwise than the author's. */
 export type DenyTest = (text: string) => 'denied' | 'allowed' | 'unsure'
@@ -11,10 +9,6 @@ const knownEscape = /\\(?:[dDwWsSbBAzpPntrfvxa]|[^\w<>])/y
 /** What looks at more than ASCII in the author's engine, and at ASCII alone here. */
 const asciiOnly = /\\[dDwWsSbB]|\[\[:|\(\?[a-z]*i/
 const plainText = /^[\t\n\r\x20-\x7e]*$/
-
-const load = createRequire(import.meta.url)
-// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The package's own types.
-const engine = (): typeof re2js => load('re2js') as typeof re2js
 
 /**
  * Compiles a pattern that values must not match. It was written for the engine of Rust, whose syntax is that of RE2 with
@@ -36,7 +30,7 @@ export function denyTest (source: string): DenyTest {
 
 function compiled (source: string): { test (text: string): boolean } {
   try {
-    const pattern = engine().RE2JS.compile(source)
+    const pattern = linearEngine().RE2JS.compile(source)
     if (pattern.programSize() <= most.instructions) return pattern
   } catch {
     throw new PatternRefused('is not a regular expression that is read here')

@@ -22,7 +22,7 @@ export class PatternRefused extends Error {
 /** Loaded with the first pattern that needs it: it is a quarter of a megabyte of code, and few tools have such patterns. */
 const load = createRequire(import.meta.url)
 // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The package's own types.
-const linearEngine = (): typeof re2js => load('re2js') as typeof re2js
+export const linearEngine = (): typeof re2js => load('re2js') as typeof re2js
 
 /** Counts that are nested multiply: engines write them out. */
 const maxRepeats = 10_000
