@@ -103,6 +103,7 @@ function take ({ id, method, params = {} }: Message): void {
     case 'tools/call':
       if (mode === 'changes') send({ method: 'notifications/tools/list_changed' })
       if (mode === 'floods') return flood()
+      if (mode === 'blanks') return blanks()
       if (mode === 'shouts') return shout()
       if (mode === 'stops' && params.name === 'echo') return process.kill(process.pid, 'SIGSTOP') as unknown as undefined
       void call(id, params)
@@ -121,6 +122,11 @@ function shout (): void {
 }
 
 /** Messages without end. */
+/** Lines with nothing in them, without end. */
+function blanks (): void {
+  process.stdout.write('\n'.repeat(10_000), blanks)
+}
+
 function flood (): void {
   const chunk = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`.repeat(500)
   const more = (): void => { while (process.stdout.write(chunk)); process.stdout.once('drain', more) }

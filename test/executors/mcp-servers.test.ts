@@ -144,7 +144,9 @@ t.test('a server that no longer answers is ended after one of its calls was give
 })
 
 t.test('a server that floods, or sends an endless message, is ended, and its calls fail', async t => {
-  t.match(await open(t, ['floods']).call('echo'), { ok: false, error: { code: 'TOOL_FAILED', message: /more than 200 messages a second/ } })
+  for (const mode of ['floods', 'blanks']) {
+    t.match(await open(t, [mode]).call('echo'), { ok: false, error: { code: 'TOOL_FAILED', message: /more than 200 messages a second/ } }, mode)
+  }
   t.match(await open(t, ['shouts'], { maxOutputBytes: 65_536 }).call('echo'), { ok: false, error: { code: 'TOOL_FAILED', message: /a message of more than 262144 bytes/ } })
 })
 

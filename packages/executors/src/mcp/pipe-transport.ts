@@ -90,7 +90,7 @@ async function * linesOf (stream: AsyncIterable<Buffer>, maxBytes: number): Asyn
       open = createCapture(maxBytes)
       start = at + 1
       if (++count % perTurn === 0) await turn()
-      if (line.length > 1) yield line
+      yield line
     }
     add(chunk.subarray(start))
   }
