@@ -1,0 +1,112 @@
+import { protocol, storedJson } from '@toolyard/contract/terms'
+import { createAnswerSchemas } from '@toolyard/manifests'
+import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
+import { CallCounter, keyPart, SessionLeases, StoredKeys, ToolInventories, WorkerHeartbeat, type Redis } from '@toolyard/store'
+import { callbacksOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tracesOf, type Logger, type Settings } from '@toolyard/runtime'
+import { openTracer, type Tracer } from '@toolyard/runtime/traces'
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { createHandler } from './job/handler.ts'
+import { createSecretMask } from './job/secret-mask.ts'
+import { SessionWorkspaces } from './job/session-workspaces.ts'
+import { Shortages } from './job/shortages.ts'
+import { ToolVersions } from './job/tool-versions.ts'
+import { createStepsOf } from './job/workflow-steps.ts'
+import { machineLoad } from './machine-load.ts'
+import type { WorkerMetrics } from './metrics.ts'
+import type { WorkerTools } from './open-tools.ts'
+
+/** What takes jobs and runs them; nothing of it has begun. */
+export interface OpenPool {
+  pool: WorkerPool
+  heartbeat: WorkerHeartbeat
+  queues: JobQueues
+  counter: CallCounter
+  sessions: SessionWorkspaces
+  shortages: Shortages
+  tracer: Tracer | undefined
+}
+
+export interface PoolParts {
+  redis: Redis
+  subscriber: Redis
+  metrics: WorkerMetrics
+  logger: Logger
+}
+
+/** Makes the pool of a worker's places, and what its runs stand on. */
+export async function openPool (
+  settings: Settings, { tools, sandbox, executors, jobTypes, secrets }: WorkerTools, { redis, subscriber, metrics, logger }: PoolParts
+): Promise<OpenPool> {
+  const callbacks = callbacksOf(settings)
+  const retention = retentionOf(settings)
+  const permissions = permissionPolicyOf(settings)
+  const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, {
+    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimitsOf(settings).maxJobs
+  })
+  const stepsOf = createStepsOf({
+    registry: tools.current,
+    jobTypes,
+    permissions,
+    toolTimeoutSec: settings.TOOL_TIMEOUT_SEC,
+    policy: () => tools.current().policy,
+    jobs: new StepJobs({ redis, queues, outputs: new OutputStore(redis, retention), canceller: new JobCanceller(redis, queues) })
+  })
+  const inventories = new ToolInventories(redis)
+  const versions = new ToolVersions(tools, inventories)
+  const tracer = await openTracer(tracesOf(settings, 'worker'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
+  const id = randomUUID()
+  const counter = new CallCounter(redis, error => { logger.warn({ err: error }, 'Redis: statistics were not written') })
+  const sessions = new SessionWorkspaces({ leases: new SessionLeases(redis), places: sessionSettingsOf(settings), logger })
+  const storedKeys = new StoredKeys(redis)
+  const shortages = new Shortages({ tryStart: () => executors.tryStart(), logger })
+  const pool: WorkerPool = new WorkerPool({
+    name: id,
+    redis,
+    subscriber,
+    retention,
+    queues: settings.WORKER_QUEUES,
+    concurrency: settings.WORKER_CONCURRENCY,
+    totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY,
+    maxRunning: ownerLimitsOf(settings).maxRunning,
+    replicas: settings.REDIS_WAIT_REPLICAS,
+    mayTake: () => shortages.current === undefined && !heartbeat.isDrained,
+    handle: createHandler({
+      tools: versions,
+      jobTypes,
+      executors,
+      permissions,
+      sandbox,
+      sessions,
+      keyPartOf: async name => {
+        const key = await storedKeys.named(name)
+        return key === undefined ? '' : keyPart('redis', key)
+      },
+      answerSchemas: createAnswerSchemas(),
+      shortages,
+      stepsOf,
+      logger,
+      metrics: metrics.jobs,
+      counter,
+      mask: createSecretMask(secrets),
+      tracer
+    }),
+    approvalUrl: settings.APPROVAL_CALLBACK_URL,
+    // The HTTP client is loaded only where callbacks are sent.
+    callbacks: 'missing' in callbacks
+      ? undefined
+      : { attempts: callbacks.attempts, send: (await import('./callbacks/sender.ts')).createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
+    onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
+  })
+  metrics.places(() => pool.places)
+  const { level, missing } = sandbox.report
+  const { version } = storedJson<{ version: string }>(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+  const identity = { id, protocol, version, host: hostname(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
+  const heartbeat = new WorkerHeartbeat(redis, id, async () => {
+    await inventories.store(versions.inventory)
+    const { current: shortage } = shortages
+    return { ...identity, tools: versions.inventory.id, places: pool.places, load: machineLoad(), shortage, ran: counter.total }
+  }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
+  return { pool, heartbeat, queues, counter, sessions, shortages, tracer }
+}
