@@ -18,6 +18,8 @@ export interface Ask {
   callback: string | undefined
   /** Whether a cancel was answered with `cancelled`, or with `already finished`. */
   cancel: 'cancelled' | 'finished' | undefined
+  /** When a cancel was answered, in milliseconds since the soak began. */
+  cancelledAt?: number
   /** What was said about it, and taken, where it needs an approval. */
   decisions: Set<'approve' | 'deny'>
 }
@@ -28,6 +30,8 @@ export interface AskedWorkflow {
   tool: 'once' | 'again' | 'flaky'
   jobIds: Set<string>
   cancel: 'cancelled' | 'finished' | undefined
+  /** When a cancel was answered, in milliseconds since the soak began. */
+  cancelledAt?: number
 }
 
 /** All that was asked for, and the doubts that came up on the way. */

@@ -37,7 +37,7 @@ export async function checkOutcomes (world: World, ledger: Ledger, caller: Calle
   const runs = runsOf(world.service)
   const order = linesOf(world, 'runs')
   for (const ask of ledger.asks) checkAsk(ask, { ledger, jobs, runs: runs.get(ask.mark) ?? 0, order, intervals })
-  for (const asked of ledger.workflows) checkWorkflow(asked, ledger, jobs)
+  for (const asked of ledger.workflows) checkWorkflow(asked, ledger, jobs, intervals)
   checkSerial(world, ledger, intervals)
   await checkCallbacks(world, ledger, jobs, intervals)
 }
@@ -98,17 +98,29 @@ function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: {
   if (ask.decisions.has('deny') && (runs > 0 || ends.has('APPROVAL_EXPIRED'))) ledger.doubt(`${mark} was denied, ran ${runs} times and ended with ${[...ends].join()}`, mark)
   if (ends.has('ok') && runs === 0) ledger.doubt(`${mark} succeeded and has not run`, mark)
   if (tool === 'again' && job?.error?.code === 'WORKER_LOST' && !job.error.message.includes('given up')) ledger.doubt(`${mark} may run again, and ended with WORKER_LOST: ${job.error.message}`, mark)
-  if (ask.cancel === 'cancelled' && job !== undefined && job.status !== 'cancelled') ledger.doubt(`${mark} was cancelled, and is ${job.status}`, mark)
+  if (job !== undefined) checkCancel(`${mark} was cancelled`, ask, job, { ledger, intervals, mark })
   for (const earlier of ask.after) {
     if (runs > 0 && !order.slice(0, order.indexOf(mark)).includes(earlier)) ledger.doubt(`${mark} ran before ${earlier}, on which it depends`, mark, earlier)
   }
 }
 
-function checkWorkflow ({ run, jobIds, cancel }: AskedWorkflow, ledger: Ledger, jobs: Map<string, Job>): void {
+function checkWorkflow (asked: AskedWorkflow, ledger: Ledger, jobs: Map<string, Job>, intervals: readonly Interval[]): void {
+  const { run, jobIds } = asked
   const job = [...jobIds].map(id => jobs.get(id)).find(job => job !== undefined)
   if (job === undefined) return
   ledger.count(`workflow ${endOf(job)}`)
-  if (cancel === 'cancelled' && job.status !== 'cancelled') ledger.doubt(`the workflow ${run} was cancelled, and is ${job.status}`, run)
+  checkCancel(`the workflow ${run} was cancelled`, asked, job, { ledger, intervals, mark: run })
+}
+
+/** A failover undoes a cancel that the new master doesn't know of. */
+function checkCancel (
+  what: string, { cancel, cancelledAt = 0 }: Pick<Ask, 'cancel' | 'cancelledAt'>, { status }: Job,
+  { ledger, intervals, mark }: { ledger: Ledger, intervals: readonly Interval[], mark: string }
+): void {
+  if (cancel !== 'cancelled' || status === 'cancelled') return
+  const isUndone = intervals.some(({ what, from, to }) => what === 'failover' && cancelledAt < to && cancelledAt > from - undoneMs)
+  if (isUndone) ledger.count('cancels that a failover undid')
+  else ledger.doubt(`${what}, and is ${status}`, mark)
 }
 
 /** No two runs of the serial tool overlap, but for those whose worker stood still: nobody else can end these. */

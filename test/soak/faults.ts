@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '../support/condition.ts'
 import type { RedisProcess } from '../support/redis-process.ts'
-import { fill, withMember, type Fault, type FaultParts } from './fault.ts'
+import { fill, withMember, type Fault, type FaultParts, type Interval } from './fault.ts'
 import { cutNetwork, fillTemporary, holdNetwork, slowNetwork } from './single-faults.ts'
 import type { Member, World } from './world.ts'
 
@@ -98,14 +98,14 @@ async function stopRedis ({ world, random, intervals }: FaultParts): Promise<voi
   const server = await masterOf(world)
   const ms = random.int(100, 4_000)
   world.history.add(`stops Redis for ${ms} ms`)
-  const from = world.history.now()
+  const interval = begin({ world, intervals }, 'failover')
   server.signal('SIGSTOP')
   await delay(ms)
   server.signal('SIGCONT')
   // The Sentinels wait a second before they make the replica the master. What the old one takes until it hears of that is lost.
-  const what = ms < downAfterMs ? 'Redis away' : 'failover'
+  interval.what = ms < downAfterMs ? 'Redis away' : 'failover'
   await waitFor('the replica is in step again', async () => await isInStep(world), 120_000)
-  intervals.push({ what, from, to: world.history.now() })
+  interval.to = world.history.now()
 }
 
 /** Kills the master, waits until the replica has taken its place, and brings the old one back as a replica. */
@@ -113,7 +113,7 @@ async function failOver ({ world, intervals }: FaultParts): Promise<void> {
   const master = await masterOf(world)
   const other = otherOf(world, master)
   await waitFor('the replica is in step', async () => await isInStep(world), 60_000)
-  const from = world.history.now()
+  const interval = begin({ world, intervals }, 'failover')
   world.history.add('kills the master of Redis')
   await master.kill()
   await waitFor('the replica is the master', async () => /role:master/.test(await other.client.info('replication')), 60_000)
@@ -126,8 +126,15 @@ async function failOver ({ world, intervals }: FaultParts): Promise<void> {
   })
   // Until the old master is a replica, the new one takes no writes: it has too few.
   await waitFor('the old master is a replica', async () => await isInStep(world), 120_000)
-  intervals.push({ what: 'failover', from, to: world.history.now() })
+  interval.to = world.history.now()
   world.history.add('the old master is a replica')
+}
+
+/** From now on, until its end is set. */
+function begin ({ world, intervals }: Pick<FaultParts, 'world' | 'intervals'>, what: Interval['what']): Interval {
+  const interval = { what, from: world.history.now(), to: Infinity }
+  intervals.push(interval)
+  return interval
 }
 
 /** Leaves Redis no memory for a while. */
@@ -142,14 +149,20 @@ async function fillMemory ({ world, random }: FaultParts): Promise<void> {
 }
 
 /** Fills the disk that the append-only file of Redis is on. */
-async function fillDisk ({ world, random }: FaultParts): Promise<void> {
-  if (world.smallDisk === undefined || await masterOf(world) !== world.redis.master) return
+async function fillDisk ({ world, random, intervals }: FaultParts): Promise<void> {
+  const master = await masterOf(world)
+  if (world.smallDisk === undefined || master !== world.redis.master) return
   const file = join(world.smallDisk, 'filler')
   const ms = random.int(500, 4_000)
   world.history.add(`leaves the disk of Redis no room for ${ms} ms`)
+  const interval = begin({ world, intervals }, 'Redis away')
   fill(file)
   await delay(ms)
   rmSync(file)
+  await waitFor('the replica is in step again', async () => await isInStep(world), 120_000)
+  // On a busy machine a master that waits for its disk may count as down.
+  if (await masterOf(world) !== master) interval.what = 'failover'
+  interval.to = world.history.now()
 }
 
 /** Brings Redis and all members back to where they serve. */

@@ -23,5 +23,7 @@ export async function heldCall (actor: Actor): Promise<void> {
     if (answer.status === 200) ask.decisions.add(decision)
     else if (answer.status !== 409) ledger.doubt(`a decision was answered with ${answer.status}: ${answer.text.slice(0, 200)}`, ask.mark)
   }))
-  if ((await cancelling)?.status === 200) ask.cancel = 'cancelled'
+  if ((await cancelling)?.status !== 200) return
+  ask.cancel = 'cancelled'
+  ask.cancelledAt = ledger.history.now()
 }

@@ -122,6 +122,7 @@ async function cancel ({ ledger, random, caller }: Actor): Promise<void> {
   ledger.history.add(`the cancel is answered ${answer.status}: ${answer.text.slice(0, 200)}`, mark)
   if (answer.status === 200) {
     target.cancel = 'cancelled'
+    target.cancelledAt = ledger.history.now()
     if (answer.body.job.status !== 'cancelled') ledger.doubt(`a cancelled job is ${answer.body.job.status}`, mark)
   } else if (answer.status === 409) target.cancel ??= 'finished'
   else if (answer.status !== 404) ledger.doubt(`a cancel was answered with ${answer.status}: ${answer.text.slice(0, 200)}`, mark)
