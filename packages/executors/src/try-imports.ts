@@ -2,11 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ModuleTries, Tool } from '@toolyard/manifests'
-import { toolEnvironment } from './run/environment.ts'
 import { openSandbox } from './open-sandbox.ts'
 import type { Sandbox, SandboxOptions } from './run/sandbox.ts'
-import { createHosts } from './python/host/hosts.ts'
-import { tryModule } from './python/try/try-module.ts'
+import { createTryHosts, tryModule } from './python/try/try-module.ts'
 
 export interface TryOptions extends Pick<SandboxOptions, 'env' | 'hidden' | 'defaultPermissions'> {
   /** Whether somebody wants them in the open where there is no whole sandbox. */
@@ -40,13 +38,7 @@ export async function tryImports (tools: readonly Tool[], options: TryOptions): 
 async function tryAll (
   tools: readonly Tool[], { sandbox, workspaceDir, env }: { sandbox: Sandbox, workspaceDir: string, env: NodeJS.ProcessEnv }
 ): Promise<ModuleTries> {
-  const hosts = createHosts({
-    env: toolEnvironment([], env).variables,
-    workspaceDir,
-    onSurvivors: () => {},
-    onHostEnd: () => {},
-    groupMembers: []
-  })
+  const hosts = createTryHosts(env, workspaceDir)
   try {
     const tried = await tryModule(tools, { hosts, workspaceDir, boxOf: tool => sandbox.tryBoxOf(tool), hasNetwork: tool => sandbox.permissionsOf(tool).includes('network'), signatures: true })
     return {

@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import { toolEnvironment } from '../../run/environment.ts'
 import type { Outcome } from '../../run/outcome.ts'
 import { type HostBox, type LayerFinding } from '@toolyard/sandbox'
 import { createThreads } from '../../run/create-threads.ts'
-import { createHosts } from '../host/hosts.ts'
 import { layPythonTargets, type PythonTargets } from './probe-targets.ts'
 import { runPython } from '../call/run-python.ts'
+import { createTryHosts } from './try-module.ts'
 
 const canary = fileURLToPath(new URL('../../../python/probe/canary.py', import.meta.url))
 const timeoutMs = 30_000
@@ -21,13 +20,7 @@ export async function probePython (boxFor: (targets: Pick<PythonTargets, 'worksp
   const targets = await layPythonTargets(canary)
   const box = boxFor(targets)
   const workspaceDir = targets.workspace
-  const hosts = createHosts({
-    env: toolEnvironment([], env).variables,
-    workspaceDir,
-    onSurvivors: () => {},
-    onHostEnd: () => {},
-    groupMembers: []
-  })
+  const hosts = createTryHosts(env, workspaceDir)
   const call = async (): Promise<Outcome> => await runPython(
     { name: 'canary', description: '' },
     { kind: 'python', root: targets.root, module: 'canary', config: {}, strictOutputs: false },

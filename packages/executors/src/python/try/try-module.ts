@@ -2,7 +2,8 @@ import { isRecord } from '@toolyard/contract/terms'
 import type { CallError } from '@toolyard/contract'
 import type { ExecuteParameter, ImportFault, PythonRun, Tool } from '@toolyard/manifests'
 import { startDeadline, type HostBox } from '@toolyard/sandbox'
-import type { Hosts } from '../host/hosts.ts'
+import { createHosts, type Hosts } from '../host/hosts.ts'
+import { toolEnvironment } from '../../run/environment.ts'
 import { openCall } from '../call/open-call.ts'
 import { runCall, type CallEnd } from '../call/run-call.ts'
 
@@ -31,6 +32,12 @@ export interface Tried {
    * had no network where the tool's calls have it.
    */
   doubt?: 'shortage' | 'slow' | 'network'
+}
+
+/** Hosts for tries: nobody counts what becomes of their processes. */
+export function createTryHosts (env: NodeJS.ProcessEnv, workspaceDir: string): Hosts {
+  const { variables } = toolEnvironment([], env)
+  return createHosts({ env: variables, workspaceDir, onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
 }
 
 /**
