@@ -9,7 +9,6 @@ import { clientOn } from './timed/timed-backend.ts'
 
 export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>
 
-/** What BullMQ listens with to an open connection. */
 export function listenOn (redis: Redis): RedisConnection {
   const listening = new bullmq.RedisConnection(clientOn(redis), { shared: true, skipVersionCheck: true })
   // The connection reports its own errors; without a listener of its own, one would end the process.

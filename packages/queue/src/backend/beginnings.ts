@@ -11,7 +11,6 @@ interface Beginning {
 /** Calls that one command makes, and one `WAIT` waits for. */
 const mostCalls = 50
 
-/** Notes that the runs of a queue's jobs begin. */
 export class Beginnings {
   readonly #redis: Redis
   readonly #replicas: Replicas | undefined

@@ -183,13 +183,11 @@ export class JobBackend extends TimedBackend {
     return next
   }
 
-  /** What a script that takes jobs gets. */
   #taking (): [number, number, string] {
     const { opts } = this.queue
     return [this.now(), lockMs, 'name' in opts && typeof opts.name === 'string' ? opts.name : '']
   }
 
-  /** What a script of plain jobs gets in all calls. */
   #shared (types: readonly string[], args: ScriptCall['args']): ScriptCall {
     return { keys: types.map(type => this.toKey(type)), args: [this.toKey(''), ...args] }
   }

@@ -21,7 +21,6 @@ export class SharedPlaces {
     this.#total = total
   }
 
-  /** Whether a place is free. */
   get hasFree (): boolean {
     return this.#used < this.#total
   }

@@ -20,7 +20,6 @@ if isDue or redis.call('ZCARD', KEYS[2]) > 0 or redis.call('LLEN', KEYS[3]) > 0 
 return 0
 `
 
-/** Wakes workers of a queue. */
 export class WakeUps {
   readonly #redis: Redis
   readonly #keyOf: (part: string) => string

@@ -12,7 +12,6 @@ import { TimedWorker } from '../backend/timed/timed-worker.ts'
 import { cancelled } from '../record/cancellation.ts'
 import { isoTime } from '../record/job-times.ts'
 
-/** One attempt to send a callback. */
 export interface CallbackAttempt {
   url: URL
   /** The same for all attempts of one callback. */
@@ -30,7 +29,6 @@ export type CallbackOutcome =
   | { kind: 'failed', reason: string }
   | { kind: 'refused', reason: string }
 
-/** How a worker process sends callbacks. */
 export interface CallbackOptions {
   /** How often one is sent before it is given up. */
   attempts: number
@@ -68,7 +66,6 @@ class TryAgain extends Error {
   }
 }
 
-/** Sends the callbacks that were posted. */
 export class CallbackWorker {
   readonly #options: CallbackOptions
   readonly #parts: CallbackWorkerParts

@@ -22,7 +22,6 @@ export interface BulkChangesParts {
   onError: (error: unknown, id: string) => void
 }
 
-/** Who wants what done to which jobs. */
 export interface BulkRequest {
   action: BulkAction
   filter: Record<string, string>

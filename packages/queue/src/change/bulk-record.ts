@@ -18,7 +18,6 @@ export interface BulkOrder {
   createdAt: number
 }
 
-/** How far it is. */
 interface BulkProgress {
   state: 'running' | 'done' | 'stopped'
   seen: number

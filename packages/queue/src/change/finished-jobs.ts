@@ -16,7 +16,6 @@ import { outputSec, type Retention } from '../record/retention.ts'
 /** What became of a request to run a job again; `unfailed` when it waits, runs or has succeeded. */
 export type RerunResult = RunAgainResult | 'cancelled' | 'forbidden'
 
-/** Who wants it. */
 export interface Operator {
   /** Name of the API key; it goes into the job's log, where that is not a tenant's. */
   keyName: string
@@ -50,7 +49,6 @@ export class FinishedJobs {
     this.#parts = parts
   }
 
-  /** Puts a failed job back into its queue. */
   async rerun (queue: string, jobId: string, operator: Operator): Promise<RerunResult> {
     const { queues, canceller, retention } = this.#parts
     // Steps that somebody left. They are read before the job: those that are there by then aren't of a later run.

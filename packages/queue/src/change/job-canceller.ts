@@ -52,7 +52,6 @@ export type CancelResult = 'cancelled' | 'finished' | 'missing'
 
 type JobPlace = ReturnType<typeof placeOfKey>
 
-/** Cancels jobs, wherever they wait or run. */
 export class JobCanceller {
   readonly #redis: Redis
   readonly #queues: JobQueues

@@ -19,7 +19,6 @@ import { decodeFailure } from '../record/settlement.ts'
  * each of these begins anew. See docs/decisions/0045-workflow-steps.md.
  */
 
-/** One attempt of a job that has steps. */
 export interface ParentJob {
   queue: string
   id: string

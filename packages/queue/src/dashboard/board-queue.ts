@@ -26,7 +26,6 @@ export const viewerHeader = 'x-toolyard-queues'
 
 /** UTF-16 units of one value on a page with one job, and on one with many. */
 const shownChars = { one: 65_536, many: 2_048 }
-/** Jobs on one page. */
 const mostJobs = 50
 /** So many workers are looked at for those that serve a queue. */
 const mostWorkers = 500

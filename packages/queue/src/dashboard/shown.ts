@@ -1,7 +1,6 @@
 import type { Redact } from '@toolyard/runtime'
 import { holdsWritten, lostText, mapTexts, readJson, writeThrough } from '@toolyard/contract/terms'
 
-/** How texts and values of jobs are shown on a page. */
 export interface Shown {
   text: (text: string) => string
   texts: (texts: readonly string[]) => string[]

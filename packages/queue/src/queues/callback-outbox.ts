@@ -19,7 +19,6 @@ import { decodeFailure, runsOf } from '../record/settlement.ts'
 /** How long callbacks that were sent, and those that were given up, are known, in seconds. */
 const keepSec = { sent: 3_600, givenUp: 86_400 }
 const keepCount = 10_000
-/** How they are posted. */
 const posting = {
   attempts: limits.callbackAttempts,
   backoff: { type: 'custom' },

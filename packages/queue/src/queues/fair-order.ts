@@ -83,7 +83,6 @@ interface LineView {
   publishTimer: NodeJS.Timeout | undefined
 }
 
-/** Turns that jobs have taken. */
 export interface Turns {
   /** BullMQ's priorities for the jobs, in order; low numbers are served first. */
   priorities: number[]

@@ -35,10 +35,8 @@ export interface JobQueuesOptions extends Partial<JobLimits> {
 
 const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perOwner: () => 0 }
 
-/** Queues that are kept open. */
 const maxOpened = 200
 
-/** Adds jobs to queues of any public name. */
 export class JobQueues {
   /** The jobs in the order of their creation. */
   readonly index: JobIndex

@@ -26,7 +26,6 @@ const parkMs = { least: 60_000, perPlace: 1_000 }
 /** A job that was called is waited for so long, in milliseconds. */
 const comesMs = 2_000
 
-/** Lets the jobs of serial tools through, one by one. */
 export class SerialGate {
   readonly #redis: Redis
   readonly #queues: JobQueues
@@ -59,7 +58,6 @@ export class SerialGate {
     await this.call(job.tool, job, turn)
   }
 
-  /** Ends a run's turn, and wakes the next job. */
   async release (job: SerialJob, token: string): Promise<void> {
     await this.#eval(leaveScript, job.tool, memberOf(job), token)
     await this.call(job.tool)

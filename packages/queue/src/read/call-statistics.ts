@@ -164,7 +164,6 @@ function rounded (number: number): number {
   return Math.round(number * 10_000) / 10_000
 }
 
-/** All whole numbers from one to another. */
 function range (from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, place) => from + place)
 }

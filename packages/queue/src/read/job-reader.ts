@@ -20,7 +20,6 @@ export interface ReadJob {
   result: readonly Buffer[]
 }
 
-/** A job that needs an approval, or needed one. */
 export interface HeldCall {
   tool: string
   version: string | undefined

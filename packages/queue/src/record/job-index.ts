@@ -44,7 +44,6 @@ interface IdSpan {
 const settledMs = 60_000
 const leastExamined = 100
 
-/** The jobs of all queues in the order of their creation. */
 export class JobIndex {
   readonly #redis: Redis
   /** For each queue: how many members are to be examined, and after which. */
@@ -83,7 +82,6 @@ export class JobIndex {
     return { jobs: whole.map(({ queue, member }) => decode(queue, member)), passed }
   }
 
-  /** Takes jobs out that were removed. */
   async drop (queue: string, ids: readonly string[]): Promise<void> {
     // A member is the id, a space and more; `!` comes after the space. What tenants see of them goes when it is examined.
     await Promise.all(ids.map(id => this.#redis.zremrangebylex(createdKey(queue), `[${id} `, `(${id}!`)))

@@ -2,10 +2,8 @@ import type { JobData, JobListQuery } from '@toolyard/contract'
 import { findText, storedJson } from '@toolyard/contract/terms'
 import { decodeFailure } from './settlement.ts'
 
-/** What is looked for in a job's data and error. */
 export type TextFilter = Pick<JobListQuery, 'text' | 'session' | 'request'>
 
-/** Whether anything is looked for there. */
 export function looksForText ({ text, session, request }: TextFilter): boolean {
   return text !== undefined || session !== undefined || request !== undefined
 }

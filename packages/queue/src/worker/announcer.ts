@@ -22,7 +22,6 @@ export class Announcer {
     this.#onError = onError
   }
 
-  /** Sends a message soon, in the order of the calls. */
   publish (channel: string, message: string): void {
     this.#messages.push(channel, message)
     this.#flush ??= setImmediate(() => { void this.flush() })

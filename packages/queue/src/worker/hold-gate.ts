@@ -10,7 +10,6 @@ import { entriesOf } from './question-gate.ts'
 /** Whether a job that needs an approval may run: it may, ends, is parked for so many milliseconds, or is another worker's by now. */
 export type HoldPass = { kind: 'runs', digest: string } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number } | { kind: 'lost' }
 
-/** Lets jobs through that need an approval and have it. */
 export class HoldGate {
   readonly record: WaitRecord = { field: approvalField, state: 'held', ends: 'expiresAt' }
   readonly #redis: Redis

@@ -14,7 +14,6 @@ export interface Waits { kind: 'parks', ms: number, record: WaitRecord }
 /** What becomes of a job that a worker has taken: it runs, ends, or waits for a person. */
 export type Pass = { kind: 'runs' } & Pick<Run, 'approved' | 'answers'> | { kind: 'ends', error: CallError } | Waits
 
-/** The jobs of one queue that wait for people. */
 export class PersonGates {
   readonly #holds: HoldGate
   readonly #questions: QuestionGate

@@ -44,7 +44,6 @@ export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wa
 /** Until it rests, a job that waits for a person may be due after so many milliseconds. */
 const restlessMs = 5_000
 
-/** Serves one queue. */
 export class QueueWorker {
   readonly #queue: string
   readonly #options: WorkerPoolOptions
@@ -83,7 +82,6 @@ export class QueueWorker {
     this.#worker.run().catch(this.#report)
   }
 
-  /** How many jobs run here. */
   get running (): number {
     return this.#running.size
   }

@@ -11,7 +11,6 @@ export interface BoxSpec {
   bubblewrap: Bubblewrap
   /** The same for every box. */
   system: SystemPlaces
-  /** The directory that becomes /etc. */
   etc: string
   /** `machine`: what the machine reaches. A file: the network of what starts the box, where it becomes /etc/hosts. */
   network: 'machine' | 'none' | { hostsFile: string, certificates?: string }

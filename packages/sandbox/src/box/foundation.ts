@@ -58,7 +58,6 @@ export interface FoundationOptions {
   hidden: readonly string[]
 }
 
-/** What of this machine boxes are made with. */
 export interface FoundationMeans {
   bubblewrap: Bubblewrap
   family: Family

@@ -8,7 +8,6 @@ import { identify, realPath } from '@toolyard/workspace'
 import { kindOf } from '../view/path.ts'
 import type { CanaryTask } from './task.ts'
 
-/** Things for a canary to reach, real ones. */
 export interface CanaryTargets {
   task: CanaryTask
   /** What no box may show. */

@@ -20,7 +20,6 @@ export function keepBits (mask: number): Instruction {
   return { code: 0x54, ifTrue: 0, ifFalse: 0, k: mask }
 }
 
-/** Ends the filter with a verdict. */
 export function verdict (action: number): Instruction {
   return { code: 0x06, ifTrue: 0, ifFalse: 0, k: action }
 }

@@ -11,7 +11,6 @@ import { asRedisError, type whileAvailable } from '../redis/unavailable.ts'
  * it. The holder counts from the moment before it asked, by its own clock, so that it knows of the end first.
  */
 
-/** A lock that was taken. */
 export interface EntryLease {
   /** Whether it certainly is. */
   isHeld (): boolean
@@ -34,7 +33,6 @@ return 1
 const renewScript = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0"
 const releaseScript = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
 
-/** Locks of files by their names. */
 export class EntryLocks {
   readonly #redis: Redis
   readonly #answered: typeof whileAvailable

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { isRecord, storedJson } from '@toolyard/contract/terms'
 
-/** Keys that secrets are sealed with. */
 export interface SealKeys {
   /** 32 bytes, which seal and open. */
   current: Buffer

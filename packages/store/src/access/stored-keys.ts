@@ -98,7 +98,6 @@ return found
 /** KEYS: record. ARGV: time. A key that is revoked meanwhile stays so. */
 const useScript = "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], 'used', ARGV[1]) or 0"
 
-/** What Redis has of a key. */
 interface KeyRecord extends StoredKey { createdAt: number }
 
 function isKeyRecord (value: unknown): value is KeyRecord {

@@ -188,7 +188,6 @@ function wrap (name: keyof typeof ownParts): WrappedScript {
   return new WrappedScript(`job-${name}`, { content: withoutEvents(content), keys }, ownParts[name])
 }
 
-/** BullMQ's scripts with our parts, by BullMQ's names. */
 export const jobScripts: Readonly<Record<keyof typeof ownParts, WrappedScript>> = {
   addPrioritizedJob: wrap('addPrioritizedJob'),
   addDelayedJob: wrap('addDelayedJob'),

@@ -21,7 +21,6 @@ local function whole (number) return string.format('%.0f', number) end
  */
 const absent = 'limiter'
 
-/** The keys of the script that adds jobs. */
 export const addPlainKeys = ['marker', 'meta', 'prioritized', 'active', 'pc', absent] as const
 /**
  * KEYS: behind those of the queue, its index. ARGV of a call: id, name, data, options as JSON, timestamp, priority, entry
@@ -72,7 +71,6 @@ if not limits[1] and not (limits[2] and redis.call('LLEN', active) >= tonumber(l
 return replies
 `))
 
-/** The keys of the scripts that take jobs. */
 export const takePlainKeys = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'pc', 'marker', absent] as const
 /**
  * Takes a job for each token, as long as there are any; nil where the queue is paused or limited, or delayed jobs are

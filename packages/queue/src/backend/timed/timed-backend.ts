@@ -102,7 +102,6 @@ export class TimedBackend extends bullmq.RedisQueueBackend {
   }
 }
 
-/** BullMQ's client on an open connection. */
 export function clientOn (redis: Redis): ReturnType<typeof bullmq.createIORedisClient<Server>> {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ takes clusters as well; its types don't say so.
   return bullmq.createIORedisClient(redis as Server)

@@ -18,7 +18,6 @@ export interface Channel {
   abandon: () => void
 }
 
-/** The channels of one worker. */
 export interface ChannelStock {
   /** Takes a channel, with `input` for stdin; `undefined`: stdin is a FIFO as well; `later`: it is a file that is still empty. */
   take (input: string | undefined | typeof later): Promise<Channel>

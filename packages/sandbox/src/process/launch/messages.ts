@@ -31,7 +31,6 @@ export interface LetGoMessage {
   id: number
 }
 
-/** FIFOs for the helper to make. */
 export interface MakePipesMessage {
   kind: 'make-pipes'
   id: number

@@ -10,7 +10,6 @@ import type { ProcessPlan } from '../plan/plan.ts'
 import { hasProgramFormat } from '../plan/program-format.ts'
 import { boxError, startError } from '../plan/start-error.ts'
 
-/** A running process, and what is needed to end it. */
 export interface Started {
   started: true
   child: Child

@@ -3,7 +3,6 @@ import { onAbort, within } from '@toolyard/runtime'
 /** Why a run was ended from outside; `afterMs` is the timeout. */
 export type Interruption = { kind: 'timeout', afterMs: number } | { kind: 'abort', reason: unknown }
 
-/** Waits for the timeout or the abort of a run. */
 export interface Deadline {
   /** Fulfilled at the timeout or at the abort, whichever is first; never rejected. */
   interrupted: Promise<Interruption>

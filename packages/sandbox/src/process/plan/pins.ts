@@ -20,7 +20,6 @@ export interface Pinned {
   isUnchanged: () => Promise<boolean>
 }
 
-/** Checks pinned files. */
 export interface Pins {
   /** Undefined for a file that isn't what was pinned, or can't be read. */
   check (pin: Pin): Promise<Pinned | undefined>

@@ -59,7 +59,6 @@ export function isShortage (error: unknown): boolean {
   return shortages.has(code) || code.startsWith('cgroup ')
 }
 
-/** The call error for a box that couldn't be prepared. */
 export async function boxError (plan: ProcessPlan, error: unknown): Promise<CallError> {
   return isShortage(error) ? await startError(plan, error) : sandboxError(asError(error).message)
 }
