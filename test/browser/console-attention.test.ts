@@ -114,7 +114,7 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     await service.startWorker()
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('link', { name: /^Worker .* went away\.$/ }).click()
-    await page.getByRole('heading', { name: 'Went away' }).waitFor()
+    await page.getByText('its log, or that of its machine, says why it ended').waitFor()
     await page.getByRole('link', { name: 'failed with WORKER_LOST' }).click()
     await page.getByRole('link', { name: 'slow_import' }).first().click()
     // The list, which stays until the page of the job is drawn, says it as well.

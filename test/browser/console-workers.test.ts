@@ -1,6 +1,7 @@
 import t from 'tap'
 import { cancel, reach, read, submit } from '../jobs/submission.ts'
 import { createService } from '../support/service.ts'
+import { isAccessible } from './axe.ts'
 import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
 import { consoleEnv, consoleFiles, consoleTools } from './console-service.ts'
@@ -41,6 +42,50 @@ void t.test('workers at the console', { skip: typeof browser === 'string' && bro
     t.same(problems, [])
   })
 
+  t.test('a worker has a page: what it is, what it runs and ran, who drained it; a stopped one keeps its page', async t => {
+    const { page, problems } = await browser.open()
+    const other = await service.startWorker({ WORKER_QUEUES: 'own' })
+    const { id } = await submit(client, { type: 'agentcli.slow_import', queue: 'own' })
+    await reach(client, id, 'running')
+    await openConsole(page, address)
+    await page.goto(`${address}/#/jobs/${id}`)
+    await page.locator('.facts div', { hasText: 'Worker' }).getByRole('link').click()
+    await page.getByRole('heading', { name: /^Worker / }).waitFor()
+    await page.locator('section', { has: page.getByRole('heading', { name: 'Runs now' }) }).getByRole('link', { name: 'slow_import' }).waitFor()
+    await page.locator('.facts div', { hasText: 'Queues' }).getByText('own').waitFor()
+    await page.getByRole('button', { name: 'Drain', exact: true }).click()
+    await page.getByRole('button', { name: 'Drain the worker' }).click()
+    await page.locator('.facts').getByText('draining', { exact: true }).waitFor()
+    await cancel(client, id)
+    await page.locator('.facts').getByText('drained', { exact: true }).waitFor()
+    await page.locator('section', { has: page.getByRole('heading', { name: 'Ran last' }) }).getByRole('link', { name: 'slow_import' }).waitFor()
+    await page.reload()
+    await page.getByText('admin drained it').waitFor()
+    await isAccessible(t, page, 'the page of a worker')
+    await other.stop('SIGKILL')
+    await page.locator('.facts').getByText('lost', { exact: true }).waitFor()
+    await page.goto(`${address}/#/workers/00000000-0000-4000-8000-000000000000`)
+    await page.getByText('This worker is not alive').waitFor()
+    t.same(problems, [])
+  })
+
+  t.test('a workflow shows when each of its steps waited and ran', async t => {
+    const { page, problems } = await browser.open()
+    const { id } = await submit(client, { type: 'workflow.run', input: { workflow: 'nightly' }, timeout_sec: 600 })
+    await openConsole(page, address)
+    await page.goto(`${address}/#/workflows/${id}`)
+    const rows = page.locator('.waterfall li')
+    await rows.filter({ hasText: 'import' }).locator('.status', { hasText: 'running' }).waitFor()
+    t.same(await rows.locator('.name').allTextContents().then(names => names.map(name => name.split(' ')[0])), ['fetch', 'check', 'join', 'chart', 'import', 'send'])
+    t.match(await rows.nth(0).locator('.took').textContent(), /^\d+ ms|s$/)
+    t.equal(await rows.nth(5).locator('.status .word').textContent(), 'waiting')
+    t.equal(await rows.nth(5).locator('.track span').count(), 0, 'what has no job has no bar')
+    const left = async (place: number): Promise<number> => await rows.nth(place).locator('.runs').evaluate(bar => parseFloat((bar as unknown as { style: { left: string } }).style.left))
+    t.ok(await left(2) > await left(0), 'a step begins after those that it waits for')
+    await cancel(client, id)
+    t.same(problems, [])
+  })
+
   t.test('the list of jobs shows how their arguments begin and the last line of an error; the jobs of one batch are a waterfall', async t => {
     const { page, problems } = await browser.open()
     const { results: [first] } = await client.batch([
@@ -59,5 +104,20 @@ void t.test('workers at the console', { skip: typeof browser === 'string' && bro
     t.same(await rows.locator('.status .word').allTextContents(), ['succeeded', 'failed'])
     t.ok(await rows.nth(0).locator('.runs').evaluate(bar => parseFloat((bar as unknown as { style: { width: string } }).style.width) > 0), 'it has a bar')
     t.same(problems, [])
+  })
+
+  // The last: nobody can log in from this address any more.
+  t.test('who has tried too many keys reads how long to wait, and what may be the cause', async t => {
+    const { page } = await browser.open()
+    await page.goto(`${address}/`)
+    for (let attempt = 0; attempt < 11; attempt++) {
+      const answered = page.waitForResponse(response => response.url().endsWith('/v1/auth/login'))
+      await page.getByLabel('API key').fill(`wrong-${attempt}`)
+      await page.getByRole('button', { name: 'Log in' }).click()
+      await answered
+    }
+    await page.getByText('Too many attempts to log in. Try again in 5 min.').waitFor()
+    await page.getByText('behind a proxy it must have TRUST_PROXY').waitFor()
+    await isAccessible(t, page, 'the login')
   })
 })

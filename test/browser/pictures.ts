@@ -20,7 +20,8 @@ if (typeof browser === 'string') throw new Error(browser)
 try {
   const service = await createService(cleanup, { files: consoleFiles, tools: consoleTools, env: consoleEnv })
   const pages = await fillConsole(service)
-  await mixWorkers(service)
+  const drained = await mixWorkers(service)
+  pages.push(['worker', `#/workers/${drained}`, 'Last seen'], ['worker-busy', `#/workers/${await workerOf(service)}`, 'slow_import'])
   await mkdir(directory, { recursive: true })
   for (const [theme, width] of [['light', 1300], ['dark', 1300], ['light', 360], ['dark', 360]] as const) {
     const { page } = await browser.open()
@@ -45,7 +46,7 @@ try {
 }
 
 /** Two workers that went away, each in its way, and one that is drained. */
-async function mixWorkers ({ client, startWorker }: Service): Promise<void> {
+async function mixWorkers ({ client, startWorker }: Service): Promise<string> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) await (await startWorker({ WORKER_QUEUES: 'reports' })).stop(signal)
   await startWorker({ WORKER_QUEUES: 'reports' })
   const idle = await waitFor('the last one', async () => {
@@ -53,6 +54,13 @@ async function mixWorkers ({ client, startWorker }: Service): Promise<void> {
     return gone.length === 2 && workers.find(({ queues }) => queues.join() === 'reports')
   })
   await client.request(`/v1/workers/${idle.id}`, { method: 'PATCH', body: { drained: true } })
+  return idle.id
+}
+
+/** The one that runs the long job. */
+async function workerOf ({ client }: Service): Promise<string> {
+  const { body: { workers } } = await client.request<WorkerList>('/v1/workers')
+  return workers.find(({ state }) => state === 'working')?.id ?? ''
 }
 
 async function logIn (page: Page): Promise<void> {

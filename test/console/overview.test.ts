@@ -1,4 +1,4 @@
-import { attentionOf, barsOf, columnsOf, lastLine, placeSteps, withReading } from '@toolyard/console'
+import { attentionOf, barsOf, columnsOf, lastLine, placeSteps, withHistory, withReading } from '@toolyard/console'
 import fc from 'fast-check'
 import t from 'tap'
 
@@ -30,6 +30,9 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
     text: 'Queue reports stands still: no worker serves it.',
     advice: '3 jobs wait, the oldest for 5 min. Start a worker whose WORKER_QUEUES has reports or *, or cancel what waits.',
     href: '#/jobs?queue=reports&status=queued'
+  }])
+  t.match(attentionOf({ queues: [{ ...queue, running: 2, workers: 0 }], workers: [{ ...worker, queues: ['other'] }] }), [{
+    severity: 'bad', text: 'No worker serves queue reports, though 2 jobs are running there.', href: '#/jobs?queue=reports&status=running'
   }])
   t.match(attentionOf({ queues: [{ ...queue, waiting: 1, paused: true }], workers: [worker] }), [
     { text: 'Queue reports is paused.', href: '#/jobs?queue=reports&status=queued', resumes: 'reports' }
@@ -77,18 +80,29 @@ t.test('in minutes without calls, counts are zero and times have a gap', async t
   t.same(withReading([[1, 2], [1, 1]], 3, [5], 2), [[2, 3], [1, 5]], 'the oldest reading goes')
 })
 
+t.test('what ran and waited begins with what the service has counted, and goes on with what the page has read', async t => {
+  const from = '2026-01-01T00:00:30.000Z'
+  const jobs = [1, 3, 4].map(minute => ({ at: `2026-01-01T00:0${minute}:00.000Z`, running: minute, waiting: 10 * minute }))
+  const first = Date.parse('2026-01-01T00:00:00.000Z') / 1_000
+  t.same(withHistory([[first + 200], [7], [8]], { from, jobs }), [
+    [first, first + 60, first + 120, first + 180, first + 200], [null, 1, null, 3, 7], [null, 10, null, 30, 8]
+  ], 'a minute that nobody counted is a gap, and one after the first reading is left out')
+  t.same(withHistory([[], [], []], { from, jobs: jobs.slice(0, 1) }), [[first, first + 60], [null, 1], [null, 10]])
+  t.same(withHistory([[first + 5], [1], [2]], { from }), [[first, first + 5], [null, 1], [null, 2]], 'it begins at the same time')
+})
+
 t.test('in the graph a step is in a later column than all that it waits for, and no two steps overlap', async t => {
   const graphs = fc.array(fc.array(fc.nat(), { maxLength: 4 }), { maxLength: 30 })
   fc.assert(fc.property(graphs, lists => {
     const steps = lists.map((needs, index) => ({
-      name: `s${index}`, tool: 't', type: 't', queue: 'q', needs: index === 0 ? [] : [...new Set(needs.map(need => `s${need % index}`))], job_id: null, status: 'waiting' as const, ran_ms: null
+      name: `s${index}`, tool: 't', type: 't', queue: 'q', needs: index === 0 ? [] : [...new Set(needs.map(need => `s${need % index}`))], job_id: null, status: 'waiting' as const, created_at: null, started_at: null, finished_at: null, ran_ms: null
     }))
     const { placed } = placeSteps(steps)
     const columns = new Map(placed.map(({ step, column }) => [step.name, column]))
     const isBehind = placed.every(({ step, column }) => step.needs.every(need => (columns.get(need) ?? Infinity) < column))
     return isBehind && new Set(placed.map(({ column, row }) => `${column} ${row}`)).size === steps.length
   }))
-  const ring = [['a', 'b'], ['b', 'a']].map(([name = '', need = '']) => ({ name, tool: 't', type: 't', queue: 'q', needs: [need], job_id: null, status: 'waiting' as const, ran_ms: null }))
+  const ring = [['a', 'b'], ['b', 'a']].map(([name = '', need = '']) => ({ name, tool: 't', type: 't', queue: 'q', needs: [need], job_id: null, status: 'waiting' as const, created_at: null, started_at: null, finished_at: null, ran_ms: null }))
   t.equal(placeSteps(ring).placed.length, 2, 'a circle ends')
 })
 

@@ -90,3 +90,11 @@ t.test('an unknown parameter of statistics is a 400', async t => {
     t.match(await client.request(`/v1/stats${query}`), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } }, query)
   }
 })
+
+t.test('how many jobs run and wait is counted by the minute, for who sees all of them', async t => {
+  await client.request('/v1/queues/allowed', { method: 'PATCH', body: { paused: true } })
+  await submit(client, { type: 'agentcli.echo', queue: 'allowed' })
+  await waitFor('the next count', async () => (await read()).jobs?.some(({ waiting }) => waiting === 1) === true, 30_000)
+  t.match((await read('?minutes=1440')).jobs, [{ at: /:00\.000Z$/, running: 0 }])
+  for (const [query, key] of [['?tool=echo'], ['?tenant=acme'], ['', keys.acme], ['', testKeys.limited]]) t.notHas(await read(query, key), { jobs: [] }, `${query} ${key}`)
+})

@@ -1,6 +1,6 @@
 export { attentionOf } from './overview/attention.ts'
 export { changesOf } from './approvals/changes.ts'
-export { columnsOf, withReading } from './overview/series.ts'
+export { columnsOf, withHistory, withReading } from './overview/series.ts'
 export { barsOf, lastLine } from './jobs/terms.ts'
 export { placeSteps } from './workflows/layout.ts'
 export { snippetsOf } from './again/snippet-texts.ts'

@@ -12,6 +12,7 @@ export interface LoginProps {
 export function Login ({ api, notice, onLogin }: LoginProps): VNode {
   const [key, setKey] = useState('')
   const [problem, setProblem] = useState<string>()
+  const [isLocked, setLocked] = useState(false)
   const [isBusy, setBusy] = useState(false)
 
   async function submit (event: Event): Promise<void> {
@@ -22,6 +23,7 @@ export function Login ({ api, notice, onLogin }: LoginProps): VNode {
       onLogin()
     } catch (error) {
       setProblem(error instanceof ApiError && error.status === 401 ? 'No such API key.' : String(error instanceof Error ? error.message : error))
+      setLocked(error instanceof ApiError && error.status === 429)
       setBusy(false)
     }
   }
@@ -38,6 +40,12 @@ export function Login ({ api, notice, onLogin }: LoginProps): VNode {
           onInput={event => { setKey(event.currentTarget.value) }}
         />
         <p id='login-problem' class='problem' role='alert'>{problem}</p>
+        {isLocked && (
+          <p class='soft small'>
+            Attempts are counted by address. If these were not yours, others come to the service from the same address: behind a proxy
+            it must have <code>TRUST_PROXY</code>. Another address may log in meanwhile, and API calls go on.
+          </p>
+        )}
         <button class='primary' disabled={isBusy}>Log in</button>
         <p class='soft small'>A first start wrote one to <code>.env</code>: <code>grep API_KEY= .env</code></p>
       </form>

@@ -12,7 +12,7 @@ export function Facts ({ job }: { job: JobView }): VNode {
     ['Timeout', `${job.timeout_sec} s`],
     ['Key', job.key === null ? undefined : filtered({ key: job.key })],
     ['Tenant', job.tenant],
-    ['Worker', job.worker === null ? undefined : <a key='worker' href={hrefOf(['jobs'], { worker: job.worker })} title={job.worker}><code>{job.worker.slice(0, 8)}</code></a>],
+    ['Worker', job.worker === null ? undefined : <a key='worker' href={hrefOf(['workers', job.worker])} title={job.worker}><code>{job.worker.slice(0, 8)}</code></a>],
     ['Tags', job.tags.length === 0 ? undefined : job.tags.map(tag => <a key={tag} class='tag' href={hrefOf(['jobs'], { tag })}>{tag}</a>)],
     ['Workflow', job.parent_id !== undefined
       ? <a key='workflow' href={hrefOf(['workflows', job.parent_id])}><code>{job.parent_id.slice(-8)}</code></a>

@@ -15,7 +15,7 @@ import { Durations } from './durations.tsx'
 import { SavedFilters } from './saved-filters.tsx'
 import { Ticked } from './ticked.tsx'
 import { lastLine } from './terms.ts'
-import { Waterfall } from './timeline.tsx'
+import { Waterfall, type Lane } from './waterfall.tsx'
 
 const everyMs = 2_000
 const pageSize = 50
@@ -53,7 +53,7 @@ export function JobsPage ({ route }: { route: Route }): VNode {
       <Bulk filter={filters} />
       {person.can_write && <Ticked ids={ticked} onDone={() => { setTicked(new Set()); reload() }} />}
       <Problem error={error} />
-      {query['request'] !== undefined && data !== undefined && <Waterfall jobs={data.jobs} />}
+      {query['request'] !== undefined && data !== undefined && <Waterfall lanes={lanesOf(data.jobs)} title={took => `One request: ${data.jobs.length} ${data.jobs.length === 1 ? 'job' : 'jobs'} in ${took}`} />}
       <JobTable jobs={data?.jobs} ticked={person.can_write ? ticked : undefined} onTick={tick} isFiltered={Object.keys(filters).length > 0} isOldestFirst={isOldestFirst} turned={hrefOf(['jobs'], { ...filters, order: isOldestFirst ? undefined : 'oldest' })} />
       <nav class='pages' aria-label='Parts of the list'>
         {query['cursor'] !== undefined && <a class='button' href={hrefOf(['jobs'], inOrder)}>{isOldestFirst ? 'Oldest' : 'Newest'}</a>}
@@ -61,6 +61,12 @@ export function JobsPage ({ route }: { route: Route }): VNode {
       </nav>
     </main>
   )
+}
+
+/** A list may be the newest first; the jobs of a request are shown as they were made. */
+function lanesOf (jobs: readonly JobSummary[]): Lane[] {
+  return [...jobs].sort((a, b) => a.id < b.id ? -1 : 1)
+    .map(job => ({ id: job.id, name: job.tool, status: job.status, course: job, took: <Durations job={job} /> }))
 }
 
 interface JobTableProps extends Ticks {

@@ -15,7 +15,8 @@ export interface Bar {
   to: number
 }
 
-type Course = Pick<JobSummary, 'status' | 'created_at' | 'due_at' | 'started_at' | 'finished_at'>
+/** What is known of when a job waited and ran. */
+export type Course = Pick<JobSummary, 'status' | 'created_at' | 'due_at' | 'started_at' | 'finished_at'>
 
 /** The bars of jobs that were made together, and how long all of them took, in milliseconds. */
 export function barsOf (jobs: readonly Course[], now: number): { bars: Bar[], totalMs: number } {

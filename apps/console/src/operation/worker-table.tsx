@@ -37,7 +37,7 @@ function Row ({ worker, isShort, onDrain }: Pick<WorkerTableProps, 'isShort' | '
   return (
     <tr>
       <td title={id}>
-        <a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a> <code class='id'>{short}</code>
+        <a href={hrefOf(['workers', id])}>{host ?? id}</a> <code class='id'>{short}</code>
         {state !== 'working' && <span class='tag problem' title={state === 'drained' ? 'It runs nothing and takes no jobs until it is resumed' : 'It takes no more jobs, and ends what it runs'}>{state}</span>}
         {typeof shortage === 'string' && <> <span class='status failed' title='It can start no process, and takes no jobs until it can.'>✕ {shortage}</span></>}
       </td>

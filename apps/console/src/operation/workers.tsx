@@ -1,45 +1,26 @@
-import { pathSegment } from '@toolyard/client'
-import type { GoneWorker, WorkerList, WorkerView } from '@toolyard/contract'
+import type { GoneWorker, WorkerList } from '@toolyard/contract'
 import type { VNode } from 'preact'
-import { useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
-import { asError, useLoad } from '../access/load.ts'
-import { Confirm } from '../parts/dialog.tsx'
+import { useLoad } from '../access/load.ts'
 import { Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { Time } from '../parts/time.tsx'
+import { useDraining } from './drain-worker.tsx'
 import { WorkerTable } from './worker-table.tsx'
 
 const everyMs = 2_000
 
 export function WorkersPage (): VNode {
-  const { api, person } = useAccess()
+  const { api } = useAccess()
   const { data, error, reload } = useLoad('workers', async signal => await api.ask<WorkerList>('/v1/workers', { signal }), everyMs)
-  const [asked, setAsked] = useState<WorkerView>()
-  const [problem, setProblem] = useState<Error>()
-  function drain ({ id }: WorkerView, drained: boolean): void {
-    void api.ask(`/v1/workers/${pathSegment(id)}`, { method: 'PATCH', body: { drained } })
-      .then(() => { setProblem(undefined); reload() }, (caught: unknown) => { setProblem(asError(caught)) })
-  }
+  const { handleDrain, problem, dialog } = useDraining(data?.workers ?? [], reload)
   return (
     <main>
       <header class='page-head'><h1>Workers</h1><p class='soft small' aria-live='polite'>{data === undefined ? '' : `${data.count} alive`}</p></header>
       <Problem error={problem ?? error} />
-      <WorkerTable
-        workers={data?.workers}
-        onDrain={person.can_write ? worker => { if (worker.state === 'working') setAsked(worker); else drain(worker, false) } : undefined}
-      />
+      <WorkerTable workers={data?.workers} onDrain={handleDrain} />
       {data !== undefined && data.gone.length > 0 && <GoneWorkers gone={data.gone} />}
-      {asked !== undefined && (
-        <Confirm title={`Drain ${asked.host ?? asked.id}?`} action='Drain the worker' onConfirm={() => { drain(asked, true) }} onClose={() => { setAsked(undefined) }}>
-          <p>
-            Within two seconds it takes no more jobs. Calls that it runs go on to their end; then it is shown as drained, and can be
-            stopped without losing any.
-          </p>
-          <p>It stays until it is stopped or resumed. One that is started in its place takes jobs.</p>
-          {data?.workers.every(({ id, state }) => id === asked.id || state !== 'working') === true && <p><strong>No other worker takes jobs: they wait then.</strong></p>}
-        </Confirm>
-      )}
+      {dialog}
     </main>
   )
 }
@@ -58,7 +39,7 @@ function GoneWorkers ({ gone }: { gone: readonly GoneWorker[] }): VNode {
           <tbody>
             {gone.map(({ id, host, how, queues, ran, version, started_at: since, last_seen_at: seen }) => (
               <tr key={id}>
-                <td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a> <code class='id'>{id.slice(0, 8)}</code></td>
+                <td title={id}><a href={hrefOf(['workers', id])}>{host ?? id}</a> <code class='id'>{id.slice(0, 8)}</code></td>
                 <td>{how === 'lost' ? <strong class='problem'>lost</strong> : 'stopped'}</td>
                 <td class='wide' title={queues.join(', ')}>{queues.includes('*') ? 'all' : queues.join(', ')}</td>
                 <td class='number'>{ran === null ? '–' : ran.toLocaleString('en')}</td>

@@ -38,7 +38,9 @@ const overload = 2
 
 export function attentionOf (situation: Situation): Attention[] {
   const looks = [queueFaults, lostJobs, lostWorkers, toolFaults, fullSessions, manifestFaults, workerFaults]
-  const found = looks.flatMap(look => look(situation))
+  const all = looks.flatMap(look => look(situation))
+  // Several workers of one machine say the same of it.
+  const found = all.filter(({ text, advice }, place) => all.findIndex(each => each.text === text && each.advice === advice) === place)
   return found.sort((a, b) => Number(a.severity === 'warn') - Number(b.severity === 'warn'))
 }
 
@@ -56,7 +58,19 @@ function queueFaults ({ queues = [], workers }: Situation): Attention[] {
       href: hrefOf(['workers'])
     }]
   }
-  return [...waiting.flatMap(queue => queueFault(queue, workers)), ...paused]
+  return [...waiting.flatMap(queue => queueFault(queue, workers)), ...queues.flatMap(queue => deserted(queue, workers)), ...paused]
+}
+
+/** What a lost worker ran is noticed by the workers that serve its queue; without one it would seem to run on. */
+function deserted ({ name, running, waiting }: QueueView, workers: readonly WorkerView[] = []): Attention[] {
+  const isServed = workers.some(({ queues }) => queues.includes('*') || queues.includes(name))
+  if (running === 0 || waiting > 0 || isServed || workers.length === 0) return []
+  return [{
+    severity: 'bad',
+    text: `No worker serves queue ${name}, though ${counted(running, 'job is', 'jobs are')} running there.`,
+    advice: `Their worker was lost, or stopped. They end as soon as a worker serves ${name}: start one, or cancel them.`,
+    href: hrefOf(['jobs'], { queue: name, status: 'running' })
+  }]
 }
 
 function queueFault (queue: QueueView, all: readonly WorkerView[] = []): Attention[] {
@@ -111,7 +125,7 @@ function lostWorkers ({ lostWorkers: [last, ...more] = [] }: Situation): Attenti
     severity: 'warn',
     text: more.length === 0 ? `Worker ${name} went away.` : `${counted(more.length + 1, 'worker')} went away, the last of them ${name}.`,
     advice: 'It died, or lost Redis, in the last 15 min. If it was not started again, start it; its log, or that of its machine, says why it ended.',
-    href: hrefOf(['workers'])
+    href: more.length === 0 ? hrefOf(['workers', last.id]) : hrefOf(['workers'])
   }]
 }
 
@@ -172,7 +186,7 @@ function workerFaults ({ workers = [] }: Situation): Attention[] {
         severity: 'warn',
         text: state === 'drained' ? `Worker ${name} is drained.` : `Worker ${name} is being drained.`,
         advice: state === 'drained' ? 'It runs nothing and takes no jobs: stop it, or resume it.' : `It takes no more jobs, and ends what it runs: ${counted(places?.used ?? 0, 'call')}.`,
-        href: hrefOf(['workers'])
+        href: hrefOf(['workers', id])
       })
     }
     if (typeof shortage === 'string') {
@@ -180,20 +194,20 @@ function workerFaults ({ workers = [] }: Situation): Attention[] {
         severity: 'bad',
         text: `Worker ${name} takes no jobs: it can't start processes (${shortage}).`,
         advice: 'See to room in its TMPDIR, to its descriptors, processes and memory. It goes on by itself.',
-        href: hrefOf(['workers'])
+        href: hrefOf(['workers', id])
       })
     }
     if (sandbox.level !== 'full') {
       const missing = sandbox.missing.length === 0 ? '' : ` Without: ${sandbox.missing.join(', ')}.`
       const text = sandbox.level === 'none' ? `Worker ${name} runs tools without a sandbox.` : `The sandbox of worker ${name} is partial.`
-      found.push({ severity: 'warn', text, advice: `\`toolyard doctor\` there says what is missing.${missing}`, href: hrefOf(['workers']) })
+      found.push({ severity: 'warn', text, advice: `\`toolyard doctor\` there says what is missing.${missing}`, href: hrefOf(['workers', id]) })
     }
     if (load !== null && load.average > overload * load.processors) {
       found.push({
         severity: 'warn',
         text: `Worker ${name} has too much to do.`,
         advice: `${load.average.toFixed(1)} processes want ${counted(load.processors, 'processor')}: lower WORKER_CONCURRENCY, or add machines.`,
-        href: hrefOf(['workers'])
+        href: hrefOf(['workers', id])
       })
     }
     return found

@@ -1,7 +1,7 @@
 import { pathSegment, type JobList } from '@toolyard/client'
 import type { QueueList, SessionView, Statistics, ToolOverview, WorkerList } from '@toolyard/contract'
 import type { VNode } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { asError, useLoad, type Loaded } from '../access/load.ts'
 import { Problem } from '../parts/notice.tsx'
@@ -10,7 +10,7 @@ import { attentionOf } from './attention.ts'
 import { AttentionList } from './attention-list.tsx'
 import { Figures } from './figures.tsx'
 import { QueueTable } from './queue-table.tsx'
-import { withReading, type Columns } from './series.ts'
+import { withHistory, withReading, type Columns } from './series.ts'
 import { StatisticsCharts } from './statistics-charts.tsx'
 import { UsageTable } from './usage-table.tsx'
 import { WorkerTable } from '../operation/worker-table.tsx'
@@ -20,11 +20,11 @@ const every = { now: 2_000, counts: 5_000, slow: 15_000 }
 const spans = [['15', '15 min'], ['60', '1 h'], ['360', '6 h'], ['1440', '24 h']] as const
 /** Readings of what waits and runs: 20 min. */
 const mostReadings = 600
+/** The time that is shown while the service's own count is being loaded. */
+const shownMs = 5 * 60_000
 const lately = 15 * 60_000
 /** A job that failed lately was submitted at most so long ago: it waited, and a tool runs for an hour at most. */
 const longestMs = 2 * 3_600_000
-/** The time before the first reading that is shown, in seconds. */
-const shownSec = 300
 
 export function OverviewPage ({ route }: { route: Route }): VNode {
   const { api, person } = useAccess()
@@ -38,7 +38,10 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
   const registry = useRead<ToolOverview>('/v1/registry', every.slow)
   const sessions = useRead<{ sessions: SessionView[] }>('/v1/sessions?limit=200', every.slow)
   const lost = useLost()
-  const now = useReadings(queues.data)
+  const readings = useReadings(queues.data)
+  const now = useMemo(() => (
+    withHistory(readings, statistics.data ?? { from: new Date(Date.now() - shownMs).toISOString() })
+  ), [readings, statistics.data])
   const attention = attentionOf({
     queues: queues.data?.queues,
     workers: workers.data?.workers,
@@ -102,11 +105,11 @@ function useLost (): Loaded<number> {
 
 /** What waits and what runs, as it was read since somebody looks at the page. */
 function useReadings (list: QueueList | undefined): Columns {
-  const [history, setHistory] = useState<Columns>(() => [[Date.now() / 1_000 - shownSec], [null], [null]])
+  const [readings, setReadings] = useState<Columns>([[], [], []])
   useEffect(() => {
     if (list === undefined) return
     const sum = (which: 'running' | 'waiting'): number => list.queues.reduce((all, queue) => all + queue[which], 0)
-    setHistory(known => withReading(known, Date.now() / 1_000, [sum('running'), sum('waiting')], mostReadings))
+    setReadings(known => withReading(known, Date.now() / 1_000, [sum('running'), sum('waiting')], mostReadings))
   }, [list])
-  return history
+  return readings
 }

@@ -26,8 +26,26 @@ function add ([times, ...lines]: Columns, at: number, values: ReadonlyArray<numb
   for (const [place, value] of values.entries()) lines[place]?.push(value)
 }
 
-/** What is added to a history of so many readings: the oldest go. */
-export function withReading (history: Columns, at: number, values: readonly number[], most: number): Columns {
-  const [times, ...lines] = history
+/** What is added to a list of so many readings: the oldest go. */
+export function withReading (readings: Columns, at: number, values: readonly number[], most: number): Columns {
+  const [times, ...lines] = readings
   return [[...times, at].slice(-most), ...lines.map((line, place) => [...line, values[place] ?? null].slice(-most))]
+}
+
+/**
+ * What ran and waited: by the minute, as the service has counted it, up to the first reading of the page; then the readings.
+ * Minutes that nobody counted are gaps. It begins at `from`, whatever is known.
+ */
+export function withHistory (readings: Columns, { from, jobs = [] }: Pick<Statistics, 'from' | 'jobs'>): Columns {
+  const [times, ...lines] = readings
+  const known = new Map(jobs.map(minute => [Date.parse(minute.at), minute]))
+  const first = Math.floor(Date.parse(from) / minuteMs) * minuteMs
+  const until = Math.min(times[0] === undefined ? Infinity : times[0] * 1_000, Math.max(first, ...known.keys()) + 1)
+  const history: Columns = [[], [], []]
+  for (let at = first; at < until; at += minuteMs) {
+    const minute = known.get(at)
+    add(history, at, [minute?.running ?? null, minute?.waiting ?? null])
+  }
+  const [before, ...past] = history
+  return [[...before, ...times], ...past.map((line, place) => [...line, ...lines[place] ?? []])]
 }

@@ -18,7 +18,7 @@ export function StatisticsCharts ({ statistics, now }: { statistics: Statistics 
   return (
     <div class='charts'>
       <Chart title='Calls that ended, by minute' lines={[{ label: 'calls', tone: 'accent' }, { label: 'errors', tone: 'bad' }]} columns={calls} format={count} least={4} empty={empty} />
-      {now !== undefined && <Chart title='Jobs now' lines={[{ label: 'running', tone: 'accent' }, { label: 'waiting', tone: 'warn' }]} columns={now} format={count} least={4} empty='Nothing waits or runs.' />}
+      {now !== undefined && <Chart title='Jobs that run and wait' lines={[{ label: 'running', tone: 'accent' }, { label: 'waiting', tone: 'warn' }]} columns={now} format={count} least={4} empty='Nothing waits or runs.' />}
       <Chart title='How long calls waited' lines={quantiles} columns={waiting} format={duration} least={10} empty={empty} />
       <Chart title='How long they ran' lines={quantiles} columns={running} format={duration} least={10} empty={empty} />
     </div>

@@ -2,8 +2,8 @@ import type { JobState } from '@toolyard/client'
 import type { VNode } from 'preact'
 
 /** What a person sees of a state without its colour. */
-const signs: Readonly<Record<JobState, string>> = { queued: '○', held: '‖', running: '◐', input_required: '?', succeeded: '✓', failed: '✕', cancelled: '–' }
+export const signs: Readonly<Record<JobState | 'waiting', string>> = { waiting: '·', queued: '○', held: '‖', running: '◐', input_required: '?', succeeded: '✓', failed: '✕', cancelled: '–' }
 
-export function Status ({ status }: { status: JobState }): VNode {
+export function Status ({ status }: { status: JobState | 'waiting' }): VNode {
   return <span class={`status ${status}`}><span aria-hidden='true'>{signs[status]}</span><span class='word'>{status.replace('_', ' ')}</span></span>
 }

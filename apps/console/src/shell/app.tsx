@@ -16,6 +16,7 @@ import { OverviewPage } from '../overview/overview.tsx'
 import { AuditPage } from '../operation/audit.tsx'
 import { KeysPage } from '../operation/keys.tsx'
 import { SecretsPage } from '../operation/secrets.tsx'
+import { WorkerPage } from '../operation/worker.tsx'
 import { WorkersPage } from '../operation/workers.tsx'
 import { ToolsPage } from '../tools/list.tsx'
 import { ToolPage } from '../tools/tool.tsx'
@@ -106,7 +107,7 @@ function Page ({ current, route, list }: { current: string, route: Route, list: 
   if (current === 'workflows') return id === undefined ? <WorkflowsPage route={route} /> : <WorkflowPage key={id} id={id} />
   if (current === 'sessions') return <Files id={id} route={route} />
   if (current === 'approvals') return <ApprovalsPage />
-  if (current === 'workers') return <WorkersPage />
+  if (current === 'workers') return id === undefined ? <WorkersPage /> : <WorkerPage key={id} id={id} />
   if (current === 'keys') return <KeysPage />
   if (current === 'secrets') return <SecretsPage />
   if (current === 'audit') return <AuditPage route={route} />

@@ -77,12 +77,12 @@ export function ToolState ({ tool, fault }: ToolStateProps): VNode {
   return <span class='status succeeded'><span aria-hidden='true'>✓</span>on</span>
 }
 
-export function Findings ({ findings }: { findings: readonly ToolFinding[] }): VNode | null {
+export function Findings ({ findings, isOpen = false }: { findings: readonly ToolFinding[], isOpen?: boolean }): VNode | null {
   if (findings.length === 0) return null
   const errors = findings.filter(({ severity }) => severity === 'error').length
   return (
-    <details class='card findings' open={errors > 0}>
-      <summary>{errors > 0 ? `${errors} ${errors === 1 ? 'fault' : 'faults'} in the manifests` : `${findings.length} remarks on the manifests`}</summary>
+    <details class='card findings' open={errors > 0 || isOpen}>
+      <summary>{errors > 0 ? `${errors} ${errors === 1 ? 'fault' : 'faults'} in the manifests` : `${findings.length} ${findings.length === 1 ? 'remark' : 'remarks'} on the manifests`}</summary>
       <ul>
         {findings.map((finding, index) => (
           <li key={index} class={finding.severity}>

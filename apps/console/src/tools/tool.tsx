@@ -66,7 +66,7 @@ function Body ({ tool, canCall, like }: { tool: ToolView, canCall: boolean, like
     <>
       <p class='about'>{tool.description}</p>
       {tool.unavailable !== null && <p class='problem banner' role='alert'>It can't run: {tool.unavailable}</p>}
-      <Findings findings={tool.findings} />
+      <Findings findings={tool.findings} isOpen={tool.findings.some(({ severity }) => severity === 'warning')} />
       <div class='columns'>
         <div class='column'>
           {canCall && <CallForm key={like?.id ?? tool.name} tool={tool} like={like} />}

@@ -1,13 +1,13 @@
 import type { JobStep } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { hrefOf } from '../parts/route.ts'
+import { signs } from '../parts/status.tsx'
 import { duration } from '../parts/times.ts'
 import { placeSteps, type Placed } from './layout.ts'
 
 const node = { width: 184, height: 50 }
 const gap = { x: 56, y: 18 }
 const margin = 6
-const signs: Readonly<Record<JobStep['status'], string>> = { waiting: '·', held: '‖', queued: '○', running: '◐', input_required: '?', succeeded: '✓', failed: '✕', cancelled: '–' }
 const longest = 22
 
 /** The steps of a workflow and what each waits for; a step leads to its job. */

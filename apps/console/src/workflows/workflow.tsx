@@ -1,5 +1,5 @@
 import type { JobView } from '@toolyard/client'
-import type { JobSteps } from '@toolyard/contract'
+import type { JobStep, JobSteps } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
@@ -8,10 +8,12 @@ import { useJob } from '../jobs/follow.ts'
 import { Log } from '../jobs/log.tsx'
 import { isEnd } from '../jobs/terms.ts'
 import { Timeline } from '../jobs/timeline.tsx'
+import { Waterfall, type Lane } from '../jobs/waterfall.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { Status } from '../parts/status.tsx'
+import { duration } from '../parts/times.ts'
 import { Graph } from './graph.tsx'
 
 const everyMs = 500
@@ -51,8 +53,20 @@ function Steps ({ job }: { job: JobView }): VNode {
       <Problem error={error} />
       {data?.count === 0 && <Empty title='No steps yet.'><p>They are planned when a worker takes the job.</p></Empty>}
       {data !== undefined && data.count > 0 && <Graph steps={data.steps} />}
+      {data !== undefined && <Waterfall lanes={data.steps.map(laneOf)} title={took => `Its steps in ${took}`} />}
     </section>
   )
+}
+
+function laneOf (step: JobStep): Lane {
+  const { name, status, job_id: id, created_at: created, started_at: started, finished_at: finished, ran_ms: ran } = step
+  return {
+    id: id ?? undefined,
+    name,
+    status,
+    course: created === null || status === 'waiting' ? undefined : { status, created_at: created, started_at: started, finished_at: finished },
+    took: ran === null ? '–' : duration(ran)
+  }
 }
 
 function nameOf ({ input, tool }: JobView): string {

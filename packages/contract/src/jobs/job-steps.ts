@@ -10,6 +10,9 @@ export const JobStep = Type.Object({
   needs: Type.Array(Type.String(), { description: 'The steps that it waits for.' }),
   job_id: Type.Union([Type.String(), Type.Null()], { description: 'Its job; null before it is made.' }),
   status: Type.Enum(['waiting', ...jobStates], { description: '`waiting` before its job is made.' }),
+  created_at: Type.Union([Type.String(), Type.Null()], { description: 'When its job was made: since then it waited.' }),
+  started_at: Type.Union([Type.String(), Type.Null()]),
+  finished_at: Type.Union([Type.String(), Type.Null()]),
   ran_ms: Type.Union([Type.Integer(), Type.Null()])
 })
 export type JobStep = Static<typeof JobStep>

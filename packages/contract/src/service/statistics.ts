@@ -55,6 +55,11 @@ export const Statistics = Type.Object({
   minutes: Type.Array(Type.Object({ at: Type.String({ description: 'When the minute began.' }), ...counts }), {
     description: 'Minutes in which calls ended, of the tool, queue or key that was asked for, else of all; the oldest first.'
   }),
+  jobs: Type.Optional(Type.Array(Type.Object({
+    at: Type.String({ description: 'When the minute began.' }),
+    running: Type.Integer(),
+    waiting: Type.Integer()
+  }), { description: 'Jobs of all queues that ran and that waited, as they were last seen in each minute; the oldest first. Absent where one tenant, tool, queue or key is asked for, and for keys that see only some.' })),
   usage: Type.Array(UsageEntry, { description: 'Since the full hour before `from`.' })
 })
 export type Statistics = Static<typeof Statistics>

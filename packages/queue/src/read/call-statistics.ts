@@ -57,6 +57,7 @@ export class CallStatistics {
       queues: entries('queue').filter(({ name }) => name === null ? !isBound : scope.queues?.includes(name) ?? true),
       keys: isBound ? [] : entries('key'),
       minutes: await this.#minutes(range(first, last), of === undefined ? whole : [{ tenant, ...of }]),
+      ...of === undefined && tenant === undefined && !isBound && { jobs: await this.#jobs(hours, first) },
       usage: isBound ? [] : await this.#usage(hours, tenant)
     }
   }
@@ -85,6 +86,17 @@ export class CallStatistics {
       if (tally.calls > 0) found.push({ at: isoTime(minute * minuteMs), ...plainCountsOf(tally) })
     })
     return found
+  }
+
+  /** How many jobs ran and waited in each minute that somebody has looked at. */
+  async #jobs (hours: readonly number[], first: number): Promise<NonNullable<Statistics['jobs']>> {
+    const found: Array<[minute: number, running: number, waiting: number]> = []
+    await this.#each(hours, hour => this.#redis.hgetall(statisticsKey('jobs', hour)), (_hour, counts) => {
+      for (const [minute, text] of Object.entries(counts)) {
+        if (Number(minute) >= first) found.push([Number(minute), ...storedJson<[number, number]>(text)])
+      }
+    })
+    return found.sort(([a], [b]) => a - b).map(([minute, running, waiting]) => ({ at: isoTime(minute * minuteMs), running, waiting }))
   }
 
   async #usage (hours: readonly number[], tenant: string | undefined): Promise<UsageEntry[]> {

@@ -2,6 +2,7 @@ import type { JobStep } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import { approvalField, isHeld } from '../record/approval.ts'
 import { askedField, decodeAsked } from '../record/question.ts'
+import { isoTime } from '../record/job-times.ts'
 import { isCancelled } from '../record/cancellation.ts'
 import { type Redis, fromRedis, jobKey, pipelined, whileAvailable } from '@toolyard/store'
 
@@ -15,6 +16,8 @@ export interface FoundSteps {
   workflow: string | null
   steps: JobStep[]
 }
+
+type StepTimes = 'created_at' | 'started_at' | 'finished_at' | 'ran_ms'
 
 const planPrefix = 'plan:'
 
@@ -48,13 +51,22 @@ export async function readSteps (redis: Redis, queue: string, jobId: string): Pr
   }
 }
 
-function stateOf ([timestamp, begun, ended, reason, options, approval, asked]: Array<string | null>, hasOutput: boolean): Pick<JobStep, 'status' | 'ran_ms'> {
-  if (timestamp == null) return { status: 'waiting', ran_ms: null }
-  if (ended == null && isHeld(options, approval)) return { status: 'held', ran_ms: null }
-  if (ended == null && decodeAsked(asked)?.state === 'asked') return { status: 'input_required', ran_ms: null }
-  if (ended == null) return { status: begun == null ? 'queued' : 'running', ran_ms: null }
-  const ranMs = begun == null ? null : Math.max(0, Number(ended) - Number(begun))
-  return { status: hasOutput ? 'succeeded' : isCancelled(reason ?? null) ? 'cancelled' : 'failed', ran_ms: ranMs }
+function stateOf ([timestamp, begun, ended, reason, options, approval, asked]: Array<string | null>, hasOutput: boolean): Pick<JobStep, 'status' | StepTimes> {
+  if (timestamp == null) return { status: 'waiting', created_at: null, started_at: null, finished_at: null, ran_ms: null }
+  const created = { created_at: isoTime(Number(timestamp)) }
+  if (ended == null) {
+    const waits = { ...created, started_at: null, finished_at: null, ran_ms: null }
+    if (isHeld(options, approval)) return { status: 'held', ...waits }
+    if (decodeAsked(asked)?.state === 'asked') return { status: 'input_required', ...waits }
+    return begun == null ? { status: 'queued', ...waits } : { status: 'running', ...waits, started_at: isoTime(Number(begun)) }
+  }
+  return {
+    status: hasOutput ? 'succeeded' : isCancelled(reason ?? null) ? 'cancelled' : 'failed',
+    ...created,
+    started_at: begun == null ? null : isoTime(Number(begun)),
+    finished_at: isoTime(Number(ended)),
+    ran_ms: begun == null ? null : Math.max(0, Number(ended) - Number(begun))
+  }
 }
 
 /** Attempts are named by how often an operator ran the job again, and how many runs have failed since. */

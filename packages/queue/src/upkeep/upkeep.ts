@@ -9,6 +9,7 @@ import type { Retention } from '../record/retention.ts'
 import { JobReader } from '../read/job-reader.ts'
 import { OutputStore } from '../record/output-store.ts'
 import { postApprovalEvents } from './approval-events.ts'
+import { countJobs } from './count-jobs.ts'
 import { forgetEmptyQueues } from './empty-queues.ts'
 import { removeOldJobs } from './old-jobs.ts'
 import { postForgottenCallbacks } from './open-callbacks.ts'
@@ -58,6 +59,7 @@ export class Upkeep {
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },
       { name: 'old-callbacks', everyMs: 60_000, run: () => options.queues.callbacks.dropOld() },
+      { name: 'count-jobs', everyMs: 15_000, run: async () => { await countJobs(options) } },
       { name: 'open-jobs', everyMs: 20_000, run: async () => { await dropEndedJobs(options.redis) } },
       { name: 'empty-queues', everyMs: 20_000, run: queues => forgetEmptyQueues(options, queues) }
     ]

@@ -181,9 +181,10 @@ export function workersKey (what: 'seen' | 'left' | 'records' | 'drained'): stri
 
 /**
  * What is counted of calls: of a `minute`, and of an `hour` with its `usage` and `processor` time, each by its number since
- * 1970; the `series` that there are, and how many each of their `owners` has. All of it is in one slot of a Redis Cluster.
+ * 1970; the `jobs` that ran and waited in the minutes of an hour; the `series` that there are, and how many each of their
+ * `owners` has. All of it is in one slot of a Redis Cluster.
  */
-export function statisticsKey (what: 'minute' | 'hour' | 'usage' | 'processor' | 'series' | 'owners', number?: number): string {
+export function statisticsKey (what: 'minute' | 'hour' | 'usage' | 'processor' | 'jobs' | 'series' | 'owners', number?: number): string {
   return `${keyPrefix}:{statistics}:${what}${number === undefined ? '' : `:${number}`}`
 }
 
