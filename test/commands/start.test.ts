@@ -38,6 +38,14 @@ await t.test('beside a tools.json that no setting names, the start takes it and 
   t.match(session.output(), /^curl .*tools_file_search/m, 'the line to try asks for no sample')
 })
 
+await t.test('the line to try calls a tool of the user, if there is one that takes no arguments', async t => {
+  const directory = startDirectory(t)
+  writeFileSync(join(directory, 'tools.json'), '{"tools":[]}')
+  const session = startSession(t, directory, { FAKE_TOOL: 'newest_files' })
+  await session.printed('Ctrl-C stops everything')
+  t.match(session.output(), /^curl .*"name":"newest_files","arguments":\{\}/m)
+})
+
 await t.test('when the environment and .env have different API keys, the greeting says which one counts', async t => {
   const directory = startDirectory(t)
   writeFileSync(join(directory, '.env'), 'API_KEY=key-of-the-file-0123456789\n')

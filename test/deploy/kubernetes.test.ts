@@ -113,8 +113,8 @@ t.test('the example of the Secret, and the command above it, name the Redis of t
 })
 
 t.test('the API believes the ingress controller, a pod of the cluster, who a visitor is; the chart says the same', async t => {
-  t.strictSame(readSettings({ TRUST_PROXY: configuration['TRUST_PROXY'] }).TRUST_PROXY, ['uniquelocal'])
-  t.match(readFileSync(join(repoRoot, 'deploy/helm/toolyard/templates/config.yaml'), 'utf8'), /^ {2}TRUST_PROXY: uniquelocal$/m)
+  t.strictSame(readSettings({ TRUST_PROXY: configuration['TRUST_PROXY'] }).TRUST_PROXY, ['uniquelocal', '100.64.0.0/10'])
+  t.match(readFileSync(join(repoRoot, 'deploy/helm/toolyard/templates/config.yaml'), 'utf8'), /^ {2}TRUST_PROXY: uniquelocal,100\.64\.0\.0\/10$/m)
 })
 
 t.test('every volume, claim, account and port that is named exists', async t => {

@@ -100,6 +100,8 @@ t.test('X24 a changed manifest is served by API and worker, and a broken one lea
   await write('{"tools": [{"name": "broken", "command": []}]}')
   await waitFor('/ready tells of it', async () => (await client.request('/ready')).text.includes('command must have at least program name'))
   t.ok((await names()).includes('newcomer'), 'what the fault is about is served as it was')
+  const later = async (): Promise<string | undefined> => (await client.batch([{ call_id: 'a', name: 'later' }])).results[0]?.error?.message
+  t.match(await later(), /^Tool 'later' not found in registry\. A manifest of the service has faults, which may be why/)
   t.equal((await client.request('/ready')).status, 200)
   t.match((await client.request('/metrics').catch((error: unknown) => error)), { status: 200, text: /toolyard_registry_reload_refused 1/ })
   t.match(await service.api.output(), /manifests: the new version has faults; the tools that they are about are served as they were: \S+tools\.json\S*: .*command must have at least program name.*\. Write /)
@@ -107,6 +109,7 @@ t.test('X24 a changed manifest is served by API and worker, and a broken one lea
   await write(JSON.stringify({ tools: entries }))
   await waitFor('the mended version is served', async () => !(await names()).includes('newcomer'))
   t.notMatch((await client.request('/ready')).text, /broken/)
+  t.equal(await later(), "Tool 'later' not found in registry")
 })
 
 t.test('SIGHUP reloads at once', async t => {

@@ -33,7 +33,8 @@ export async function openCatalog (settings: Settings, { env, commands, subscrib
     ...toolSourcesOf(settings, env),
     onReload: result => {
       reportReload(result, logger)
-      if (result.kind === 'replaced') catalog.replace(result.registry)
+      // Also where all tools are served as before: what is wrong with the manifests may be new.
+      catalog.replace(result.registry)
       toolMetrics.reloaded(result)
       tell()
     }

@@ -1,4 +1,4 @@
-import type { Finding, Registry } from '@toolyard/manifests'
+import type { Finding, Registry, Tool } from '@toolyard/manifests'
 import type { ServedTools } from '@toolyard/runtime'
 
 /** What `toolyard start` tells of the manifests. */
@@ -9,7 +9,13 @@ export function servedTools (registry: Registry, count: number): ServedTools {
     const [first, ...more] = errors.filter(error => error.file === file)
     return first === undefined ? [] : [{ file, fault: faultOf(first), more: more.length }]
   })
-  return { count, manifests: files.size, refused }
+  const callable = registry.published().find(({ tool }) => tool.source.format !== 'builtin' && tool.enabled && tool.unavailable === undefined && takesNothing(tool))
+  return { count, manifests: files.size, refused, ...callable !== undefined && { callable: callable.tool.name } }
+}
+
+/** Whether a call without arguments fits. */
+function takesNothing ({ parameters: { type, required = [] } }: Tool): boolean {
+  return type === 'object' && Array.isArray(required) && required.length === 0
 }
 
 function faultOf ({ line, message, rule, fix }: Finding): string {

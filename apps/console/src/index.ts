@@ -1,7 +1,7 @@
 export { attentionOf } from './overview/attention.ts'
 export { changesOf } from './approvals/changes.ts'
 export { columnsOf, withHistory, withReading } from './overview/series.ts'
-export { barsOf, lastLine } from './jobs/terms.ts'
+export { barsOf, lastLine } from './jobs/course/terms.ts'
 export { placeSteps } from './workflows/layout.ts'
 export { snippetsOf } from './again/snippet-texts.ts'
 export { hrefOf, readRoute } from './parts/route.ts'

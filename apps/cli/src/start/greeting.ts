@@ -39,7 +39,7 @@ export function greet (greeting: Greeting): string {
     ...rows.map(([name = '', text = '']) => `  ${name.padEnd(11)}${text}`),
     '',
     'Try it:',
-    curl(reachable(address), key.header, settings.TOOL_MANIFESTS === undefined),
+    curl(reachable(address), key.header, settings.TOOL_MANIFESTS === undefined ? sampleCalls : ownCalls(report.tools?.callable)),
     '',
     'Ctrl-C stops everything.'
   ].join('\n')
@@ -74,11 +74,19 @@ function findKey ({ settings: { API_KEY: key, API_KEYS_JSON: keys }, keyFile }: 
   return { place: `API_KEY of the environment${lines.length > 0 ? ', which counts before the one in .env' : ''}`, header: '$API_KEY' }
 }
 
-/** Only the bundled tools are known to be there; they need nothing but Node.js. */
-function curl (address: string, key: string | undefined, samples: boolean): string {
-  const calls = samples
-    ? [['data_file_read', { path: 'README.md' }], ['get_time', { timezone: 'Europe/Helsinki' }], ['word_count', { path: 'README.md' }], ['file_hash', { path: 'README.md' }]] as const
-    : [['tools_file_search', { query: 'a' }]] as const
+/** They need nothing but Node.js. */
+const sampleCalls: readonly ExampleCall[] = [
+  ['data_file_read', { path: 'README.md' }], ['get_time', { timezone: 'Europe/Helsinki' }], ['word_count', { path: 'README.md' }], ['file_hash', { path: 'README.md' }]
+]
+
+type ExampleCall = readonly [tool: string, args: Readonly<Record<string, string>>]
+
+/** A tool of the manifests that takes no arguments, else one that is built in: what others need, nobody knows. */
+function ownCalls (callable: string | undefined): readonly ExampleCall[] {
+  return [callable === undefined ? ['tools_file_search', { query: 'a' }] : [callable, {}]]
+}
+
+function curl (address: string, key: string | undefined, calls: readonly ExampleCall[]): string {
   const body = { calls: calls.map(([name, args], index) => ({ call_id: `call_${index + 1}`, name, arguments: args })) }
   const header = key === undefined ? '' : ` -H "x-api-key: ${key}"`
   return `curl -sS ${address}/v1/agent-tools/invoke-batch${header} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`

@@ -6,7 +6,7 @@ import { asError, useLoad } from '../access/load.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { useNow } from '../parts/now.ts'
-import { jobStates } from './terms.ts'
+import { jobStates } from './course/terms.ts'
 
 type Action = BulkView['action']
 

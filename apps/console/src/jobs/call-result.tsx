@@ -3,13 +3,13 @@ import { Problem } from '../parts/notice.tsx'
 import { Output } from '../parts/output.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { Status } from '../parts/status.tsx'
-import { Durations } from './durations.tsx'
+import { Durations } from './course/durations.tsx'
 import { Failure } from './failure.tsx'
 import { useJob } from './follow.ts'
 import { Log } from './log.tsx'
 import { ProgressBar } from '../parts/progress.tsx'
 import { ResultFiles } from './result-files.tsx'
-import { isEnd } from './terms.ts'
+import { isEnd } from './course/terms.ts'
 
 /** What comes of a call, as it comes: its state, its log, its answer. */
 export function CallResult ({ id }: { id: string }): VNode {

@@ -6,7 +6,7 @@ import { useAccess, type Person } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { hrefOf } from '../parts/route.ts'
 import { exact } from '../parts/time.tsx'
-import { jobStates } from './terms.ts'
+import { jobStates } from './course/terms.ts'
 
 /** A filter that is a text. */
 interface Filter {

@@ -2,7 +2,7 @@ import { pathSegment, type JobView, type LogEntry, type Progress } from '@toolya
 import { useEffect, useState } from 'preact/hooks'
 import { asError } from '../access/load.ts'
 import { useAccess } from '../access/context.ts'
-import { isEnd } from './terms.ts'
+import { isEnd } from './course/terms.ts'
 
 export interface Followed {
   job: JobView | undefined

@@ -21,8 +21,8 @@ import { ProgressBar } from '../parts/progress.tsx'
 import { ResultFiles } from './result-files.tsx'
 import { runAgain } from '../again/run-again.ts'
 import { Snippets } from '../again/snippets.tsx'
-import { isEnd } from './terms.ts'
-import { Timeline } from './timeline.tsx'
+import { isEnd } from './course/terms.ts'
+import { Timeline } from './course/timeline.tsx'
 
 export function JobPage ({ id, back }: { id: string, back: string }): VNode {
   const { job, log, error } = useJob(id)

@@ -11,11 +11,11 @@ import { useKeys } from '../parts/keys.ts'
 import { Bulk } from './bulk.tsx'
 import { Filters, queryOf } from './filters.tsx'
 import { ProgressBar } from '../parts/progress.tsx'
-import { Durations } from './durations.tsx'
+import { Durations } from './course/durations.tsx'
 import { SavedFilters } from './saved-filters.tsx'
 import { Ticked } from './ticked.tsx'
-import { lastLine } from './terms.ts'
-import { Waterfall, type Lane } from './waterfall.tsx'
+import { lastLine } from './course/terms.ts'
+import { Waterfall, type Lane } from './course/waterfall.tsx'
 
 const everyMs = 2_000
 const pageSize = 50

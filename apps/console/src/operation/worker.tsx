@@ -3,7 +3,7 @@ import type { ChangeList, GoneWorker, WorkerList, WorkerView } from '@toolyard/c
 import type { ComponentChildren, VNode } from 'preact'
 import { useAccess } from '../access/context.ts'
 import { useLoad, type Loaded } from '../access/load.ts'
-import { JobRows } from '../jobs/job-rows.tsx'
+import { JobRows } from '../jobs/course/job-rows.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'

@@ -2,7 +2,7 @@ import type { JobList } from '@toolyard/client'
 import type { VNode } from 'preact'
 import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
-import { JobRows } from '../jobs/job-rows.tsx'
+import { JobRows } from '../jobs/course/job-rows.tsx'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 

@@ -78,7 +78,7 @@ function ofEntry (entry: Record<string, unknown>, index: number): Array<ToldFiel
 }
 
 function readAsSchema (path: DocumentPath): ToldField {
-  return { severity: 'note', rule: 'A6', path, message: `${placeOf(path)} is read as schema`, fix: 'Nothing, or call it schema: other programs ignore parameters.' }
+  return { severity: 'note', rule: 'A6', path, message: `${placeOf(path)} is read as schema`, fix: 'It may stay. Other programs ignore parameters: call it schema for them.' }
 }
 
 interface Place {

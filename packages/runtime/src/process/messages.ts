@@ -23,6 +23,8 @@ export interface ServedTools {
   /** Tools that are published, also those that are built in. */
   count: number
   manifests: number
+  /** A tool of a manifest that can be called without arguments, if there is one. */
+  callable?: string
   /** Manifests of which all or something isn't served, with their first faults. */
   refused: ReadonlyArray<{ file: string, fault: string, more: number }>
 }

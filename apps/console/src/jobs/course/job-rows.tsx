@@ -1,8 +1,8 @@
 import type { JobSummary } from '@toolyard/client'
 import type { VNode } from 'preact'
-import { hrefOf } from '../parts/route.ts'
-import { Status } from '../parts/status.tsx'
-import { Time } from '../parts/time.tsx'
+import { hrefOf } from '../../parts/route.ts'
+import { Status } from '../../parts/status.tsx'
+import { Time } from '../../parts/time.tsx'
 import { Durations } from './durations.tsx'
 import { lastLine } from './terms.ts'
 

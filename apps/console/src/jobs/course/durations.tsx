@@ -1,7 +1,7 @@
 import type { JobSummary } from '@toolyard/client'
 import type { VNode } from 'preact'
-import { useNow } from '../parts/now.ts'
-import { duration, span } from '../parts/times.ts'
+import { useNow } from '../../parts/now.ts'
+import { duration, span } from '../../parts/times.ts'
 import { isEnd } from './terms.ts'
 
 export function Durations ({ job }: { job: JobSummary }): VNode {

@@ -1,9 +1,9 @@
 import type { JobState } from '@toolyard/client'
 import type { VNode } from 'preact'
-import { useNow } from '../parts/now.ts'
-import { hrefOf } from '../parts/route.ts'
-import { Status } from '../parts/status.tsx'
-import { duration } from '../parts/times.ts'
+import { useNow } from '../../parts/now.ts'
+import { hrefOf } from '../../parts/route.ts'
+import { Status } from '../../parts/status.tsx'
+import { duration } from '../../parts/times.ts'
 import { barsOf, type Course } from './terms.ts'
 
 /** One line: something that waits, then runs. */

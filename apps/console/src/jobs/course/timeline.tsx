@@ -1,8 +1,8 @@
 import type { JobView } from '@toolyard/client'
 import type { ComponentChildren, VNode } from 'preact'
-import { useNow } from '../parts/now.ts'
-import { Time } from '../parts/time.tsx'
-import { duration } from '../parts/times.ts'
+import { useNow } from '../../parts/now.ts'
+import { Time } from '../../parts/time.tsx'
+import { duration } from '../../parts/times.ts'
 import { isEnd } from './terms.ts'
 
 /** What a job has gone through, with the time of each step and how long it took to come there. */
