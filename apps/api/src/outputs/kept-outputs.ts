@@ -29,6 +29,11 @@ const mostThreads = 4
 /** Lines of a log that are read at once. */
 const linesAtOnce = 500
 
+interface Refused { kind: 'refused', error: CallError }
+
+/** The JSON of an answer, or what is wrong with what was asked. */
+type KeptAnswer = { kind: 'found', json: string } | Refused
+
 /** Reads and searches what jobs have left, in threads: an expression and a megabyte of JSON take their time. */
 export class KeptOutputs {
   readonly #outputs: OutputStore
@@ -41,29 +46,25 @@ export class KeptOutputs {
     this.#logs = logs
   }
 
-  /**
-   * The JSON of the answer, or what is wrong with what was asked.
-   *
-   * @throws RedisUnavailableError
-   */
-  async ask (ask: OutputAsk, job: AskedJob): Promise<{ json: string } | { error: CallError }> {
+  /** @throws RedisUnavailableError */
+  async ask (ask: OutputAsk, job: AskedJob): Promise<KeptAnswer> {
     try {
       return await this.#turns.run(job.owner, async () => await this.#answer(ask, job), { ms: most.waitMs, signal: job.abandoned })
     } catch (error) {
       if (!(error instanceof TurnMissedError)) throw error
-      return { error: { code: 'INTERNAL', message: 'Too much is asked of outputs at once: ask again, for less at a time' } }
+      return { kind: 'refused', error: { code: 'INTERNAL', message: 'Too much is asked of outputs at once: ask again, for less at a time' } }
     }
   }
 
-  async #answer ({ of, kind, args }: OutputAsk, job: AskedJob): Promise<{ json: string } | { error: CallError }> {
-    const source = of === 'log' ? { log: await this.#log(job) } : await this.#output(job)
-    if ('error' in source) return source
-    const task = { source, args, about: { job_id: job.jobId, of, ...of === 'output' && keptOf(job) }, room: job.room }
+  async #answer ({ of, kind, args }: OutputAsk, job: AskedJob): Promise<KeptAnswer> {
+    const found = of === 'log' ? { kind: 'kept' as const, source: { log: await this.#log(job) } } : await this.#output(job)
+    if (found.kind === 'refused') return found
+    const task = { source: found.source, args, about: { job_id: job.jobId, of, ...of === 'output' && keptOf(job) }, room: job.room }
     try {
-      return { json: await this.#threads.run<string>({ kind, task }, { until: Date.now() + most.ms, signal: job.abandoned }) }
+      return { kind: 'found', json: await this.#threads.run<string>({ kind, task }, { until: Date.now() + most.ms, signal: job.abandoned }) }
     } catch (error) {
       if (!(error instanceof ThreadError)) throw error
-      return { error: faultOf(error) }
+      return { kind: 'refused', error: faultOf(error) }
     }
   }
 
@@ -71,11 +72,11 @@ export class KeptOutputs {
     await this.#threads.close()
   }
 
-  async #output ({ queue, jobId, settlement }: AskedJob): Promise<Source | { error: CallError }> {
+  async #output ({ queue, jobId, settlement }: AskedJob): Promise<{ kind: 'kept', source: Source } | Refused> {
     if (settlement === undefined) return refused('job_id', `job '${jobId}' still goes on and has no output yet: ask again when it has ended, or for its log with "of": "log"`)
     if (!settlement.ok) return refused('job_id', `job '${jobId}' failed and has no output: ${settlement.error.code}; its log is there with "of": "log"`)
     const json = await this.#outputs.readPieces(queue, jobId, settlement.output)
-    return json === undefined ? refused('job_id', `the output of job '${jobId}' is no longer kept`) : { json }
+    return json === undefined ? refused('job_id', `the output of job '${jobId}' is no longer kept`) : { kind: 'kept', source: { json } }
   }
 
   async #log ({ queue, jobId }: AskedJob): Promise<string> {
@@ -103,6 +104,6 @@ function faultOf (error: ThreadError): CallError {
   return refused(String(details['path']).slice(1), error.message).error
 }
 
-function refused (argument: string, message: string): { error: CallError } {
-  return { error: { code: 'INVALID_ARGUMENTS', message: `${argument}: ${message}`, details: { issues: [{ path: `/${argument}`, message }] } } }
+function refused (argument: string, message: string): Refused {
+  return { kind: 'refused', error: { code: 'INVALID_ARGUMENTS', message: `${argument}: ${message}`, details: { issues: [{ path: `/${argument}`, message }] } } }
 }

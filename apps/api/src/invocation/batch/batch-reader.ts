@@ -32,7 +32,7 @@ async function entryOf (call: MessageCall, id: string, reader: ArgumentsReader):
   const refusal = refusalOf(call)
   if (refusal !== undefined) return { ...entry, error: refusal }
   const read = await reader.read(call.arguments)
-  return 'problem' in read ? { ...entry, error: { code: 'INVALID_ARGUMENTS', message: read.problem } } : { ...entry, arguments: read.arguments }
+  return read.kind === 'fault' ? { ...entry, error: { code: 'INVALID_ARGUMENTS', message: read.problem } } : { ...entry, arguments: read.value }
 }
 
 /** What no look at the tools can change. */
@@ -43,37 +43,44 @@ function refusalOf ({ at, name, dialect, incomplete }: MessageCall): CallError |
   return undefined
 }
 
+interface Read<Value> { kind: 'read', value: Value }
+interface Fault { kind: 'fault', problem: string }
+
+function fault (problem: string): Fault {
+  return { kind: 'fault', problem }
+}
+
 /** Reads the arguments of a message's calls within the bounds of a body: what they hold is counted together. */
 class ArgumentsReader {
   #partsLeft: number = limits.bodyParts
 
-  async read (value: unknown): Promise<{ arguments: Record<string, unknown> } | { problem: string }> {
-    const read = typeof value === 'string' ? await this.#parse(value) : { value }
-    if ('problem' in read) return read
-    if (read.value === undefined || read.value === null) return { arguments: {} }
-    return isRecord(read.value) ? { arguments: read.value } : { problem: 'arguments must be an object' }
+  async read (value: unknown): Promise<Read<Record<string, unknown>> | Fault> {
+    const read = typeof value === 'string' ? await this.#parse(value) : { kind: 'read' as const, value }
+    if (read.kind === 'fault') return read
+    if (read.value === undefined || read.value === null) return { kind: 'read', value: {} }
+    return isRecord(read.value) ? { kind: 'read', value: read.value } : fault('arguments must be an object')
   }
 
-  async #parse (text: string): Promise<{ value: unknown } | { problem: string }> {
+  async #parse (text: string): Promise<Read<unknown> | Fault> {
     // Models send nothing for a tool without parameters.
-    if (text.trim() === '') return { value: undefined }
+    if (text.trim() === '') return { kind: 'read', value: undefined }
     const takesTurns = text.length > turnChars
     if (takesTurns) await turn()
     const parts = excessOf(text, this.#partsLeft, limits.bodyDepth - levelsAbove)
-    if (typeof parts === 'string') return { problem: `arguments: the JSON ${parts}` }
+    if (typeof parts === 'string') return fault(`arguments: the JSON ${parts}`)
     if (takesTurns) await turn()
     let value: unknown
     try {
       value = await readJsonInTurns(text, turn)
     } catch (error) {
       // In a longer text the search for the place would take too long.
-      const fault = takesTurns ? undefined : faultOf(text)
-      return { problem: `arguments aren't JSON: ${fault ?? syntaxError(asError(error))}` }
+      const place = takesTurns ? undefined : faultOf(text)
+      return fault(`arguments aren't JSON: ${place ?? syntaxError(asError(error))}`)
     }
     if (takesTurns) await turn()
     const problem = problemOf(value, limits.bodyDepth - levelsAbove)
-    if (problem !== undefined) return { problem: `arguments: the JSON ${problem}` }
+    if (problem !== undefined) return fault(`arguments: the JSON ${problem}`)
     this.#partsLeft -= parts
-    return { value }
+    return { kind: 'read', value }
   }
 }

@@ -106,7 +106,7 @@ export class JobTools {
     const settlement = await this.#parts.jobs.settlement(queue, jobId)
     if (settlement === 'missing') return failed(unknownJob(jobId))
     const answer = await this.#parts.kept.ask(ask, { owner: ownerOf({ tenant, keyName }), queue, jobId, settlement, room, abandoned })
-    if ('error' in answer) return failed(answer.error)
+    if (answer.kind === 'refused') return failed(answer.error)
     return succeeded(jobId, await read(queue, jobId, { kind: 'inline', value: undefined, text: answer.json }))
   }
 
