@@ -14,10 +14,14 @@ import { runToolyard } from '../cli/toolyard.ts'
 
 const [publicAddress = '', dir = ''] = process.argv.slice(2)
 const tls = { key: readFileSync(join(dir, 'public.key')), cert: readFileSync(join(dir, 'public.pem')) }
-const text = '---\nname: letters\ndescription: Counts letters.\n---\n# Letters\n'
-const archive = gzipSync(Buffer.concat([
-  writeHeader({ name: Buffer.from('top/SKILL.md'), size: text.length, mode: 0o644, mtime: new Date(0), type: '0' }), Buffer.from(text), Buffer.alloc(512 - text.length), Buffer.alloc(1_024)
-]))
+/** An archive with one skill. */
+function archiveOf (name: string): Buffer {
+  const text = `---\nname: ${name}\ndescription: Counts.\n---\n# Counts\n`
+  const header = writeHeader({ name: Buffer.from('top/SKILL.md'), size: text.length, mode: 0o644, mtime: new Date(0), type: '0' })
+  return gzipSync(Buffer.concat([header, Buffer.from(text), Buffer.alloc(512 - text.length), Buffer.alloc(1_024)]))
+}
+
+const [archive, second] = [archiveOf('letters'), archiveOf('words')]
 const elsewhere: Readonly<Record<string, string>> = {
   '/address': 'https://127.0.0.1/x',
   '/name': 'https://localhost/x',
@@ -26,7 +30,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   '/decimal': 'https://2130706433/x',
   '/plain': `http://${publicAddress}/good`,
   '/loop': '/loop',
-  '/once': '/good'
+  '/once': '/second'
 }
 let insideAsked = 0
 const inside = createServer(tls, (_, response) => {
@@ -37,6 +41,7 @@ const outside = createServer(tls, ({ url = '' }, response) => {
   const location = elsewhere[url]
   if (location !== undefined) response.writeHead(302, { location }).end()
   else if (url === '/good') response.end(archive)
+  else if (url === '/second') response.end(second)
   else if (url === '/endless') {
     const piece = Buffer.alloc(1_048_576)
     const more = (): void => { while (response.write(piece)); }
@@ -48,10 +53,10 @@ const listen = async (server: Server, host: string): Promise<void> => {
   await new Promise<void>(resolve => { server.listen(443, host, resolve) })
 }
 await Promise.all([listen(inside, '127.0.0.1'), listen(outside, publicAddress)])
-const digest = createHash('sha256').update(archive).digest('hex')
+const digestOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
 const said: Record<string, string> = {}
 const asked: ReadonlyArray<readonly [path: string, sha256: string]> = [
-  ...[...Object.keys(elsewhere), '/good', '/none', '/endless'].map(path => [path, digest] as const), ['/good?other', '0'.repeat(64)]
+  ...[...Object.keys(elsewhere), '/good', '/none', '/endless'].map(path => [path, digestOf(path === '/once' ? second : archive)] as const), ['/good?other', '0'.repeat(64)]
 ]
 for (const [path, sha256] of asked) {
   const url = `https://${publicAddress}${path.replace('?other', '')}#sha256=${sha256}`

@@ -94,7 +94,7 @@ async function bring (source: string, name: string | undefined, { options }: Com
   const check = { keys, ...signature !== undefined && { file: resolve(signature) } }
   return await withStaged(directory, { source, name, check }, async staged => {
     const before = lock.entries.get(staged.name)
-    if (what === 'add' && before !== undefined) throw misuse(`toolyard.lock.json has ${staged.name} already: toolyard update ${staged.name} fetches another version, --name adds it beside.`)
+    if (what === 'add' && before !== undefined) throw misuse(`toolyard.lock.json has ${staged.name} already: toolyard update ${staged.name} fetches another version, --name adds it beside where it has no skills, whose names stand once.`)
     const others = new Map([...lock.entries].map(([entry, { path }]) => [entry, join(directory, path)]))
     others.delete(staged.name)
     const review = await reviewOf(staged.directory, others)
