@@ -26,8 +26,8 @@ interface Costs {
 }
 
 const most: Record<string, Costs> = {
-  'a sync call of a built-in tool': { scripts: 6, publishes: 2.3, bytesIn: 3_800, bytesOut: 1_600, files: 26 },
-  'a job of a batch of 20': { scripts: 1.2, publishes: 1.6, bytesIn: 1_600, bytesOut: 1_300, files: 14 }
+  'a sync call of a built-in tool': { scripts: 5.5, publishes: 2.3, bytesIn: 3_200, bytesOut: 1_500, files: 19 },
+  'a job of a batch of 20': { scripts: 1.2, publishes: 1.6, bytesIn: 1_500, bytesOut: 1_200, files: 10 }
 }
 
 const { api, redis, workers: [worker] } = await createService(t, {
