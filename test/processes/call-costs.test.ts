@@ -27,6 +27,7 @@ interface Costs {
 
 const most: Record<string, Costs> = {
   'a sync call of a built-in tool': { scripts: 5.5, publishes: 2.3, bytesIn: 3_200, bytesOut: 1_500, files: 19 },
+  'a call of 32 in flight': { scripts: 1.2, publishes: 1.6, bytesIn: 1_500, bytesOut: 1_300, files: 10 },
   'a job of a batch of 20': { scripts: 1.2, publishes: 1.6, bytesIn: 1_500, bytesOut: 1_200, files: 10 }
 }
 
@@ -38,6 +39,7 @@ t.teardown(() => { watching.disconnect() })
 const read = serviceCalls({ api })
 const kinds: Record<string, { run: () => Promise<unknown>, units: number }> = {
   'a sync call of a built-in tool': { run: async () => await read.batch(1), units: 1 },
+  'a call of 32 in flight': { run: async () => await Promise.all(Array.from({ length: 32 }, async () => await read.batch(1))), units: 32 },
   'a job of a batch of 20': { run: async () => await read.batch(20), units: 20 }
 }
 
