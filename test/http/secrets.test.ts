@@ -92,9 +92,17 @@ t.test('a key that is bound in some way changes no secret that calls of other ke
     t.match(await client.request('/v1/secrets/github', { method: 'DELETE', key }), { status: 403 })
     t.match(await client.request('/v1/secrets/own', { method: 'PUT', key, body: { value: 'theirs', scope: 'key' } }), { status: 200 })
     t.match(await client.request('/v1/secrets/own?scope=key', { method: 'DELETE', key }), { status: 200 })
+    t.match(await client.request('/v1/secrets/rotate', { method: 'POST', key }), { status: 403 })
   }
   t.match(await client.request('/v1/secrets/github', { method: 'PUT', key: keys.bound, body: { value: 'theirs', tenant: 'acme' } }), { status: 403 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST', key: keys.bound }), { status: 403 })
+})
+
+t.test('a key that is bound in some way lists the secrets that its own calls use, and no other tenant\'s', async t => {
+  const list = async (key: string): Promise<unknown[]> => ((await client.request<{ secrets: unknown[] }>('/v1/secrets', { key })).body.secrets)
+  t.match(await list(keys.bound), [{ name: 'github', scope: 'operator' }])
+  t.equal((await list(keys.bound)).length, 1)
+  t.match(await list(keys.boundAcme), [{ name: 'github', scope: 'tenant', tenant: 'acme' }])
 })
 
 t.test('a Python tool gets the secret of its caller, for that call alone', { skip: !hasPython() && 'there is no Python' }, async t => {

@@ -29,9 +29,13 @@ export function scopeOf ({ queueAllowlist, tenant }: Principal): JobScope {
 }
 
 /** Refuses a key that is bound in some way what concerns those that are not: it could undo what binds it. */
-export function requireUnbound ({ queueAllowlist, permissions, namespaces }: Principal, what: string): void {
-  if (queueAllowlist === undefined && permissions === undefined && namespaces === undefined) return
+export function requireUnbound (principal: Principal, what: string): void {
+  if (!isBound(principal)) return
   throw new HttpError('FORBIDDEN', `This API key is bound to queues, permissions or namespaces; ${what} for those that are not.`)
+}
+
+export function isBound ({ queueAllowlist, permissions, namespaces }: Principal): boolean {
+  return queueAllowlist !== undefined || permissions !== undefined || namespaces !== undefined
 }
 
 /** Refuses a key of a tenant what concerns all of them. */

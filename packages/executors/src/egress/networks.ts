@@ -8,6 +8,7 @@ import type { HttpPolicy } from '../http/run-http.ts'
 import type { NetworkMeans } from '../run/sandbox.ts'
 import { createCallBook, type CallBook, type EgressCall, type EgressDecision } from './calls.ts'
 import { certificateVariables, createTrust, type Trust } from './certificates.ts'
+import { createConnectionBound, type ConnectionBound } from './connection-bound.ts'
 import { createGate } from './gate.ts'
 import { createHttpProxy } from './http-proxy.ts'
 import { serveSocks } from './socks.ts'
@@ -60,6 +61,7 @@ interface Network {
 
 export function createNetworks (options: NetworksOptions): EgressNetworks {
   const networks = new Map<string, Network>()
+  const connections = createConnectionBound()
   let count = 0
   let trust: Promise<Trust> | undefined
 
@@ -73,7 +75,7 @@ export function createNetworks (options: NetworksOptions): EgressNetworks {
 
   function open (id: string, { hosts, holder }: NetworkOwner): Network {
     const key = `network ${count++}`
-    const made = { key, trusted: holder === undefined ? undefined : trusted, ...options }
+    const made = { key, trusted: holder === undefined ? undefined : trusted, connections, ...options }
     const network = openNetwork(hosts, made, () => { forget(id, network) })
     networks.set(id, network)
     makeRoom()
@@ -130,17 +132,19 @@ interface OwnOptions extends NetworksOptions {
   key: string
   /** Absent where no request carries a secret. */
   trusted: (() => Promise<Trust>) | undefined
+  connections: ConnectionBound
 }
 
 function openNetwork (
   hosts: readonly string[],
-  { key, trusted, means, policy, members, onConnection, onClosed }: OwnOptions,
+  { key, trusted, connections, means, policy, members, onConnection, onClosed }: OwnOptions,
   onLost: () => void
 ): Network {
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
   const calls = createCallBook(onConnection ?? (() => {}))
   const gate = createGate({ rules, ...policy, calls })
   const http = createHttpProxy(gate, calls, trusted === undefined ? undefined : async () => (await trusted()).authority)
+  const mayConnect = connections.network()
   const names = namesOf(rules)
   const directory = mkdtempSync(join(means.directory, 'network-'))
   const hostsFile = join(directory, 'hosts')
@@ -153,7 +157,10 @@ function openNetwork (
       listening = { servers, owner }
       for (const [index, server] of servers.entries()) {
         const at = index - proxies.length
-        if (server !== undefined) serve(server, client => { serveListener(client, at, direct[at]?.target, { calls, http }) })
+        if (server !== undefined) serve(server, client => {
+          if (mayConnect(client)) serveListener(client, at, direct[at]?.target, { calls, http })
+          else client.on('error', () => {}).destroy()
+        })
       }
     },
     onLost () {

@@ -1,7 +1,7 @@
 import { ErrorBody, HttpError, SecretAnswer, SecretList, SecretName, SecretPlace, SecretRequest, SecretRotation, type SecretView } from '@toolyard/contract'
 import { maxStoredSecrets, type ListedSecret, type SecretScope, type StoredSecrets } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
-import { principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
+import { isBound, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 export interface SecretRoutesOptions {
@@ -69,10 +69,12 @@ function scopeOf ({ scope, tenant }: SecretPlace, principal: Principal): SecretS
   return { kind, tenant: whose }
 }
 
-/** The operator sees all but those of other keys. */
-function isVisible (scope: SecretScope, { name, tenant }: Principal): boolean {
+/** The operator sees all but those of other keys; who is bound in some way, those that its own calls use. */
+function isVisible (scope: SecretScope, principal: Principal): boolean {
+  const { name, tenant } = principal
   if (scope.kind === 'key') return scope.key === name
-  return tenant === undefined || (scope.kind === 'tenant' && scope.tenant === tenant)
+  if (scope.kind === 'tenant') return tenant === undefined ? !isBound(principal) : scope.tenant === tenant
+  return tenant === undefined
 }
 
 function view ({ name, scope, storedAt, lastUsedAt }: ListedSecret): SecretView {
