@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import t from 'tap'
 import { createConnectionBound } from '@toolyard/executors'
 
-// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Nothing but its end is listened to.
 const connection = (): Socket => new EventEmitter() as Socket
 
 void t.test('a network that takes all the connections it can leaves room for others, and what is closed is free again', async t => {

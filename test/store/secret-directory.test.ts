@@ -15,8 +15,14 @@ interface Opened {
 
 function directory (dir: string, stored?: StoredSecrets): Opened {
   const faults: object[] = []
-  const source = openSecretSource(stored, dir, fault => { faults.push(fault) })
-  return { faults, read: async name => (await source?.open([name], { keyName: undefined, tenant: undefined }))?.get(name) }
+  const source = openSecretSource(stored, { directory: dir, vault: undefined }, fault => { faults.push(fault) })
+  return {
+    faults,
+    async read (name) {
+      const values = await source?.open([name], { keyName: undefined, tenant: undefined })
+      return values === undefined || 'fault' in values ? undefined : values.get(name)
+    }
+  }
 }
 
 void t.test('a file of the directory is the secret of its name, without the line break at its end, and one that is gone is missing at once', async t => {

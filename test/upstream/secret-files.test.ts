@@ -29,3 +29,26 @@ t.test('a worker without SECRETS_KEY uses the files of SECRETS_DIR, each call as
   t.match(answers, [{ ok: true }, { ok: true }])
   t.notMatch(JSON.stringify(answers), /token-of-file/)
 })
+
+t.test('a worker uses a secret of Vault as it is at each call, and says that Vault can\'t be asked, which is no missing secret', async t => {
+  seen.length = 0
+  let answer: [number, unknown] = [200, { data: { data: { value: 'first-token-of-vault' }, metadata: {} } }]
+  const vault = createServer((request, response) => {
+    const [status, body] = request.url === '/v1/secret/data/api' ? answer : [403, { errors: ['permission denied'] }]
+    response.writeHead(status).end(JSON.stringify(body))
+  })
+  await new Promise<void>(resolve => { vault.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { vault.closeAllConnections(); vault.close() })
+  const [url, vaultUrl] = [server, vault].map(each => `http://127.0.0.1:${(each.address() as AddressInfo).port}`)
+  const { client } = await createService(t, {
+    tools: [{ name: 'who', http: { method: 'GET', url: `${url}/`, headers: { Authorization: { secret: 'api', prefix: 'Bearer ' } } } }],
+    env: { HTTP_PRIVATE_HOSTS: '127.0.0.1', SECRETS_VAULT_URL: `${vaultUrl}/v1/secret/data`, SECRETS_VAULT_TOKEN_PATH: join(t.testdir({ token: 'vault-token' }), 'token') }
+  })
+  const answers = [await client.call('who')]
+  answer = [503, { errors: ['Vault is sealed'] }]
+  t.match(await client.call('who'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /could not be read from the operator's Vault/ } })
+  answer = [404, { errors: [] }]
+  t.match(await client.call('who'), { ok: false, error: { code: 'SECRET_MISSING' } })
+  t.strictSame(seen, ['Bearer first-token-of-vault'])
+  t.notMatch(JSON.stringify(answers), /token-of-vault/)
+})

@@ -2,7 +2,8 @@ import { createExecutors, loadCodeOf, openAudit, type Executors, type Sandbox } 
 import { createSchemas, denyTest, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry, type RegistrySource } from '@toolyard/manifests'
 import { EntryLocks, ImportFaultTable, JobTypeTable, openSecrets, openSecretSource, ShownFiles, type Redis } from '@toolyard/store'
 import {
-  apiKeysOf, builtinSettingsOf, onHangup, sealKeysOf, serviceFilesOf, toolSourcesOf, traceSecretsOf, type Logger, type Settings
+  apiKeysOf, builtinSettingsOf, onHangup, sealKeysOf, secretPlacesOf, serviceFilesOf, toolSourcesOf, traceSecretsOf,
+  type Logger, type Settings
 } from '@toolyard/runtime'
 import { ImportWatch } from './import-watch.ts'
 import type { WorkerMetrics } from './metrics.ts'
@@ -72,7 +73,7 @@ export async function openTools (settings: Settings, { env, redis, subscriber, m
     ...keptLimits(settings),
     http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },
     onConnection: metrics.egress.connected,
-    secrets: openSecretSource(openSecrets(redis, sealKeysOf(settings)), settings.SECRETS_DIR, fault => { logger.warn(fault, 'a file of SECRETS_DIR is no secret') }),
+    secrets: openSecretSource(openSecrets(redis, sealKeysOf(settings)), secretPlacesOf(settings), fault => { logger.warn(fault, 'a secret can\'t be read') }),
     builtins: { ...builtins, workflows: { readYaml }, locks: new EntryLocks(redis) },
     audit: openAudit({
       dir: settings.AUDIT_DIR,

@@ -55,7 +55,6 @@ export function createExecutors (options: ExecutorOptions): Executors {
     pins: createPins(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }
   }
-  const { sandbox } = options
   const keptReady = createKeptReady(host)
   const hosts = createHosts({
     ...host,
@@ -63,12 +62,12 @@ export function createExecutors (options: ExecutorOptions): Executors {
     groupMembers: options.sandbox?.groups?.members ?? [],
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
-  const networks = sandbox?.networks === undefined
+  const networks = options.sandbox?.networks === undefined
     ? undefined
     : createNetworks({
-      means: sandbox.networks,
+      means: options.sandbox.networks,
       policy: options.http ?? { privateHosts: [] },
-      members: sandbox.groups?.members ?? [],
+      members: options.sandbox.groups?.members ?? [],
       onConnection: options.onConnection,
       onClosed: key => { hosts.endNetwork(key) }
     })
@@ -88,8 +87,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const skillCommands = createSkillCommands(options, heldBy)
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
-  async function runTool (given: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
-    const tool = skillCommands.chosen(ofSkill(given, args), args)
+  async function runTool (named: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
+    const tool = skillCommands.chosen(named, args)
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
     const audit = auditOfCall(options.audit, args, {
       key: context.keyName ?? '',
@@ -205,7 +204,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
   }
 
   return {
-    async run (tool, args, context) {
+    async run (given, args, context) {
+      const tool = ofSkill(given, args)
       const run = withSecrets(tool, context, { source: options.secrets, threads }, async known => await runTool(tool, args, known))
       running.add(run)
       return await run.finally(() => { running.delete(run) })

@@ -13,8 +13,10 @@ import { failure, type Failure, type Outcome, type RunContext } from './run/outc
 
 /** Where the values of stored secrets come from. */
 export interface SecretSource {
-  /** The values for a call, by name; without those that nobody has stored for it. */
-  open (names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }): Promise<ReadonlyMap<string, string>>
+  /** The values for a call, by name; without those that nobody has stored for it. A fault where a store could not be asked. */
+  open (
+    names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }
+  ): Promise<ReadonlyMap<string, string> | { fault: string }>
 }
 
 /** UTF-16 units of a line of the log that may have been cut: it keeps its first 4 KiB. */
@@ -70,8 +72,9 @@ export async function openNamed (
   names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }, source: SecretSource | undefined
 ): Promise<ReadonlyMap<string, string> | Failure> {
   if (names.length === 0) return new Map()
-  if (source === undefined) return failure('SECRET_MISSING', `it uses the secret ${names[0]}, and there is no SECRETS_KEY here to open it with, and no SECRETS_DIR`)
+  if (source === undefined) return failure('SECRET_MISSING', `it uses the secret ${names[0]}, and there is no SECRETS_KEY here to open it with, no SECRETS_DIR and no SECRETS_VAULT_URL`)
   const values = await source.open(names, call)
+  if ('fault' in values) return failure('TOOL_UNAVAILABLE', values.fault)
   const missing = names.find(name => !values.has(name))
   const long = names.find(name => (values.get(name) ?? '').split(/[\r\n]+/).length > mostLines)
   if (missing === undefined) return long === undefined ? values : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines: too many to hide each of them`)

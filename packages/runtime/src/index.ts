@@ -14,7 +14,8 @@ export { readReadiness, type ReadinessCheck } from './status/readiness.ts'
 export { createRedactor, type Redact } from './log/redaction.ts'
 export { findRedisTarget, redisTargetOf, type RedisTarget } from './settings/derived/redis-target.ts'
 export {
-  apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, sealKeysOf, retentionOf, sessionSettingsOf, tokensOf, toolSourcesOf,
+  apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, sealKeysOf, retentionOf, secretPlacesOf, sessionSettingsOf, tokensOf,
+  toolSourcesOf,
   type LimitOf, type SessionSettings, type TokenSettings
 } from './settings/derived/resolved.ts'
 export type { CountedQueue } from './metrics/queue-metrics.ts'

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { createExecutors, openSandbox, storedNamesOf, type ExecutorOptions } from '@toolyard/executors'
 import type { McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { redisTargetOf, sealKeysOf, serviceFilesOf, type Settings } from '@toolyard/runtime'
+import { redisTargetOf, sealKeysOf, secretPlacesOf, serviceFilesOf, type Settings } from '@toolyard/runtime'
 import { connectRedis, isConnected, openSecrets, openSecretSource, type StoredSecrets } from '@toolyard/store'
 import { CommandError } from '../terminal/exit-status.ts'
 
@@ -19,7 +19,7 @@ interface Means {
 export async function askServers (servers: readonly McpServer[], means: Means, onLine: (line: string) => void): Promise<Offer[]> {
   const { settings } = means
   const keys = servers.some(server => storedNamesOf(server).length > 0) ? sealKeysOf(settings) : undefined
-  const source = (stored?: StoredSecrets): ExecutorOptions['secrets'] => openSecretSource(stored, settings.SECRETS_DIR, ({ secret, reason }) => { onLine(`the file of the secret ${secret} can't be used: ${reason}`) })
+  const source = (stored?: StoredSecrets): ExecutorOptions['secrets'] => openSecretSource(stored, secretPlacesOf(settings), ({ from, secret, reason }) => { onLine(`${from}: ${secret === undefined ? '' : `${secret}: `}${reason}`) })
   if (keys === undefined) return await ask(servers, means, source(), onLine)
   const redis = connectRedis(redisTargetOf(settings), 'request', () => {})
   try {

@@ -157,10 +157,7 @@ function openNetwork (
       listening = { servers, owner }
       for (const [index, server] of servers.entries()) {
         const at = index - proxies.length
-        if (server !== undefined) serve(server, client => {
-          if (mayConnect(client)) serveListener(client, at, direct[at]?.target, { calls, http })
-          else client.on('error', () => {}).destroy()
-        })
+        if (server !== undefined) serve(server, mayConnect, client => { serveListener(client, at, direct[at]?.target, { calls, http }) })
       }
     },
     onLost () {
@@ -202,17 +199,20 @@ function namesOf (rules: readonly EgressRule[]): Array<{ host: string, address: 
   }))
 }
 
-function serve (server: Server, take: (client: Socket) => void): void {
+function serve (server: Server, mayConnect: (client: Socket) => boolean, take: (client: Socket) => void): void {
   server.maxConnections = mostConnections
   // A program may end its half and go on reading.
   Object.assign(server, { allowHalfOpen: true })
-  server.on('connection', take).unref()
+  server.on('connection', client => {
+    client.on('error', () => {})
+    if (mayConnect(client)) take(client)
+    else client.destroy()
+  }).unref()
 }
 
 type Served = Parameters<typeof serveSocks>[1]
 
 function serveListener (client: Socket, index: number, target: Target | undefined, served: Served): void {
-  client.on('error', () => {})
   if (target !== undefined) serveDirect(client, target, served).catch(() => { client.destroy() })
   else if (index === -1) serveSocks(client, served).catch(() => { client.destroy() })
   else served.http.serve(client)

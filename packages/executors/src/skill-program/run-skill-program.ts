@@ -18,11 +18,12 @@ export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
   if (tool.run.kind !== 'skill-run') return tool
   const skill = skillOf(tool.run, args)
   if (skill === undefined) return tool
-  const { permissions: _, limits: __, network: ___, ...rest } = tool
+  const { permissions: _, limits: __, network: ___, secrets: ____, ...rest } = tool
   return {
     ...rest,
     ...skill.permissions !== undefined && { permissions: skill.permissions },
     ...skill.network !== undefined && { network: skill.network },
+    ...skill.secrets !== undefined && { secrets: skill.secrets },
     ...skill.limits !== undefined && { limits: skill.limits },
     source: { ...tool.source, file: join(skill.directory, 'SKILL.md') }
   }
@@ -55,8 +56,9 @@ export async function runSkillProgram (
     const { ok: _, ...program } = found
     const plan = {
       ...program,
-      env: { ...variables, PATH: path, SKILL_DIR: place },
+      env: { ...variables, ...context.variables, PATH: path, SKILL_DIR: place },
       cwd: host.workspaceDir,
+      handed: context.handed ?? [],
       readable: skill.python === undefined ? [] : [skill.python],
       mounted: host.box === undefined ? [] : [{ source: directory, place, overlay: skill.overlay }]
     }

@@ -26,7 +26,8 @@ export function createCallProcesses (tool: string, context: RunContext, host: Co
   const { variables } = toolEnvironment([], host.env, host.trace?.variables)
   const until = performance.now() + context.timeoutMs
   return async (command, maxOutputBytes, { stdin = '', cwd = host.workspaceDir, variables: own = {}, mounted = [], parts } = {}) => {
-    const plan = { ...command, env: { ...variables, ...own }, cwd, mounted, ...parts && { parts } }
+    const env = { ...variables, ...context.variables, ...own }
+    const plan = { ...command, env, cwd, mounted, handed: context.handed ?? [], ...parts && { parts } }
     const end = await runProcess(plan, {
       stdin,
       timeoutMs: Math.max(0, until - performance.now()),

@@ -1,6 +1,7 @@
 import type { Tool, ToolLimits, ToolSource } from '../tool/tool.ts'
 import type { Permission } from '@toolyard/contract'
 import type { AuditStatus } from '../tool/audit-status.ts'
+import type { SecretUses } from '../tool/secret-use.ts'
 
 export interface Skill {
   /** From the front matter, else the name of the directory. */
@@ -27,6 +28,7 @@ export interface SkillSettings {
   enabled?: boolean
   permissions?: readonly Permission[]
   network?: readonly string[]
+  secrets?: SecretUses
   limits?: ToolLimits
   timeoutSec?: number
   /** Absolute path of a virtual environment, whose programs come first. */

@@ -56,11 +56,12 @@ export function joinSkills (layers: readonly Layer[], options: SkillOptions): Jo
 /** What the operator gives a skill with three files, which says nothing of that itself. */
 function withSettings (tool: Tool, settings: SkillSettings | undefined): Tool {
   if (tool.run.kind !== 'skill-command' || settings === undefined) return tool
-  const { permissions, network, limits, timeoutSec } = settings
+  const { permissions, network, secrets, limits, timeoutSec } = settings
   return {
     ...tool,
     ...permissions !== undefined && { permissions },
     ...network !== undefined && { network },
+    ...secrets !== undefined && { secrets },
     ...limits !== undefined && { limits },
     ...timeoutSec !== undefined && { timeoutSec }
   }

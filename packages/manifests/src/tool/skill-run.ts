@@ -1,5 +1,6 @@
 import type { Permission } from '@toolyard/contract'
 import type { AuditStatus } from './audit-status.ts'
+import type { SecretUses } from './secret-use.ts'
 import type { ToolLimits } from './tool-limits.ts'
 
 /** A subcommand of an allowlisted program; the call's arguments become its argv. */
@@ -96,6 +97,7 @@ export interface RunnableSkill {
   ceiling?: readonly string[]
   permissions?: readonly Permission[]
   network?: readonly string[]
+  secrets?: SecretUses
   limits?: ToolLimits
   timeoutSec?: number
   /** Absolute path of a virtual environment. */

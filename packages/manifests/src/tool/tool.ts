@@ -4,9 +4,11 @@ import type { PolicyRule } from './policy-rule.ts'
 import type { ToolLimits } from './tool-limits.ts'
 import type { SkillCommandRun } from './skill-command.ts'
 import type { SkillFilesRun, SkillProgramRun, SkillRun } from './skill-run.ts'
+import type { SecretUses } from './secret-use.ts'
 import type { ServiceAction } from './service-action.ts'
 
 export type { Permission } from '@toolyard/contract'
+export type { SecretUse } from './secret-use.ts'
 export type { ToolLimits } from './tool-limits.ts'
 
 /** A JSON Schema of an object; kept as the manifest wrote it. */
@@ -137,11 +139,6 @@ export type ToolRun = CommandRun | PythonRun | SkillRun | SkillCommandRun | McpR
 export type PublishedAs = { kind: 'prompt' } |
   { kind: 'resource', /** May hold variables, which are its arguments: `resourceUri`. */ uri: string, mimeType?: string }
 
-/** How processes use a stored secret: they have its value, or a placeholder that requests to `hosts` alone carry the value of. */
-export type SecretUse =
-  | { secret: string, as: 'env' | 'file' }
-  | { secret: string, as: 'header', /** As `egressText` writes them; each is in the tool's `network`. */ hosts: readonly string[] }
-
 /** One callable thing, whatever format declared it. */
 export interface Tool {
   name: string
@@ -169,7 +166,7 @@ export interface Tool {
   /** The hosts that its processes may reach, as `egressText` writes them; absent: what `permissions` say. */
   network?: readonly string[]
   limits?: ToolLimits
-  /** Stored secrets that its processes use, by the names of variables. */ secrets?: Readonly<Record<string, SecretUse>>
+  secrets?: SecretUses
   /** Processes of a command that wait ready in each worker; absent: none. */
   warm?: number | 'auto'
   /** Rules on its calls. */ policy?: readonly PolicyRule[]

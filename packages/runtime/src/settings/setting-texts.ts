@@ -110,6 +110,8 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     SECRETS_KEY: 'seals stored secrets ([secrets.md](secrets.md)): the same for the API and the workers. Without it none can be stored',
     SECRETS_KEY_PREVIOUS: 'opens what was sealed with it before the key was changed, until `toolyard secrets rotate`',
     SECRETS_DIR: 'a directory of files that are [secrets](secrets.md#from-files) of the operator, each under its name; workers read it',
+    SECRETS_VAULT_URL: 'where [secrets](secrets.md#from-vault) of the operator are in HashiCorp Vault or OpenBao, engine KV version 2; workers ask it',
+    SECRETS_VAULT_TOKEN_PATH: 'a file with the token for it, read for each request',
     CALLBACK_SECRET: 'signs callbacks; without it, or without the allowlist, there are none ([callbacks.md](callbacks.md))',
     CALLBACK_ALLOWLIST: 'hosts that may be called back, with their subdomains; `*` for every public host',
     CALLBACK_ALLOW_HTTP: '`http:` beside `https:`',

@@ -18,6 +18,8 @@ const foreign: ReadonlyMap<string, string> = new Map(Object.entries({
 const needed: Readonly<Record<string, { setting: string, what: string }>> = {
   CALLBACK_SECRET: { setting: 'CALLBACK_ALLOWLIST', what: 'the hosts that may be called back' },
   APPROVAL_CALLBACK_URL: { setting: 'CALLBACK_SECRET', what: 'what callbacks are signed with, and CALLBACK_ALLOWLIST to its host' },
+  SECRETS_VAULT_URL: { setting: 'SECRETS_VAULT_TOKEN_PATH', what: 'the file with the token for it' },
+  SECRETS_VAULT_TOKEN_PATH: { setting: 'SECRETS_VAULT_URL', what: 'where it is good' },
   MCP_AUTH_TENANT_CLAIM: { setting: 'MCP_AUTH_ISSUER', what: 'the issuer whose tokens are taken' }
 }
 

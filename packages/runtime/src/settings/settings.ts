@@ -97,6 +97,8 @@ export const variables = {
   SECRETS_KEY: optional(sealKey),
   SECRETS_KEY_PREVIOUS: optional(sealKey),
   SECRETS_DIR: optional(path('')),
+  SECRETS_VAULT_URL: optional({ allowed: 'https://host:8200/v1/MOUNT/data, with a path behind it or without; http:// too', read: vaultUrl }),
+  SECRETS_VAULT_TOKEN_PATH: optional(path('')),
   CALLBACK_SECRET: optional({ allowed: 'a text of at least 16 characters', read: value => value.length >= 16 ? value : undefined }),
   CALLBACK_ALLOWLIST: { fallback: [], ...hostNames },
   CALLBACK_ALLOW_HTTP: flag(false),
@@ -194,6 +196,12 @@ function publicUrl (value: string): string | undefined {
   const { protocol, hostname, username, password } = new URL(value)
   if (username !== '' || password !== '') return undefined
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)) ? value : undefined
+}
+
+function vaultUrl (value: string): string | undefined {
+  if (!URL.canParse(value) || /[\s?#]/.test(value)) return undefined
+  const { protocol, username, password, pathname } = new URL(value)
+  return username === '' && password === '' && /^https?:$/.test(protocol) && /^\/v1\/(?:[^/]+\/)+data(?:\/|$)/.test(pathname) ? value : undefined
 }
 
 function scopes (value: string): Readonly<Record<'read' | 'admin', string>> | undefined {

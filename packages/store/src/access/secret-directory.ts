@@ -1,7 +1,8 @@
 import { constants, type Stats } from 'node:fs'
 import { open, realpath, type FileHandle } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { errorCode, isSecretName } from '@toolyard/contract/terms'
+import { asError, errorCode, isSecretName } from '@toolyard/contract/terms'
+import { openVault, type VaultOptions } from './secret-vault.ts'
 import type { StoredSecrets } from './stored-secrets.ts'
 
 /*
@@ -12,30 +13,50 @@ import type { StoredSecrets } from './stored-secrets.ts'
 /** As much as the API stores. */
 const maxBytes = 65_536
 
-/** Why a file of the directory can't be used: nothing of what is in it. */
-export type FileFault = (fault: { secret: string, reason: string }) => void
+/** Where the operator has secrets beside those that are stored. */
+export interface SecretPlaces {
+  directory: string | undefined
+  vault: VaultOptions | undefined
+}
 
-/** Where the values of secrets come from: what is stored, then the directory; undefined where there is neither. */
+/** Why a secret can't be used, or the stores not asked: nothing of a value. `from`: the setting that it is about. */
+export type SecretFault = (fault: { secret?: string, from: 'SECRETS_DIR' | 'SECRETS_VAULT_URL', reason: string }) => void
+
+/** The values of a call's secrets; a fault where a store could not be asked, which is not to say that one is missing. */
+type Opened = ReadonlyMap<string, string> | { fault: string }
+
+export interface SecretSource {
+  open (...call: Parameters<StoredSecrets['open']>): Promise<Opened>
+}
+
+/** Where the values of secrets come from: what is stored, then the directory, then Vault; undefined where there is none. */
 export function openSecretSource (
-  stored: StoredSecrets | undefined, directory: string | undefined, onFault: FileFault
-): Pick<StoredSecrets, 'open'> | undefined {
-  if (directory === undefined) return stored
+  stored: StoredSecrets | undefined, { directory, vault: at }: SecretPlaces, onFault: SecretFault
+): SecretSource | undefined {
+  const vault = at === undefined ? undefined : openVault(at, reason => { onFault({ from: 'SECRETS_VAULT_URL', reason }) })
+  if (directory === undefined && vault === undefined) return stored
   return {
     async open (names, call) {
       const values = await stored?.open(names, call) ?? new Map<string, string>()
-      for (const name of names) {
-        const value = values.has(name) ? undefined : await readSecret(directory, name, onFault)
-        if (value !== undefined) values.set(name, value)
-      }
-      return values
+      let fault: string | undefined
+      await Promise.all(names.filter(name => !values.has(name)).map(async name => {
+        try {
+          const value = await readFileSecret(directory, name, onFault) ?? (name.startsWith('.') ? undefined : await vault?.read(name))
+          if (value !== undefined) values.set(name, value)
+        } catch (error) {
+          onFault({ secret: name, from: 'SECRETS_VAULT_URL', reason: asError(error).message })
+          fault = `the secret ${name} could not be read from the operator's Vault; the log of the worker says why`
+        }
+      }))
+      return fault === undefined ? values : { fault }
     }
   }
 }
 
 /** The value, without the line break at its end; undefined where there is none. */
-async function readSecret (directory: string, name: string, onFault: FileFault): Promise<string | undefined> {
+async function readFileSecret (directory: string | undefined, name: string, onFault: SecretFault): Promise<string | undefined> {
   // Kubernetes has directories of its own there, which begin with two dots.
-  if (!isSecretName(name) || name.startsWith('.')) return undefined
+  if (directory === undefined || !isSecretName(name) || name.startsWith('.')) return undefined
   try {
     const top = await realpath(directory)
     // It mounts files as links, which lead to one place below.
@@ -50,7 +71,7 @@ async function readSecret (directory: string, name: string, onFault: FileFault):
     }
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
-    onFault({ secret: name, reason: errorCode(error) ?? (error instanceof Error ? error.message : 'it failed') })
+    onFault({ secret: name, from: 'SECRETS_DIR', reason: errorCode(error) ?? asError(error).message })
     return undefined
   }
 }

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import { networkField } from '../../program/network.ts'
+import { secretsField } from '../../program/secrets.ts'
 import { Limits } from '../../program/limit-fields.ts'
 
 const names = (description: string) => Type.Optional(
@@ -14,6 +15,7 @@ export const SkillEntry = Type.Object({
   enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether the skill is served.' })),
   permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets its programs do.' })),
   network: networkField,
+  secrets: secretsField,
   timeoutSec: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.toolTimeoutSec.max, description: 'Seconds for one call.' })),
   limits: Type.Optional(Limits),
   python: Type.Optional(Type.String({ pattern: '^/', description: 'Absolute path of a virtual environment, whose programs come first.' })),

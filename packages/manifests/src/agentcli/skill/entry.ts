@@ -8,6 +8,7 @@ import type { KindPlace, KindReading } from '../../layer/entry-kind.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
 import { readNetwork } from '../../program/network.ts'
+import { readSecrets } from '../../program/secrets.ts'
 import { sortPermissions } from '../../tool/permissions.ts'
 import { SkillEntry } from './definition.ts'
 
@@ -30,6 +31,8 @@ export async function readSkillEntry (written: Record<string, unknown>, { file, 
   const { permissions, unknown } = sortPermissions(entry.permissions ?? [])
   const network = readNetwork(entry.network, entry.permissions === undefined ? undefined : permissions, path)
   if (network.faults.length > 0) return { entries: [], findings: network.faults.map(about) }
+  const secrets = readSecrets(entry.secrets, network.held.network, path)
+  if (secrets.faults.length > 0) return { entries: [], findings: secrets.faults.map(about) }
   const secret = entry.envPassthrough?.filter(isSecretVariable) ?? []
   return {
     entries: [],
@@ -38,6 +41,7 @@ export async function readSkillEntry (written: Record<string, unknown>, { file, 
       source: { format: 'agentcli', file, index },
       ...entry.enabled !== undefined && { enabled: entry.enabled },
       ...network.held,
+      ...secrets.held,
       ...entry.limits !== undefined && { limits: limitsOf(entry.limits) },
       ...entry.timeoutSec !== undefined && { timeoutSec: entry.timeoutSec },
       ...entry.python !== undefined && { python: entry.python },

@@ -67,7 +67,8 @@ function runTool (skills: readonly Skill[], settings: ReadonlyMap<string, SkillS
 function runnableSkill (
   { file, frontMatter, audit }: Skill, settings: SkillSettings | undefined, { programs }: SkillOptions
 ): RunnableSkill {
-  const { permissions, network, limits, timeoutSec, python, programs: own = [], envPassthrough = [], overlay = false } = settings ?? {}
+  const { permissions, network, secrets, limits, timeoutSec, python } = settings ?? {}
+  const { programs: own = [], envPassthrough = [], overlay = false } = settings ?? {}
   const ceiling = allowedPrograms(frontMatter['allowed-tools'])
   return {
     directory: dirname(file),
@@ -78,6 +79,7 @@ function runnableSkill (
     ...audit !== undefined && { audit },
     ...permissions !== undefined && { permissions },
     ...network !== undefined && { network },
+    ...secrets !== undefined && { secrets },
     ...limits !== undefined && { limits },
     ...timeoutSec !== undefined && { timeoutSec },
     ...python !== undefined && { python }

@@ -180,6 +180,13 @@ export function sealKeysOf (
   return { current: Buffer.from(current, 'hex'), previous: previous === undefined ? undefined : Buffer.from(previous, 'hex') }
 }
 
+/** Where the operator has secrets beside those that are stored. */
+export function secretPlacesOf (
+  { SECRETS_DIR: directory, SECRETS_VAULT_URL: url, SECRETS_VAULT_TOKEN_PATH: tokenFile }: Settings
+): { directory: string | undefined, vault: { url: string, tokenFile: string } | undefined } {
+  return { directory, vault: url === undefined || tokenFile === undefined ? undefined : { url, tokenFile } }
+}
+
 /** What this deployment says about permissions, with the `*` of `PERMISSIONS_ALLOWED` spelled out. */
 export function permissionPolicyOf (settings: Settings): PermissionPolicy {
   return {

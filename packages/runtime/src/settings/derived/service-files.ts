@@ -10,12 +10,13 @@ const socketScheme = 'unix:'
  * data and logs, the socket of its Redis. Absolute paths.
  */
 export function serviceFilesOf (settings: Settings, env: NodeJS.ProcessEnv): string[] {
-  const { AUDIT_DIR: audit, REDIS_TLS_KEY: key, REDIS_URL: redis, SECRETS_DIR: secrets } = settings
+  const { AUDIT_DIR: audit, REDIS_TLS_KEY: key, REDIS_URL: redis, SECRETS_DIR: secrets, SECRETS_VAULT_TOKEN_PATH: token } = settings
   return [
     ...kept,
     audit,
     ...secretFilesOf(env),
     ...(secrets === undefined ? [] : [secrets]),
+    ...(token === undefined ? [] : [token]),
     ...(key === undefined ? [] : [key]),
     ...(redis?.startsWith(socketScheme) === true ? [redis.slice(socketScheme.length)] : [])
   ].map(path => resolve(path))
