@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 
 /** Connections to the listeners of all networks of a worker at a time: each of them is two descriptors of it. */
-export const mostOfWorker = 2_048
+const mostOfWorker = 2_048
 
 /** Bounds connections of all networks. */
 export interface ConnectionBound {
