@@ -25,6 +25,9 @@ const longLine = 1_000
 /** Lines of a secret: each is hidden by itself, in several forms. */
 const mostLines = 1_000
 
+/** How long a call that goes on trusts that a secret is stored as it was, in milliseconds: what is removed is not used after a second. */
+const trustMs = 500
+
 /** Servers refuse larger headers. */
 const mostHeaderChars = 8_192
 
@@ -57,8 +60,32 @@ export async function withSecrets (
 async function openSecrets (
   tool: Tool, names: readonly string[], { keyName, tenant }: RunContext, source: SecretSource | undefined
 ): Promise<CallSecrets | Failure> {
+  const openedAt = performance.now()
   const values = await openNamed(names, { keyName, tenant }, source)
-  return 'ok' in values ? values : readUses(Object.entries(tool.secrets ?? {}), values)
+  if ('ok' in values) return values
+  return readUses(Object.entries(tool.secrets ?? {}), values, name => {
+    const open = async (): ReturnType<typeof openNamed> => await openNamed([name], { keyName, tenant }, source)
+    return createCheck(open, { name, value: values.get(name), openedAt })
+  })
+}
+
+/** Asks whether a secret is as a call has it, no more often than it must. */
+function createCheck (
+  open: () => ReturnType<typeof openNamed>, { name, value, openedAt }: { name: string, value: string | undefined, openedAt: number }
+): HeaderSecret['isCurrent'] {
+  let askedAt = openedAt
+  let answer = Promise.resolve(true)
+  return async () => {
+    if (performance.now() - askedAt > trustMs) {
+      askedAt = performance.now()
+      answer = open().then(values => {
+        if ('ok' in values && values.error.code !== 'SECRET_MISSING') throw new Error(values.error.message)
+        return !('ok' in values) && values.get(name) === value
+      })
+      answer.catch(() => { askedAt = -Infinity })
+    }
+    return await answer
+  }
 }
 
 function secretNames (tool: Tool): readonly string[] {
@@ -82,7 +109,9 @@ export async function openNamed (
   return failure('SECRET_MISSING', `${says}: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
 }
 
-function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>): CallSecrets | Failure {
+function readUses (
+  uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>, checkOf: (name: string) => HeaderSecret['isCurrent']
+): CallSecrets | Failure {
   const variables: Record<string, string> = {}
   const headerSecrets: HeaderSecret[] = []
   const handed: HandedText[] = []
@@ -101,7 +130,8 @@ function readUses (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap
     }
     const placeholder = makePlaceholder()
     variables[variable] = placeholder
-    headerSecrets.push({ placeholder, value, rules: use.hosts.flatMap(host => readEgressRule(host) ?? []) })
+    const rules = use.hosts.flatMap(host => readEgressRule(host) ?? [])
+    headerSecrets.push({ placeholder, value, name: use.secret, isCurrent: checkOf(use.secret), rules })
   }
   return { values, variables, headerSecrets, handed, hidden: uses.map(([, { secret }]) => values.get(secret) ?? '') }
 }

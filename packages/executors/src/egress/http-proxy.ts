@@ -2,6 +2,7 @@ import { createServer, request as send, type IncomingMessage, type Server, type 
 import { Socket } from 'node:net'
 import { takeAnswerInTurns, takeTurns } from '@toolyard/runtime'
 import { canonicalHost } from '@toolyard/runtime/outgoing'
+import type { HeaderSecret } from '../run/header-secret.ts'
 import type { CallBook, EgressCall } from './calls.ts'
 import type { Authority } from './authority.ts'
 import { answerTls } from './answer-tls.ts'
@@ -135,12 +136,23 @@ async function forward (
   gate.admit(target, by)
   const isSecure = tunnel?.isSecure === true
   const written = endToEnd(request)
+  const secrets = calls.secretsFor(target)
   // The answer to TRACE has the headers of the request.
-  const headers = request.method === 'TRACE' ? written : withValues(written, calls.secretsFor(target))
+  const headers = request.method === 'TRACE' ? written : withValues(written, secrets)
   if (!isSecure && !gate.isInside(target.host) && headers.some((text, index) => text !== written[index])) {
     throw gate.refuse(target, by, ': its requests carry a secret, and go over https alone; HTTP_PRIVATE_HOSTS of the workers names hosts that may be inside')
   }
+  const isIn = (secret: HeaderSecret): boolean => withValues(written, [secret]).some((text, index) => text !== written[index])
+  const used = headers === written ? [] : secrets.filter(isIn)
   const upstream = isSecure ? await gate.openSecure(target, by, request.socket) : await gate.open(target, by, request.socket)
+  const gone = await firstGone(used).catch((error: unknown) => {
+    upstream.destroy()
+    throw error
+  })
+  if (gone !== undefined) {
+    upstream.destroy()
+    throw gate.refuse(target, by, `: the secret ${gone} was removed or changed after the call began`)
+  }
   await new Promise<void>((resolve, reject) => {
     const outgoing = send({
       createConnection: () => upstream,
@@ -162,6 +174,12 @@ async function forward (
     })
     request.pipe(outgoing)
   })
+}
+
+/** The name of a secret that a call has, and that isn't stored any more as it has it. */
+async function firstGone (secrets: readonly HeaderSecret[]): Promise<string | undefined> {
+  const areCurrent = await Promise.all(secrets.map(async ({ isCurrent }) => await isCurrent()))
+  return secrets[areCurrent.indexOf(false)]?.name
 }
 
 /** What the request line and Host say must agree, and with the tunnel that it is in. */

@@ -4,6 +4,10 @@ import type { EgressRule } from '@toolyard/runtime/outgoing'
 export interface HeaderSecret {
   placeholder: string
   value: string
+  /** Its name, for who is told that it is gone. */
+  name: string
+  /** Whether it is still stored, with this value, as it was at most half a second ago. It fails where nobody can say. */
+  isCurrent: () => Promise<boolean>
   /** The hosts whose requests carry the value. */
   rules: readonly EgressRule[]
 }
