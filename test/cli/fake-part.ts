@@ -39,6 +39,7 @@ export function runFakePart (name: 'api' | 'worker'): void {
   } else if (behaviour === 'waits') process.send?.({ waiting: "Redis can't be reached" })
   else ready()
   if ((process.env['METRICS_PORT'] ?? '') !== '') note(`${name} metrics ${process.env['METRICS_PORT']}`)
+  if (behaviour === 'finds') console.log(JSON.stringify({ level: 50, msg: 'manifest bad.json: there is no such file' }))
   if (behaviour === 'warns') console.log(JSON.stringify({ level: 40, msg: 'low on memory', err: { message: '3 MB left' } }))
 }
 

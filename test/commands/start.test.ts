@@ -46,6 +46,15 @@ await t.test('the line to try calls a tool of the user, if there is one that tak
   t.match(session.output(), /^curl .*"name":"newest_files","arguments":\{\}/m)
 })
 
+await t.test('what both parts find at once is said once', async t => {
+  const session = startSession(t, startDirectory(t), { FAKE_API: 'finds', FAKE_WORKER: 'finds' })
+  await session.printed('Ctrl-C stops everything')
+  await session.printed('there is no such file')
+  session.signal('SIGTERM')
+  await session.exited
+  t.equal(session.output().split('there is no such file').length - 1, 1)
+})
+
 await t.test('when the environment and .env have different API keys, the greeting says which one counts', async t => {
   const directory = startDirectory(t)
   writeFileSync(join(directory, '.env'), 'API_KEY=key-of-the-file-0123456789\n')

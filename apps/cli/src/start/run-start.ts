@@ -59,7 +59,7 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   try {
     await checkPorts(settings)
     if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: print })
-    const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: complain }
+    const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: saidOnce(complain) }
     const { address, report } = await startParts(parts, steps, () => { end.abort() })
     print(greet({
       address,
@@ -100,4 +100,23 @@ function checkPort (host: string, port: number, setting: ListenPlace['setting'])
     server.once('error', error => { reject(new StartError(listenFailure(error, place).message)) })
     server.listen({ host, port, exclusive: true }, () => { server.close(() => { resolve() }) })
   })
+}
+
+/** Parts that say the same within this time say it once, in milliseconds. */
+const sameMs = 5_000
+/** Texts that are remembered. */
+const mostTexts = 1_000
+
+/** The API and the workers read the same manifests and the same Redis, and find the same faults. */
+function saidOnce (say: (line: string) => void): (line: string) => void {
+  const said = new Map<string, { part: string, at: number }>()
+  return line => {
+    const [, part = '', text = line] = /^(?:\[[\d:.]+\] )?[A-Z]+ \(([\w-]+)\): (.*)$/s.exec(line) ?? []
+    const before = said.get(text)
+    const at = performance.now()
+    if (before !== undefined && before.part !== part && at - before.at < sameMs) return
+    if (said.size >= mostTexts) said.clear()
+    said.set(text, { part, at })
+    say(line)
+  }
 }
