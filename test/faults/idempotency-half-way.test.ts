@@ -15,8 +15,8 @@ process.stdin.on('data', chunk => { text += chunk })
 process.stdin.on('end', () => { require('node:fs').appendFileSync('runs', JSON.parse(text || '{}').mark + '\\n') })
 `
 const service = await createService(t, {
-  files: { 'tools/bin/noted': noted },
-  tools: [{ name: 'noted', schema: { type: 'object' }, command: ['./tools/bin/noted'] }],
+  files: { 'tools/bin/noted': noted, 'tools/bin/raw': '#!/bin/sh\ncat >> raw\necho >> raw\n' },
+  tools: [{ name: 'noted', schema: { type: 'object' }, command: ['./tools/bin/noted'] }, { name: 'raw', schema: { type: 'object' }, command: ['./tools/bin/raw'] }],
   env: { JOB_RETENTION_COUNT: '1', MAX_QUEUES: '1000' }
 })
 const { client } = service
@@ -34,10 +34,10 @@ const withKey = (key: string): { headers: Record<string, string> } => ({ headers
 /** An API whose connections to Redis a test breaks. */
 async function startBreakableApi (
   env: Record<string, string> = {}
-): Promise<{ broken: Client, proxy: Awaited<ReturnType<typeof startRedisProxy>> }> {
+): Promise<{ broken: Client, address: string, proxy: Awaited<ReturnType<typeof startRedisProxy>> }> {
   const proxy = await startRedisProxy(t, { path: service.redis.socket })
   const api = await (service).startApi({ REDIS_URL: proxy.url, ...env })
-  return { broken: createClient(api.address, testKeys.admin), proxy }
+  return { broken: createClient(api.address, testKeys.admin), address: api.address, proxy }
 }
 
 /** Removes the finished job of a queue as retention does: when the next one ends. */
@@ -108,4 +108,25 @@ t.test('RC23 a repeated request finds the job that was made, also when the queue
   t.equal(again.status, 200, again.text)
   t.equal(again.body.job.id, made?.id)
   t.equal((await list(client, '?queue=full')).count, 1)
+})
+
+t.test('numbers that a double can\'t hold are in the job of a repeat whose first request broke off once it had its key', async t => {
+  const { address, proxy } = await startBreakableApi()
+  const args = '{"n":12345678901234567890,"2":1,"1":1.0}'
+  const send = async (): Promise<Response> => await fetch(`${address}/v1/agent-tools/invoke-batch`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${testKeys.admin}`, 'content-type': 'application/json', 'idempotency-key': 'digits' },
+    body: `{"mode":"async","queue":"digits","calls":[{"call_id":"a","name":"raw","arguments":${args}}]}`
+  })
+  const broken = proxy.breakAt('after', (_name, args) => args.some(arg => arg.includes('toolyard:once:')))
+  await Promise.all([send().catch(() => {}), broken])
+  proxy.mend()
+  t.equal((await list(client, '?queue=digits')).jobs.length, 0)
+  t.match(await waitFor('the API has its connections again', async () => {
+    const answer = await send()
+    return answer.status !== 503 && { status: answer.status, text: await answer.text() }
+  }), { status: 200, text: /"job_id":/ })
+  const [job] = (await list(client, '?queue=digits')).jobs
+  await reach(client, job?.id ?? '', 'succeeded')
+  t.equal(readFileSync(join(service.dir, 'workspace/raw'), 'utf8').trim(), args)
 })

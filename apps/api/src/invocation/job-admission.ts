@@ -1,4 +1,6 @@
-import { storedJson, HttpError, type CallError } from '@toolyard/contract'
+import { setImmediate as turn } from 'node:timers/promises'
+import { HttpError, type CallError } from '@toolyard/contract'
+import { readJsonInTurns, writeThrough } from '@toolyard/contract/terms'
 import { JobGoneError, QueueFullError, QueueLimitError, type JobQueues, type NewJob, type IdempotencyStore, type IdempotentRequest } from '@toolyard/queue'
 import { RedisFullError } from '@toolyard/store'
 import { askedAnew, type ServiceCall } from './service-call.ts'
@@ -60,7 +62,8 @@ export class JobAdmission {
     const taken = await this.#idempotency.take(idempotent, makesJobs ? stored(calls) : '')
     if (taken === undefined) return { queue, repeated: false, ...(makesJobs ? { idempotent } : {}) }
     if (taken.request !== idempotent.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
-    const before = storedJson<readonly StoredCall[]>(taken.text)
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `stored` has written it.
+    const before = await readJsonInTurns(taken.text, turn) as readonly StoredCall[]
     for (const [index, call] of calls.entries()) call.state = repeated(before[index], call.state, taken.confirmed)
     return { queue, idempotent, repeated: true }
   }
@@ -120,8 +123,9 @@ interface StoredCall {
   id?: string
 }
 
+/** With the numbers and the order of the arguments, as they were read. */
 function stored (calls: readonly Candidate[]): string {
-  return JSON.stringify(calls.map(({ state }) => storedCall(state)))
+  return writeThrough(calls.map(({ state }) => storedCall(state)))
 }
 
 function storedCall (state: CallState): StoredCall {
