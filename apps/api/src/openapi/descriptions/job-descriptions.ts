@@ -86,7 +86,19 @@ export const jobDescriptions: Readonly<Record<string, RouteDescription>> = {
         example: {
           ok: true,
           workflow: 'Nightly report',
-          steps: [{ name: 'fetch', tool: 'get_time', type: 'agentcli.get_time', queue: 'default', needs: [], job_id: examples.job.id, status: 'succeeded', ran_ms: 12 }],
+          steps: [{
+            name: 'fetch',
+            tool: 'get_time',
+            type: 'agentcli.get_time',
+            queue: 'default',
+            needs: [],
+            job_id: examples.job.id,
+            status: 'succeeded',
+            created_at: '2026-09-01T10:00:00.000Z',
+            started_at: '2026-09-01T10:00:00.004Z',
+            finished_at: '2026-09-01T10:00:00.016Z',
+            ran_ms: 12
+          }],
           count: 1
         }
       }
