@@ -29,6 +29,8 @@ export function runFakePart (name: 'api' | 'worker'): void {
   process.once('disconnect', () => { leave('disconnect') })
   console.log(JSON.stringify({ level: 30, msg: 'a quiet line' }))
   for (const warning of settingWarnings(process.env)) console.log(JSON.stringify({ level: 40, msg: warning }))
+  // Before it is ready: who waits for that looks for it.
+  if ((process.env['METRICS_PORT'] ?? '') !== '') note(`${name} metrics ${process.env['METRICS_PORT']}`)
   const ready = (): void => {
     process.send?.({ ready: true, ...facts[name] })
     note(`${name} ready ${process.pid}`)
@@ -38,7 +40,6 @@ export function runFakePart (name: 'api' | 'worker'): void {
     setTimeout(ready, 1_000)
   } else if (behaviour === 'waits') process.send?.({ waiting: "Redis can't be reached" })
   else ready()
-  if ((process.env['METRICS_PORT'] ?? '') !== '') note(`${name} metrics ${process.env['METRICS_PORT']}`)
   if (behaviour === 'finds') console.log(JSON.stringify({ level: 50, msg: 'manifest bad.json: there is no such file' }))
   if (behaviour === 'warns') console.log(JSON.stringify({ level: 40, msg: 'low on memory', err: { message: '3 MB left' } }))
 }
