@@ -87,9 +87,10 @@ export class JobAdmission {
     const refused = await this.#refused(queue, planned, idempotent !== undefined)
     for (const call of calls) {
       if (call.state.kind !== 'planned') continue
-      const { id } = call.state.job
+      const { id, type } = call.state.job
       const error = refused.get(id)
-      call.state = error === undefined ? { kind: 'made', job: call.state.job } : { kind: 'refused', error, id }
+      // Without what the job carries: the call may wait for long.
+      call.state = error === undefined ? { kind: 'made', job: { id, type } } : { kind: 'refused', error, id }
     }
     if (idempotent !== undefined) await this.#conclude(idempotent, calls)
   }
