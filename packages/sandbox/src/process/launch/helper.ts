@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, openSync, readFileSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import { createServer } from 'node:net'
 import { childrenOf, namespacePids } from '../table/process-table.ts'
@@ -117,7 +117,7 @@ function start (message: StartMessage): void {
   const opened: number[] = []
   try {
     goHome()
-    opened.push(openSync(inputPath(message.pipes), constants.O_RDONLY))
+    opened.push(openForReading(inputPath(message.pipes), message.pipes.stdin))
     for (const path of [message.pipes.stdout, message.pipes.stderr]) opened.push(openForWriting(path))
     if (message.hold === true) held.set(id, openSync(message.pipes.stdin, constants.O_WRONLY))
     for (const path of Object.values(message.pipes)) unlinkSync(path)
@@ -179,6 +179,22 @@ function letGo (id: number): void {
 /** Through the read-only mount no process can write to it, change it, or mark it in any way. */
 function inputPath ({ stdin }: StartMessage['pipes']): string {
   return view === undefined ? stdin : `/proc/self/fd/${view}/${basename(stdin)}`
+}
+
+/**
+ * Who opens a FIFO for reading waits for a writer, and the worker may be gone by now: this is one for a moment. Else the helper
+ * would stand still for good, and all that it has started would stay.
+ *
+ * @param writable where it may be written to, if it is a FIFO
+ */
+function openForReading (path: string, writable: string): number {
+  const ends = [openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)]
+  try {
+    if (fstatSync(Number(ends[0])).isFIFO()) ends.push(openSync(writable, constants.O_WRONLY | constants.O_NONBLOCK))
+    return openSync(path, constants.O_RDONLY)
+  } finally {
+    for (const fd of ends) closeSync(fd)
+  }
 }
 
 /** Who opens a FIFO for writing waits for a reader, and the worker may be gone by now: this is one for a moment. */
