@@ -4,12 +4,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { findOnPath } from '@toolyard/sandbox'
 import type { Cleanup } from '../../support/cleanup.ts'
 import { bareInput, type BareLine, type BareRequest } from '../bare-spawn.ts'
 import { ratioAtLeast, ratioAtMost, type Measure, type Stage, type Unable } from '../frame/row.ts'
 import { p50, quantile, throughput } from '../sample.ts'
-import { benchExecutors, boxLine, command, toolOf, withoutBox } from './bench-executors.ts'
+import { benchExecutors, boxLine, command, pythonPath, toolOf, withoutBox } from './bench-executors.ts'
 
 const grownMb = 250
 const inFlight = 4
@@ -79,7 +78,7 @@ export const processes: Stage = {
     }
 
     async function pythonRow (): Promise<Measure | Unable> {
-      const python = findOnPath('python3', process.env['PATH'])
+      const python = await pythonPath()
       if (python === undefined) return { unable: 'python3 is not installed' }
       const argv = [python, '-c', 'import json, sys; print(json.dumps(json.load(sys.stdin)))']
       const script = command('python', python, argv.slice(1))
