@@ -22,7 +22,7 @@ function bundle (dir, input) {
     // It looks for its own files.
     external: [/^@bull-board(?:\/|$)/],
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [commonModules, ownAddress(dir), programs, oneByte],
+    plugins: [commonModules, otherDatabases, ownAddress(dir), programs, oneByte],
     output: {
       dir,
       format: 'esm',
@@ -49,7 +49,17 @@ const commonModules = {
   name: 'common-modules',
   transform: {
     filter: { code: /'(?:bullmq|ioredis)/ },
-    handler: code => code.replaceAll(/\b(?:load|createRequire\(import\.meta\.url\))\(('(?:bullmq|ioredis)[^']*')\)/g, 'require($1)')
+    // As what it imports has it: `bullmq` itself comes as modules.
+    handler: code => code.replaceAll(/\b(?:load|createRequire\(import\.meta\.url\))\(('(?:bullmq|ioredis)[^']*')\)/g, 'require($1)').replaceAll("'bullmq/dist/cjs/", "'bullmq/dist/esm/")
+  }
+}
+
+/** BullMQ's texts for PostgreSQL, which no process here opens, are a quarter of a megabyte. */
+const otherDatabases = {
+  name: 'other-databases',
+  load: {
+    filter: { id: /\/bullmq\/dist\/esm\/postgres\/sql-scripts\.js$/ },
+    handler: () => 'export const SQL_COMMANDS = {}\nexport const SQL_MIGRATIONS = {}\n'
   }
 }
 
