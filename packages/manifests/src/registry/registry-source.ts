@@ -5,9 +5,12 @@ import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts
 
 /*
  * The registry over time: read at the start, then again whenever one of its files changes, or on request. Files are
- * looked at, not watched; a change counts once nothing has changed for one look. What an error of the new version
+ * looked at, not watched; a change counts once the next look finds nothing new. What an error of the new version
  * takes away stays as it was. See docs/decisions/0059-registry-reload.md.
  */
+
+/** For so long, in milliseconds, nothing may change before a change counts: longer than an editor takes to write. */
+const settleMs = 100
 
 export interface ReloadResult {
   kind: 'unchanged' | 'replaced'
@@ -65,18 +68,22 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
     reloading ??= replace().finally(() => { reloading = undefined })
     return await reloading
   }
-  const look = async (): Promise<void> => {
+  const intervalMs = options.intervalMs ?? 500
+  /** Gives the milliseconds until the next look: a change is looked at again soon, since somebody waits for it. */
+  const look = async (): Promise<number> => {
     const now = await fingerprint(files)
     const settled = now === seen
     seen = now
     if (settled && now !== read) await reload()
+    return settled ? intervalMs : Math.min(intervalMs, settleMs)
   }
   let timer: NodeJS.Timeout
-  const schedule = (): void => {
-    timer = setTimeout(() => { void look().finally(() => { if (!closed) schedule() }) }, options.intervalMs ?? 500)
+  const schedule = (ms: number): void => {
+    let next = intervalMs
+    timer = setTimeout(() => { void look().then(ms => { next = ms }).finally(() => { if (!closed) schedule(next) }) }, ms)
     timer.unref()
   }
-  schedule()
+  schedule(intervalMs)
   return {
     current: () => registry,
     problems: () => problems,
