@@ -19,6 +19,7 @@ export async function provideSandbox (settings: Settings, registry: Registry, lo
     hidden: serviceFilesOf(settings, process.env),
     defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
     python: registry.all().some(({ tool }) => tool.run.kind === 'python'),
+    networks: registry.all().some(({ tool }) => tool.network !== undefined),
     groupLimits: { processes: mostProcesses }
   })
   const { level, missing, findings, advice } = sandbox.report

@@ -3,12 +3,13 @@ import type { Tool } from '@toolyard/manifests'
 import { dirname, join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
 import {
-  type BoxNetwork, findOnPath, networkPlaceOf,
+  type Box, type BoxNetwork, findOnPath, networkPlaceOf,
   type ProcessGroups, createBox, findHierarchy, openToolGroups, type GroupLimits, findBubblewrap, findFamily, noFamily, type Family,
   closeFoundation, makeFoundation, placeOf, type BoxFoundation, withoutNetwork, type Grant, createHostBox, type HostBox, defaultLimits,
   isWithin, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, withoutGroups, type LayerFinding, type SandboxReport
 } from '@toolyard/sandbox'
 import { probeSearch } from './builtin/search/probe.ts'
+import { probeEgress } from './egress/probe/probe.ts'
 import { probePython } from './python/try/probe.ts'
 import { SandboxError, type NetworkMeans, type Sandbox, type SandboxOptions } from './run/sandbox.ts'
 
@@ -18,7 +19,7 @@ import { SandboxError, type NetworkMeans, type Sandbox, type SandboxOptions } fr
  * @throws SandboxError in mode `require` when a layer is missing.
  */
 export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
-  const { foundation, report: probed } = options.mode === 'off' ? { foundation: undefined, report: reportOf(undefined) } : await openFoundation(options)
+  const { foundation, networks, report: probed } = options.mode === 'off' ? { report: reportOf(undefined) } as Opened : await openFoundation(options)
   const { groups, finding } = options.mode === 'off' ? {} as Bounds : openGroups(options.groupLimits ?? {})
   const report = finding === undefined ? probed : withBounds(probed, finding)
   let open = foundation !== undefined
@@ -44,7 +45,7 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
   return {
     report,
     groups,
-    networks: foundation === undefined ? undefined : networkMeans(foundation, options.env['PATH']),
+    networks,
     boxOf (tool, session, network) {
       if (foundation === undefined || !isBoxed(tool) || tool.run.kind === 'python') return undefined
       return createBox(foundation, grantOf(tool, network), session?.dir)
@@ -84,12 +85,23 @@ function unbound (why: string): string {
   return `${withoutGroups}. A systemd unit with Delegate=memory pids cpu gives them (${why})`
 }
 
-function networkMeans (foundation: BoxFoundation, path: string | undefined): NetworkMeans {
+function networkMeans (foundation: BoxFoundation, env: NodeJS.ProcessEnv): NetworkMeans {
+  const path = env['PATH']
   const nsenter = findOnPath('nsenter', path) ?? 'nsenter'
-  return {
+  let proof: Promise<LayerFinding> | undefined
+  const means: Omit<NetworkMeans, 'prove'> = {
     placeOf: network => networkPlaceOf(foundation, path, network),
     enter: owner => [nsenter, '--preserve-credentials', '--user', '--net', '--target', String(owner), '--'],
     directory: foundation.directory
+  }
+  const boxIn = (network: BoxNetwork): Box => createBox(foundation, { permissions: ['read_repo'], readable: [], limits: defaultLimits, network })
+  return {
+    ...means,
+    async prove () {
+      proof ??= probeEgress({ means, boxIn, env, cwd: foundation.workspaceDir })
+      const { holds, detail } = await proof
+      return holds ? undefined : detail
+    }
   }
 }
 
@@ -98,11 +110,17 @@ function isBoxed ({ run, jobType }: Tool): boolean {
   return run.kind === 'command' || run.kind === 'skill' || run.kind === 'skill-command' || run.kind === 'skill-run' || run.kind === 'python' || (run.kind === 'mcp' && run.server.connection.kind === 'stdio') || (run.kind === 'builtin' && jobType === 'tool.exec')
 }
 
+interface Opened {
+  foundation?: BoxFoundation
+  networks?: NetworkMeans
+  report: SandboxReport
+}
+
 /** Without a box that runs at all, there is nothing to keep. */
-async function openFoundation (options: SandboxOptions): Promise<{ foundation: BoxFoundation | undefined, report: SandboxReport }> {
+async function openFoundation (options: SandboxOptions): Promise<Opened> {
   const [bubblewrap, family] = await Promise.all([findBubblewrap(options.env), findFamily(options.env)])
   if (bubblewrap === undefined) {
-    return { foundation: undefined, report: reportOf([{ layer: 'bubblewrap', holds: false, detail: 'there is no bwrap on the PATH' }]) }
+    return { report: reportOf([{ layer: 'bubblewrap', holds: false, detail: 'there is no bwrap on the PATH' }]) }
   }
   // A kernel or container may refuse what the program knows; the seccomp filter refuses user namespaces as well.
   const programs = bubblewrap.disableUserns ? [bubblewrap, { ...bubblewrap, disableUserns: false }] : [bubblewrap]
@@ -110,16 +128,19 @@ async function openFoundation (options: SandboxOptions): Promise<{ foundation: B
   let report = reportOf([])
   for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
     const foundation = await makeFoundation(means, options)
-    // Beside each other: both mostly wait for processes.
-    const [box, python] = await Promise.all([probeBox(foundation, options.env), proveBoxedPython(foundation, options)])
+    const networks = networkMeans(foundation, options.env)
+    // Beside each other: they mostly wait for processes.
+    const [box, python, egress] = await Promise.all([
+      probeBox(foundation, options.env), proveBoxedPython(foundation, options), proveNetworks(networks, options)
+    ])
     const findings = withSearch(box)
     report = reportOf([
-      ...findings.map(finding => withFamily(finding, means.family)), ...reportOf(findings).level === 'none' ? [] : [python]
+      ...findings.map(finding => withFamily(finding, means.family)), ...reportOf(findings).level === 'none' ? [] : [python, egress]
     ])
-    if (report.level !== 'none') return { foundation, report }
+    if (report.level !== 'none') return { foundation, networks, report }
     closeFoundation(foundation)
   }
-  return { foundation: undefined, report }
+  return { report }
 }
 
 /** Nothing but a namespace around all boxes of a worker ends one that was being built when the worker was killed. */
@@ -132,6 +153,13 @@ function withFamily (finding: LayerFinding, family: Family): LayerFinding {
 function withSearch (findings: readonly LayerFinding[]): LayerFinding[] {
   const seen = probeSearch()
   return findings.map(finding => seen === undefined || finding.layer !== 'files' || !finding.holds ? finding : { ...finding, holds: false, detail: seen })
+}
+
+/** Where no tool names its hosts, the layer counts as holding. */
+async function proveNetworks (means: NetworkMeans, { networks = false }: SandboxOptions): Promise<LayerFinding> {
+  if (!networks) return { layer: 'egress', holds: true, detail: 'there are no tools that name their hosts' }
+  const gap = await means.prove()
+  return { layer: 'egress', holds: gap === undefined, detail: gap ?? 'holds' }
 }
 
 /** Proves that calls of Python tools are shut in. Where there are no Python tools, the layer counts as holding. */

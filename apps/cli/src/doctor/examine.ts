@@ -55,7 +55,7 @@ async function examineSandbox (settings: Settings): Promise<Check[]> {
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
   const missing = settings.SANDBOX === 'require' ? 'error' : 'warning'
   if (settings.SANDBOX === 'off') return [{ subject: 'Sandbox', verdict: 'warning', detail: 'SANDBOX=off: tools run in the open' }]
-  const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: settings.WORKSPACE_DIR, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, python: true })
+  const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: settings.WORKSPACE_DIR, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, python: true, networks: true })
   sandbox.close()
   const { findings } = sandbox.report
   // A box is whole without control groups.

@@ -169,6 +169,8 @@ function openNetwork (
   const launcher = createLauncher(place, members)
   const ready = launcher.prepare().then(async (): Promise<BoxNetwork> => {
     const trust = await trusted?.()
+    const gap = await means.prove()
+    if (gap !== undefined) throw new Error(`what is in it is not held to its list (${gap})`)
     if (listening === undefined || proxies.some((_, index) => listening?.servers[index] === undefined)) throw new Error('nothing can listen in the network of the tool')
     const trusting = trust === undefined ? { variables: {} } : { certificates: trust.file, variables: certificateVariables }
     return { key, launcher, enter: means.enter(listening.owner), hostsFile, ...trusting }

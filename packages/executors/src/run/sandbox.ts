@@ -12,6 +12,8 @@ export interface SandboxOptions extends FoundationOptions {
   defaultPermissions: readonly Permission[]
   /** Whether there are Python tools, so that their box is to be proved as well; default false. */
   python?: boolean
+  /** Whether there are tools that name their hosts: networks are proved now, and not by the first call in one; default false. */
+  networks?: boolean
   /** Limits of all tools of the worker together, where there are control groups. */
   groupLimits?: GroupLimits
 }
@@ -23,6 +25,8 @@ export interface NetworkMeans {
   /** A command line that runs what follows it in the network of a process. */
   enter (owner: number): readonly string[]
   directory: string
+  /** Proves once, with a canary, that nothing leaves a network but to the hosts of its list; gives what it could do where that isn't so. */
+  prove (): Promise<string | undefined>
 }
 
 export interface Sandbox {

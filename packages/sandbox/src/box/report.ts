@@ -1,7 +1,10 @@
 /** The layers of the box around one call, each proved by a canary. */
 export const boxLayers = ['bubblewrap', 'files', 'writes', 'processes', 'network', 'sockets', 'system-calls', 'descendants', 'limits'] as const
-/** `python`: calls of Python tools, which share a box, are shut in by themselves. */
-export const sandboxLayers = [...boxLayers, 'python'] as const
+/**
+ * `python`: calls of Python tools, which share a box, are shut in by themselves. `egress`: tools that name their hosts reach
+ * no others.
+ */
+export const sandboxLayers = [...boxLayers, 'python', 'egress'] as const
 /** What bounds a whole call; a box without it is still a whole box. */
 export const boundLayer = 'cgroup'
 /** What it means for an operator that there are no control groups. */

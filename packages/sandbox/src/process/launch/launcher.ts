@@ -30,6 +30,8 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
     // It takes its messages in order: whatever it starts is in there.
     if (members.length > 0) joined = joinedOrClosed(helper, members)
     if (place.network !== undefined) joined = Promise.all([joined, heardOrClosed(helper, place.network)]).then(() => {})
+    // Who starts something hears of it; a helper that dies before is no reason to end this process.
+    joined.catch(() => {})
     return helper
   }
   const open = (): NonNullable<typeof channels> => {
