@@ -47,7 +47,7 @@ async function add (queue: string, tenant?: string, id = newJobId(), once = fals
 async function decide (queue: string, id: string, decision: 'approve' | 'deny', by = approvals): Promise<string> {
   const call = await jobs.held(queue, id)
   if (call === undefined) throw new Error(`${id} is not held`)
-  const { result } = await by.decide({ ...call, queue, id }, { key: 'boss', decision, digest: call.approval.digest })
+  const { result } = await by.decide({ ...call, queue, id }, { key: 'boss', decision, digest: call.approval.digest }, async () => true)
   return result
 }
 

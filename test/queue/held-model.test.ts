@@ -69,7 +69,7 @@ function take (model: Model): void {
 
 async function decide ({ id }: Case, decision: 'approve' | 'deny', digest?: string): Promise<string> {
   const call = await look(id)
-  return (await approvals.decide({ ...call, queue, id }, { key: 'boss', decision, digest: digest ?? call.approval.digest })).result
+  return (await approvals.decide({ ...call, queue, id }, { key: 'boss', decision, digest: digest ?? call.approval.digest }, async () => true)).result
 }
 
 /** As if its time were over. */

@@ -1,7 +1,7 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createAnswerSchemas } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
-import { CallCounter, keyPart, SessionLeases, StoredKeys, ToolInventories, WorkerHeartbeat, type Redis } from '@toolyard/store'
+import { CallCounter, keyId, keyPart, SessionLeases, StoredKeys, ToolInventories, WorkerHeartbeat, type Redis } from '@toolyard/store'
 import { callbacksOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tracesOf, type Logger, type Settings } from '@toolyard/runtime'
 import { openTracer, type Tracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
@@ -81,7 +81,7 @@ export async function openPool (
       sessions,
       keyPartOf: async name => {
         const key = await storedKeys.named(name)
-        return key === undefined ? '' : keyPart('redis', key)
+        return key === undefined ? '' : keyPart(keyId(key.digest), key)
       },
       answerSchemas: createAnswerSchemas(),
       shortages,

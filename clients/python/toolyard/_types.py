@@ -142,8 +142,12 @@ class SandboxView(TypedDict):
     missing: list[str]
 
 
-class Decision(TypedDict):
-    """One person's word on a held job."""
+class _Revoked(TypedDict, total=False):
+    revoked: Literal[True]
+
+
+class Decision(_Revoked):
+    """One person's word on a held job; revoked: it doesn't count, since its key was revoked."""
 
     key: str
     decision: Literal["approve", "deny"]

@@ -1,6 +1,7 @@
-import { keyPart, type FoundKey, type StoredKeys } from '@toolyard/store'
+import { keyId, keyPart, type FoundKey, type StoredKeys } from '@toolyard/store'
 import type { ApiKey } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
+import type { DecidingKey } from '@toolyard/queue'
 import type { Principal } from './principal.ts'
 
 /**
@@ -55,10 +56,24 @@ export class KeyRing {
     return !this.#byName.has(name) && await this.#stored.holds(proof)
   }
 
-  /** Names what the key of somebody may do, for an approval: see `keyPart`. Who has no key is always the same. */
+  /** Names the key of somebody and what it may do, for an approval: see `keyPart`. Who has no key is always the same. */
   partOf (principal: Principal): string {
-    if (principal.proof === '') return ''
-    return keyPart(this.#byName.has(principal.name) ? 'settings' : 'redis', principal)
+    return principal.proof === '' ? '' : keyPart(this.idOf(principal), principal)
+  }
+
+  /** Tells keys of one name apart: see `keyId`; undefined for a key of the settings, and for who has none. */
+  idOf ({ name, proof }: Principal): string | undefined {
+    return this.#byName.has(name) || proof === '' ? undefined : keyId(proof)
+  }
+
+  /**
+   * Whether a key that has decided about a call is good still, and not another one of its name.
+   *
+   * @throws RedisUnavailableError
+   */
+  async isThere ({ key, keyId }: DecidingKey): Promise<boolean> {
+    const now = await this.named(key)
+    return now !== undefined && this.idOf(now) === keyId
   }
 
   /**

@@ -54,12 +54,15 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys }
   }, async (request, reply) => {
     const principal = principalOf(request)
     const { decision, digest, reason } = request.body
+    const given = reason?.trim()
     const call = await found(request.params.id, principal)
     const { hold, queue, id, keyName, tenant } = call
     if (principal.name === keyName && !hold.self) throw new HttpError('FORBIDDEN', 'The key that submitted a call may not decide about it.')
     if (hold.by !== undefined && !hold.by.includes(principal.name)) throw new HttpError('FORBIDDEN', `Only these keys may decide about this call: ${hold.by.join(', ')}`)
     if (decision === 'approve') await requireSameKey(call)
-    const { result, record } = await approvals.decide({ queue, id, tenant, hold, tool: call.tool }, { key: principal.name, decision, reason: reason?.trim() === '' ? undefined : reason ?? undefined, digest })
+    const said = { key: principal.name, keyId: keys.idOf(principal), decision, reason: given === '' ? undefined : given, digest }
+    const about = { queue, id, tenant, hold, tool: call.tool }
+    const { result, record } = await approvals.decide(about, said, async key => await keys.isThere(key))
     if (result === 'missing') throw new HttpError('NOT_FOUND', 'Approval not found')
     const refusal = refusals[result]
     if (refusal !== undefined) throw new HttpError('CONFLICT', refusal, { state: record?.state, digest: record?.digest })
@@ -74,12 +77,12 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys }
     return call
   }
 
-  /** A call may do what its key may; should that have changed, it is another call. */
+  /** A call is that of its key, and may do what that may; another key of the same name has not submitted it. */
   async function requireSameKey ({ hold, keyName }: HeldCall): Promise<void> {
     if (hold.parts.key === '' || keyName.startsWith('oauth:')) return
     const now = await keys.named(keyName)
     if (now === undefined) throw new HttpError('CONFLICT', `The key '${keyName}', which submitted the call, is not there any more: the call can only be denied, or cancelled`)
-    if (keys.partOf(now) !== hold.parts.key) throw new HttpError('CONFLICT', `What the key '${keyName}' may do has changed since it submitted the call: the call can only be denied, or cancelled`)
+    if (keys.partOf(now) !== hold.parts.key) throw new HttpError('CONFLICT', `The key '${keyName}' was made anew, or may do something else, since it submitted the call: the call can only be denied, or cancelled`)
   }
 
   async function detail (call: HeldCall, principal: Principal): Promise<string> {

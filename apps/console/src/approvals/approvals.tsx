@@ -94,7 +94,7 @@ function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNod
             {call.conversation !== null && <Fact name='Conversation'>{call.conversation}</Fact>}
             <Fact name='Until'>{exact(Date.parse(call.approval.expires_at))}</Fact>
             <Fact name='Job'><a href={hrefOf(['jobs', call.job_id])}>{call.job_id}</a></Fact>
-            {call.approval.approvers > 1 && <Fact name='Approved by'>{`${call.approval.decisions.length} of ${call.approval.approvers} keys${call.approval.decisions.map(({ key }) => ` ${key}`).join()}`}</Fact>}
+            {call.approval.approvers > 1 && <Fact name='Approved by'>{approversOf(call.approval)}</Fact>}
           </dl>
           <Arguments call={call} />
           {mayDecide && (
@@ -113,6 +113,11 @@ function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNod
 
 function Fact ({ name, children }: { name: string, children: ComponentChildren }): VNode {
   return <div><dt>{name}</dt><dd>{children}</dd></div>
+}
+
+function approversOf ({ approvers, decisions }: ApprovalDetail['approval']): string {
+  const counting = decisions.filter(({ decision, revoked }) => decision === 'approve' && revoked !== true)
+  return `${counting.length} of ${approvers} keys${counting.map(({ key }) => ` ${key}`).join()}`
 }
 
 /** The arguments; beside them those of the call of the tool that was approved before. */

@@ -102,7 +102,8 @@ export interface ApprovalView {
   expires_at: string
   /** Why it is held again. */
   changed: string | null
-  decisions: Array<{ key: string, decision: 'approve' | 'deny', reason: string | null, at: string }>
+  /** `revoked`: it doesn't count, since its key was revoked. */
+  decisions: Array<{ key: string, decision: 'approve' | 'deny', reason: string | null, at: string, revoked?: true }>
 }
 
 /** What a tool asks whoever called it. */

@@ -19,7 +19,8 @@ const Decision = Type.Object({
   key: Type.String({ description: 'The name of the API key that decided.' }),
   decision: Type.Enum(['approve', 'deny']),
   reason: Type.Union([Type.String(), Type.Null()]),
-  at: Type.String()
+  at: Type.String(),
+  revoked: Type.Optional(Type.Literal(true, { description: 'Its key was revoked before the call was approved: it doesn\'t count.' }))
 })
 
 export const ApprovalView = Type.Object({

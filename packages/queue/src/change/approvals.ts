@@ -1,10 +1,10 @@
 import type { CallError } from '@toolyard/contract'
-import { approvedCallsKey, whileAvailable, type JobScope, type Redis, type Replicas } from '@toolyard/store'
+import { approvedCallsKey, jobKey, whileAvailable, type JobScope, type Redis, type Replicas } from '@toolyard/store'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { enterEvents } from '../queues/callback-outbox.ts'
 import { noteAnswer, type AnswerResult, type AskingJob, type GivenAnswer } from '../queues/asked-jobs.ts'
 import { decide, type Decision, type DecisionResult, type HeldJob } from '../queues/held-jobs.ts'
-import { approvalDenied, type ApprovalRecord } from '../record/approval.ts'
+import { approvalDenied, approvalField, decodeApproval, type ApprovalRecord, type DecidingKey } from '../record/approval.ts'
 import { promote } from '../queues/release.ts'
 import type { JobReader } from '../read/job-reader.ts'
 import type { JobCanceller } from './job-canceller.ts'
@@ -28,11 +28,20 @@ export class Approvals {
     this.#parts = parts
   }
 
-  /** Notes a decision, once, and lets the job go on, or ends it; should this process die in between, a worker does what is left. */
-  async decide (job: DecidedJob, decision: Decision): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
+  /**
+   * Notes a decision, once, and lets the job go on, or ends it; should this process die in between, a worker does what is left.
+   *
+   * @param isThere whether a key that has decided is good still: what one said counts while it is
+   */
+  async decide (
+    job: DecidedJob, decision: Decision, isThere: (key: DecidingKey) => Promise<boolean>
+  ): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
     const { redis, replicas, queues, canceller } = this.#parts
+    const earlier = decodeApproval(await whileAvailable(redis.hget(jobKey(job.queue, job.id), approvalField)))?.decisions ?? []
+    const revoked: DecidingKey[] = []
+    for (const key of earlier) if (!await isThere(key)) revoked.push(key)
     await enterEvents(redis, 'approval.decided', job.queue, [job.id])
-    const decided = await decide({ redis, replicas }, job, decision)
+    const decided = await decide({ redis, replicas }, job, decision, revoked)
     // Also where this was said before: who said it may have died before the job went on.
     if (decided.record?.state === 'denied') await canceller.deny(job.queue, job.id, denialOf(decided.record))
     if (decided.record?.state === 'approved') {

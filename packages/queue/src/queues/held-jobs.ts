@@ -1,6 +1,6 @@
 import type { Hold } from '@toolyard/contract'
 import { BatchedScript, eachCall, fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, runForGood, type Redis, type Replicas } from '@toolyard/store'
-import { approvalField, decodeApproval, heldKey, type ApprovalRecord } from '../record/approval.ts'
+import { approvalField, decodeApproval, heldKey, type ApprovalRecord, type DecidingKey } from '../record/approval.ts'
 
 /*
  * Jobs that wait for an approval. Such a job is delayed until its approval expires: it takes no worker's place, costs nothing
@@ -31,22 +31,28 @@ end
 `
 
 /**
- * KEYS: job, held, delayed. ARGV: id, tenant or nothing, digest and seconds of its hold, how many must approve, its own delay; key,
- * decision, reason or nothing, digest that was decided about; channel. Answers what became of it, and the record. It writes each
- * time, so that a repeat waits for replicas as well.
+ * KEYS: job, held, delayed. ARGV: id, tenant or nothing, digest and seconds of its hold, how many must approve, its own delay; name
+ * and id of the key, decision, reason or nothing, digest that was decided about; channel; those of earlier keys that are revoked.
+ * Answers what became of it, and the record. It writes each time, so that a repeat waits for replicas as well.
  */
 const decideScript = new BatchedScript('decide', eachCall(`
 ${read}${leavePart}
-local id, tenant, first, seconds, needed, delay, who, decision, reason, digest, channel = unpack(ARGV)
+local id, tenant, first, seconds, needed, delay, who, whoId, decision, reason, digest, channel, revoked = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'cancelled')
 if not job[1] then return {'missing', ''} end
 redis.call('HINCRBY', KEYS[1], 'priority', 0)
 local record = read(KEYS[1], first, seconds, now)
-local decisions, approved = record.decisions or {}, 0
+local isRevoked = {}
+for _, name in ipairs(cjson.decode(revoked)) do isRevoked[name] = true end
+local decisions, approvers, approved = record.decisions or {}, {[who] = true}, 0
 for _, earlier in ipairs(decisions) do
-  if earlier.key == who and earlier.decision == decision and record.digest == digest then return {'done', cjson.encode(record)} end
-  if earlier.decision == 'approve' then approved = approved + 1 end
-  if earlier.key == who and earlier.decision == 'approve' then approved = approved - 1 end
+  local isSame = earlier.key == who and (earlier.keyId or '') == whoId
+  if isSame and earlier.decision == decision and record.digest == digest then return {'done', cjson.encode(record)} end
+  if isRevoked[earlier.key .. ' ' .. (earlier.keyId or '')] then earlier.revoked = true end
+  -- A name counts once, whichever of its keys spoke.
+  if earlier.decision == 'approve' and not earlier.revoked and not approvers[earlier.key] then
+    approvers[earlier.key], approved = true, approved + 1
+  end
 end
 if record.state ~= 'held' then return {'decided', cjson.encode(record)} end
 if job[2] or job[3] then return {'ended', cjson.encode(record)} end
@@ -54,6 +60,7 @@ if record.digest ~= digest then return {'changed', cjson.encode(record)} end
 if now >= record.expiresAt then return {'expired', cjson.encode(record)} end
 ${goOnWhenFull('KEYS[1]')}
 local entry = {key = who, decision = decision, at = now}
+if whoId ~= '' then entry.keyId = whoId end
 if reason ~= '' then entry.reason = reason end
 table.insert(decisions, entry)
 record.decisions = decisions
@@ -120,9 +127,7 @@ export interface HeldJob {
   hold: Hold
 }
 
-export interface Decision {
-  /** The name of the API key. */
-  key: string
+export interface Decision extends DecidingKey {
   decision: 'approve' | 'deny'
   reason?: string | undefined
   /** Of what was shown. */
@@ -138,16 +143,19 @@ export type DecisionResult = 'approved' | 'denied' | 'held' | 'done' | 'decided'
 /**
  * Notes a decision about a held job, once, and for good: replicas know it before anybody is told.
  *
+ * @param revoked keys that have decided before and are not there any more: what they said doesn't count
  * @throws RedisUnavailableError, after which it may be noted
  */
 export async function decide (
-  { redis, replicas }: { redis: Redis, replicas: Replicas | undefined }, { queue, id, tenant = '', hold }: HeldJob, { key, decision, reason = '', digest }: Decision
+  { redis, replicas }: { redis: Redis, replicas: Replicas | undefined },
+  { queue, id, tenant = '', hold }: HeldJob, decision: Decision, revoked: readonly DecidingKey[]
 ): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
   const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed')]
   const about = [id, tenant, hold.digest, hold.expiresSec, hold.approvers, hold.delayMs ?? 0]
-  const [result, text] = fromRedis<[DecisionResult, string]>(
-    await runForGood(redis, replicas, decideScript, { keys, args: [...about, key, decision, reason, digest, jobChannel(id)] })
-  )
+  const { key, keyId = '', reason = '', digest } = decision
+  const gone = JSON.stringify(revoked.map(each => `${each.key} ${each.keyId ?? ''}`))
+  const args = [...about, key, keyId, decision.decision, reason, digest, jobChannel(id), gone]
+  const [result, text] = fromRedis<[DecisionResult, string]>(await runForGood(redis, replicas, decideScript, { keys, args }))
   return { result, record: text === '' ? undefined : decodeApproval(text) }
 }
 

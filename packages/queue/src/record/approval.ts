@@ -31,7 +31,21 @@ export interface ApprovalRecord {
   /** Why it is held again. */
   changed?: string
   /** Absent: none. Lua writes an empty list as an object. */
-  decisions?: Array<{ key: string, decision: 'approve' | 'deny', reason?: string, at: number }>
+  decisions?: MadeDecision[]
+}
+
+export interface MadeDecision extends DecidingKey {
+  decision: 'approve' | 'deny'
+  reason?: string
+  at: number
+  /** Its key was revoked before the call was approved: it doesn't count. */
+  revoked?: true
+}
+
+/** An API key, by its name and what tells keys of that name apart; those of the settings have the name alone. */
+export interface DecidingKey {
+  key: string
+  keyId?: string | undefined
 }
 
 /** Names what is approved: the tool, its entry and its files, the arguments as they are handed over, and who asks. */
@@ -81,6 +95,8 @@ export function approvalView (hold: Hold, record: ApprovalRecord): ApprovalView 
     held_at: isoTime(record.heldAt),
     expires_at: isoTime(record.expiresAt),
     changed: record.changed ?? null,
-    decisions: (record.decisions ?? []).map(({ key, decision, reason, at }) => ({ key, decision, reason: reason ?? null, at: isoTime(at) }))
+    decisions: (record.decisions ?? []).map(({ key, decision, reason, at, revoked }) => (
+      { key, decision, reason: reason ?? null, at: isoTime(at), ...revoked === true && { revoked } }
+    ))
   }
 }

@@ -2,10 +2,22 @@ import { createHash } from 'node:crypto'
 import type { StoredKey } from './stored-keys.ts'
 
 /**
- * Names what a key may do, for an approval of one of its calls: another text when any of it changes. A key in Redis can be asked
- * for by every process, one of the settings by API processes alone.
+ * Tells keys in Redis apart that have the same name one after the other. It tells neither the key nor its digest. Keys of the
+ * settings have no such id: their values may be guessable.
  */
-export function keyPart (source: 'redis' | 'settings', { role, tenant, queueAllowlist, permissions, namespaces }: Omit<StoredKey, 'name' | 'sse'>): string {
-  const may = [role, tenant ?? null, queueAllowlist ?? null, permissions ?? null, ...namespaces === undefined ? [] : [namespaces]]
-  return `${source}:${createHash('sha256').update(JSON.stringify(may)).digest('base64url')}`
+export function keyId (digest: string): string {
+  return createHash('sha256').update(`key ${digest}`).digest('base64url').slice(0, 22)
+}
+
+/**
+ * Names a key and what it may do, for an approval of one of its calls: another text when any of it changes. A key in Redis can
+ * be asked for by every process, one of the settings by API processes alone.
+ *
+ * @param id see `keyId`; undefined for a key of the settings
+ */
+export function keyPart (
+  id: string | undefined, { role, tenant, queueAllowlist, permissions, namespaces }: Omit<StoredKey, 'name' | 'sse'>
+): string {
+  const bounds = [tenant ?? null, queueAllowlist ?? null, permissions ?? null, ...namespaces === undefined ? [] : [namespaces]]
+  return `${id === undefined ? 'settings' : 'redis'}:${createHash('sha256').update(JSON.stringify([id ?? null, role, ...bounds])).digest('base64url')}`
 }

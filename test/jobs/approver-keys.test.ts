@@ -1,0 +1,111 @@
+import type { ApprovalDetail, ChangeList, InvokeBatchResponse } from '@toolyard/contract'
+import t from 'tap'
+import { injectService } from '../support/injected.ts'
+import { cancel, reach } from './submission.ts'
+
+/* Keys that are revoked, and made again under the same name, while a call waits for those who approve it. */
+
+const schema = { type: 'object', properties: {} }
+const service = await injectService(t, {
+  files: { 'tools/bin/pay': '#!/bin/sh\necho paid\n' },
+  tools: [
+    { name: 'pay', schema, command: ['./tools/bin/pay'], approval: 'required' },
+    { name: 'twice', schema, command: ['./tools/bin/pay'], approval: { approvers: 2 } },
+    { name: 'named', schema, command: ['./tools/bin/pay'], approval: { by: ['boss'] } }
+  ]
+})
+const { client } = service
+
+async function makeKey (name: string, role = 'approver', rest: object = {}): Promise<string> {
+  return (await client.request<{ key: { key: string } }>('/v1/keys', { body: { name, role, ...rest } })).body.key.key
+}
+
+async function revoke (name: string): Promise<void> {
+  t.equal((await client.request(`/v1/keys/${name}`, { method: 'DELETE' })).status, 200)
+}
+
+/** Revokes a key, and makes one that may do the same. */
+async function makeAnew (name: string, role?: string): Promise<string> {
+  await revoke(name)
+  return await makeKey(name, role)
+}
+
+async function hold (tool: string, key?: string): Promise<string> {
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name: tool }] }, ...key !== undefined && { key } })
+  return body.results[0]?.job_id ?? ''
+}
+
+async function show (id: string): Promise<ApprovalDetail> {
+  return (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`)).body.approval
+}
+
+async function approve (id: string, key: string): Promise<{ status: number, body: { approval?: ApprovalDetail }, text: string }> {
+  const { approval: { digest } } = await show(id)
+  return await client.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest }, key })
+}
+
+t.test('one person whose key is revoked and made anew, under the same name or another one, does not approve for two', async t => {
+  const id = await hold('twice')
+  t.match(await approve(id, await makeKey('ann')), { status: 200, body: { approval: { status: 'held' } } })
+  t.match(await approve(id, await makeAnew('ann')), { status: 200, body: { approval: { status: 'held' } } })
+  await revoke('ann')
+  t.match(await approve(id, await makeKey('ann2')), { status: 200, body: { approval: { status: 'held' } } })
+  t.match((await show(id)).approval.decisions, [{ key: 'ann', revoked: true }, { key: 'ann', revoked: true }, { key: 'ann2', revoked: undefined }])
+  t.match(await approve(id, await makeKey('bea')), { status: 200, body: { approval: { approval: { state: 'approved' } } } })
+  await reach(client, id, 'succeeded')
+})
+
+t.test('a key that has the name of one that approved, and was revoked, has not said the same before', async t => {
+  const id = await hold('twice')
+  const first = await makeKey('cleo')
+  await approve(id, first)
+  t.equal((await approve(id, first)).status, 200, 'the same key says the same')
+  t.equal((await show(id)).approval.decisions.length, 1)
+  await approve(id, await makeAnew('cleo'))
+  t.match((await show(id)).approval.decisions, [{ key: 'cleo', revoked: true }, { key: 'cleo', revoked: undefined }])
+  await cancel(client, id)
+})
+
+t.test('a key that was made anew under the name of the one that submitted may not decide, and nobody approves what the earlier one submitted', async t => {
+  const id = await hold('pay', await makeKey('agent', 'admin'))
+  const agent = await makeAnew('agent', 'admin')
+  t.match(await approve(id, agent), { status: 403, text: /submitted/ })
+  t.match(await approve(id, await makeKey('dora')), { status: 409, text: /'agent'.* anew/ })
+  const { approval: { digest } } = await show(id)
+  t.equal((await client.request(`/v1/approvals/${id}`, { body: { decision: 'deny', digest }, key: agent })).status, 403)
+  await cancel(client, id)
+})
+
+t.test('a call that was approved does not run when its key is made anew before', async t => {
+  const id = await hold('pay', await makeKey('late', 'admin'))
+  await client.request('/v1/queues/default', { method: 'PATCH', body: { paused: true } })
+  t.equal((await approve(id, await makeKey('eve'))).status, 200)
+  await makeAnew('late', 'admin')
+  await client.request('/v1/queues/default', { method: 'PATCH', body: { paused: false } })
+  t.match(await reach(client, id, 'held'), { approval: { state: 'held', changed: /its key changed/ } })
+  await cancel(client, id)
+})
+
+t.test('an operator who may make keys may decide anyway, and for two: the audit says who made the keys', async t => {
+  const submitted = await makeKey('loop', 'admin', { tenant: 'one' })
+  const id = await hold('twice', submitted)
+  t.equal((await client.request('/v1/keys', { body: { name: 'mine', role: 'approver' }, key: submitted })).status, 403, 'a key of a tenant makes none')
+  t.match(await approve(id, await makeKey('mine1')), { status: 200, body: { approval: { status: 'held' } } })
+  t.match(await approve(id, await makeKey('mine2')), { status: 200, body: { approval: { approval: { state: 'approved' } } } })
+  await reach(client, id, 'succeeded')
+  const { body: { changes } } = await client.request<ChangeList>('/v1/audit?limit=100')
+  for (const name of ['mine1', 'mine2']) {
+    t.ok(changes.some(({ action, target }) => action === 'key.make' && target === name), name)
+    t.ok(changes.some(({ action, key, target }) => action === 'approval.decide' && key === name && target === id), name)
+  }
+})
+
+t.test('a key whose name a rule has may decide, also when it was made anew: a rule names people, not keys', async t => {
+  const id = await hold('named')
+  const boss = await makeKey('boss')
+  t.equal((await approve(id, await makeKey('frank'))).status, 403)
+  const anew = await makeAnew('boss')
+  t.equal((await approve(id, boss)).status, 401)
+  t.equal((await approve(id, anew)).status, 200)
+  await reach(client, id, 'succeeded')
+})
