@@ -1,37 +1,19 @@
 import type { CompilePattern } from './run/file-places.ts'
 import type { CallError, McpTool } from '@toolyard/contract/terms'
 import type { McpServer, Tool } from '@toolyard/manifests'
-import type { Audit } from './audit/audit.ts'
 import type { BuiltinOptions } from './builtin/builtins.ts'
 import type { WarmLimits } from './command/warm-commands.ts'
 import type { EgressDecision } from './egress/calls.ts'
-import type { HttpPolicy } from './http/run-http.ts'
 import type { Tried } from './python/try/try-module.ts'
 import type { CompileSchema } from './result/declared-output.ts'
 import type { Outcome, RunContext } from './run/outcome.ts'
-import type { Sandbox } from './run/sandbox.ts'
+import type { WorkerHost } from './run/tool-call.ts'
 import type { StockLimits } from './warm/box-stock.ts'
-import type { CompileDeny } from './skill/three-files/deny.ts'
-import type { ShownFiles } from './skill/three-files/run-skill-command.ts'
 import type { SecretSource } from './with-secrets.ts'
 
-export interface ExecutorOptions {
-  /** Root of the built-in file tools, working directory of tools. */
-  workspaceDir: string
-  /** Files and directories of the service that no built-in tool touches, absolute; a sandbox has its own list. */
-  serviceFiles?: readonly string[]
-  /** The environment that PATH, HOME and the names of `envPassthrough` are taken from. */
-  env: NodeJS.ProcessEnv
-  /** Bytes of a tool's stdout that are kept; the rest is read and counted. */
-  maxOutputBytes: number
-  audit: Audit
+export interface ExecutorOptions extends Omit<WorkerHost, 'launcher' | 'pins' | 'onSurvivors' | 'threads' | 'http' | 'checkOutput'>, Partial<Pick<WorkerHost, 'http'>> {
   /** Which built-in tools there are beside those of the workspace; default none. */
   builtins?: BuiltinOptions
-  /** Where requests of HTTP tools and to MCP servers may lead; default only public hosts. */
-  http?: HttpPolicy
-  /** Shuts in the processes of tools; without it they run in the open. */
-  sandbox?: Sandbox
-  logger?: ExecutorLogger
   /** Opens stored secrets; absent, no tool can use one. */
   secrets?: SecretSource | undefined
   /** Hears of each connection of tools that name their hosts. */
@@ -42,16 +24,8 @@ export interface ExecutorOptions {
   stock?: StockLimits
   /** Compiles the schemas of declared outputs; absent, outputs aren't checked. */
   compileSchema?: CompileSchema
-  /** Compiles the patterns that values of skills must not match; absent, such a value is refused. */
-  compileDeny?: CompileDeny
-  /** Remembers which files the models of sessions have seen, for all workers; absent, they see them each time. */
-  shownFiles?: ShownFiles
   /** Compiles the patterns of names in the schemas of arguments that name files. */
   compilePattern?: CompilePattern
-}
-
-export interface ExecutorLogger {
-  warn (fields: object, message: string): void
 }
 
 /** Runs tools of every kind. */

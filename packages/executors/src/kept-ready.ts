@@ -1,9 +1,10 @@
 import type { Tool } from '@toolyard/manifests'
 import type { CallGroup, ProcessHost } from '@toolyard/sandbox'
 import type { ExecutorOptions } from './executor-options.ts'
-import { createBoxStock, type BoxStockHost } from './warm/box-stock.ts'
+import { createBoxStock } from './warm/box-stock.ts'
+import type { WorkerHost } from './run/tool-call.ts'
 import type { CallOfReady } from './warm/served.ts'
-import { createWarmCommands, type WarmHost } from './command/warm-commands.ts'
+import { createWarmCommands } from './command/warm-commands.ts'
 
 /** What one call takes of what is kept ready, and what is to be done behind it. */
 interface KeptForCall {
@@ -22,18 +23,9 @@ export interface KeptReady {
   close (): Promise<void>
 }
 
-export type KeptReadyHost = Omit<WarmHost, 'warm' | 'sandbox' | 'onUnfit'> & Omit<BoxStockHost, 'sandbox'> & Pick<ExecutorOptions, 'warm' | 'stock' | 'sandbox' | 'logger'>
-
-export function createKeptReady ({ sandbox, warm: warmLimits, stock: stockLimits, logger, ...host }: KeptReadyHost): KeptReady {
-  const warm = sandbox === undefined || warmLimits === undefined
-    ? undefined
-    : createWarmCommands({
-      ...host,
-      sandbox,
-      warm: warmLimits,
-      onUnfit: (tool, reason) => { logger?.warn({ tool, reason }, 'a tool cannot be kept warm: it is served cold') }
-    })
-  const stock = sandbox === undefined || stockLimits === undefined ? undefined : createBoxStock({ ...host, sandbox }, stockLimits)
+export function createKeptReady (worker: WorkerHost, { sandbox, warm: warmLimits, stock: stockLimits }: ExecutorOptions): KeptReady {
+  const warm = sandbox === undefined || warmLimits === undefined ? undefined : createWarmCommands(worker, sandbox, warmLimits)
+  const stock = sandbox === undefined || stockLimits === undefined ? undefined : createBoxStock(worker, sandbox, stockLimits)
   return {
     keep (tools) { warm?.keep(tools) },
     begin (tool, { box, context }) {

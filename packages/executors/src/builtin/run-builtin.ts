@@ -1,11 +1,10 @@
 import { errorCode, isRecord } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
 import type { CallError } from '@toolyard/contract'
-import type { Tool } from '@toolyard/manifests'
 import { storageFailure, WorkspaceFailure } from '@toolyard/workspace'
-import type { CommandHost } from '../command/run-command.ts'
 import { isShortage, shortageError, startDeadline } from '@toolyard/sandbox'
-import type { Outcome, RunContext } from '../run/outcome.ts'
+import type { Outcome } from '../run/outcome.ts'
+import type { ToolCall } from '../run/tool-call.ts'
 import { interruptionError } from '../run/interruption.ts'
 import { JsonText, type BuiltinContext, type BuiltinHandler } from './kit/handler.ts'
 import { BuiltinWait } from '../run/steps.ts'
@@ -20,17 +19,16 @@ const windDownMs = 5_000
  *
  * @throws what the handler throws beside failures and errors of the file system: a bug.
  */
-export async function runBuiltin (
-  handler: BuiltinHandler, call: BuiltinCall, context: RunContext, processes: CommandHost
-): Promise<Outcome> {
+export async function runBuiltin (handler: BuiltinHandler, call: ToolCall): Promise<Outcome> {
+  const { context } = call
   let stopping: AbortController | undefined
   const stop = (): AbortController => (stopping ??= new AbortController())
   const deadline = startDeadline(context.timeoutMs, context.signal)
   const run = runHandler(handler, call.args, {
     tool: call.tool,
     jobId: context.jobId,
-    workspace: { path: context.session?.dir ?? processes.workspaceDir, serviceFiles: processes.serviceFiles ?? [] },
-    processes,
+    workspace: { path: call.filesDir, serviceFiles: call.worker.serviceFiles ?? [] },
+    processes: call,
     timeoutMs: context.timeoutMs,
     log: context.log,
     progress: context.progress,
@@ -51,11 +49,6 @@ export async function runBuiltin (
     // With a reason: without one, an exception is made that nothing handles.
     stopping?.abort('ended')
   }
-}
-
-export interface BuiltinCall {
-  tool: Tool
-  args: Record<string, unknown>
 }
 
 async function runHandler (handler: BuiltinHandler, args: Record<string, unknown>, context: BuiltinContext): Promise<Outcome> {

@@ -1,25 +1,20 @@
 import { availableParallelism } from 'node:os'
 import type { Tool } from '@toolyard/manifests'
-import { type Started, type StartHost, type Box, type ProcessPlan, defaultLimits } from '@toolyard/sandbox'
+import { type Started, type Box, type ProcessPlan, defaultLimits } from '@toolyard/sandbox'
 import type { Sandbox } from '../run/sandbox.ts'
+import type { WorkerHost } from '../run/tool-call.ts'
 import { fingerprintOf } from '../warm/fingerprint.ts'
 import { WarmPool } from '../warm/pool.ts'
 import type { Ready, WarmTool } from '../warm/slot.ts'
 import type { CallOfReady, Served } from '../warm/served.ts'
 import { startWaiting, type Unfit } from '../warm/waiting-process.ts'
-import { commandPlan, type CommandPlace } from './command-plan.ts'
+import { commandPlan } from './command-plan.ts'
 
 export interface WarmLimits {
   /** Memory of all of them, in bytes. */
   maxBytes: number
   /** How long one waits until another takes its place, in milliseconds. */
   maxIdleMs: number
-}
-
-export interface WarmHost extends Pick<StartHost, 'launcher' | 'pins'>, CommandPlace {
-  sandbox: Pick<Sandbox, 'boxOf' | 'groups'>
-  warm: WarmLimits
-  onUnfit: (tool: string, reason: string) => void
 }
 
 /** Takes a process for a call's plan. */
@@ -40,14 +35,17 @@ export interface WarmCommands {
 }
 
 /** Makes the pool of one worker; there are processes only for tools that run in a box. */
-export function createWarmCommands (host: WarmHost): WarmCommands {
+export function createWarmCommands (worker: WorkerHost, sandbox: Sandbox, limits: WarmLimits): WarmCommands {
   const pool = new WarmPool<Served>({
-    ...host.warm, spare: availableParallelism() - 1, now: () => performance.now(), onUnfit: host.onUnfit
+    ...limits,
+    spare: availableParallelism() - 1,
+    now: () => performance.now(),
+    onUnfit: (tool, reason) => { worker.logger?.warn({ tool, reason }, 'a tool cannot be kept warm: it is served cold') }
   })
   return {
     keep (tools) {
-      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.network === undefined && tool.secrets === undefined && tool.warm !== undefined && tool.warm !== 0 && host.sandbox.boxOf(tool) !== undefined)
-      pool.keep(new Map(warm.map(tool => [tool.name, { tool: warmTool(tool, host), digest: JSON.stringify(tool) }])))
+      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.network === undefined && tool.secrets === undefined && tool.warm !== undefined && tool.warm !== 0 && sandbox.boxOf(tool) !== undefined)
+      pool.keep(new Map(warm.map(tool => [tool.name, { tool: warmTool(tool, worker, sandbox), digest: JSON.stringify(tool) }])))
     },
     began: name => pool.began(name),
     ready (tool, { box, context, onGroup }) {
@@ -56,7 +54,7 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
       const depends = isOwn || Object.keys(trace?.variables ?? {}).length > 0
       if (box === undefined || depends) return undefined
       return async (plan, stdin) => {
-        const served = await pool.take(tool.name, async () => await fingerprintOf(plan, box, host.pins), { plan, stdin }, context.log)
+        const served = await pool.take(tool.name, async () => await fingerprintOf(plan, box, worker.pins), { plan, stdin }, context.log)
         if (served?.group !== undefined) onGroup(served.group)
         return served?.start
       }
@@ -66,23 +64,23 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
   }
 }
 
-function warmTool (tool: Tool, host: WarmHost): WarmTool<Served> {
+function warmTool (tool: Tool, worker: WorkerHost, sandbox: Sandbox): WarmTool<Served> {
   /** Seconds of processor time that a start takes: the limit of a call is counted from its beginning. */
   let startSec = 1
   const boxOf = (limits: Tool['limits']): Box => {
-    const box = host.sandbox.boxOf({ ...tool, ...(limits === undefined ? {} : { limits }) })
+    const box = sandbox.boxOf({ ...tool, ...(limits === undefined ? {} : { limits }) })
     if (box === undefined) throw new Error('the tool runs in the open')
     return box
   }
   const planOf = (): ProcessPlan => {
     if (tool.run.kind !== 'command') throw new Error('the tool is no command')
-    return commandPlan(tool.run, host).plan
+    return commandPlan(tool.run, worker).plan
   }
 
   async function start (signal: AbortSignal): Promise<Ready<Served> | Unfit> {
     const cpuSec = (tool.limits?.cpuSec ?? defaultLimits.cpuSec) + startSec
-    const group = tool.limits === undefined ? undefined : host.sandbox.groups?.groupOf(tool.limits, 'box')
-    const { launcher, pins } = host
+    const group = tool.limits === undefined ? undefined : sandbox.groups?.groupOf(tool.limits, 'box')
+    const { launcher, pins } = worker
     const box = boxOf({ ...tool.limits, cpuSec })
     const waiting = await startWaiting(planOf(), { launcher, pins, box, group }, signal)
     if ('unfit' in waiting) {
@@ -109,5 +107,5 @@ function warmTool (tool: Tool, host: WarmHost): WarmTool<Served> {
     }
   }
 
-  return { warm: tool.warm ?? 0, fingerprint: async () => await fingerprintOf(planOf(), boxOf(tool.limits), host.pins), start }
+  return { warm: tool.warm ?? 0, fingerprint: async () => await fingerprintOf(planOf(), boxOf(tool.limits), worker.pins), start }
 }

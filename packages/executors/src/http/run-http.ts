@@ -1,13 +1,12 @@
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import type { HttpRun } from '@toolyard/manifests'
-import { AddressRefusedError, isListedHost, openConnections, startTimeLimit, type Connections, type Lookup } from '@toolyard/runtime/outgoing'
+import { AddressRefusedError, isListedHost, openConnections, startTimeLimit, type Connections } from '@toolyard/runtime/outgoing'
 import { isShortage, shortageError } from '@toolyard/sandbox'
 import { request, type Dispatcher } from 'undici'
-import type { Audit } from '../audit/audit.ts'
 import { hiddenText } from '../result/hidden-texts.ts'
 import { interruptionError } from '../run/interruption.ts'
-import type { Outcome, RunContext } from '../run/outcome.ts'
-import type { Threads } from '@toolyard/runtime/threads'
+import type { Outcome } from '../run/outcome.ts'
+import type { ToolCall } from '../run/tool-call.ts'
 import { traceFields } from '../run/trace-fields.ts'
 import { EncodingError } from './answer/decoded-body.ts'
 import { readAnswer } from './answer/read-answer.ts'
@@ -15,30 +14,11 @@ import { headerChars, redirectTarget } from './answer/response-head.ts'
 import { buildRequest, type BuiltRequest } from './request/build-request.ts'
 import { RequestFault } from './request/request-fault.ts'
 
-export interface HttpPolicy {
-  /** Host names and addresses that may be private, loopback or link-local; `*` means all. */
-  privateHosts: readonly string[]
-  lookup?: Lookup
-  /** Authorities of hosts whose requests carry secrets, in PEM; absent: those of Node and NODE_EXTRA_CA_CERTS. */
-  authorities?: readonly string[]
-}
-
-export interface HttpHost {
-  policy: HttpPolicy
-  /** Where secrets come from. */
-  env: NodeJS.ProcessEnv
-  maxOutputBytes: number
-  audit: Audit
-  threads: Threads
-}
-
 /** What was seen of an answer, for the audit. */
 interface Seen {
   bytes: number
   truncated: boolean
 }
-
-type Arguments = Record<string, unknown>
 
 const maxRedirects = 5
 
@@ -46,14 +26,14 @@ const maxRedirects = 5
  * Makes the request of an HTTP tool: only to the origin of its manifest entry, under the timeout of the context. At its
  * end, whatever that is, its connection is closed. Writes one audit line, without arguments and secrets.
  */
-export async function runHttp (name: string, run: HttpRun, args: Arguments, context: RunContext, host: HttpHost): Promise<Outcome> {
+export async function runHttp (run: HttpRun, call: ToolCall): Promise<Outcome> {
   const begun = performance.now()
   const seen: Seen = { bytes: 0, truncated: false }
-  const outcome = await answerOf(run, args, context, host, seen)
-  host.audit.record({
+  const outcome = await answerOf(run, call, seen)
+  call.audit.record({
     at: new Date(),
-    tool: name,
-    job: context.jobId,
+    tool: call.tool.name,
+    job: call.context.jobId,
     // The template: only the hash shows the arguments.
     argv: [run.method, `${run.origin}${run.path.map(part => typeof part === 'string' ? part : `{${part.argument}}`).join('')}`],
     cwd: '',
@@ -67,9 +47,9 @@ export async function runHttp (name: string, run: HttpRun, args: Arguments, cont
   return outcome
 }
 
-async function answerOf (run: HttpRun, args: Arguments, context: RunContext, host: HttpHost, seen: Seen): Promise<Outcome> {
+async function answerOf (run: HttpRun, { args, context, worker, maxOutputBytes }: ToolCall, seen: Seen): Promise<Outcome> {
   const { hostname, protocol } = new URL(run.origin)
-  const { privateHosts, lookup } = host.policy
+  const { privateHosts, lookup } = worker.http
   const allowPrivate = isListedHost(privateHosts, hostname)
   const connections = openConnections({ allowPrivate, ...(lookup === undefined ? {} : { lookup }) })
   const limit = startTimeLimit(context.timeoutMs, context.signal)
@@ -78,11 +58,13 @@ async function answerOf (run: HttpRun, args: Arguments, context: RunContext, hos
     return limit.passed ? { ok: false, error: interruptionError({ kind: 'timeout', afterMs: context.timeoutMs }) } : undefined
   }
   try {
-    const built = buildRequest(run, args, host.env, { trace: traceFields(context.trace), secrets: context.secrets })
+    const built = buildRequest(run, args, worker.env, { trace: traceFields(context.trace), secrets: context.secrets })
     connections.checkHost(hostname)
     if (protocol === 'http:' && !allowPrivate) throw new RequestFault('NOT_ALLOWED', 'http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
     const response = await send(built, connections, limit.signal)
-    const { outcome, ...read } = await readAnswer(response, { ...host, signal: limit.signal, hidden: built.hidden })
+    const { outcome, ...read } = await readAnswer(response, {
+      threads: worker.threads, maxOutputBytes, signal: limit.signal, hidden: built.hidden
+    })
     Object.assign(seen, read)
     return interruption() ?? outcome
   } catch (error) {

@@ -3,16 +3,15 @@ import { errorCode, isRecord, thrownAs, type McpTool } from '@toolyard/contract/
 import type { McpServer } from '@toolyard/manifests'
 import { onAbort, readWithShare, sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
-import type { Threads } from '@toolyard/runtime/threads'
 import { isHeaderText } from '../run/header-secret.ts'
 import type { TraceFields } from '../run/trace-fields.ts'
-import type { HttpPolicy } from '../http/run-http.ts'
+import type { WorkerHost } from '../run/tool-call.ts'
 import { createGuardedFetch } from './http-fetch.ts'
 import type { CallResult } from './message.ts'
 import { createMessageReader, ServerFault, type MessageReader } from './message-reader.ts'
 import { hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
-import { startServer, type ServerProcessHost } from './server-process.ts'
+import { startServer, type ServerPlace } from './server-process.ts'
 import { secretsOf, settingTexts } from './setting-text.ts'
 import { createToolList } from './tool-list.ts'
 
@@ -21,11 +20,9 @@ import { createToolList } from './tool-list.ts'
  * read at the beginning, when the server says that it changed, and when it is old.
  */
 
-export interface ConnectionHost extends ServerProcessHost {
-  policy: HttpPolicy
-  threads: Threads
-  /** Bytes of one message. */
-  maxMessageBytes: number
+interface Opener {
+  worker: WorkerHost
+  place: ServerPlace
   /** Takes what a server writes to its stderr. */
   onLine: (line: string) => void
   /** Takes what is wrong with what a server sends, where it can be used all the same. */
@@ -62,6 +59,8 @@ export interface Connection {
 
 const clientInfo = { name: 'toolyard', version: '0.1.0' }
 const openMs = 30_000
+/** A message may be so many times as long as an output: servers send one twice, once as a text in JSON. */
+const messageShare = 4
 /** A call's own time ends it; this is above every one of them. */
 const longestCallMs = 86_400_000
 /** Servers of older revisions may not answer what they don't know. */
@@ -72,7 +71,7 @@ const probeMs = 3_000
  *
  * @throws an error with the reason.
  */
-export async function openConnection (server: McpServer, host: ConnectionHost, signal: AbortSignal): Promise<Connection> {
+export async function openConnection (server: McpServer, host: Opener, signal: AbortSignal): Promise<Connection> {
   try {
     return await open(server, host, { signal, mode: 'auto' })
   } catch (error) {
@@ -99,7 +98,7 @@ interface Opening {
   mode: 'auto' | 'legacy'
 }
 
-async function open (server: McpServer, host: ConnectionHost, { signal, mode }: Opening): Promise<Connection> {
+async function open (server: McpServer, host: Opener, { signal, mode }: Opening): Promise<Connection> {
   const life = sharedAbort()
   let reason: string | undefined
   let onEnded: (reason: string) => void = () => {}
@@ -109,8 +108,8 @@ async function open (server: McpServer, host: ConnectionHost, { signal, mode }: 
     life.abort()
     onEnded(reason)
   }
-  const secrets = secretsOf(server, host)
-  const reader = createMessageReader(host.threads, secrets, life.signal)
+  const secrets = secretsOf(server, { env: host.worker.env, stored: host.place.stored })
+  const reader = createMessageReader(host.worker.threads, secrets, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {
     capabilities: {},
@@ -176,25 +175,28 @@ interface Receiver {
   texts: WrittenTexts
 }
 
-async function openTransport ({ connection }: McpServer, host: ConnectionHost, { reader, end, texts }: Receiver): Promise<Opened> {
-  const maxBytes = host.maxMessageBytes
+async function openTransport (
+  { connection }: McpServer, { worker, place, onLine }: Opener, { reader, end, texts }: Receiver
+): Promise<Opened> {
+  const maxBytes = messageShare * worker.maxOutputBytes
+  const values = { env: worker.env, stored: place.stored }
   if (connection.kind === 'stdio') {
-    const server = await startServer(connection, host)
+    const server = await startServer(connection, worker, place)
     if ('code' in server) throw new ServerFault(server.message, server)
-    const lines = createLineSplitter(host.onLine)
+    const lines = createLineSplitter(onLine)
     readWithShare(server.stderr, chunk => { lines.add(chunk) })
     const transport = createPipeTransport(server, { reader, maxBytes, onEnd: end })
     return { transport, release: async () => {} }
   }
-  const headers = settingTexts(connection.headers, host)
+  const headers = settingTexts(connection.headers, values)
   if ('missing' in headers) throw new ServerFault(`the worker has no ${headers.missing}`)
-  const address = settingTexts({ url: connection.url }, host)
+  const address = settingTexts({ url: connection.url }, values)
   if ('missing' in address) throw new ServerFault(`the worker has no ${address.missing}`)
   const unfit = Object.entries(headers.texts).find(([, value]) => !isHeaderText(value))
   if (unfit !== undefined) throw new ServerFault(`the value of its header ${unfit[0]} holds what no header can carry: a line break, or letters beyond Latin-1`)
   const { texts: { url = '' } } = address
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new ServerFault('the value of its url is no http:// or https:// address')
-  const guarded = createGuardedFetch(url, host.policy, { reader, maxBytes, onFault: end, textOf: json => texts.of(json) })
+  const guarded = createGuardedFetch(url, worker.http, { reader, maxBytes, onFault: end, textOf: json => texts.of(json) })
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const options = { fetch: guarded.fetch, requestInit: { headers: headers.texts } }
   const transport = new StreamableHTTPClientTransport(new URL(url), options)

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/runtime/outgoing'
 import { createCapture, shortageError, shortageOf } from '@toolyard/sandbox'
 import { fetch, type RequestInit } from 'undici'
-import type { HttpPolicy } from '../http/run-http.ts'
+import type { HttpPolicy } from '../run/tool-call.ts'
 import { ServerFault, UnsentFault, tooLong, type MessageReader } from './message-reader.ts'
 
 export interface GuardedFetch {

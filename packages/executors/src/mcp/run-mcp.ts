@@ -1,30 +1,22 @@
 import { Buffer } from 'node:buffer'
 import { asError, isRecord, limits, mapTexts, readWhole, thrownAs, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { McpRun } from '@toolyard/manifests'
-import type { Audit } from '../audit/audit.ts'
-import { outputFault, type DeclaredCheck } from '../result/declared-output.ts'
+import { outputFault } from '../result/declared-output.ts'
 import { shortOutput } from '../result/large-output.ts'
 import { cutText } from '../result/output.ts'
 import { startDeadline, type Interruption } from '@toolyard/sandbox'
 import { interruptionError } from '../run/interruption.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
+import type { DeclaredCheck, ToolCall } from '../run/tool-call.ts'
 import { bufferOf } from '@toolyard/runtime/threads'
 import { traceFields } from '../run/trace-fields.ts'
 import { firstChars } from '../run/utf8.ts'
 import type { Connection, RemoteCall } from './connection.ts'
 import { unfitAnswer, type CallResult } from './message.ts'
 import { ServerFault, UnsentFault } from './message-reader.ts'
-import type { Lease, McpServers, ServerPlace } from './servers.ts'
+import { scopeOf } from './server-tool.ts'
+import type { Lease, McpServers } from './servers.ts'
 import { hidden } from './setting-text.ts'
-
-export interface McpHost {
-  servers: McpServers
-  place: ServerPlace
-  audit: Audit
-  checkResult: DeclaredCheck
-  maxOutputBytes: number
-  workspaceDir: string
-}
 
 /** What a server that has forgotten the session of a connection may answer with: it has not looked at the call. */
 const sessionLost: ReadonlySet<unknown> = new Set([400, 401, 403, 404, 409, 410])
@@ -33,15 +25,14 @@ const sessionLost: ReadonlySet<unknown> = new Set([400, 401, 403, 404, 409, 410]
  * Runs one call of a tool of an MCP server. The tool must be the one that was accepted. A call is sent once: one that was
  * on its way when its server ended fails, though the server may have done it.
  */
-export async function runMcp (
-  name: string, run: McpRun, args: Record<string, unknown>, context: RunContext, host: McpHost
-): Promise<Outcome> {
+export async function runMcp (run: McpRun, call: ToolCall, servers: McpServers): Promise<Outcome> {
+  const { context } = call
   const begun = performance.now()
   const deadline = startDeadline(context.timeoutMs, context.signal)
   const stop = new AbortController()
   try {
-    const outcome = await attempt(run, args, { context, host, stop, interrupted: deadline.interrupted })
-    record(name, run, { outcome, context, host, ms: performance.now() - begun })
+    const outcome = await attempt(run, { call, servers, stop, interrupted: deadline.interrupted })
+    record(run, call, outcome, performance.now() - begun)
     return outcome
   } finally {
     deadline.clear()
@@ -49,17 +40,17 @@ export async function runMcp (
 }
 
 interface Attempt {
-  context: RunContext
-  host: McpHost
+  call: ToolCall
+  servers: McpServers
   stop: AbortController
   interrupted: Promise<Interruption>
   /** Whether the session was lost before. */
   again?: true
 }
 
-async function attempt (run: McpRun, args: Record<string, unknown>, given: Attempt): Promise<Outcome> {
-  const { host: { servers, place }, interrupted } = given
-  const using = servers.use(run.server, place)
+async function attempt (run: McpRun, given: Attempt): Promise<Outcome> {
+  const { call: { context, box, limit, workspaceDir }, servers, interrupted } = given
+  const using = servers.use(run.server, { ...scopeOf(run.server, context), box, limit, workspaceDir, stored: context.secrets })
   const lease = await Promise.race([using, interrupted])
   if ('kind' in lease) {
     void using.then(late => { if ('release' in late) late.release() })
@@ -67,7 +58,7 @@ async function attempt (run: McpRun, args: Record<string, unknown>, given: Attem
   }
   if ('error' in lease) return { ok: false, error: lease.error }
   try {
-    return await callOnce(run, args, lease, given)
+    return await callOnce(run, lease, given)
   } catch (error) {
     const status = lease.connection.hasSession && isRecord(error) ? error['status'] : undefined
     // Some servers answer with a fault of their own, which the call may have had: the next one gets a new session.
@@ -77,17 +68,17 @@ async function attempt (run: McpRun, args: Record<string, unknown>, given: Attem
       if (failure.code === 'OUTPUT_INVALID') servers.report(run.server, failure.message)
       return { ok: false, error: failure }
     }
-    return await attempt(run, args, { ...given, again: true })
+    return await attempt(run, { ...given, again: true })
   } finally {
     lease.release()
   }
 }
 
-async function callOnce (run: McpRun, args: Record<string, unknown>, { connection }: Lease, given: Attempt): Promise<Outcome> {
-  const { context, host, stop, interrupted } = given
+async function callOnce (run: McpRun, { connection }: Lease, { call, servers, stop, interrupted }: Attempt): Promise<Outcome> {
+  const { args, context } = call
   const { server, remote } = run
   const calling = (async () => {
-    const refusal = await otherThanAccepted(run, connection, host.servers)
+    const refusal = await otherThanAccepted(run, connection, servers)
     return refusal ?? await connection.call({
       tool: remote,
       arguments: args,
@@ -100,11 +91,11 @@ async function callOnce (run: McpRun, args: Record<string, unknown>, { connectio
   if ('kind' in result) {
     calling.catch(() => {})
     stop.abort()
-    if (server.connection.kind === 'stdio') void host.servers.suspect(server, connection).catch(() => {})
+    if (server.connection.kind === 'stdio') void servers.suspect(server, connection).catch(() => {})
     return { ok: false, error: interruptionError(result) }
   }
   if ('code' in result) return { ok: false, error: result }
-  return await asAccepted(outcomeOf(result, host.maxOutputBytes), run, host.checkResult)
+  return await asAccepted(outcomeOf(result, call.maxOutputBytes), run, call.worker.checkOutput)
 }
 
 /** Callers count on the accepted schema, whatever the server sends. What it said in place of that is told. */
@@ -180,23 +171,16 @@ function isCount (value: number): boolean {
   return Number.isFinite(value) && value >= 0
 }
 
-interface Ended {
-  outcome: Outcome
-  context: RunContext
-  host: McpHost
-  ms: number
-}
-
 /** The process is not the call's: the line says which tool was called, and what came of it. */
-function record (tool: string, { server, remote }: McpRun, { outcome, context, host, ms }: Ended): void {
+function record ({ server, remote }: McpRun, { tool, context, audit, workspaceDir }: ToolCall, outcome: Outcome, ms: number): void {
   const bytes = outcome.ok ? outcome.cut?.bytes ?? Buffer.byteLength(outcome.json ?? writeJson(outcome.output) ?? '') : 0
   const interrupted = !outcome.ok && ['TOOL_TIMEOUT', 'JOB_CANCELLED', 'WORKER_LOST', 'TOOL_UNAVAILABLE'].includes(outcome.error.code)
-  host.audit.record({
+  audit.record({
     at: new Date(),
-    tool,
+    tool: tool.name,
     job: context.jobId,
     argv: ['mcp', server.name, remote],
-    cwd: host.workspaceDir,
+    cwd: workspaceDir,
     exit: outcome.ok ? 0 : interrupted ? -1 : 1,
     ms: Math.round(ms),
     stdoutBytes: bytes,

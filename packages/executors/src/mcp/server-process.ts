@@ -4,13 +4,20 @@ import type { CallError } from '@toolyard/contract'
 import type { McpConnection } from '@toolyard/manifests'
 import { startProcess, terminate, findOnPath, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
-import { settingTexts, type SettingValues } from './setting-text.ts'
+import type { WorkerHost } from '../run/tool-call.ts'
+import { settingTexts } from './setting-text.ts'
 
 /** How long a server may take to end by itself once its stdin has ended. */
 const graceMs = 250
 
-export interface ServerProcessHost extends ProcessHost, SettingValues {
-  workspaceDir: string
+/** What one server is opened with, beside what all share. */
+export interface ServerPlace extends Pick<ProcessHost, 'box' | 'limit'> {
+  /** As its process sees it; absent: that of the worker. */
+  workspaceDir?: string
+  stored?: ReadonlyMap<string, string> | undefined
+  /** Whose connection it is; absent for the operator's. */
+  scope?: string
+  sessionId?: string
 }
 
 export interface ServerProcess {
@@ -24,17 +31,19 @@ export interface ServerProcess {
 }
 
 /** Starts a server as commands are started: in the workspace, with a clean environment, in the box if there is one. */
-export async function startServer (connection: Extract<McpConnection, { kind: 'stdio' }>, host: ServerProcessHost): Promise<ServerProcess | CallError> {
-  const env = settingTexts(connection.env, host)
+export async function startServer (
+  connection: Extract<McpConnection, { kind: 'stdio' }>, { env: own, launcher, pins, onSurvivors, workspaceDir }: WorkerHost, place: ServerPlace
+): Promise<ServerProcess | CallError> {
+  const env = settingTexts(connection.env, { env: own, stored: place.stored })
   if ('missing' in env) return { code: 'TOOL_UNAVAILABLE', message: `the worker has no ${env.missing}` }
   const unfit = Object.entries(env.texts).find(([, value]) => value.includes('\0'))
   if (unfit !== undefined) return { code: 'TOOL_UNAVAILABLE', message: `the value of its variable ${unfit[0]} holds a NUL character` }
-  const { variables } = toolEnvironment([], host.env)
+  const { variables } = toolEnvironment([], own)
   const program = connection.program.startsWith('/') ? connection.program : findOnPath(connection.program, variables['PATH'])
   if (program === undefined) return { code: 'TOOL_UNAVAILABLE', message: `there is no program ${JSON.stringify(connection.program)} on the PATH of the worker` }
   const { program: name, args } = connection
-  const plan: ProcessPlan = { program, name, args, env: { ...variables, ...env.texts }, cwd: host.workspaceDir }
-  const start = await startProcess(plan, host, { stdin: undefined })
+  const plan: ProcessPlan = { program, name, args, env: { ...variables, ...env.texts }, cwd: place.workspaceDir ?? workspaceDir }
+  const start = await startProcess(plan, { launcher, pins, box: place.box, limit: place.limit }, { stdin: undefined })
   if (!start.started) return start.error
   const { child, box } = start
   const exited = child.exited.then(ending => ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost')
@@ -51,7 +60,7 @@ export async function startServer (connection: Extract<McpConnection, { kind: 's
       const survivors = await terminate(start)
       child.release()
       box?.close()
-      if (survivors.length > 0) host.onSurvivors(survivors)
+      if (survivors.length > 0) onSurvivors(survivors)
     }
   }
 }

@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { asError, limits, thrownAs, type CallError } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
+import type { WorkerHost } from '../run/tool-call.ts'
 import { firstChars } from '../run/utf8.ts'
-import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
+import { openConnection, type Connection } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
+import type { ServerPlace } from './server-process.ts'
 import { hidden, secretsOf, storedStamp } from './setting-text.ts'
 
 /*
@@ -12,21 +14,6 @@ import { hidden, secretsOf, storedStamp } from './setting-text.ts'
  * that no server remembers for one what another said. A server is closed, opening, open,
  * or resting after a failure; each failure in a row doubles the rest.
  */
-
-export interface ServersLogger {
-  warn (fields: object, message: string): void
-}
-
-/** What one server is opened with, beside what all share. */
-export interface ServerPlace extends Partial<Pick<ConnectionHost, 'box' | 'limit' | 'group' | 'workspaceDir' | 'stored'>> {
-  /** Whose connection it is; absent for the operator's. */
-  scope?: string
-  sessionId?: string
-}
-
-export interface ServersOptions extends Omit<ConnectionHost, 'box' | 'limit' | 'group' | 'stored' | 'onLine' | 'onFault'> {
-  logger?: ServersLogger
-}
 
 /** A connection that is in use until it is released. */
 export interface Lease {
@@ -77,7 +64,7 @@ interface Slot {
 }
 
 /** Makes the servers of a worker; nothing is opened before the first use. */
-export function createServers ({ logger, ...shared }: ServersOptions): McpServers {
+export function createServers (worker: WorkerHost): McpServers {
   const slots = new Map<string, Slot>()
   const reported = new Set<string>()
   const closing = new Set<Promise<void>>()
@@ -87,7 +74,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     const key = `${server.source.file} ${server.name} ${message}`
     if (reported.has(key) || reported.size >= mostReports) return
     reported.add(key)
-    logger?.warn({ server: server.name, file: server.source.file, reason: message }, `MCP server ${JSON.stringify(server.name)}: ${message}`)
+    worker.logger?.warn({ server: server.name, file: server.source.file, reason: message }, `MCP server ${JSON.stringify(server.name)}: ${message}`)
   }
 
   function end (connection: Connection): void {
@@ -134,11 +121,11 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     const limit = new AbortController()
     const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
     const off = onAbort(life.signal, () => { limit.abort(life.signal.reason) })
-    const secrets = secretsOf(server, { env: shared.env, stored: place.stored })
+    const secrets = secretsOf(server, { env: worker.env, stored: place.stored })
     try {
       const onLine = (line: string): void => { report(server, `stderr: ${hidden(line, secrets)}`) }
       const onFault = (message: string): void => { report(server, hidden(message, secrets)) }
-      const connection = await openConnection(server, { ...shared, ...place, onLine, onFault }, limit.signal)
+      const connection = await openConnection(server, { worker, place, onLine, onFault }, limit.signal)
       const opened = performance.now()
       slot.connection = connection
       void connection.ended.then(why => {

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { isRecord, limits, readWhole, WrittenNumber } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 import type { Success } from '../run/outcome.ts'
+import type { DeclaredCheck } from '../run/tool-call.ts'
 
 /** A compiled schema: what is wrong with a value, by JSON pointer. It never changes the value. */
 type SchemaCheck = (
@@ -9,9 +10,6 @@ type SchemaCheck = (
 ) => Promise<{ ok: true } | { ok: false, issues: ReadonlyArray<{ path: string, message: string }> }>
 
 export type CompileSchema = (schema: JsonSchema) => SchemaCheck
-
-/** Says what is wrong with an output, in one line; undefined when it is as its schema says. */
-export type DeclaredCheck = (schema: JsonSchema, output: unknown) => Promise<string | undefined>
 
 /** Makes the check of declared outputs. A schema is compiled at its first use, and as long as its tool is in the registry. */
 export function createDeclaredCheck (compile: CompileSchema): DeclaredCheck {

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { RunnableSkill, SkillProgramRun, Tool } from '@toolyard/manifests'
 import { runProcess } from '@toolyard/sandbox'
 import { auditEntry } from '../audit/entry.ts'
-import type { CommandHost } from '../command/run-command.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
 import { textOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
 import { toolEnvironment } from '../run/environment.ts'
-import { failure, type Outcome, type RunContext } from '../run/outcome.ts'
+import { failure, type Outcome } from '../run/outcome.ts'
+import type { ToolCall } from '../run/tool-call.ts'
 import { programOf, shellOf, type SkillView } from './command.ts'
 import { skillPlace } from './place.ts'
 
@@ -33,9 +33,8 @@ export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
  * Runs a program of a skill. In a box the directory of the skill is read-only at a place of its own, in the open where it
  * is; its processes find it as SKILL_DIR. The output is stdout as text.
  */
-export async function runSkillProgram (
-  name: string, run: SkillProgramRun, args: Record<string, unknown>, context: RunContext, host: CommandHost & { filesDir: string }
-): Promise<Outcome> {
+export async function runSkillProgram (run: SkillProgramRun, call: ToolCall): Promise<Outcome> {
+  const { tool, args, context, worker } = call
   const skill = skillOf(run, args)
   if (skill === undefined) return failure('INVALID_ARGUMENTS', `unknown skill: ${String(args['skill'])}`)
   const { argv, command, stdin } = args
@@ -43,35 +42,35 @@ export async function runSkillProgram (
   if (command !== undefined && !run.shell) return failure('NOT_ALLOWED', 'shell command lines are not taken: give argv. The operator switches them on with SKILLS_SHELL=1')
   const directory = await realpath(skill.directory).catch(() => undefined)
   if (directory === undefined) return failure('TOOL_UNAVAILABLE', 'the directory of the skill is gone')
-  const copy = skill.overlay && host.box === undefined ? await mkdtemp(join(tmpdir(), 'toolyard-skill-')) : undefined
+  const copy = skill.overlay && call.box === undefined ? await mkdtemp(join(tmpdir(), 'toolyard-skill-')) : undefined
   try {
     if (copy !== undefined) await cp(directory, copy, { recursive: true })
-    const place = host.box === undefined ? copy ?? directory : skillPlace(String(args['skill']))
-    const { variables, passedKeys } = toolEnvironment(skill.envPassthrough, host.env, host.trace?.variables)
+    const place = call.box === undefined ? copy ?? directory : skillPlace(String(args['skill']))
+    const { variables, passedKeys } = toolEnvironment(skill.envPassthrough, worker.env, context.trace?.variables)
     const path = [...skill.python === undefined ? [] : [join(skill.python, 'bin')], variables['PATH'] ?? ''].join(':')
     const own = { ...skill, directory: copy ?? directory }
-    const view: SkillView = { skill: own, place, path, filesDir: host.filesDir }
+    const view: SkillView = { skill: own, place, path, filesDir: call.filesDir }
     const found = typeof command === 'string' ? shellOf(command, view) : await programOf(textsOf(argv), view)
     if (!found.ok) return found
     const { ok: _, ...program } = found
     const plan = {
       ...program,
       env: { ...variables, ...context.variables, PATH: path, SKILL_DIR: place },
-      cwd: host.workspaceDir,
+      cwd: call.workspaceDir,
       handed: context.handed ?? [],
       readable: skill.python === undefined ? [] : [skill.python],
-      mounted: host.box === undefined ? [] : [{ source: directory, place, overlay: skill.overlay }]
+      mounted: call.box === undefined ? [] : [{ source: directory, place, overlay: skill.overlay }]
     }
     const end = await runProcess(plan, {
       stdin: typeof stdin === 'string' ? stdin : '',
       timeoutMs: Math.min(context.timeoutMs, skill.timeoutSec === undefined ? Infinity : skill.timeoutSec * 1_000),
       signal: context.signal,
-      maxOutputBytes: host.maxOutputBytes,
+      maxOutputBytes: call.maxOutputBytes,
       onLine: context.log,
       onProgress: context.progress
-    }, host)
-    host.audit.record(auditEntry({ tool: name, job: context.jobId, envKeys: passedKeys }, plan, end))
-    return await largeProcessOutput(end, 'text', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, textOutput, context.jobId)
+    }, call)
+    call.audit.record(auditEntry({ tool: tool.name, job: context.jobId, envKeys: passedKeys }, plan, end))
+    return await largeProcessOutput(end, 'text', { threads: worker.threads, signal: context.signal }) ?? processOutcome(end, textOutput, context.jobId)
   } finally {
     if (copy !== undefined) await rm(copy, { recursive: true, force: true })
   }

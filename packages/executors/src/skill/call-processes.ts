@@ -1,7 +1,6 @@
 import { auditEntry } from '../audit/entry.ts'
-import type { CommandHost } from '../command/run-command.ts'
 import { toolEnvironment } from '../run/environment.ts'
-import type { RunContext } from '../run/outcome.ts'
+import type { ToolCall } from '../run/tool-call.ts'
 import { runProcess, type ProcessEnd, type ProcessPlan } from '@toolyard/sandbox'
 import type { SkillCommand } from './allowed-command.ts'
 
@@ -22,10 +21,11 @@ export interface CallProcess {
  * Returns what runs the processes of one call: one after the other in the workspace, with PATH and HOME. They share the
  * timeout of the call, and each gets its line in the audit.
  */
-export function createCallProcesses (tool: string, context: RunContext, host: CommandHost): RunCallProcess {
-  const { variables } = toolEnvironment([], host.env, host.trace?.variables)
+export function createCallProcesses (call: ToolCall): RunCallProcess {
+  const { tool, context } = call
+  const { variables } = toolEnvironment([], call.worker.env, context.trace?.variables)
   const until = performance.now() + context.timeoutMs
-  return async (command, maxOutputBytes, { stdin = '', cwd = host.workspaceDir, variables: own = {}, mounted = [], parts } = {}) => {
+  return async (command, maxOutputBytes, { stdin = '', cwd = call.workspaceDir, variables: own = {}, mounted = [], parts } = {}) => {
     const env = { ...variables, ...context.variables, ...own }
     const plan = { ...command, env, cwd, mounted, handed: context.handed ?? [], ...parts && { parts } }
     const end = await runProcess(plan, {
@@ -36,8 +36,8 @@ export function createCallProcesses (tool: string, context: RunContext, host: Co
       onLine: context.log,
       onProgress: context.progress
       // What a box shows that was made ahead is known before the call.
-    }, parts === undefined ? host : { ...host, ready: undefined })
-    host.audit.record(auditEntry({ tool, job: context.jobId, envKeys: [] }, plan, end))
+    }, parts === undefined ? call : { ...call, ready: undefined })
+    call.audit.record(auditEntry({ tool: tool.name, job: context.jobId, envKeys: [] }, plan, end))
     // The error names the timeout of the call, not what was left of it.
     return end.ending.kind === 'timeout' ? { ...end, ending: { kind: 'timeout', afterMs: context.timeoutMs } } : end
   }

@@ -1,5 +1,6 @@
 import type { SkillResolver, SkillRun } from '@toolyard/manifests'
 import type { Failure } from '../run/outcome.ts'
+import type { ToolCall } from '../run/tool-call.ts'
 import { type ProcessEnd, maxElementBytes } from '@toolyard/sandbox'
 import { printedEnds } from '../result/stream-end.ts'
 import { interruptionError } from '../run/interruption.ts'
@@ -7,13 +8,6 @@ import { allowedCommand, type SkillCommand } from './allowed-command.ts'
 import type { Resolve } from './argv.ts'
 import type { RunCallProcess } from './call-processes.ts'
 import { findProgram, findScript } from './files.ts'
-
-export interface ResolverHost {
-  runProcess: RunCallProcess
-  path: string | undefined
-  /** Takes a line that says why a value was kept. */
-  log: (line: string) => void
-}
 
 /** Why a resolver has no say; the value stays as it is. */
 export interface Kept {
@@ -24,24 +18,25 @@ export interface Kept {
  * Returns the resolver of a skill's values: trimmed stdout is the new value. Whatever goes wrong, and an empty
  * stdout too, keeps the value and is reported in the log; only a timeout or a cancel ends the call.
  */
-export function createResolve (run: SkillRun, host: ResolverHost): Resolve {
+export function createResolve (run: SkillRun, { context, worker }: ToolCall, runProcess: RunCallProcess): Resolve {
+  const path = worker.env['PATH']
   return async (resolver, param, text) => {
-    const answer = await answerOf(resolver, text, run, host)
+    const answer = await answerOf(resolver, text, run, { runProcess, path })
     if ('error' in answer) return answer
     if ('text' in answer) return { ok: true, text: answer.text }
-    host.log(`[parameter ${param} is not resolved: ${answer.kept}]`)
+    context.log(`[parameter ${param} is not resolved: ${answer.kept}]`)
     return { ok: true, text }
   }
 }
 
 async function answerOf (
-  resolver: SkillResolver, text: string, run: SkillRun, host: ResolverHost
+  resolver: SkillResolver, text: string, run: SkillRun, { runProcess, path }: { runProcess: RunCallProcess, path: string | undefined }
 ): Promise<{ text: string } | Kept | Failure> {
   // `$param` is replaced wherever it stands. A value that starts with `-` is allowed: else it was refused before.
   const args = resolver.args.map(arg => arg.replaceAll('$param', () => text))
-  const command = await resolverCommand(resolver, run, host.path)
+  const command = await resolverCommand(resolver, run, path)
   if ('kept' in command) return command
-  return readAnswer(await host.runProcess({ ...command, args: [...command.args, ...args] }, maxElementBytes))
+  return readAnswer(await runProcess({ ...command, args: [...command.args, ...args] }, maxElementBytes))
 }
 
 /** A script where scripts may run, else the allowlisted command. */

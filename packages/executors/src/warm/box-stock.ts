@@ -2,18 +2,15 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Tool } from '@toolyard/manifests'
-import type { Box, Pins, ProcessPlan, StartHost } from '@toolyard/sandbox'
+import type { Box, Pins, ProcessPlan } from '@toolyard/sandbox'
 import type { SessionPlace } from '../run/outcome.ts'
 import type { Sandbox } from '../run/sandbox.ts'
+import type { WorkerHost } from '../run/tool-call.ts'
 import { WarmPool } from './pool.ts'
 import type { CallOfReady, Served } from './served.ts'
 import type { Ready, WarmTool } from './slot.ts'
 import { startWaitingBox } from './waiting-box.ts'
 import type { Unfit } from './waiting-process.ts'
-
-export interface BoxStockHost extends Pick<StartHost, 'launcher' | 'pins'> {
-  sandbox: Pick<Sandbox, 'boxOf' | 'groups'>
-}
 
 /** Memory that boxes may take which wait for the next call of what was called, in bytes. */
 export interface StockLimits {
@@ -36,23 +33,23 @@ export interface BoxStock {
   close (): Promise<void>
 }
 
-export function createBoxStock (host: BoxStockHost, { maxBytes }: StockLimits): BoxStock {
+export function createBoxStock (worker: WorkerHost, sandbox: Sandbox, { maxBytes }: StockLimits): BoxStock {
   const pool = new WarmPool<Served>({
     maxBytes, maxIdleMs, spare: availableParallelism() - 1, now: () => performance.now(), onUnfit: () => {}
   })
 
   function kept (plan: ProcessPlan, { tool, session, key }: BoxOf): WarmTool<Served> {
     const boxNow = (): Box => {
-      const box = host.sandbox.boxOf(tool, session)
+      const box = sandbox.boxOf(tool, session)
       if (box === undefined) throw new Error('the tool runs in the open')
       return box
     }
     return {
       warm: 'auto',
-      fingerprint: async () => await fingerprintOf(plan, boxNow(), host.pins) === key ? key : undefined,
+      fingerprint: async () => await fingerprintOf(plan, boxNow(), worker.pins) === key ? key : undefined,
       async start (signal): Promise<Ready<Served> | Unfit> {
-        const group = tool.limits === undefined ? undefined : host.sandbox.groups?.groupOf(tool.limits, 'box')
-        const { launcher, pins } = host
+        const group = tool.limits === undefined ? undefined : sandbox.groups?.groupOf(tool.limits, 'box')
+        const { launcher, pins } = worker
         const waiting = await startWaitingBox(plan, { launcher, pins, box: boxNow(), group }, signal)
         if ('unfit' in waiting) {
           await group?.remove()
@@ -80,7 +77,7 @@ export function createBoxStock (host: BoxStockHost, { maxBytes }: StockLimits): 
       return async (plan, stdin) => {
         if (plan.handed !== undefined && plan.handed.length > 0) return undefined
         if (!pool.mayServe()) return undefined
-        const key = await fingerprintOf(plan, box, host.pins).catch(() => undefined)
+        const key = await fingerprintOf(plan, box, worker.pins).catch(() => undefined)
         if (key === undefined) return undefined
         onEnd(pool.use(key, kept(plan, { tool, session: context.session, key })))
         const served = await pool.take(key, async () => await Promise.resolve(key), { plan, stdin }, context.log)

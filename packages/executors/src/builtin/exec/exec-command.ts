@@ -29,7 +29,7 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
     const command = textArgument(args['command'])
     if (command === '') throw new BuiltinFailure('command is required')
     if (!isAllowed(allowlist, command)) throw new BuiltinFailure(`command not allowed: ${firstChars(command, 200)}`, 'NOT_ALLOWED')
-    const program = findProgram(command, host.env['PATH'])
+    const program = findProgram(command, host.worker.env['PATH'])
     if (program === undefined) throw new BuiltinFailure(`command not found: ${command}`, 'TOOL_UNAVAILABLE')
     const argv = textsArgument(args['args'])
     const end = await atPlace(context, textArgument(args['cwd']) || '.', { notFound: 'cwd not found' }, async place => {
@@ -64,7 +64,7 @@ async function run (
   { wantedMs, startIn }: { wantedMs: number, startIn: string }, context: BuiltinContext
 ): Promise<ProcessEnd> {
   const host = context.processes
-  const { variables, passedKeys } = toolEnvironment([], host.env, host.trace?.variables)
+  const { variables, passedKeys } = toolEnvironment([], host.worker.env, host.trace?.variables)
   const whole = { ...plan, env: variables }
   const end = await runProcess({ ...whole, cwd: startIn }, {
     stdin: '',

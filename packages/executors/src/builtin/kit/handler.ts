@@ -1,8 +1,8 @@
 import type { Tool } from '@toolyard/manifests'
 import { WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
-import type { CommandHost } from '../../command/run-command.ts'
 import type { RunContext } from '../../run/outcome.ts'
 import type { WorkflowSteps } from '../../run/steps.ts'
+import type { ToolCall } from '../../run/tool-call.ts'
 
 /** Where and until when a built-in tool works. */
 export interface BuiltinContext {
@@ -10,7 +10,7 @@ export interface BuiltinContext {
   jobId: string
   workspace: WorkspaceSetting
   /** What processes of the call are started with: its box is part of it. */
-  processes: CommandHost
+  processes: ToolCall
   /** Execution timeout of the whole call, in milliseconds. */
   timeoutMs: number
   /** Aborted at the timeout and at a cancel; a handler checks it between its steps. */

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { randomInt } from 'node:crypto'
 import { portOf } from '@toolyard/sandbox'
-import type { HttpPolicy } from '../../http/run-http.ts'
+import type { HttpPolicy } from '../../run/tool-call.ts'
 import type { CanaryTask } from './task.ts'
 
 export interface NetworkTargets {

@@ -1,36 +1,29 @@
 import type { PythonRun, Tool } from '@toolyard/manifests'
-import type { Audit } from '../../audit/audit.ts'
 import { auditEntry } from '../../audit/entry.ts'
-import { startDeadline, type CallGroup, type ProcessEnding, type ProcessEnd, sandboxError, shortageError, type HostBox } from '@toolyard/sandbox'
-import { failure, type Outcome, type RunContext, type SessionPlace } from '../../run/outcome.ts'
+import { startDeadline, type ProcessEnding, type ProcessEnd, sandboxError, shortageError, type HostBox } from '@toolyard/sandbox'
+import { failure, type Outcome, type RunContext } from '../../run/outcome.ts'
+import type { ToolCall, WorkerHost } from '../../run/tool-call.ts'
 import { interruptionError } from '../../run/interruption.ts'
 import { outputFault } from '../../result/declared-output.ts'
 import { readLargeOutput, type OutputReading } from '../../result/large-output.ts'
 import { printedEnds } from '../../result/stream-end.ts'
-import type { Threads } from '@toolyard/runtime/threads'
 import type { Hosts } from '../host/hosts.ts'
 import { openCall } from './open-call.ts'
 import type { OutputCheck } from './outputs.ts'
 import { runCall, type CallEnd } from './run-call.ts'
 
-export interface PythonHost {
+/** What a call of a Python tool runs with. */
+export interface PythonCall extends Pick<ToolCall, 'args' | 'context' | 'audit' | 'maxOutputBytes' | 'filesDir'>, Partial<Pick<ToolCall, 'limit' | 'group' | 'network'>> {
+  tool: Pick<Tool, 'name' | 'description'>
+  worker: Pick<WorkerHost, 'workspaceDir' | 'threads' | 'onSurvivors'>
+}
+
+/** What runs it. */
+interface PythonHost {
   hosts: Hosts
-  workspaceDir: string
-  maxOutputBytes: number
-  audit: Audit
   checkOutput: OutputCheck
-  /** What large outputs are read in. */
-  threads: Threads
-  onSurvivors: (pids: number[]) => void
   /** Shuts in the tool's host; without it the tool runs in the open. */
-  box?: HostBox | undefined
-  /** Of this call alone: what its process gets of its network and its secrets. */
-  variables?: Readonly<Record<string, string>> | undefined
-  /** In the open: a command line that runs what follows it under the tool's own limits. */
-  limit?: readonly string[] | undefined
-  session?: SessionPlace | undefined
-  /** The control group of the call, if it needs one. */
-  group?: CallGroup | undefined
+  box: HostBox | undefined
 }
 
 /** How a run ended, for the audit and for the caller. */
@@ -45,16 +38,18 @@ interface RunEnd {
  * module imported, in the workspace, under the timeout of the context (an import that it has to wait for included).
  * The returned value is the output; what the tool prints is its log. Writes one audit line, whatever happens.
  */
-export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: PythonRun, args: Record<string, unknown>, context: RunContext, host: PythonHost): Promise<Outcome> {
+export async function runPython (run: PythonRun, call: PythonCall, { hosts, checkOutput, box }: PythonHost): Promise<Outcome> {
   const begun = performance.now()
-  const { trace } = context
+  const { tool, args, context, context: { session, trace }, network, worker: { threads, onSurvivors, workspaceDir } } = call
+  const cwd = box === undefined ? call.filesDir : workspaceDir
+  const variables = network === undefined && context.variables === undefined ? undefined : { ...network?.variables, ...context.variables }
   let program = 'python3'
   const deadline = startDeadline(context.timeoutMs, context.signal)
   try {
-    const opened = await openCall(host.hosts, run, {
-      box: host.box,
-      limit: host.limit,
-      session: host.session,
+    const opened = await openCall(hosts, run, {
+      box,
+      limit: call.limit,
+      session,
       onLine: context.log,
       interrupted: deadline.interrupted,
       onPython: path => { program = path }
@@ -67,26 +62,26 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
         description: tool.description,
         config: run.config,
         arguments: args,
-        cwd: host.workspaceDir,
-        max_bytes: host.maxOutputBytes,
-        ...(host.session === undefined ? {} : { files: true as const }),
+        cwd,
+        max_bytes: call.maxOutputBytes,
+        ...(session === undefined ? {} : { files: true as const }),
         ...(context.answers === undefined ? {} : { answers: context.answers }),
         ...(context.handed === undefined ? {} : { handed: textsOf(context.handed) }),
-        ...(trace === undefined && host.variables === undefined ? {} : { env: { ...trace?.variables, ...host.variables } })
+        ...(trace === undefined && variables === undefined ? {} : { env: { ...trace?.variables, ...variables } })
       }
       const started = performance.now()
       trace?.stage?.('sandbox', begun, started)
-      const call = await runCall(opened.process, request, {
-        deadline, onLine: context.log, onProgress: context.progress, onSurvivors: host.onSurvivors, group: host.group, onUsed: context.used
+      const ended = await runCall(opened.process, request, {
+        deadline, onLine: context.log, onProgress: context.progress, onSurvivors, group: call.group, onUsed: context.used
       })
       trace?.stage?.('run', started, performance.now())
-      end = { ...await endOf(call, { threads: host.threads, signal: context.signal }), call }
+      end = { ...await endOf(ended, { threads, signal: context.signal }), call: ended }
     } else {
       end = { ending: opened, outcome: { ok: false, error: opened.kind === 'unstarted' ? opened.error : interruptionError(opened) } }
     }
-    const plan = { program, args: [run.className === undefined ? run.module : `${run.module}:${run.className}`], env: {}, cwd: host.workspaceDir }
-    host.audit.record(auditEntry({ tool: tool.name, job: context.jobId, envKeys: [] }, plan, processEnd(end, begun)))
-    return await checked(end.outcome, run, context, host.checkOutput)
+    const plan = { program, args: [run.className === undefined ? run.module : `${run.module}:${run.className}`], env: {}, cwd }
+    call.audit.record(auditEntry({ tool: tool.name, job: context.jobId, envKeys: [] }, plan, processEnd(end, begun)))
+    return await checked(end.outcome, run, context, checkOutput)
   } finally {
     deadline.clear()
   }

@@ -21,22 +21,15 @@ export async function probePython (boxFor: (targets: Pick<PythonTargets, 'worksp
   const box = boxFor(targets)
   const workspaceDir = targets.workspace
   const hosts = createTryHosts(env, workspaceDir)
-  const call = async (): Promise<Outcome> => await runPython(
-    { name: 'canary', description: '' },
-    { kind: 'python', root: targets.root, module: 'canary', config: {}, strictOutputs: false },
-    { secrets: targets.hidden },
-    { jobId: 'probe', timeoutMs, signal: new AbortController().signal, log: () => {} },
-    {
-      hosts,
-      box,
-      workspaceDir,
-      maxOutputBytes: 65_536,
-      audit: { record: () => {}, flush: async () => { await Promise.resolve() } },
-      threads: createThreads(),
-      checkOutput: async () => { await Promise.resolve(); return undefined },
-      onSurvivors: () => {}
-    }
-  )
+  const call = async (): Promise<Outcome> => await runPython({ kind: 'python', root: targets.root, module: 'canary', config: {}, strictOutputs: false }, {
+    tool: { name: 'canary', description: '' },
+    args: { secrets: targets.hidden },
+    context: { jobId: 'probe', timeoutMs, signal: new AbortController().signal, log: () => {} },
+    audit: { record: () => {}, flush: async () => { await Promise.resolve() } },
+    maxOutputBytes: 65_536,
+    filesDir: workspaceDir,
+    worker: { workspaceDir, threads: createThreads(), onSurvivors: () => {} }
+  }, { hosts, box, checkOutput: async () => { await Promise.resolve(); return undefined } })
   try {
     const first = await call()
     if (!first.ok) return { layer: 'python', holds: isMissing(first.error.message), detail: first.error.message }

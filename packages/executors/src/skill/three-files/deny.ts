@@ -1,16 +1,13 @@
-import type { DenyTest, MappedSwitch, MappedValue, SkillDenial } from '@toolyard/manifests'
+import type { MappedSwitch, MappedValue, SkillDenial } from '@toolyard/manifests'
 import { failure, type Failure } from '../../run/outcome.ts'
-import { helperText, type HelperHost, type Replacements } from './helper.ts'
+import { helperText, type Replacements, type SkillCall } from './helper.ts'
 import { piecesOf } from './values.ts'
 
-/** Compiles a pattern that values must not match; throws for one that can't be held to. */
-export type CompileDeny = (pattern: string) => DenyTest
-
-export interface DenyHost {
-  helpers: HelperHost
-  /** Absent: no pattern can be held to. */
-  compileDeny: CompileDeny | undefined
-  /** Where the program will run, as processes see it. */
+/** A value, its texts, and where the program will run, as processes see it. */
+interface Denied {
+  arg: MappedValue | MappedSwitch
+  deny: SkillDenial
+  texts: readonly string[]
   cwd: string
   replacements: Replacements
 }
@@ -19,13 +16,13 @@ export interface DenyHost {
  * Refuses a value that its pattern forbids: as the call has it, as it was resolved, and each of its words. Where the call
  * has none, or always, the text of a helper is looked at; one that can't be had refuses the call.
  */
-export async function denialOf (
-  { arg, deny, texts }: { arg: MappedValue | MappedSwitch, deny: SkillDenial, texts: readonly string[] }, host: DenyHost
-): Promise<Failure | undefined> {
-  if (host.compileDeny === undefined) return failure('NOT_ALLOWED', `parameter ${arg.param} can't be looked at: there is no engine for its denyPattern`)
-  const looked = await looksAt(arg, { deny, texts }, host)
+export async function denialOf (skill: SkillCall, value: Denied): Promise<Failure | undefined> {
+  const { arg, deny } = value
+  const { compileDeny } = skill.call.worker
+  if (compileDeny === undefined) return failure('NOT_ALLOWED', `parameter ${arg.param} can't be looked at: there is no engine for its denyPattern`)
+  const looked = await looksAt(skill, value)
   if (!looked.ok) return looked
-  const test = host.compileDeny(deny.pattern)
+  const test = compileDeny(deny.pattern)
   for (const text of looked.texts) {
     const answer = test(text)
     if (answer === 'denied') return failure('NOT_ALLOWED', `protected value on param '${arg.param}': ${JSON.stringify(text.slice(0, 200))} matches deny pattern ${JSON.stringify(deny.pattern)}`)
@@ -35,12 +32,12 @@ export async function denialOf (
 }
 
 async function looksAt (
-  arg: MappedValue | MappedSwitch, { deny, texts }: { deny: SkillDenial, texts: readonly string[] }, host: DenyHost
+  skill: SkillCall, { arg, deny, texts, cwd, replacements }: Denied
 ): Promise<{ ok: true, texts: string[] } | Failure> {
   const own = arg.kind === 'flagifboolean' ? [] : texts.filter(text => text !== '').flatMap(text => [text, ...piecesOf(arg, text)])
   if (deny.resolver === undefined || (!deny.always && own.length > 0)) return { ok: true, texts: [...new Set(own)] }
   const answer = await helperText(`denyResolveCommand of ${arg.param}`, deny.resolver, {
-    host: host.helpers, replacements: { ...host.replacements, param: texts[0] ?? '', workingDir: host.cwd }, more: { cwd: host.cwd }
+    skill, replacements: { ...replacements, param: texts[0] ?? '', workingDir: cwd }, more: { cwd }
   })
   if (!answer.ok) return answer
   return answer.text === '' ? failure('NOT_ALLOWED', `denyResolveCommand of ${arg.param} printed nothing`) : { ok: true, texts: [answer.text] }

@@ -4,13 +4,16 @@ import { maxElementBytes, type ProcessEnd } from '@toolyard/sandbox'
 import { printedEnds } from '../../result/stream-end.ts'
 import { interruptionError } from '../../run/interruption.ts'
 import { failure, type Failure } from '../../run/outcome.ts'
+import type { ToolCall } from '../../run/tool-call.ts'
 import { allowedCommand, type SkillCommand } from '../allowed-command.ts'
 import type { CallProcess, RunCallProcess } from '../call-processes.ts'
 import { scriptCommand } from '../resolver.ts'
 import { valueText } from '../value-text.ts'
 
-export interface HelperHost {
+/** One call of a skill, and what its processes are run with. */
+export interface SkillCall {
   run: SkillCommandRun
+  call: ToolCall
   runProcess: RunCallProcess
   path: string | undefined
 }
@@ -20,20 +23,20 @@ export type Replacements = Readonly<Record<string, string>>
 
 /** What a helper is run with, beside what its manifest says. */
 export interface HelperCall {
-  host: HelperHost
+  skill: SkillCall
   replacements: Replacements
   more?: CallProcess
 }
 
 /** Runs a script of the skill, or a pair of the allowlist; a text says why it can't be started. */
 export async function runHelper (
-  helper: SkillHelper, { host, replacements, more }: HelperCall, maxBytes: number
+  helper: SkillHelper, { skill, replacements, more }: HelperCall, maxBytes: number
 ): Promise<ProcessEnd | string> {
-  const command = await commandOf(helper, host.run, host.path)
+  const command = await commandOf(helper, skill.run, skill.path)
   if (typeof command === 'string') return command
   const valueOf = (name: string): string => Object.hasOwn(replacements, name) ? replacements[name] ?? '' : ''
   const own = helper.args.map(element => element.startsWith('$') ? valueOf(element.slice(1)) : element)
-  return await host.runProcess({ ...command, args: [...command.args, ...own] }, maxBytes, more)
+  return await skill.runProcess({ ...command, args: [...command.args, ...own] }, maxBytes, more)
 }
 
 async function commandOf (

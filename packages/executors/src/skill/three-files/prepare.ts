@@ -2,8 +2,8 @@ import { dirname } from 'node:path'
 import type { MappedValue, SkillExecution } from '@toolyard/manifests'
 import type { WorkspacePart } from '@toolyard/sandbox'
 import { failure, type Failure } from '../../run/outcome.ts'
-import { denialOf, type CompileDeny } from './deny.ts'
-import { argumentTexts, helperText, type HelperHost } from './helper.ts'
+import { denialOf } from './deny.ts'
+import { argumentTexts, helperText, type SkillCall } from './helper.ts'
 import { insidePath, type FilePlaces } from './inside-path.ts'
 import { isDirectory, partOf, shownParts } from './parts.ts'
 import { dashRefusal, givenValue, isOn, piecesOf } from './values.ts'
@@ -36,17 +36,12 @@ export interface Prepared {
   effective: Readonly<Record<string, unknown>>
 }
 
-export interface PrepareHost {
-  helpers: HelperHost
-  places: FilePlaces
-  compileDeny: CompileDeny | undefined
-}
-
 /**
  * Reads the arguments of a call: every value is checked before anything runs, then values are resolved, paths are followed
  * and looked at, and what a pattern forbids is refused.
  */
-export async function prepare (execution: SkillExecution, args: Record<string, unknown>, host: PrepareHost): Promise<Prepared | Failure> {
+export async function prepare (execution: SkillExecution, skill: SkillCall): Promise<Prepared | Failure> {
+  const { args, filesDir, workspaceDir } = skill.call
   const given = new Map<MappedValue, string | undefined>()
   for (const arg of execution.args) {
     if (arg.kind === 'literal' || arg.kind === 'flagifboolean') continue
@@ -58,14 +53,14 @@ export async function prepare (execution: SkillExecution, args: Record<string, u
   const values = new Map<MappedValue, { text: string, elements: string[] }>()
   const parents = new Set<string>()
   const parts: WorkspacePart[] = []
-  let cwd = host.places.seen
+  let cwd = workspaceDir
   for (const [arg, raw] of given) {
-    const resolved = await resolvedText(arg, raw ?? '', { effective, host })
+    const resolved = await resolvedText(arg, raw ?? '', { effective, skill })
     if (!resolved.ok) return resolved
     const { text } = resolved
     const refused = raw === text || arg.kind === 'stdin' || arg.kind === 'tempfile' ? undefined : dashRefusal(arg, text)
     if (refused !== undefined) return refused
-    const followed = await follow(arg, text, host.places)
+    const followed = await follow(arg, text, { real: filesDir, seen: workspaceDir })
     if (!followed.ok) return followed
     for (const parent of followed.parents) parents.add(parent)
     parts.push(...followed.parts)
@@ -74,9 +69,9 @@ export async function prepare (execution: SkillExecution, args: Record<string, u
     if (text !== '' || raw !== undefined || arg.kind !== 'flag') values.set(arg, { text, elements: followed.elements })
     if (arg.path === 'read' || arg.path === 'write') effective[arg.param] = followed.elements.join(' ')
   }
-  const denied = await firstDenial(execution, { given, values, cwd, effective, host })
+  const denied = await firstDenial(execution, { given, values, cwd, effective, skill })
   if (denied !== undefined) return denied
-  const shown = shownParts(execution, parts, { cwd, workspace: host.places.seen })
+  const shown = shownParts(execution, parts, { cwd, workspace: workspaceDir })
   if ((shown ?? []).length > mostParts) return failure('INVALID_ARGUMENTS', `a call must not name more than ${mostParts} paths; a directory of them is one`)
   return { ok: true, ...placed(execution, args, values), cwd, parents: [...parents], parts: shown, effective }
 }
@@ -90,11 +85,11 @@ function defaultsOf ({ args }: SkillExecution): Record<string, unknown> {
 }
 
 async function resolvedText (
-  { param, resolver }: MappedValue, text: string, { effective, host }: { effective: Record<string, unknown>, host: PrepareHost }
+  { param, resolver }: MappedValue, text: string, { effective, skill }: { effective: Record<string, unknown>, skill: SkillCall }
 ): Promise<{ ok: true, text: string } | Failure> {
   if (resolver === undefined) return { ok: true, text }
   const replacements = { ...argumentTexts(effective), param: text }
-  const answer = await helperText(`parameter ${param} can't be resolved`, resolver, { host: host.helpers, replacements })
+  const answer = await helperText(`parameter ${param} can't be resolved`, resolver, { skill, replacements })
   return answer.ok && answer.text === '' ? { ok: true, text } : answer
 }
 
@@ -129,20 +124,19 @@ async function follow (arg: MappedValue, text: string, places: FilePlaces): Prom
 
 async function firstDenial (
   { args }: SkillExecution,
-  { given, values, cwd, effective, host }: {
+  { given, values, cwd, effective, skill }: {
     given: ReadonlyMap<MappedValue, string | undefined>,
     values: ReadonlyMap<MappedValue, { text: string, elements: string[] }>,
     cwd: string
     effective: Record<string, unknown>,
-    host: PrepareHost
+    skill: SkillCall
   }
 ): Promise<Failure | undefined> {
   for (const arg of args) {
     if (arg.kind === 'literal' || arg.deny === undefined) continue
     const value = arg.kind === 'flagifboolean' ? undefined : values.get(arg)
     const texts = arg.kind === 'flagifboolean' ? [] : [given.get(arg) ?? '', value?.text ?? '', ...value?.elements ?? []]
-    const { helpers, compileDeny } = host
-    const denied = await denialOf({ arg, deny: arg.deny, texts }, { helpers, compileDeny, cwd, replacements: argumentTexts(effective) })
+    const denied = await denialOf(skill, { arg, deny: arg.deny, texts, cwd, replacements: argumentTexts(effective) })
     if (denied !== undefined) return denied
   }
   return undefined

@@ -1,21 +1,19 @@
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
-import type { Permission } from '@toolyard/contract'
 import { isRecord } from '@toolyard/contract/terms'
 import type { SkillCommandRun, SkillExecution } from '@toolyard/manifests'
 import { findOnPath, type ProcessEnd } from '@toolyard/sandbox'
-import type { CommandHost } from '../../command/run-command.ts'
 import { readLargeOutput, shortOutput } from '../../result/large-output.ts'
 import { processOutcome } from '../../result/process-outcome.ts'
 import { cutText } from '../../result/output.ts'
-import { failure, type Failure, type Outcome, type RunContext } from '../../run/outcome.ts'
+import { failure, type Failure, type Outcome } from '../../run/outcome.ts'
+import type { ToolCall } from '../../run/tool-call.ts'
 import { allowedCommand, pairRefusal, wordsOf, type SkillCommand } from '../allowed-command.ts'
 import { noObject } from '../arguments.ts'
-import { createCallProcesses, type RunCallProcess } from '../call-processes.ts'
+import { createCallProcesses } from '../call-processes.ts'
 import { findProgram } from '../files.ts'
 import { accessRefusal, executionOf } from './choose.ts'
-import type { CompileDeny } from './deny.ts'
-import type { HelperHost } from './helper.ts'
+import type { SkillCall } from './helper.ts'
 import { insidePath } from './inside-path.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import { isShaped, shaped, withoutLineEnds } from './shape-output.ts'
@@ -26,61 +24,39 @@ const shapedBytes = 1_048_576
 /** Bytes of a file that is read beside an output. */
 const sideReadBytes = 65_536
 
-/** Remembers which files the model of a session has been shown. */
-export interface ShownFiles {
-  /** Notes a file, and says whether it is new to the session. */
-  isFirst (session: string, path: string): Promise<boolean>
-}
-
-export interface SkillCommandHost extends CommandHost {
-  /** Absolute path of the workspace, or of the session's directory. */
-  filesDir: string
-  compileDeny: CompileDeny | undefined
-  /** Absent: every file is new to everybody. */
-  shownFiles: ShownFiles | undefined
-  /** What the tool may do by its manifest and the service's settings; undefined: nothing says it. */
-  held: readonly Permission[] | undefined
-}
-
-interface Call {
-  run: SkillCommandRun
+interface PreparedCall extends SkillCall {
   execution: SkillExecution
   prepared: Prepared
-  helpers: HelperHost
-  host: SkillCommandHost
-  context: RunContext
 }
 
 /**
  * Runs a tool of a skill with three files: its arguments are checked and resolved, then its program runs by way of the
  * allowlist, and what it prints becomes what a model reads. All processes of the call share the timeout of the context.
  */
-export async function runSkillCommand (
-  name: string, run: SkillCommandRun, args: unknown, context: RunContext, host: SkillCommandHost
-): Promise<Outcome> {
-  if (!isRecord(args)) return noObject
-  const chosen = executionOf(run, args)
+export async function runSkillCommand (run: SkillCommandRun, call: ToolCall): Promise<Outcome> {
+  if (!isRecord(call.args)) return noObject
+  const chosen = executionOf(run, call.args)
   if (!chosen.ok) return chosen
   const { execution } = chosen
-  const refused = accessRefusal(execution, host.held)
+  const refused = accessRefusal(execution, call.held)
   if (refused !== undefined) return refused
   // Directories of values are in no box that was made ahead.
   const hasFiles = execution.args.some(({ kind }) => kind === 'tempfile')
-  const runProcess = createCallProcesses(name, context, hasFiles ? { ...host, ready: undefined } : host)
-  const helpers = { run, runProcess, path: host.env['PATH'] }
-  const places = { real: host.filesDir, seen: host.workspaceDir }
-  const prepared = await prepare(execution, args, { helpers, places, compileDeny: host.compileDeny })
+  const runProcess = createCallProcesses(hasFiles ? { ...call, ready: undefined } : call)
+  const skill = { run, call, runProcess, path: call.worker.env['PATH'] }
+  const prepared = await prepare(execution, skill)
   if (!prepared.ok) return prepared
-  const call = { run, execution, prepared, helpers, host, context }
-  const command = await commandOf(call)
+  const ready = { ...skill, execution, prepared }
+  const command = await commandOf(ready)
   if ('ok' in command) return command
-  const made = await makeDirectories(prepared.parents, runProcess, host.env['PATH'])
-  return made ?? await runPrepared(call, command)
+  const made = await makeDirectories(prepared.parents, skill)
+  return made ?? await runPrepared(ready, command)
 }
 
 /** The program, or what wraps it; the allowlist is about the program. */
-async function commandOf ({ run, execution: { binary, wrapper }, prepared: { subcommand }, host }: Call): Promise<SkillCommand | Failure> {
-  const path = host.env['PATH']
+async function commandOf (
+  { run, execution: { binary, wrapper }, prepared: { subcommand }, path }: PreparedCall
+): Promise<SkillCommand | Failure> {
   const [first, ...rest] = wrapper
   if (first === undefined) {
     const command = await allowedCommand(run, binary, subcommand, { path, sha256: undefined })
@@ -96,9 +72,7 @@ async function commandOf ({ run, execution: { binary, wrapper }, prepared: { sub
 }
 
 /** In the box of the call: what a link in the way leads to isn't there. */
-async function makeDirectories (
-  directories: readonly string[], runProcess: RunCallProcess, path: string | undefined
-): Promise<Failure | undefined> {
+async function makeDirectories (directories: readonly string[], { runProcess, path }: SkillCall): Promise<Failure | undefined> {
   if (directories.length === 0) return undefined
   const program = findOnPath('mkdir', path)
   if (program === undefined) return failure('TOOL_UNAVAILABLE', 'program "mkdir" cannot be started: not found')
@@ -107,47 +81,42 @@ async function makeDirectories (
   return outcome.ok ? undefined : outcome
 }
 
-async function runPrepared (call: Call, command: SkillCommand): Promise<Outcome> {
-  const { execution, prepared, helpers, host } = call
-  const files = await writeTempFiles(prepared.files, host.box !== undefined)
+async function runPrepared (ready: PreparedCall, command: SkillCommand): Promise<Outcome> {
+  const { execution, prepared, runProcess, call } = ready
+  const files = await writeTempFiles(prepared.files, call.box !== undefined)
   try {
     const own = prepared.argv.flatMap(element => {
       if (typeof element === 'string') return [element]
       const { arg, elements } = element
       return arg.kind === 'tempfile' ? [arg.flag, files.pathOf(arg)] : arg.kind === 'flag' ? [arg.flag, ...elements] : elements
     })
-    const maxBytes = isShaped(execution) ? Math.min(host.maxOutputBytes, shapedBytes) : host.maxOutputBytes
+    const maxBytes = isShaped(execution) ? Math.min(call.maxOutputBytes, shapedBytes) : call.maxOutputBytes
     const { stdin, cwd, parts } = prepared
     const process = { stdin, cwd, mounted: files.mounted, parts }
-    const end = await helpers.runProcess({ ...command, args: [...command.args, ...own] }, maxBytes, process)
-    return await outcomeOf(end, call)
+    const end = await runProcess({ ...command, args: [...command.args, ...own] }, maxBytes, process)
+    return await outcomeOf(end, ready)
   } finally {
     await files.remove()
   }
 }
 
-async function outcomeOf (end: ProcessEnd, call: Call): Promise<Outcome> {
-  const { execution, prepared, helpers, host, context } = call
+async function outcomeOf (end: ProcessEnd, ready: PreparedCall): Promise<Outcome> {
+  const { execution, prepared, call: { context, maxOutputBytes, worker: { threads } } } = ready
   const { ending, stdout, stderr } = end
   const isSuccess = ending.kind === 'exit' && (ending.code === 0 || execution.successExitCodes.includes(ending.code))
   if (!isSuccess) return processOutcome(end, cutText, context.jobId)
   const isCut = stdout.totalBytes > stdout.kept.length
   let bytes = merged(stdout.kept, stderr.kept)
   if (isShaped(execution)) {
-    const result = await shaped(bytes.toString('utf8'), execution, {
-      helpers,
-      log: context.log,
-      maxBytes: Math.min(host.maxOutputBytes, shapedBytes),
-      code: ending.code,
-      args: prepared.effective,
-      more: { cwd: prepared.cwd }
+    const result = await shaped(bytes.toString('utf8'), ready, {
+      execution, code: ending.code, args: prepared.effective, cwd: prepared.cwd, maxBytes: Math.min(maxOutputBytes, shapedBytes)
     })
     if (!result.ok) return result
-    bytes = Buffer.from(`${result.text}${await sideRead(result.text, call)}`)
+    bytes = Buffer.from(`${result.text}${await sideRead(result.text, ready)}`)
   }
   const cut = isCut ? { cut: { bytes: Math.max(stdout.totalBytes, bytes.length), storedBytes: bytes.length } } : {}
   if (bytes.length <= shortOutput) return { ok: true, output: bytes.toString('utf8'), ...cut }
-  const read = await readLargeOutput({ bytes, kind: 'text' }, { threads: host.threads, signal: context.signal })
+  const read = await readLargeOutput({ bytes, kind: 'text' }, { threads, signal: context.signal })
   return read.ok ? { ...read, ...cut } : read
 }
 
@@ -159,16 +128,18 @@ function merged (stdout: Buffer, stderr: Buffer): Buffer {
 }
 
 /** A file beside what a path names, which is read in the box of the call; empty where there is none. */
-async function sideRead (text: string, { execution: { sideRead: wanted }, prepared, helpers, host, context }: Call): Promise<string> {
+async function sideRead (text: string, { execution: { sideRead: wanted }, prepared, runProcess, ...skill }: PreparedCall): Promise<string> {
+  const { call } = skill
+  const { context, worker: { shownFiles } } = call
   const directory = wanted === undefined ? undefined : prepared.effective[wanted.param]
-  const cat = findOnPath('cat', host.env['PATH'])
+  const cat = findOnPath('cat', skill.path)
   if (wanted === undefined || typeof directory !== 'string' || directory === '' || cat === undefined) return ''
-  const path = await insidePath(wanted.param, join(directory, wanted.filename), { real: host.filesDir, seen: host.workspaceDir })
+  const path = await insidePath(wanted.param, join(directory, wanted.filename), { real: call.filesDir, seen: call.workspaceDir })
   if (!path.ok) return ''
-  const { ending, stdout } = await helpers.runProcess({ program: cat, name: 'cat', args: ['--', path.seen] }, sideReadBytes)
+  const { ending, stdout } = await runProcess({ program: cat, name: 'cat', args: ['--', path.seen] }, sideReadBytes)
   const content = stdout.kept.toString('utf8')
   if (ending.kind !== 'exit' || ending.code !== 0 || content.trim() === '') return ''
-  if (wanted.oncePerSession && context.session !== undefined && await host.shownFiles?.isFirst(context.session.id, path.seen) === false) return ''
+  if (wanted.oncePerSession && context.session !== undefined && await shownFiles?.isFirst(context.session.id, path.seen) === false) return ''
   const lead = text === '' || text.endsWith('\n\n') ? '' : text.endsWith('\n') ? '\n' : '\n\n'
   return `${lead}--- ${wanted.label} (BOF) ---\n\n${withoutLineEnds(content)}\n\n--- ${wanted.label} (EOF) ---`
 }

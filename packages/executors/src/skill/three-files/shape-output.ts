@@ -4,8 +4,7 @@ import type { ProcessEnd } from '@toolyard/sandbox'
 import { printedEnds } from '../../result/stream-end.ts'
 import { interruptionError } from '../../run/interruption.ts'
 import type { Failure } from '../../run/outcome.ts'
-import type { CallProcess } from '../call-processes.ts'
-import { runHelper, argumentTexts, type HelperHost } from './helper.ts'
+import { runHelper, argumentTexts, type SkillCall } from './helper.ts'
 import { hintLines } from './hints.ts'
 
 /** Lines that are looked at before others may have a turn. */
@@ -16,15 +15,14 @@ const numbered = /^(\d{1,15})\t/
 /** Characters of an output that hints are looked for in at once. */
 const charsAtOnce = 1_048_576
 
-export interface ShapeHost {
-  helpers: HelperHost
-  log: (line: string) => void
-  /** Bytes that a helper may print. */
-  maxBytes: number
-  /** Of the program itself. */
+/** How the program ended that printed an output. */
+interface Printed {
+  execution: SkillExecution
   code: number
   args: Readonly<Record<string, unknown>>
-  more: CallProcess
+  cwd: string
+  /** Bytes that a helper may print. */
+  maxBytes: number
 }
 
 export function isShaped ({ postProcess, hints, sideRead, maxOutputLines }: SkillExecution): boolean {
@@ -32,13 +30,14 @@ export function isShaped ({ postProcess, hints, sideRead, maxOutputLines }: Skil
 }
 
 /** What a program printed as a model is to read it: through the skill's helper, with hints, and cut to so many lines. */
-export async function shaped (output: string, execution: SkillExecution, host: ShapeHost): Promise<{ ok: true, text: string } | Failure> {
-  const processed = await postProcessed(output, execution, host)
+export async function shaped (output: string, skill: SkillCall, printed: Printed): Promise<{ ok: true, text: string } | Failure> {
+  const { execution } = printed
+  const processed = await postProcessed(output, skill, printed)
   if (!processed.ok) return processed
   let { text } = processed
   const lines: string[] = []
   for (const hint of execution.hints) {
-    lines.push(...hintLines([hint], text, host))
+    lines.push(...hintLines([hint], text, printed))
     if (text.length > charsAtOnce / 8) await turn()
   }
   if (lines.length > 0) text = [...text === '' ? [] : [withoutLineEnds(text)], ...lines].join('\n\n')
@@ -48,18 +47,18 @@ export async function shaped (output: string, execution: SkillExecution, host: S
 
 /** The helper's output in place of the program's; whatever goes wrong keeps that, and is told in the log. */
 async function postProcessed (
-  output: string, { postProcess }: SkillExecution, { helpers, log, maxBytes, code, args, more }: ShapeHost
+  output: string, skill: SkillCall, { execution: { postProcess }, maxBytes, code, args, cwd }: Printed
 ): Promise<{ ok: true, text: string } | Failure> {
   if (postProcess === undefined) return { ok: true, text: output }
-  const process = { ...more, stdin: output, variables: { CHAI_EXIT_CODE: String(code) } }
-  const end = await runHelper(postProcess, { host: helpers, replacements: argumentTexts(args), more: process }, maxBytes)
+  const process = { cwd, stdin: output, variables: { CHAI_EXIT_CODE: String(code) } }
+  const end = await runHelper(postProcess, { skill, replacements: argumentTexts(args), more: process }, maxBytes)
   if (typeof end !== 'string' && (end.ending.kind === 'timeout' || end.ending.kind === 'abort')) {
     return { ok: false, error: interruptionError(end.ending, printedEnds(end)) }
   }
   const why = typeof end === 'string' ? end : faultOf(end)
   const text = typeof end === 'string' ? '' : end.stdout.kept.toString('utf8')
   if (why === undefined && (text !== '' || postProcess.emptyIsResult)) return { ok: true, text }
-  if (why !== undefined) log(`[the output is not post-processed: ${why}]`)
+  if (why !== undefined) skill.call.context.log(`[the output is not post-processed: ${why}]`)
   return { ok: true, text: output }
 }
 
