@@ -15,6 +15,8 @@ export type CallAnswer =
   /** The job was made and nobody waits for it. */
   | { kind: 'accepted', jobId: string, jobType: string, message: string }
 
+type PendingAnswer = Extract<CallAnswer, { kind: 'pending' }>
+
 /** An answer as the caller gets it. */
 export function resultOf ({ call_id: callId, name }: Call, answer: CallAnswer): CallResult {
   switch (answer.kind) {
@@ -89,7 +91,7 @@ export function pending (jobId: string, message: string): CallAnswer {
 }
 
 /** The call waits until a person approves it. */
-export function held ({ name }: Call, jobId: string, reason: string | undefined, hint: string): CallAnswer {
+export function held ({ name }: Pick<Call, 'name'>, jobId: string, reason: string | undefined, hint: string): PendingAnswer {
   const why = reason === undefined ? '' : ` (${reason})`
   const message = `Job ${jobId} waits until somebody approves it${why}`
   return {
@@ -101,7 +103,7 @@ export function held ({ name }: Call, jobId: string, reason: string | undefined,
 }
 
 /** The tool asks something. */
-function asking ({ name }: Call, jobId: string, error: CallError, hint: string): CallAnswer {
+export function asking ({ name }: Pick<Call, 'name'>, jobId: string, error: CallError, hint: string): PendingAnswer {
   return { kind: 'pending', jobId, error, message: `Tool '${name}' waits for an answer to its question, as job ${jobId}. Its result is not known, so don't claim one${hint}` }
 }
 

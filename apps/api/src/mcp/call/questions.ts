@@ -1,7 +1,8 @@
 import { HttpError, isRecord, type QuestionView } from '@toolyard/contract'
 import type { ReadJob } from '@toolyard/queue'
 import {
-  CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, type InputRequests, type InputRequiredResult, type ServerContext
+  CLIENT_CAPABILITIES_META_KEY, isSpecType, ProtocolError, ProtocolErrorCode, type InputRequests, type InputRequiredResult,
+  type ServerContext
 } from '@modelcontextprotocol/server'
 import type { Answerer } from '../../invocation/answerer.ts'
 
@@ -11,23 +12,36 @@ import type { Answerer } from '../../invocation/answerer.ts'
  * jobs that it may answer over HTTP as well.
  */
 
-/** Types of fields that a form of the protocol has. */
-const flat: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
 const statePattern = /^([0-9a-f-]{36})\.(\d{1,2})$/
 
 /** Whether the client of a request has forms, and the question fits into one. */
-export function canAsk ({ mcpReq: { envelope } }: ServerContext, { schema }: QuestionView): boolean {
+export function canAsk ({ mcpReq: { envelope } }: ServerContext, question: QuestionView): boolean {
   const capabilities = isRecord(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
   const elicitation = isRecord(capabilities) ? capabilities['elicitation'] : undefined
   const hasForms = isRecord(elicitation) && (elicitation['form'] !== undefined || Object.keys(elicitation).length === 0)
-  const properties = isRecord(schema) && isRecord(schema['properties']) ? Object.values(schema['properties']) : undefined
-  return hasForms && properties?.every(property => isRecord(property) && flat.has(property['type'])) === true
+  return hasForms && isSpecType.ElicitRequestFormParams(formOf(question, ''))
 }
 
 /** What is asked, by the name of the question. */
-export function requestsOf ({ name, text, schema }: QuestionView, fault = ''): InputRequests {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `canAsk` has looked at the schema.
-  return { [name]: { method: 'elicitation/create', params: { mode: 'form', message: `${text}${fault}`, requestedSchema: schema } } } as InputRequests
+export function requestsOf (question: QuestionView, fault = ''): InputRequests {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `canAsk` has looked at it.
+  return { [question.name]: { method: 'elicitation/create', params: formOf(question, fault) } } as InputRequests
+}
+
+function formOf ({ text, schema }: QuestionView, fault: string): object {
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {}
+  const fields = Object.entries(properties).map(([name, property]) => [name, fieldOf(property)] as const)
+  const requestedSchema = { ...isRecord(schema) && schema, properties: Object.fromEntries<unknown>(fields) }
+  return { mode: 'form', message: `${text}${fault}`, requestedSchema }
+}
+
+/** Forms want the type of a choice said, which schemas leave out. */
+function fieldOf (property: unknown): unknown {
+  if (!isRecord(property) || property['type'] !== undefined) return property
+  const { enum: values, oneOf } = property
+  const titled: unknown[] = Array.isArray(oneOf) ? oneOf : []
+  const choices: unknown[] = Array.isArray(values) ? values : titled.map(each => isRecord(each) ? each['const'] : undefined)
+  return choices.length > 0 && choices.every(choice => typeof choice === 'string') ? { type: 'string', ...property } : property
 }
 
 export function askedOf (jobId: string, question: QuestionView, fault?: string): InputRequiredResult {

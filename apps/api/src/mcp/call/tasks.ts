@@ -4,7 +4,9 @@ import {
   CLIENT_CAPABILITIES_META_KEY, fromJsonSchema, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode,
   type CallToolResult, type Result, type Server, type ServerContext
 } from '@modelcontextprotocol/server'
+import { comeBackHint } from '../../catalog/tool-catalog.ts'
 import type { ReturnedImages } from '../../files/returned-images.ts'
+import { asking, held } from '../../invocation/batch/call-answer.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import type { Answerer } from '../../invocation/answerer.ts'
 import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
@@ -100,10 +102,20 @@ export function serveTasks (
 export async function jobResult (
   job: ReadJob, exchange: Exchange, parts: TaskParts, tool: ListedTool | undefined
 ): Promise<CallToolResult> {
-  const { id, status } = job.view
+  const { status } = job.view
   const isOver = status === 'succeeded' || status === 'failed' || status === 'cancelled'
-  const answer: ToolAnswer<string> = isOver ? answerOf(job) : { kind: 'pending', jobId: id, code: 'TIMEOUT', message: `The call goes on as job ${id}` }
+  const answer = isOver ? answerOf(job) : pendingOf(job, comeBackHint(parts.lists.publication(exchange.principal)))
   return callResult(answer, tool, await resultParts(job, exchange, parts))
+}
+
+/** What a model is told of a call that goes on, or waits for a person. */
+function pendingOf ({ view: { id: jobId, tool: name, question, approval, status } }: ReadJob, hint: string): ToolAnswer<string> {
+  if (question !== undefined) {
+    const error: CallError = { code: 'INPUT_REQUIRED', message: `The tool asks: ${question.text}`, details: { question } }
+    return { kind: 'pending', jobId, code: 'INPUT_REQUIRED', question, message: asking({ name }, jobId, error, hint).message }
+  }
+  if (status === 'held') return { kind: 'pending', jobId, code: 'HELD', message: held({ name }, jobId, approval?.reason ?? undefined, hint).message }
+  return { kind: 'pending', jobId, code: 'TIMEOUT', message: `Tool '${name}' goes on as job ${jobId}${hint}` }
 }
 
 async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: TaskParts): Promise<ResultParts> {

@@ -16,7 +16,7 @@ import { beforeTaskMs, createdTask, jobResult, knowsTasks, type TaskParts } from
 import type { OpenCalls } from './open-calls.ts'
 import type { ListedTool, ToolLists } from './tool-list.ts'
 import type { ReadJob } from '@toolyard/queue'
-import { waitForJob } from '../../invocation/batch/job-wait.ts'
+import { waitUntil } from '../../invocation/batch/job-wait.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
 
 export interface ToolCallParts extends CallNoticesParts, TaskParts {
@@ -103,16 +103,33 @@ async function goOn (
   job: ReadJob, { context, exchange, parts, abandoned, tool, isAnswered }: GoingOn
 ): Promise<CallToolResult | InputRequiredResult> {
   const { id, queue, question } = job.view
-  if (question !== undefined && isAnswered) return askedOf(id, question)
+  if (question !== undefined && (isAnswered || !canAsk(context, question))) return await asks(job, { context, exchange, parts, tool })
   if (question !== undefined) {
     const said = await handOn(job, question, context.mcpReq.inputResponses, parts.answerer)
     if (said.kind === 'again') return askedOf(id, question, said.fault)
     if (said.kind === 'declined') await parts.canceller.cancel(queue, id)
   }
-  await waitForJob(parts, { queue, jobId: id }, waitMs, abandoned)
-  const now = await findJob(parts.jobs, id, exchange.principal)
-  if (now.view.question !== undefined) return askedOf(id, now.view.question)
-  return await jobResult(now, exchange, parts, tool)
+  await waitForPause(parts, job.view, abandoned)
+  // An answered call that nobody waits for any more is cancelled as every other; one that waits for a person costs nothing.
+  if (abandoned.aborted && abandoned.reason === disconnected && !await parts.jobs.isHeld(queue, id)) await parts.canceller.cancel(queue, id)
+  return await asks(await findJob(parts.jobs, id, exchange.principal), { context, exchange, parts, tool })
+}
+
+/** Asks what the tool asks now, where the client can be asked; else says what the call has come to. */
+async function asks (
+  job: ReadJob, { context, exchange, parts, tool }: Pick<GoingOn, 'context' | 'exchange' | 'parts' | 'tool'>
+): Promise<CallToolResult | InputRequiredResult> {
+  const { id, question } = job.view
+  if (question !== undefined && canAsk(context, question)) return askedOf(id, question)
+  return await jobResult(job, exchange, parts, tool)
+}
+
+/** Waits until a job has ended, asks something or is held. */
+async function waitForPause ({ jobs, watch }: ToolCallParts, { queue, id: jobId }: ReadJob['view'], abandoned: AbortSignal): Promise<void> {
+  await waitUntil(watch, { queue, jobId }, async () => {
+    const settlement = await jobs.settlementOrQuestion(queue, jobId)
+    return settlement !== undefined || await jobs.isHeld(queue, jobId) ? true : undefined
+  }, { waitMs, abandoned })
 }
 
 /** When a call of a client is given up, and what takes it out of the open calls. */

@@ -1,0 +1,87 @@
+import type { ApprovalDetail } from '@toolyard/contract'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { reach } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys } from '../support/service.ts'
+import { meta, rpc } from './clients.ts'
+
+const approver = 'test-approver-key-0123456789'
+const properties = { seat: { enum: ['aisle', 'window'] }, meal: { oneOf: [{ const: 'a', title: 'Apples' }] }, row: { type: 'integer' } }
+const flat = { type: 'object', properties, required: ['seat'] }
+const nested = { type: 'object', properties: { seats: { type: 'array', items: { type: 'object' } } } }
+/** Asks with these schemas, one after the other, and gives out all answers then. */
+const asking = (...schemas: object[]): string => `#!/bin/sh
+cat > /dev/null
+given=$( [ -z "$TOOLYARD_ANSWER" ] && echo 0 || wc -l < "$TOOLYARD_ANSWER" )
+case "$given" in
+${schemas.map((schema, at) => `${at}) echo '${JSON.stringify({ $ask: { text: `Question ${at + 1}?`, schema } })}';;`).join('\n')}
+*) tail -n 1 "$TOOLYARD_ANSWER";;
+esac
+`
+const entry = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], asks: true, ...rest })
+const { client: http, api, dir } = await createService(t, {
+  files: {
+    'tools/bin/book': asking(flat),
+    'tools/bin/then_nested': asking(flat, nested),
+    'tools/bin/odd': asking({ type: 'object', properties: { host: { type: 'string', format: 'hostname' } } }),
+    'tools/bin/guarded': asking(flat)
+  },
+  tools: [entry('book'), entry('then_nested'), entry('odd'), entry('guarded', { approval: 'required' })],
+  env: {
+    API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }])
+  }
+})
+const forms = { ...meta, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
+
+async function call (name: string, params: object = {}, signal?: AbortSignal): Promise<Record<string, unknown>> {
+  const options = { key: testKeys.admin, meta: forms, ...signal !== undefined && { signal } }
+  return (await rpc(api.address, 'tools/call', { name, arguments: {}, ...params }, options)).body.result ?? {}
+}
+
+const accepted = (state: unknown, content: object): object => ({ requestState: state, inputResponses: { answer: { action: 'accept', content } } })
+
+t.test('a choice without a type is asked for by a form, with the type that forms must have', async t => {
+  const asked = await call('book')
+  t.match(asked, {
+    resultType: 'input_required',
+    inputRequests: { answer: { params: { requestedSchema: { properties: { seat: { type: 'string', enum: ['aisle', 'window'] }, meal: { type: 'string' } } } } } }
+  })
+  t.match(await call('book', accepted(asked['requestState'], { seat: 'aisle' })), { structuredContent: { seat: 'aisle' } })
+})
+
+t.test('a schema that no form has is asked for by a text', async t => {
+  t.match(await call('odd'), { isError: true, _meta: { 'toolyard/error': { code: 'INPUT_REQUIRED' } } })
+})
+
+t.test('a later question that fits into no form is told as a text with its job', async t => {
+  const asked = await call('then_nested')
+  const later = await call('then_nested', accepted(asked['requestState'], { seat: 'aisle' }))
+  t.match(later, { isError: true, content: [{ text: /waits for an answer to its question/ }, {}], _meta: { 'toolyard/error': { code: 'INPUT_REQUIRED' } } })
+  const { 'toolyard/job_id': id } = later['_meta'] as Record<string, string>
+  t.match(await reach(http, id ?? '', 'input_required'), { question: { number: 2, text: 'Question 2?' } })
+})
+
+t.test('a call that is held again after an answer says so, and is not waited for', async t => {
+  const { 'toolyard/job_id': id = '' } = (await call('guarded'))['_meta'] as Record<string, string>
+  const { body: { approval: held } } = await http.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`, { key: approver })
+  await http.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest: held.approval.digest }, key: approver })
+  await reach(http, id, 'input_required')
+  await writeFile(join(dir, 'tools/bin/guarded'), `${asking(flat)}# changed\n`)
+  const again = await call('guarded', accepted(`${id}.1`, { seat: 'aisle' }))
+  t.match(again, { isError: true, content: [{ text: /has not run.*waits until somebody approves/ }, {}], _meta: { 'toolyard/error': { code: 'HELD' } } })
+  t.match(await reach(http, id, 'held'), { approval: { changed: /./ } })
+})
+
+t.test('a client that leaves while its answered call runs has cancelled it', async t => {
+  await writeFile(join(dir, 'tools/bin/book'), asking(flat).replace('*) ', '*) sleep 30; '))
+  const asked = await call('book')
+  const [id = ''] = String(asked['requestState']).split('.')
+  const leaving = new AbortController()
+  const going = call('book', accepted(asked['requestState'], { seat: 'aisle' }), leaving.signal).catch(() => {})
+  await waitFor('it runs again', async () => (await http.request<{ job: { attempts: number, status: string } }>(`/v1/jobs/${id}`)).body.job.attempts === 2)
+  leaving.abort()
+  await going
+  await reach(http, id, 'cancelled')
+})
