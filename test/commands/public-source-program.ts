@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -12,7 +14,7 @@ import { runToolyard } from '../cli/toolyard.ts'
  * asked.
  */
 
-const [publicAddress = '', dir = ''] = process.argv.slice(2)
+const [publicAddress = '', dir = '', commit = ''] = process.argv.slice(2)
 const tls = { key: readFileSync(join(dir, 'public.key')), cert: readFileSync(join(dir, 'public.pem')) }
 /** An archive with one skill. */
 function archiveOf (name: string): Buffer {
@@ -37,9 +39,39 @@ const inside = createServer(tls, (_, response) => {
   insideAsked += 1
   response.end(archive)
 })
-const outside = createServer(tls, ({ url = '' }, response) => {
-  const location = elsewhere[url]
-  if (location !== undefined) response.writeHead(302, { location }).end()
+
+/** Serves the repositories of a directory, as git's own CGI program does. */
+function serveGit (request: IncomingMessage, response: ServerResponse): void {
+  const { url = '', method = '', headers } = request
+  const { pathname, searchParams } = new URL(url, 'https://host')
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      PATH: process.env['PATH'],
+      GIT_PROJECT_ROOT: join(dir, 'served'),
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: pathname,
+      QUERY_STRING: searchParams.toString(),
+      REQUEST_METHOD: method,
+      CONTENT_TYPE: headers['content-type'] ?? '',
+      HTTP_CONTENT_ENCODING: headers['content-encoding'] ?? '',
+      GIT_PROTOCOL: String(headers['git-protocol'] ?? '')
+    },
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
+  request.pipe(child.stdin)
+  const pieces: Buffer[] = []
+  child.stdout.on('data', (piece: Buffer) => { pieces.push(piece) }).on('end', () => {
+    const whole = Buffer.concat(pieces)
+    const end = whole.indexOf('\r\n\r\n')
+    const [, type = ''] = /^Content-Type: (.*)\r$/m.exec(whole.toString('latin1', 0, end + 1)) ?? []
+    response.writeHead(200, { 'content-type': type }).end(whole.subarray(end + 4))
+  })
+}
+const outside = createServer(tls, (request, response) => {
+  const { url = '' } = request
+  const location = url.startsWith('/moved.git/') ? `https://127.0.0.1${url}` : elsewhere[url]
+  if (url.startsWith('/good.git/')) serveGit(request, response)
+  else if (location !== undefined) response.writeHead(302, { location }).end()
   else if (url === '/good') response.end(archive)
   else if (url === '/second') response.end(second)
   else if (url === '/endless') {
@@ -60,9 +92,15 @@ const asked: ReadonlyArray<readonly [path: string, sha256: string]> = [
 ]
 for (const [path, sha256] of asked) {
   const url = `https://${publicAddress}${path.replace('?other', '')}#sha256=${sha256}`
-  const words = ['add', url, '--name', `n${Object.keys(said).length}`, '--yes']
+  said[path] = await add(url)
+}
+for (const [path, host] of [['/moved.git', publicAddress], ['/good.git', publicAddress], ['/inside.git', '127.0.0.1'], ['/named.git', 'localhost']] as const) {
+  said[path] = await add(`git+https://${host}${path}#${commit}`)
+}
+async function add (source: string): Promise<string> {
+  const words = ['add', source, '--name', `n${Object.keys(said).length}`, '--yes']
   const { status, stderr } = await runToolyard(words, { cwd: join(dir, 'work'), env: { NODE_EXTRA_CA_CERTS: join(dir, 'ca.pem') } })
-  said[path] = `${status} ${stderr}`
+  return `${status} ${stderr}`
 }
 process.stdout.write(JSON.stringify({ said, insideAsked }))
 process.exit()

@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { asError } from '@toolyard/contract/terms'
 import { mostTree } from '@toolyard/manifests'
 import { programPaths, runProgram } from '@toolyard/runtime/install'
+import { publicAddresses } from '@toolyard/runtime/outgoing'
 import { CommandError } from '../terminal/exit-status.ts'
 
 const gitMs = 300_000
@@ -15,11 +17,12 @@ const alone = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_TE
 /**
  * The archive of one commit of a repository, piece by piece. Nothing is checked out, so that no filter or hook runs.
  *
- * @throws CommandError where the repository has no such commit.
+ * @throws CommandError where the repository has no such commit, or a URL of https leads to no public host.
  */
 export async function * gitArchive (url: string, commit: string): AsyncGenerator<Buffer> {
   const [git] = await programPaths('git', process.env)
   if (git === undefined) throw new CommandError('There is no git on the PATH.', { code: 'SOURCE' })
+  const network = await networkOptions(url)
   const directory = await mkdtemp(join(tmpdir(), 'toolyard-git-'))
   try {
     const [prlimit] = await programPaths('prlimit', process.env)
@@ -32,7 +35,7 @@ export async function * gitArchive (url: string, commit: string): AsyncGenerator
       return output.trim()
     }
     await run('init', '--quiet', '--bare')
-    await run('-c', 'fetch.unpackLimit=1', 'fetch', '--quiet', '--depth', '1', '--no-tags', '--', url, commit)
+    await run(...network, '-c', 'fetch.unpackLimit=1', 'fetch', '--quiet', '--depth', '1', '--no-tags', '--', url, commit)
     const found = await run('rev-parse', '--verify', 'FETCH_HEAD^{commit}')
     if (found !== commit) throw new CommandError(`${url} gives ${found} for ${commit}`, { code: 'SOURCE' })
     const child = spawn(git, ['-C', directory, 'archive', '--format=tar', commit], { env: { PATH: process.env['PATH'] ?? '', ...alone }, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -44,4 +47,15 @@ export async function * gitArchive (url: string, commit: string): AsyncGenerator
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+/** git connects to the addresses that were checked, without a proxy, and follows no redirect: both could lead inside. */
+async function networkOptions (url: string): Promise<string[]> {
+  const { protocol, hostname, port } = new URL(url)
+  if (protocol !== 'https:') return []
+  const addresses = await publicAddresses(hostname).catch((error: unknown) => {
+    throw new CommandError(`${url} can't be read: ${asError(error).message}`, { code: 'SOURCE' })
+  })
+  const options = ['http.followRedirects=false', 'http.proxy=', `http.curloptResolve=${hostname}:${port === '' ? '443' : port}:${addresses.join(',')}`]
+  return options.flatMap(option => ['-c', option])
 }

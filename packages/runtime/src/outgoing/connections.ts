@@ -69,6 +69,28 @@ export function openConnections ({ allowPrivate, lookup = systemLookup }: Connec
 }
 
 /**
+ * The addresses of a host, for a program that connects by itself and is told where to.
+ *
+ * @throws AddressRefusedError for a host that has any address inside.
+ */
+export async function publicAddresses (hostname: string, lookup: Lookup = systemLookup): Promise<string[]> {
+  const literal = literalAddress(hostname)
+  const addresses = literal === undefined ? await lookedUp(hostname, lookup) : [literal]
+  const isPublic = createPublicCheck()
+  if (!addresses.every(isPublic)) throw new AddressRefusedError(hostname)
+  return addresses
+}
+
+function lookedUp (hostname: string, lookup: Lookup): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, addresses) => {
+      if (error === null) resolve(addresses.map(({ address }) => address))
+      else reject(error)
+    })
+  })
+}
+
+/**
  * Lets no server hold up the event loop. undici reads a socket until nothing is left and parses it all in one turn: a
  * body in pieces of one byte, or 100,000 trailers. Here `read` gives a little at a time, and nothing more once the share
  * of a turn is used up; the next turn goes on.

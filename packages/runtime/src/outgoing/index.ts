@@ -1,5 +1,5 @@
 export { AddressRefusedError, createPublicCheck } from './addresses.ts'
-export { openConnections, type ConnectionOptions, type Connections, type Lookup } from './connections.ts'
+export { openConnections, publicAddresses, type ConnectionOptions, type Connections, type Lookup } from './connections.ts'
 export { canonicalHost, egressBeyond, egressRuleFor, egressText, readEgressRule, webPorts, type EgressRule } from './egress-rules.ts'
 export { isListedHost, plainHost } from './hosts.ts'
 export { startTimeLimit, type TimeLimit } from './time-limit.ts'
