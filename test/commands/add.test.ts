@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { archivePath, readSource, unpackInto } from 'toolyard'
+import { archivePath, gitArchive, readSource, unpackInto } from 'toolyard'
 import { writeHeader } from '@toolyard/workspace'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
@@ -59,6 +60,15 @@ function tar (entries: Array<{ name: string | Buffer, content?: string, type?: s
   return Buffer.concat([...blocks, Buffer.alloc(1_024)])
 }
 
+/** Makes a repository of a directory. */
+function commitIn (repository: string): string {
+  const git = (...words: string[]): string => execFileSync('git', ['-C', repository, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...words], { encoding: 'utf8' }).trim()
+  git('init', '--quiet')
+  git('add', '.')
+  git('commit', '--quiet', '-m', 'first')
+  return git('rev-parse', 'HEAD')
+}
+
 async function * piecesOf (content: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < content.length; at += 700) yield content.subarray(at, at + 700)
 }
@@ -97,11 +107,7 @@ t.test('an archive, a repository at a commit, and a document of another program 
   writeFileSync(archive, gzipSync(tar(Object.entries(collection).map(([name, content]) => ({ name: `top-1.0/${name}`, content })))))
   t.match(await run('add', archive, '--yes'), { status: 0, stdout: /skill letters \(skills\/documents/ })
   const repository = write({ 'cards/SKILL.md': skill('cards') }, 'repository')
-  const git = (...words: string[]): string => execFileSync('git', ['-C', repository, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...words], { encoding: 'utf8' }).trim()
-  git('init', '--quiet')
-  git('add', '.')
-  git('commit', '--quiet', '-m', 'first')
-  const commit = git('rev-parse', 'HEAD')
+  const commit = commitIn(repository)
   t.match(await run('add', `git+file://${repository}#${commit}`, '--name', 'repository', '--yes'), { status: 0 })
   t.match(lock().entries['repository'], { source: `git+file://${repository}#${commit}` })
   t.match(await run('add', `git+file://${repository}#${'0'.repeat(40)}`, '--name', 'other', '--yes'), { status: 1, stderr: /git can't read 0{40}/ })
@@ -109,6 +115,20 @@ t.test('an archive, a repository at a commit, and a document of another program 
   writeFileSync(servers, JSON.stringify({ mcpServers: { sample: { command: 'sample-server', args: ['--stdio'] } } }))
   t.match(await run('add', servers, '--yes'), { status: 0, stdout: /MCP server sample: sample-server --stdio/ })
   t.same(Object.keys(lock().entries), ['repository', 'servers', 'skills'])
+})
+
+t.test('a repository that sends more bytes than are taken is refused', { skip: spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit' }, async t => {
+  const { write } = project(t)
+  // What is random can't be compressed.
+  const repository = write({ 'SKILL.md': skill('cards'), blob: randomBytes(200_000).toString('latin1') }, 'repository')
+  const archive = async (mostBytes: number): Promise<number> => {
+    let bytes = 0
+    for await (const piece of gitArchive(`file://${repository}`, commit, mostBytes)) bytes += piece.length
+    return bytes
+  }
+  const commit = commitIn(repository)
+  await t.rejects(archive(100_000), { message: /sends more than 100000 bytes for that commit, or breaks off/ })
+  t.ok(await archive(1_000_000) > 200_000)
 })
 
 t.test('SN37 a skill in versions is added with the version that its link names', async t => {

@@ -53,6 +53,18 @@ t.test('SN22 of a file that is not there yet the directory is shown; of places i
   t.match(await call({ from: 'a/in', to: 'a/copy' }), { ok: true, output: './a/copy\n./a/in\n./a/other\n' })
 })
 
+t.test('SN21 a call shows a program at most 100 paths, and any number of files in a directory of them', { skip }, async t => {
+  const { tools, call } = await boxed(t, [{ ...from, split: true }], 'ls "$@" | wc -l')
+  const names = Array.from({ length: 101 }, (_, index) => `many/${index}`)
+  for (const name of names) {
+    mkdirSync(dirname(join(tools.workspace, name)), { recursive: true })
+    writeFileSync(join(tools.workspace, name), '')
+  }
+  t.match(await call({ from: names.join(' ') }), { ok: false, error: { code: 'INVALID_ARGUMENTS', message: /more than 100 paths; a directory of them is one/ } })
+  t.match(await call({ from: names.slice(1).join(' ') }), { ok: true, output: /^100\n/ })
+  t.match(await call({ from: `many ${names.join(' ')}` }), { ok: true })
+})
+
 t.test('SN12 where a program runs in a directory, it is shown that', { skip }, async t => {
   const { call } = await boxed(t, [{ param: 'repo', kind: 'workingdir' }, from], 'pwd; find /"$PWD" -type f | wc -l; cat "$1"')
   t.match(await call({ repo: 'b', from: 'a/in' }), { output: /\/b\n1\na\/in\n$/ })

@@ -19,18 +19,18 @@ const alone = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_TE
  *
  * @throws CommandError where the repository has no such commit, or a URL of https leads to no public host.
  */
-export async function * gitArchive (url: string, commit: string): AsyncGenerator<Buffer> {
+export async function * gitArchive (url: string, commit: string, mostBytes = packBytes): AsyncGenerator<Buffer> {
   const [git] = await programPaths('git', process.env)
   if (git === undefined) throw new CommandError('There is no git on the PATH.', { code: 'SOURCE' })
   const network = await networkOptions(url)
   const directory = await mkdtemp(join(tmpdir(), 'toolyard-git-'))
   try {
     const [prlimit] = await programPaths('prlimit', process.env)
-    const bounded = prlimit === undefined ? [git] : [prlimit, `--fsize=${packBytes}`, git]
+    const bounded = prlimit === undefined ? [git] : [prlimit, `--fsize=${mostBytes}`, git]
     const run = async (...args: string[]): Promise<string> => {
       const [program = git, ...words] = [...bounded, '-C', directory, ...args]
       const { ok, output } = await runProgram(program, words, process.env, gitMs, alone)
-      if (/died of signal 25|File too large|invalid index-pack output/.test(output)) throw new CommandError(`${url} sends more than ${packBytes} bytes for that commit, or breaks off.`, { code: 'SOURCE' })
+      if (/died of signal 25|File too large|invalid index-pack output/.test(output)) throw new CommandError(`${url} sends more than ${mostBytes} bytes for that commit, or breaks off.`, { code: 'SOURCE' })
       if (!ok) throw new CommandError(`git can't read ${commit} of ${url}: ${output.trim().split('\n').slice(-3).join(' ')}`, { code: 'SOURCE' })
       return output.trim()
     }
