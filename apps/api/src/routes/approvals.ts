@@ -56,13 +56,12 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys }
     const { decision, digest, reason } = request.body
     const given = reason?.trim()
     const call = await found(request.params.id, principal)
-    const { hold, queue, id, keyName, tenant } = call
+    const { hold, queue, id, keyName } = call
     if (principal.name === keyName && !hold.self) throw new HttpError('FORBIDDEN', 'The key that submitted a call may not decide about it.')
     if (hold.by !== undefined && !hold.by.includes(principal.name)) throw new HttpError('FORBIDDEN', `Only these keys may decide about this call: ${hold.by.join(', ')}`)
     if (decision === 'approve') await requireSameKey(call)
     const said = { key: principal.name, keyId: keys.idOf(principal), decision, reason: given === '' ? undefined : given, digest }
-    const about = { queue, id, tenant, hold, tool: call.tool }
-    const { result, record } = await approvals.decide(about, said, async key => await keys.isThere(key))
+    const { result, record } = await approvals.decide(call, said, async key => await keys.isThere(key))
     if (result === 'missing') throw new HttpError('NOT_FOUND', 'Approval not found')
     const refusal = refusals[result]
     if (refusal !== undefined) throw new HttpError('CONFLICT', refusal, { state: record?.state, digest: record?.digest })

@@ -18,7 +18,7 @@ export interface ApprovalsParts {
   replicas?: Replicas
 }
 
-type DecidedJob = HeldJob & { tool: string }
+type DecidedJob = HeldJob & { tool: string, callbackUrl: string | undefined }
 
 /** Decides about held jobs, and answers what tools ask. All methods throw RedisUnavailableError. */
 export class Approvals {
@@ -37,11 +37,16 @@ export class Approvals {
     job: DecidedJob, decision: Decision, isThere: (key: DecidingKey) => Promise<boolean>
   ): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
     const { redis, replicas, queues, canceller } = this.#parts
-    const earlier = decodeApproval(await whileAvailable(redis.hget(jobKey(job.queue, job.id), approvalField)))?.decisions ?? []
+    const earlier = decodeApproval(await whileAvailable(redis.hget(jobKey(job.queue, job.id), approvalField)))
     const revoked: DecidingKey[] = []
-    for (const key of earlier) if (!await isThere(key)) revoked.push(key)
-    await enterEvents(redis, 'approval.decided', job.queue, [job.id])
+    for (const key of earlier?.decisions ?? []) if (!await isThere(key)) revoked.push(key)
+    const { state, digest } = earlier ?? { state: 'held', digest: job.hold.digest }
+    // Words that change nothing are told to nobody, however many there are.
+    const mayCount = state === 'held' && digest === decision.digest
+    if (mayCount) await enterEvents(redis, 'approval.decided', [job])
     const decided = await decide({ redis, replicas }, job, decision, revoked)
+    // It was held again meanwhile.
+    if (!mayCount && counting.has(decided.result)) await enterEvents(redis, 'approval.decided', [job])
     // Also where this was said before: who said it may have died before the job went on.
     if (decided.record?.state === 'denied') await canceller.deny(job.queue, job.id, denialOf(decided.record))
     if (decided.record?.state === 'approved') {
@@ -75,6 +80,8 @@ export class Approvals {
     return call === undefined ? undefined : { job_id: id, arguments: call.arguments }
   }
 }
+
+const counting: ReadonlySet<DecisionResult> = new Set(['approved', 'denied', 'held'])
 
 function fieldOf ({ tool, tenant = '' }: { tool: string, tenant: string | undefined }): string {
   return `${tenant} ${tool}`

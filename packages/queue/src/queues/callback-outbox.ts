@@ -145,27 +145,47 @@ export interface OpenEvent {
   queue: string
   jobId: string
   event: ApprovalEvent
+  /** Its call has a callback of its own, beside that of all held calls. */
+  hasOwn: boolean
   /** When it was entered, in milliseconds since 1970, by Redis' clock. */
   at: number
 }
 
-/** To be called before the call is held, or decided about. @throws RedisUnavailableError */
-export async function enterEvents (redis: Redis, event: ApprovalEvent, queue: string, ids: readonly string[]): Promise<void> {
+/** To be called before the calls are held, or decided about. @throws RedisUnavailableError */
+export async function enterEvents (redis: Redis, event: ApprovalEvent, calls: readonly EnteredCall[]): Promise<void> {
   const at = serverTime(redis)
-  await whileAvailable(redis.zadd(approvalEventsKey, ...ids.flatMap(id => [String(at), `${id} ${queue} ${event}`])))
+  const entries = calls.map(({ queue, id: jobId, callbackUrl }) => eventMember({ queue, jobId, event, hasOwn: callbackUrl !== undefined }))
+  await whileAvailable(redis.zadd(approvalEventsKey, ...entries.flatMap(entry => [String(at), entry])))
 }
 
-export async function openEvents (redis: Redis, most: number): Promise<OpenEvent[]> {
-  const flat = await redis.zrange(approvalEventsKey, 0, String(most - 1), 'WITHSCORES')
+export interface EnteredCall {
+  queue: string
+  id: string
+  callbackUrl: string | undefined
+}
+
+/** Those that were entered first, behind so many of them. */
+export async function openEvents (redis: Redis, { behind, most }: { behind: number, most: number }): Promise<OpenEvent[]> {
+  const flat = await redis.zrange(approvalEventsKey, String(behind), String(behind + most - 1), 'WITHSCORES')
   return flat.flatMap((member, place) => {
     if (place % 2 === 1) return []
-    const [jobId = '', queue = '', event = ''] = member.split(' ')
-    return [{ jobId, queue, event: event === 'approval.decided' ? event : 'approval.requested', at: Number(flat[place + 1]) }]
+    const [jobId = '', queue = '', event = '', own] = member.split(' ')
+    const at = Number(flat[place + 1])
+    return [{ jobId, queue, event: event === 'approval.decided' ? event : 'approval.requested', hasOwn: own !== undefined, at }]
   })
 }
 
+/** Ends entries of which nobody is to be told. */
+export async function strikeOutEvents (redis: Redis, events: readonly OpenEvent[]): Promise<void> {
+  if (events.length > 0) await redis.zrem(approvalEventsKey, ...events.map(eventMember))
+}
+
 /** Ends an entry, unless it was entered anew meanwhile. */
-export async function strikeOutEvent (redis: Redis, { jobId, queue, event, at }: OpenEvent): Promise<void> {
+export async function strikeOutEvent (redis: Redis, open: OpenEvent): Promise<void> {
   const script = "if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end"
-  await redis.eval(script, 1, approvalEventsKey, `${jobId} ${queue} ${event}`, at)
+  await redis.eval(script, 1, approvalEventsKey, eventMember(open), open.at)
+}
+
+function eventMember ({ jobId, queue, event, hasOwn }: Omit<OpenEvent, 'at'>): string {
+  return `${jobId} ${queue} ${event}${hasOwn ? ' own' : ''}`
 }

@@ -168,8 +168,8 @@ export class JobQueues {
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
       const added = jobs.map(job => ({ idempotencySec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) }))
-      const held = added.filter(({ isHeld }) => isHeld).map(({ id }) => id)
-      if (held.length > 0) await enterEvents(this.#redis, 'approval.requested', queue, held)
+      const held = added.flatMap(({ id, isHeld }, place) => isHeld ? [{ queue, id, callbackUrl: jobs[place]?.data.callbackUrl }] : [])
+      if (held.length > 0) await enterEvents(this.#redis, 'approval.requested', held)
       const errors = await this.#large.write(
         ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { chars }) => sum + chars, 0),
         async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)

@@ -2,11 +2,13 @@ import type { ApprovalCallbackBody, ApprovalView } from '@toolyard/contract'
 import { limits, writeJson } from '@toolyard/contract/terms'
 import { serverTime, type Redis } from '@toolyard/store'
 import type { HeldCall, JobReader } from '../read/job-reader.ts'
-import { openEvents, strikeOutEvent, type OpenEvent } from '../queues/callback-outbox.ts'
+import { openEvents, strikeOutEvent, strikeOutEvents, type OpenEvent } from '../queues/callback-outbox.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 
-/** Entries that one turn looks at. */
-const perTurn = 200
+/** Entries that are read at once. */
+const pageSize = 200
+/** Entries that one turn reads, and of these the calls that it looks at. */
+const perTurn = { entries: 20_000, calls: 300 }
 /** What has not come to be so long after it was entered never will, in milliseconds. */
 const patienceMs = 10_000
 
@@ -18,15 +20,34 @@ export interface ApprovalEventParts {
   approvalUrl: string | undefined
 }
 
-/** Posts the callbacks about held calls that came to be. */
+/** Posts the callbacks about held calls that came to be. Calls of which nobody is told are not looked at. */
 export async function postApprovalEvents (parts: ApprovalEventParts): Promise<void> {
-  const { redis, jobs } = parts
-  for (const open of await openEvents(redis, perTurn)) {
-    const call = await jobs.held(open.queue, open.jobId)
-    if (call !== undefined && isSo(open, call.approval)) await post(open, call, parts)
-    else if (serverTime(redis) < open.at + patienceMs) continue
-    await strikeOutEvent(redis, open)
+  const { redis, approvalUrl } = parts
+  let [read, looked, behind] = [0, 0, 0]
+  while (read < perTurn.entries) {
+    const page = await openEvents(redis, { behind, most: pageSize })
+    read += page.length
+    await strikeOutEvents(redis, page.filter(open => !isTold(open, approvalUrl)))
+    for (const open of page.filter(open => isTold(open, approvalUrl))) {
+      if (looked++ >= perTurn.calls) return
+      if (!await tell(open, parts)) behind++
+    }
+    if (page.length < pageSize) return
   }
+}
+
+function isTold ({ hasOwn }: OpenEvent, approvalUrl: string | undefined): boolean {
+  return hasOwn || approvalUrl !== undefined
+}
+
+/** Whether an entry is done with. */
+async function tell (open: OpenEvent, parts: ApprovalEventParts): Promise<boolean> {
+  const { redis, jobs } = parts
+  const call = await jobs.held(open.queue, open.jobId)
+  if (call !== undefined && isSo(open, call.approval)) await post(open, call, parts)
+  else if (serverTime(redis) < open.at + patienceMs) return false
+  await strikeOutEvent(redis, open)
+  return true
 }
 
 /** A call that was decided about before anybody was told that it is held is told of once. */

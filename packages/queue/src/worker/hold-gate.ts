@@ -30,7 +30,7 @@ export class HoldGate {
     if (state === 'approved') return { kind: 'runs', digest }
     if (state === 'held') {
       // An operator may have run it again. It is told of once for each time that it is held.
-      await enterEvents(this.#redis, 'approval.requested', held.queue, [held.id])
+      await this.#enter(job)
       return { kind: 'parks', ms: leftMs }
     }
     return { kind: 'ends', error: state === 'expired' ? approvalExpired : await this.#denial(idOf(job)) }
@@ -43,8 +43,12 @@ export class HoldGate {
   async holdAgain (job: Job<JobData>, token: string, changed: { digest: string, changed: string }): Promise<number | undefined> {
     const held = this.#heldOf(job)
     if (held === undefined) return 0
-    await enterEvents(this.#redis, 'approval.requested', held.queue, [held.id])
+    await this.#enter(job)
     return await holdAgain(this.#redis, held, changed, { token, entries: entriesOf(job) })
+  }
+
+  async #enter (job: Job<JobData>): Promise<void> {
+    await enterEvents(this.#redis, 'approval.requested', [{ queue: this.#queue, id: idOf(job), callbackUrl: job.data.callbackUrl }])
   }
 
   async #denial (id: string): Promise<CallError> {

@@ -168,7 +168,7 @@ export const callbackQueue = '+callbacks'
 /** Jobs that have a callback and may have ended: `<id> <queue>`. */
 export const openCallbacksKey = `${keyPrefix}:callbacks:open`
 
-/** What approvers may have to be told of: `<id> <queue> <event>`, by when it was entered. */
+/** What approvers may have to be told of: `<id> <queue> <event>`, and `own` where the call has a callback, by when it was entered. */
 export const approvalEventsKey = `${keyPrefix}:approval-events`
 
 /** The channel on which all workers hear of cancelled jobs. */

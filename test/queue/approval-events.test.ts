@@ -1,0 +1,44 @@
+import { Approvals, heldJob, JobCanceller, JobReader, OutputStore } from '@toolyard/queue'
+import { approvalEventsKey, newJobId } from '@toolyard/store'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { startPool } from '../support/pool.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+/* What the upkeep has to do for people who are told of held calls. */
+
+const retention = { ageSec: 60, count: 1_000 }
+const server = await startTestRedis(t)
+const { redis, directory, queues } = await startPool(t, server)
+const jobs = new JobReader({ redis, directory, queues, outputs: new OutputStore(redis, retention) })
+const approvals = new Approvals({ redis, queues, jobs, canceller: new JobCanceller(redis, queues) })
+
+async function hold (count: number): Promise<string[]> {
+  const added = Array.from({ length: count }, () => heldJob(
+    { id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } },
+    { approvers: 1, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' }
+  ))
+  for (let at = 0; at < count; at += 100) await queues.add('q', added.slice(at, at + 100))
+  return added.map(({ id }) => id)
+}
+
+async function commands (name: string): Promise<number> {
+  return Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(await redis.info('commandstats'))?.[1] ?? 0)
+}
+
+t.test('thousands of held calls of which nobody is told are read by no upkeep', async t => {
+  const before = await commands('hmget')
+  await hold(3_000)
+  await waitFor('the upkeep is through', async () => await redis.zcard(approvalEventsKey) === 0, 10_000)
+  t.ok(await commands('hmget') - before < 1_000, `${await commands('hmget') - before} reads`)
+})
+
+t.test('a decision about something else leaves nothing to be told', async t => {
+  const [id = ''] = await hold(1)
+  await waitFor('the upkeep is through', async () => await redis.zcard(approvalEventsKey) === 0)
+  const call = await jobs.held('q', id)
+  if (call === undefined) throw new Error('it is not held')
+  const { result } = await approvals.decide(call, { key: 'boss', decision: 'approve', digest: 'f'.repeat(64) }, async () => true)
+  t.equal(result, 'changed')
+  t.equal(await redis.zcard(approvalEventsKey), 0)
+})
