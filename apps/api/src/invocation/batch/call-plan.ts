@@ -1,5 +1,5 @@
 import { Turns } from '@toolyard/runtime'
-import { isRecord } from '@toolyard/contract'
+import { isRecord, shortName } from '@toolyard/contract'
 import { admitCall, type AskedCall, type Finding, type HoldTerms, type PolicyAsker, type Registry } from '@toolyard/manifests'
 import { jobToHold, newJob, type JobTerms } from '../new-job.ts'
 import type { NearTools } from '../near-tools.ts'
@@ -25,13 +25,18 @@ export async function planCalls (calls: readonly Call[], context: PlanContext): 
   for (const call of calls) {
     if (turns.isOver(valuesOfCall)) await turns.next()
     const { state, hold } = await plan(call, context)
-    planned.push(new PlannedCall(call, state, hold))
+    planned.push(new PlannedCall(namedCall(call, context.registry), state, hold))
   }
   return planned
 }
 
 /** So that the clock is looked at for each. */
 const valuesOfCall = 64
+
+/** The answer repeats the name of its call, in several places. One that is no tool's may be as long as the request. */
+function namedCall (call: Call, registry: Registry): Call {
+  return registry.get(call.name) === undefined ? { ...call, name: shortName(call.name) } : call
+}
 
 /** Looks up the tool and decides whether the call may run. */
 async function plan (call: Call, context: PlanContext): Promise<{ state: CallState, hold?: HoldTerms }> {
