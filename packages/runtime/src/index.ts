@@ -15,7 +15,7 @@ export { createRedactor, type Redact } from './log/redaction.ts'
 export { findRedisTarget, redisTargetOf, type RedisTarget } from './settings/derived/redis-target.ts'
 export {
   apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, sealKeysOf, retentionOf, secretPlacesOf, sessionSettingsOf, tokensOf,
-  toolSourcesOf,
+  toolSourcesOf, type ToolSources,
   type LimitOf, type SessionSettings, type TokenSettings
 } from './settings/derived/resolved.ts'
 export type { CountedQueue } from './metrics/queue-metrics.ts'

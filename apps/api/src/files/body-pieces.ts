@@ -1,7 +1,7 @@
 import { unlessAborted } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { Allowance } from './file-space.ts'
+import type { Allowance } from '@toolyard/workspace'
 
 /** A body that is still coming. */
 export interface ComingBody {

@@ -1,4 +1,4 @@
-import type { PathContext } from '@toolyard/workspace'
+import type { Addition, Allowance, PathContext } from '@toolyard/workspace'
 import type { Stats } from 'node:fs'
 
 /** Files that a request may reach, for as long as it takes. */
@@ -14,34 +14,6 @@ export interface FileSpace extends PathContext {
   /** What is to be told instead of a failure, such as that the session was removed meanwhile. */
   gone: () => Error | undefined
   leave: () => void
-}
-
-/** What a request is about to add. */
-export interface Addition {
-  /** Bytes that are known to come. */
-  coming: number
-  /** Files and directories that are made. */
-  entries: number
-  /** Bytes that go when it is there. */
-  replaced: number
-}
-
-/** What a request adds to a space, counted with what others add meanwhile. */
-export interface Allowance {
-  /**
-   * Counts bytes before they are written.
-   *
-   * @throws WorkspaceFailure QUOTA_EXCEEDED
-   */
-  add: (bytes: number) => void
-  /**
-   * Says what it replaces, when it is about to: that may have changed since it began.
-   *
-   * @throws WorkspaceFailure QUOTA_EXCEEDED
-   */
-  replace: (bytes: number) => void
-  /** It stays, or nothing of it does. */
-  end: (stays: boolean) => void
 }
 
 /** Of a space without a quota. */

@@ -1,14 +1,14 @@
 import { HttpError } from '@toolyard/contract'
 import {
   atNearPlace, belowNearPlace, entryPath, lookAgain, mediaTypeOf, refusal, writeDraft,
-  type Draft, type NearPlace, type Place, type WriteTurns
+  type Draft, type NearPlace, type Place, type WriteTurns, type Allowance
 } from '@toolyard/workspace'
 import { lstatSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { CountedPieces, piecesOf, type ComingBody, type Received } from './body-pieces.ts'
 import { checkConditions, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
-import { bytesFreedBy, type Allowance, type FileSpace } from './file-space.ts'
+import { bytesFreedBy, type FileSpace } from './file-space.ts'
 
 export interface PutFile {
   path: string

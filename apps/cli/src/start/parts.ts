@@ -72,20 +72,21 @@ function childService (options: ChildOptions): Service<ReadyChild> {
   return { name: options.name, launch: signal => launchChild(options, signal) }
 }
 
+/** A log that is longer is set aside, in bytes. */
+const maxBytes = 10 * 2 ** 20
+
 /** A file that log lines are appended to; at `maxBytes` it is set aside as `NAME.1`, in place of the one before. */
 class LogFile {
   readonly #path: string
   /** Its path, for those who are told to read it. */
   readonly place: string
-  readonly #maxBytes: number
   #descriptor: number
   #bytes: number
 
-  constructor (path: string, maxBytes = 10 * 2 ** 20) {
+  constructor (path: string) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     this.#path = path
     this.place = path
-    this.#maxBytes = maxBytes
     this.#descriptor = openSync(path, 'a', 0o600)
     this.#bytes = statSync(path).size
   }
@@ -93,7 +94,7 @@ class LogFile {
   /** Appends text as it is. A full disk loses log lines, and nothing else. */
   write (text: string): void {
     try {
-      if (this.#bytes >= this.#maxBytes) this.#setAside()
+      if (this.#bytes >= maxBytes) this.#setAside()
       this.#bytes += writeSync(this.#descriptor, text)
     } catch {
       // There is no place left to tell of it.

@@ -1,17 +1,16 @@
 import { limits, writeJson } from '@toolyard/contract/terms'
-import type { Outcome, SessionPlace, Success } from '@toolyard/executors'
+import type { Outcome, Success } from '@toolyard/executors'
 import type { Tool } from '@toolyard/manifests'
-import { atPlace, hashBounds, readContent, replaceFile, type CountedSession, type SessionCounts } from '@toolyard/workspace'
+import { atPlace, hashBounds, readContent, replaceFile, WorkspaceFailure, type CountedSession, type SessionRoom } from '@toolyard/workspace'
 import { setImmediate as turn } from 'node:timers/promises'
 
 /** Where large outputs of a session are, as files. */
 const directoryName = 'outputs'
 
 export interface OutputFilePlace {
-  session: SessionPlace
+  session: CountedSession
   signal: AbortSignal
-  /** Whether so many bytes more are within the session's quota. */
-  hasRoom: (bytes: number) => Promise<boolean>
+  room: SessionRoom
 }
 
 /**
@@ -29,19 +28,13 @@ export async function withOutputFile (outcome: Outcome, tool: Tool, jobId: strin
   if (text.length <= limits.outputChars) return outcome
   const isText = text.startsWith('"')
   const content = isText ? Buffer.from(String(JSON.parse(text))) : json
-  if (!await place.hasRoom(content.length)) return outcome
+  const allowance = await place.room.allow(place.session, { coming: content.length, entries: 1, replaced: 0 }).catch((error: unknown) => {
+    if (!(error instanceof WorkspaceFailure)) throw error
+  })
+  if (allowance === undefined) return outcome
+  allowance.add(content.length)
+  allowance.end(true)
   return await written(outcome, `./${directoryName}/${jobId}.${isText ? 'txt' : 'json'}`, content, place)
-}
-
-/** Whether there is room in a session, which is taken then. */
-export function roomIn (counts: SessionCounts, session: CountedSession): OutputFilePlace['hasRoom'] {
-  const { id, quotaBytes } = session
-  return async more => {
-    const { bytes } = await counts.bytesOf(session, known => known + more <= quotaBytes)
-    if (bytes + more > quotaBytes) return false
-    counts.add(id, more)
-    return true
-  }
 }
 
 /** A built-in tool that reads the session's own files would make copies of them. */

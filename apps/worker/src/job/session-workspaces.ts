@@ -4,11 +4,11 @@ import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/ex
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/store'
 import { eitherSignal, type Logger } from '@toolyard/runtime'
 import {
-  discardSession, FileClock, openSessionDirectory, Patience, SessionCounts, Trash, type SessionPlaces, type Survey
+  discardSession, FileClock, openSessionDirectory, Patience, SessionCounts, SessionRoom, Trash, type SessionPlaces, type Survey
 } from '@toolyard/workspace'
 import { join } from 'node:path'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
-import { roomIn, withOutputFile } from './output-file.ts'
+import { withOutputFile } from './output-file.ts'
 import { directoryError, quotaError } from './session-faults.ts'
 
 /** A call's stay in the directory of its session. */
@@ -70,6 +70,7 @@ interface WritingCall extends SessionCall {
 export class SessionWorkspaces {
   readonly #options: SessionWorkspacesOptions
   readonly #counts = new SessionCounts()
+  readonly #room = new SessionRoom(this.#counts)
   readonly #watches = new SessionWatches()
   readonly #trash: Trash
   /** Of sessions whose directory can't be put there. */
@@ -132,8 +133,7 @@ export class SessionWorkspaces {
             this.#options.logger.warn({ err, session: id }, `sessions: ${what}`)
             return outcome
           }
-          const hasRoom = roomIn(this.#counts, { id, dir, quotaBytes: stay.session.quotaBytes })
-          const place = { session: { id, dir }, signal: either.signal, hasRoom }
+          const place = { session: { id, dir, quotaBytes: stay.session.quotaBytes }, signal: either.signal, room: this.#room }
           const failed = after(ended, 'a large output could not be written to a file')
           const outcome = await withOutputFile(ended, tool, jobId, place).catch(failed)
           if (writing === undefined) return outcome

@@ -15,7 +15,7 @@ const binFix = 'Put the program below tools/bin beside the manifest and write ./
  * @param directory Absolute path of the directory that holds the manifest.
  * @throws ManifestFault with a text that lacks the `tool[i] "<name>": ` in front.
  */
-export function programPath (raw: string, directory: string, platform: NodeJS.Platform = process.platform): string {
+export function programPath (raw: string, directory: string): string {
   if (isAbsolute(raw)) return raw
   const slashed = raw.replaceAll('\\', '/')
   const clean = cleanPath(slashed)
@@ -23,7 +23,7 @@ export function programPath (raw: string, directory: string, platform: NodeJS.Pl
     throw new ManifestFault('AC3', `command[0] must not start with '..' or escape tools/bin (got ${goQuote(raw)})`, { fix: binFix })
   }
   if (!clean.startsWith('tools/bin/')) throw outsideBin(raw, slashed, clean)
-  const suffix = platform === 'win32' && extname(clean) === '' ? '.exe' : ''
+  const suffix = process.platform === 'win32' && extname(clean) === '' ? '.exe' : ''
   return join(directory, clean + suffix)
 }
 

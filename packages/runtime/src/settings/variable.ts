@@ -32,9 +32,9 @@ export function orWord<const W extends string, T> (word: W, { allowed, read }: V
   return { fallback: word, allowed: `${word}, or ${allowed}`, read: text => text === word ? word : read(text) }
 }
 
-export function flag (fallback: boolean): Variable<boolean> {
+export function flag (): Variable<boolean> {
   const words = new Map([...['1', 'true', 'yes', 'on'].map(word => [word, true] as const), ...['0', 'false', 'no', 'off'].map(word => [word, false] as const)])
-  return { fallback, allowed: `one of ${[...words.keys()].join(', ')}`, read: text => words.get(text.toLowerCase()) }
+  return { fallback: false, allowed: `one of ${[...words.keys()].join(', ')}`, read: text => words.get(text.toLowerCase()) }
 }
 
 export function text (fallback: string): Variable<string> {

@@ -57,11 +57,8 @@ export class Sessions {
   }
 
   /** Listens for removed sessions from now on; while Redis is away the subscription waits for it. */
-  listen (subscriber: Redis, onRemoved: (id: string) => void = () => {}): void {
-    subscribe(subscriber, sessionsChannel, id => {
-      this.#forget(id)
-      onRemoved(id)
-    }).catch(() => {})
+  listen (subscriber: Redis): void {
+    subscribe(subscriber, sessionsChannel, id => { this.#forget(id) }).catch(() => {})
   }
 
   /**

@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks'
-
 /** How often the event loop is looked at, in milliseconds. */
 const sampleMs = 250
 /** How long it must have been late, in milliseconds: one stall is over when it is seen. */
@@ -11,20 +9,15 @@ const lastingMs = 1_000
  */
 export class EventLoopWatch {
   readonly #maxDelayMs: number
-  readonly #now: () => number
   #timer: NodeJS.Timeout | undefined
   #lastSample = 0
   /** When the first look was due to which the loop came late; undefined while it is punctual. */
   #lateSince: number | undefined
   #overloaded = false
 
-  /**
-   * @param maxDelayMs a look that comes later than this, in milliseconds, is late; 0 means that none ever is
-   * @param now milliseconds on a clock that only goes forward
-   */
-  constructor (maxDelayMs: number, now: () => number = () => performance.now()) {
+  /** @param maxDelayMs a look that comes later than this, in milliseconds, is late; 0 means that none ever is */
+  constructor (maxDelayMs: number) {
     this.#maxDelayMs = maxDelayMs
-    this.#now = now
   }
 
   get overloaded (): boolean {
@@ -34,8 +27,8 @@ export class EventLoopWatch {
   /** Begins to look. Call it when the process has started: what it loads before holds up nobody. */
   start (): void {
     if (this.#maxDelayMs === 0) return
-    this.#lastSample = this.#now()
-    this.#timer = setInterval(() => { this.look() }, sampleMs).unref()
+    this.#lastSample = performance.now()
+    this.#timer = setInterval(() => { this.#look() }, sampleMs).unref()
   }
 
   stop (): void {
@@ -43,9 +36,8 @@ export class EventLoopWatch {
     this.#overloaded = false
   }
 
-  /** One look; the timer's, and a test's. */
-  look (): void {
-    const now = this.#now()
+  #look (): void {
+    const now = performance.now()
     const due = this.#lastSample + sampleMs
     const wasLate = this.#lateSince !== undefined
     this.#lastSample = now

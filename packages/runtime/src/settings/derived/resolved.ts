@@ -96,13 +96,19 @@ export function sessionSettingsOf (settings: Settings): SessionSettings {
 export interface ToolSources {
   manifests: readonly string[]
   skills: {
+    /** Whether files of a skill's `scripts/` may run: by resolvers, and by `skill_run`. */
     allowScripts: boolean
+    /** Programs that `skill_run` may run beside scripts, by their names on the PATH. */
     programs: readonly string[]
+    /** Whether `skill_run` takes shell command lines. */
     shell: boolean
+    /** `readOnDemand`: models read a skill's text with the tool `read_skill` when they need it. */
     contextMode: 'full' | 'readOnDemand'
+    /** Names of the skills that are loaded, or all. */
     enabled: readonly string[] | 'all'
+    /** Names of the skills that are not loaded, whatever `enabled` says. */
     disabled: readonly string[]
-    /** Where the programs of skills are looked for. */
+    /** Where programs are looked for, as in the variable PATH. */
     path: string
   }
   policy: BuiltinSettings

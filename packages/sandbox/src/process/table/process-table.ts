@@ -43,9 +43,9 @@ export async function * inTurns<Process> (processes: readonly Process[]): AsyncG
 }
 
 /** Undefined for a process that is gone, or that can't be seen. */
-export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes), proc = '/proc'): ProcessEntry | undefined {
+export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes)): ProcessEntry | undefined {
   try {
-    return entryOf(pid, statFields(readStat(`${proc}/${pid}/stat`, buffer)))
+    return entryOf(pid, statFields(readStat(`/proc/${pid}/stat`, buffer)))
   } catch {
     return undefined
   }

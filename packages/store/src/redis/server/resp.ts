@@ -1,12 +1,14 @@
 import { connect } from 'node:net'
 
+const timeoutMs = 1_000
+
 /**
  * Sends one command without arguments to a Redis server's Unix socket and returns the first line of the reply,
  * such as `+PONG` or `-LOADING ...`; undefined when the server closes without one, as after `SHUTDOWN`.
  *
- * @throws Error when nobody listens there or no reply comes within `timeoutMs`.
+ * @throws Error when nobody listens there or no reply comes within a second.
  */
-export function askRedis (socket: string, command: 'PING' | 'SHUTDOWN', timeoutMs = 1_000): Promise<string | undefined> {
+export function askRedis (socket: string, command: 'PING' | 'SHUTDOWN'): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     let reply = ''
     const connection = connect(socket)

@@ -13,8 +13,6 @@ export interface RedisServerOptions {
   dir: string
   /** Whether to keep data over restarts (append-only file, written every second). */
   aof: boolean
-  /** Default: `redis.log` in `dir`. */
-  logFile?: string
 }
 
 /** A Redis server that belongs to this process. */
@@ -42,7 +40,8 @@ const shownLogBytes = 1_500
  * @throws RedisServerError with the end of the server's log when it doesn't start.
  */
 export async function startRedisServer (options: RedisServerOptions): Promise<RedisServer> {
-  const { dir, logFile = join(dir, 'redis.log') } = options
+  const { dir } = options
+  const logFile = join(dir, 'redis.log')
   await mkdir(dir, { recursive: true, mode: 0o700 })
   await chmod(dir, 0o700)
   const socket = await reserveSocket(dir)

@@ -1,0 +1,113 @@
+import { WorkspaceFailure } from '../failure/failure.ts'
+import type { CountedSession, SessionCounts } from './counts.ts'
+import { leastBytes } from './survey.ts'
+
+/** What file systems give out at a time. */
+const blockBytes = 4_096
+
+/** What is about to be added. */
+export interface Addition {
+  /** Bytes that are known to come. */
+  coming: number
+  /** Files and directories that are made. */
+  entries: number
+  /** Bytes that go when it is there. */
+  replaced: number
+}
+
+/** What is added, counted with what others add meanwhile. */
+export interface Allowance {
+  /**
+   * Counts bytes before they are written.
+   *
+   * @throws WorkspaceFailure QUOTA_EXCEEDED
+   */
+  add: (bytes: number) => void
+  /**
+   * Says what it replaces, when it is about to: that may have changed since it began.
+   *
+   * @throws WorkspaceFailure QUOTA_EXCEEDED
+   */
+  replace: (bytes: number) => void
+  /** It stays, or nothing of it does. */
+  end: (stays: boolean) => void
+}
+
+/** The room that is left in sessions: whether something is within the quota is decided here alone. */
+export class SessionRoom {
+  readonly #counts: SessionCounts
+  /** Bytes that are still to come, by session, and of how many requests: what has come is in the counts. */
+  readonly #kept = new Map<string, { bytes: number, requests: number }>()
+
+  constructor (counts: SessionCounts) {
+    this.#counts = counts
+  }
+
+  /**
+   * Begins to add something, for which room is kept until it ends.
+   *
+   * @throws WorkspaceFailure QUOTA_EXCEEDED where there is no room for it
+   */
+  async allow (session: CountedSession, { coming, entries, replaced: expected }: Addition): Promise<Allowance> {
+    const { id, quotaBytes } = session
+    const beside = entries * leastBytes
+    const mayTake = (used: number): boolean => used + this.#keptIn(id) + Math.max(0, coming + beside - expected) <= quotaBytes
+    // While something comes, what is noted here is more exact than a new count.
+    const known = await this.#counts.bytesOf(session, used => this.#kept.has(id) && mayTake(used))
+    const used = known.isNew || mayTake(known.bytes) ? known.bytes : await this.#counts.count(session)
+    if (!mayTake(used)) throw overQuota(quotaBytes)
+    let [left, added, replaced, kept] = [coming, 0, expected, 0]
+    // What it replaces is room for itself alone: until then it is there, and nobody knows whether it will go.
+    const keep = (requests = 0): void => {
+      const now = Math.max(left + beside - replaced, -added)
+      this.#keep(id, now - kept, requests)
+      kept = now
+    }
+    keep(1)
+    let placed = (): void => {}
+    return {
+      add: bytes => {
+        const announced = Math.min(bytes, left)
+        left -= announced
+        added += bytes
+        keep()
+        const used = this.#counts.add(id, bytes)
+        // For what was said to come there is room, although a count that ran meanwhile may have it twice.
+        if (bytes > announced && used + this.#keptIn(id) > quotaBytes) throw overQuota(quotaBytes)
+      },
+      replace: bytes => {
+        const isLess = bytes < replaced
+        replaced = bytes
+        keep()
+        placed()
+        placed = this.#counts.move(id, added)
+        if (isLess && this.#counts.add(id, 0) + this.#keptIn(id) > quotaBytes) throw overQuota(quotaBytes)
+      },
+      end: stays => {
+        placed()
+        this.#keep(id, -kept, -1)
+        this.#counts.add(id, stays ? inBlocks(added, entries) - added - replaced : -added)
+      }
+    }
+  }
+
+  #keptIn (id: string): number {
+    return this.#kept.get(id)?.bytes ?? 0
+  }
+
+  #keep (id: string, bytes: number, requests = 0): void {
+    const room = this.#kept.get(id) ?? { bytes: 0, requests: 0 }
+    this.#kept.set(id, { bytes: room.bytes + bytes, requests: room.requests + requests })
+    if (room.requests + requests === 0) this.#kept.delete(id)
+  }
+}
+
+/** What a file, or a directory, takes with all entries that were made for it: no less than the next count will find. */
+function inBlocks (bytes: number, entries: number): number {
+  const blocks = Math.ceil(bytes / blockBytes)
+  return blockBytes * (blocks === 0 ? entries : blocks + Math.max(0, entries - 1))
+}
+
+function overQuota (quotaBytes: number): WorkspaceFailure {
+  return new WorkspaceFailure(`The files of the session would take more than its quota of ${quotaBytes} bytes; nothing was changed`, 'QUOTA_EXCEEDED')
+}
