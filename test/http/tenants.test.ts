@@ -134,7 +134,8 @@ t.test('TENANT_LIMITS_JSON that makes no sense stops the start', async t => {
     ['[]', /^ +TENANT_LIMITS_JSON must be a JSON object of tenants/m],
     ['{"Acme": {}}', /^ +TENANT_LIMITS_JSON: "Acme" must match /m],
     ['{"acme": 5}', /^ +TENANT_LIMITS_JSON: acme must be an object/m],
-    ['{"acme": {"max_job": 5}}', /acme has an unknown field 'max_job' \(known: max_jobs, rate_limit_per_minute, max_running, max_session_bytes\)/],
+    ['{"acme": {"max_job": 5}}', /acme has an unknown field 'max_job' \(known: max_jobs, rate_limit_per_minute, max_running, max_session_bytes, hosts\)/],
+    ['{"acme": {"hosts": ["http://a.test"]}}', /hosts of acme must be an array of at most 100 hosts/],
     ['{"acme": {"max_jobs": -1}}', /max_jobs of acme must be an integer 0\.\./]
   ]
   for (const [text, message] of cases) t.throws(() => readSettings({ TENANT_LIMITS_JSON: text }), message, text)

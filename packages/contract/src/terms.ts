@@ -4,7 +4,8 @@
  * does too: nothing here needs Node.
  */
 export {
-  limits, isQueueName, isTenantName, isKeyName, keyNameRule, queueNamePattern, tenantNamePattern, publishableNamePattern, roles,
+  limits, isQueueName, isTenantName, boundHostsRule, isKeyName, keyNameRule,
+  queueNamePattern, tenantNamePattern, publishableNamePattern, roles,
   type Role
 } from './terms/limits.ts'
 export { callErrors, foreignCursor, HttpError, shortName, type CallErrorCode, type CallError } from './terms/errors.ts'

@@ -93,8 +93,10 @@ function principalOfKey ({ key, ...rest }: ApiKey): Principal {
   return { ...rest, proof: digestOf(key) }
 }
 
-function principalOfStored ({ digest: proof, name, role, tenant, queueAllowlist, permissions, namespaces, sse }: FoundKey): Principal {
-  return { name, role, tenant, queueAllowlist, permissions, namespaces, sse, proof }
+function principalOfStored (
+  { digest: proof, name, role, tenant, queueAllowlist, permissions, namespaces, hosts, sse }: FoundKey
+): Principal {
+  return { name, role, tenant, queueAllowlist, permissions, namespaces, hosts, sse, proof }
 }
 
 function digestOf (key: string): string {

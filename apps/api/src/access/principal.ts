@@ -31,11 +31,11 @@ export function scopeOf ({ queueAllowlist, tenant }: Principal): JobScope {
 /** Refuses a key that is bound in some way what concerns those that are not: it could undo what binds it. */
 export function requireUnbound (principal: Principal, what: string): void {
   if (!isBound(principal)) return
-  throw new HttpError('FORBIDDEN', `This API key is bound to queues, permissions or namespaces; ${what} for those that are not.`)
+  throw new HttpError('FORBIDDEN', `This API key is bound to queues, permissions, namespaces or hosts; ${what} for those that are not.`)
 }
 
-export function isBound ({ queueAllowlist, permissions, namespaces }: Principal): boolean {
-  return queueAllowlist !== undefined || permissions !== undefined || namespaces !== undefined
+export function isBound ({ queueAllowlist, permissions, namespaces, hosts }: Principal): boolean {
+  return [queueAllowlist, permissions, namespaces, hosts].some(bound => bound !== undefined)
 }
 
 /** Refuses a key of a tenant what concerns all of them. */

@@ -26,9 +26,11 @@ export class JobTypes {
     return jobLimits({ asked, ...this.#sources(tool) })
   }
 
-  /** A tool beyond a key's permissions or namespaces isn't there for it. */
+  /** A tool beyond a key's permissions, namespaces or hosts isn't there for it. */
   maySee (tool: Tool, key: JobAccess): boolean {
-    return (key.permissions === undefined && key.namespaces === undefined) || keyRefusal(tool, key, this.deployment) === undefined
+    const ofTenant = key.tenant === undefined ? undefined : this.deployment.permissions.egressOf?.(key.tenant)
+    const isUnbound = [key.permissions, key.namespaces, key.hosts, ofTenant].every(bound => bound === undefined)
+    return isUnbound || keyRefusal(tool, key, this.deployment) === undefined
   }
 
   view (tool: Tool): JobTypeView {

@@ -41,7 +41,7 @@ export function comeBackHint ({ services }: Publication): string {
 }
 
 /** What a key may use; undefined: all. */
-export type KeyBounds = Pick<JobAccess, 'permissions' | 'namespaces'>
+export type KeyBounds = Omit<JobAccess, 'queues'>
 
 /** Keys may have many different bounds; what each sees is made anew when it was forgotten. */
 const mostPublications = 64
@@ -76,9 +76,10 @@ export class ToolCatalog {
 
   /** What is served now to a key with these bounds: tools that hold no permissions beyond them, of its namespaces. */
   publication (key: KeyBounds): Publication {
-    const { permissions: held, namespaces } = key
+    const { permissions: held, namespaces, hosts, tenant } = key
     const allowed = permissions.filter(each => held === undefined || held.includes(each))
-    const bounds = JSON.stringify([allowed, namespaces === undefined ? null : [...namespaces].sort()])
+    const ofTenant = tenant === undefined ? undefined : this.#jobTypes.deployment.permissions.egressOf?.(tenant)
+    const bounds = JSON.stringify([allowed, ...[namespaces, hosts, ofTenant].map(bound => bound === undefined ? null : [...bound].sort())])
     const known = this.#publications.get(bounds)
     const publication = known ?? publish(visibleSkills(this.#registry, key), this.#visibleTools(key), this.#options)
     // The one that was asked for last is the last to go.
@@ -117,8 +118,8 @@ export class ToolCatalog {
   }
 
   /** A switch may enable what its manifest disabled, so the registry's own list isn't enough. */
-  #visibleTools ({ permissions: held, namespaces }: KeyBounds): Tool[] {
-    const key = { permissions: held, namespaces }
+  #visibleTools ({ permissions: held, namespaces, hosts, tenant }: KeyBounds): Tool[] {
+    const key = { permissions: held, namespaces, hosts, tenant }
     return this.#registry.all().filter(registered => (
       publishableName.test(registered.tool.name) && admitTool({ registered, key, isDirect: true }, this.#jobTypes.deployment).kind === 'admitted'
     )).map(({ tool }) => tool)

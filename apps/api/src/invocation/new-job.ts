@@ -31,7 +31,7 @@ export interface JobTerms {
  * @param args checked, with defaults filled in
  */
 export function newJob ({ tool, version }: RegisteredTool, id: string, args: Record<string, unknown>, terms: JobTerms): NewJob {
-  const { name: keyName, tenant, permissions } = terms.principal
+  const { name: keyName, tenant, permissions, hosts } = terms.principal
   const { session, conversation, callbackUrl, dependsOn, replyTo } = terms
   const { timeoutSec, maxAttempts } = terms.jobTypes.limitsOf(tool, terms)
   const data: JobData = { tool: tool.name, version, arguments: args, timeoutSec, tags: terms.tags, keyName }
@@ -40,6 +40,7 @@ export function newJob ({ tool, version }: RegisteredTool, id: string, args: Rec
   if (conversation !== undefined) data.conversation = conversation
   if (tool.serial === true) data.serial = true
   if (permissions !== undefined) data.keyPermissions = [...permissions]
+  if (hosts !== undefined) data.keyHosts = [...hosts]
   if (callbackUrl !== undefined) data.callbackUrl = callbackUrl
   if (dependsOn !== undefined && dependsOn.length > 0) data.dependsOn = dependsOn
   if (makesJobs(tool)) Object.assign(data, { access: terms.access, keyPart: terms.keyPart })
@@ -51,8 +52,14 @@ export function newJob ({ tool, version }: RegisteredTool, id: string, args: Rec
 }
 
 /** What a key may use. The jobs that a workflow makes are made without the key, and may do no more than it. */
-export function accessOf ({ queueAllowlist, permissions, namespaces }: Principal): JobAccess {
-  return { queues: queueAllowlist, permissions, ...namespaces !== undefined && { namespaces } }
+export function accessOf ({ queueAllowlist, permissions, namespaces, hosts, tenant }: Principal): JobAccess {
+  return {
+    queues: queueAllowlist,
+    permissions,
+    ...namespaces !== undefined && { namespaces },
+    ...hosts !== undefined && { hosts },
+    ...tenant !== undefined && { tenant }
+  }
 }
 
 /**

@@ -54,14 +54,14 @@ function KeyTable ({ keys, onRevoke }: { keys: readonly KeyView[] | undefined, o
         <thead><tr><th>Key</th><th>Role</th><th>Tenant</th><th class='wide'>Queues</th><th class='wide'>Permissions</th><th class='wide'>Last used</th><th class='wide'>Expires</th><th><span class='soft'>Action</span></th></tr></thead>
         <tbody>
           {keys?.map(({
-            name, role, tenant, queue_allowlist: queues, permissions, namespaces, last_used_at: used, expires_at: expires, source
+            name, role, tenant, queue_allowlist: queues, permissions, namespaces, hosts, last_used_at: used, expires_at: expires, source
           }) => (
             <tr key={`${source} ${name}`}>
               <td title={name}>{name}</td>
               <td>{role}</td>
               <td>{tenant === null ? <span class='soft'>operator</span> : <a href={hrefOf(['jobs'], { tenant })}>{tenant}</a>}</td>
               <td class='wide'>{queues?.join(', ') ?? 'all'}</td>
-              <td class='wide'>{permissions === null ? 'all' : permissions.length === 0 ? 'none' : permissions.join(', ')}{namespaces === null ? '' : ` in ${namespaces.join(', ') || 'no namespace'}`}</td>
+              <td class='wide'>{permissions === null ? 'all' : permissions.length === 0 ? 'none' : permissions.join(', ')}{namespaces === null ? '' : ` in ${namespaces.join(', ') || 'no namespace'}`}{hosts === null ? '' : `, hosts ${hosts.join(', ') || 'none'}`}</td>
               <td class='wide'><Time at={used} /></td>
               <td class='wide'>{expires === null ? <span class='soft'>never</span> : <Time at={expires} />}</td>
               <td>{source === 'redis'

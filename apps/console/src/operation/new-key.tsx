@@ -11,7 +11,7 @@ export interface MadeKey {
   key: string
 }
 
-const empty = { name: '', role: 'read', tenant: '', queues: '', namespaces: '', days: '' }
+const empty = { name: '', role: 'read', tenant: '', queues: '', namespaces: '', hosts: '', days: '' }
 const secondsOfDay = 86_400
 
 export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
@@ -44,6 +44,7 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
         <div class='field'><label for='new-tenant'>Tenant</label><input id='new-tenant' placeholder='operator' autocomplete='off' value={draft.tenant} onInput={set('tenant')} /></div>
         <div class='field'><label for='new-queues'>Queues</label><input id='new-queues' placeholder='all, or a, b' autocomplete='off' value={draft.queues} onInput={set('queues')} /></div>
         <div class='field'><label for='new-namespaces'>Namespaces</label><input id='new-namespaces' placeholder='all, or a, b' autocomplete='off' value={draft.namespaces} onInput={set('namespaces')} /></div>
+        <div class='field'><label for='new-hosts'>Hosts</label><input id='new-hosts' placeholder='all, or a, b' autocomplete='off' value={draft.hosts} onInput={set('hosts')} /></div>
         <div class='field'><label for='new-days'>Valid for, in days</label><input id='new-days' type='number' min='1' placeholder='never' value={draft.days} onInput={set('days')} /></div>
         <fieldset class='may'>
           <legend>May call tools that need</legend>
@@ -67,8 +68,9 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
 }
 
 /** What isn't limited is left out. */
-function requestOf ({ name, role, tenant, queues, namespaces, days }: typeof empty, allowed: readonly Permission[]): Omit<NewKeyRequest, 'role'> & { role: string } {
+function requestOf ({ name, role, tenant, queues, namespaces, hosts, days }: typeof empty, allowed: readonly Permission[]): Omit<NewKeyRequest, 'role'> & { role: string } {
   const names = queues.split(/[\s,]+/).filter(queue => queue !== '')
+  const reached = hosts.split(/[\s,]+/).filter(host => host !== '')
   const spaces = namespaces.split(',').map(name => name.trim()).filter(name => name !== '')
   return {
     name,
@@ -76,6 +78,7 @@ function requestOf ({ name, role, tenant, queues, namespaces, days }: typeof emp
     ...(tenant === '' ? {} : { tenant }),
     ...(names.length === 0 ? {} : { queue_allowlist: names }),
     ...(spaces.length === 0 ? {} : { namespaces: spaces }),
+    ...(reached.length === 0 ? {} : { hosts: reached }),
     ...(allowed.length === permissions.length ? {} : { permissions: [...allowed] }),
     ...(days === '' ? {} : { expires_in_sec: Math.round(Number(days) * secondsOfDay) })
   }

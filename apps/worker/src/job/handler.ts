@@ -136,9 +136,8 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
   if (!holdsAtMost(job.data.arguments, turnValues)) await turn()
   const args = await argumentsOf(job.data)
-  const admitted = await admitCall(
-    { tool: job.data.tool, registered, key: { permissions: job.data.keyPermissions } }, args, deps
-  )
+  const { tool: name, keyPermissions: permissions, keyHosts: hosts, tenant } = job.data
+  const admitted = await admitCall({ tool: name, registered, key: { permissions, hosts, tenant } }, args, deps)
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
   if (admitted.kind === 'refused') return { kind: 'failed', error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
   const { tool } = admitted.registered

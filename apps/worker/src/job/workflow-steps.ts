@@ -72,11 +72,11 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | 
 
 /** A step asks with what the key of its workflow may use. */
 function stepCall (
-  { tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {} } }: TakenJob, deps: WorkflowStepsDeps
+  { tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {}, tenant } }: TakenJob, deps: WorkflowStepsDeps
 ): AskedCall & { queue: string } {
   const registry = deps.registry()
   const registered = tool === undefined ? registry.ofType(type ?? '') : registry.get(tool)
-  return { tool, type, registered, queue: queue ?? ownQueue, key: access }
+  return { tool, type, registered, queue: queue ?? ownQueue, key: { ...access, tenant } }
 }
 
 /** It is approved as every call is; what its key may do is what that might when it submitted the workflow. */
@@ -111,6 +111,7 @@ function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool
       ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
       ...(job.data.session === undefined ? {} : { session: job.data.session }),
       ...(job.data.keyPermissions === undefined ? {} : { keyPermissions: job.data.keyPermissions }),
+      ...(job.data.keyHosts === undefined ? {} : { keyHosts: job.data.keyHosts }),
       ...(tool.serial === true ? { serial: true as const } : {})
     },
     priority: wishes.priority ?? job.priority,

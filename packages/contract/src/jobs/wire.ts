@@ -36,6 +36,8 @@ export interface JobData {
   keyPart?: string
   /** What tools may do for the submitting key; absent when the key sets no bound. */
   keyPermissions?: Permission[]
+  /** The hosts that tools may reach for it; absent when the key sets no bound. */
+  keyHosts?: string[]
   /** The API process that waits for the outcome, if one does. */
   replyTo?: string
   /** Who is told of the job's end. */
@@ -114,6 +116,10 @@ export interface JobAccess {
   permissions?: readonly Permission[] | undefined
   /** Of whose tools; undefined: of all. */
   namespaces?: readonly string[] | undefined
+  /** That tools may reach. */
+  hosts?: readonly string[] | undefined
+  /** Whose key it is, which has bounds of its own; undefined: the operator's. */
+  tenant?: string | undefined
 }
 
 /** The output of a call that succeeded, as it travels: inline when small, else a pointer to where it is stored once. */

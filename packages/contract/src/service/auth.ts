@@ -16,6 +16,7 @@ export const WhoAmI = Type.Object({
     can_approve: Type.Boolean({ description: 'Whether the key may decide about held calls.' }),
     queue_allowlist: Type.Union([Type.Array(Type.String()), Type.Null()]),
     namespaces: Type.Optional(Type.Array(Type.String(), { description: 'The only namespaces whose tools the key may use; absent: all.' })),
+    hosts: Type.Optional(Type.Array(Type.String(), { description: 'The only hosts that tools may reach for the key; absent: all that the service allows.' })),
     tenant: Type.Optional(Type.String({ description: 'Absent for a key without a tenant, which sees everything.' }))
   })
 })

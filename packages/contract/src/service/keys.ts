@@ -3,7 +3,7 @@ import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { QueueName } from '../calls/agent-tools.ts'
 import { invalidIf, type HttpError } from '../terms/errors.ts'
-import { isKeyName, roles, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
+import { boundHostsRule, isKeyName, roles, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
 import { permissions } from '../terms/permissions.ts'
 import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
@@ -15,6 +15,10 @@ const Queues = Type.Array(QueueName, { description: 'The only queues that the ke
 const Permissions = Type.Array(Type.Enum([...permissions]), { description: 'The only permissions that tools may hold which the key uses.' })
 const Namespaces = Type.Array(Type.String({ minLength: 1, maxLength: limits.namespaceChars }), {
   maxItems: limits.keyNamespaces, description: 'The only namespaces whose tools the key may use; it sees no others.'
+})
+const Hosts = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+  maxItems: limits.boundHosts,
+  description: 'The only hosts that tools may reach which the key uses, as in `network` of a manifest: api.example.com, *.example.com:443.'
 })
 const Sse = Type.Boolean({ description: 'Whether the key may open event streams; true when absent.' })
 const ExpiresIn = Type.Integer({
@@ -29,6 +33,7 @@ export const NewKeyRequest = Type.Object({
   queue_allowlist: Type.Optional(Queues),
   permissions: Type.Optional(Permissions),
   namespaces: Type.Optional(Namespaces),
+  hosts: Type.Optional(Hosts),
   sse: Type.Optional(Sse),
   expires_in_sec: Type.Optional(ExpiresIn)
 }, { additionalProperties: false })
@@ -44,6 +49,7 @@ export const KeyView = Type.Object({
   queue_allowlist: Type.Union([Type.Array(Type.String()), Type.Null()]),
   permissions: Type.Union([Type.Array(Type.String()), Type.Null()]),
   namespaces: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  hosts: Type.Union([Type.Array(Type.String()), Type.Null()]),
   sse: Type.Boolean(),
   source: Type.Enum(['settings', 'redis'], { description: 'Keys of the settings are there as long as the settings name them.' }),
   created_at: Time,
@@ -70,6 +76,7 @@ const fields = [
   ['queue_allowlist', false, Compile(Queues), `'queue_allowlist' must be an array of names that match ${queueNamePattern}`],
   ['permissions', false, Compile(Permissions), `'permissions' must be an array of ${permissions.join(', ')}`],
   ['namespaces', false, Compile(Namespaces), `'namespaces' must be an array of at most ${limits.keyNamespaces} names of 1 to ${limits.namespaceChars} characters`],
+  ['hosts', false, Compile(Hosts), `'hosts' ${boundHostsRule}`],
   ['sse', false, Compile(Sse), "'sse' must be a boolean"],
   ['expires_in_sec', false, Compile(ExpiresIn), `'expires_in_sec' must be integer ${limits.keyExpirySec.min}..${limits.keyExpirySec.max}`]
 ] as const

@@ -90,6 +90,8 @@ export const limits = {
   pinnedChars: 4_000,
   /** Namespaces that a key may be bound to. */
   keyNamespaces: 100,
+  /** Entries of the list of hosts that bounds a key or a tenant. */
+  boundHosts: 100,
   /** Lines that one request of a job's log gets. */
   logTail: { min: 1, max: 2_000, default: 200 }
 } as const
@@ -116,3 +118,6 @@ export const isKeyName = (value: unknown): value is string => typeof value === '
 export const templateNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
 /** What a tool name must look like to be published to a model. */
 export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'
+
+/** What a list of hosts must be that bounds a key or a tenant. */
+export const boundHostsRule = `must be an array of at most ${limits.boundHosts} hosts such as api.example.com, *.example.com:443, 10.0.0.5:5432`

@@ -12,6 +12,8 @@ export interface PermissionPolicy {
   defaults: readonly Permission[]
   /** The hosts that tools may reach at all; absent: those that they name. */
   egress?: readonly string[]
+  /** Those that tools may reach for a tenant; undefined: no other bound. */
+  egressOf?: (tenant: string) => readonly string[] | undefined
 }
 
 /**

@@ -126,11 +126,11 @@ export function keyRefusal (tool: Tool, key: JobAccess, deployment: Pick<Deploym
   return isForeign ? refusals.namespace(tool) : permissionRefusal(tool, key, deployment)
 }
 
-/** Says that a tool holds permissions, or reaches hosts, which the deployment or the key does not allow; undefined when it doesn't. */
+/** Says that a tool holds permissions, or reaches hosts, which the deployment, the tenant or the key doesn't allow; else undefined. */
 export function permissionRefusal (tool: Tool, key: JobAccess, { permissions }: Pick<Deployment, 'permissions'>): Refusal | undefined {
   const beyond = permissionsBeyond(heldPermissions(tool, permissions), permissions, key.permissions)
   if (beyond.length > 0) return refusals.permissions(tool, beyond)
-  const hosts = hostsBeyond(tool, permissions)
+  const hosts = hostsBeyond(tool, permissions, key)
   return hosts.length === 0 ? undefined : refusals.hosts(tool, hosts)
 }
 

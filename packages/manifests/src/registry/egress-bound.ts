@@ -1,10 +1,19 @@
+import type { JobAccess } from '@toolyard/contract'
 import type { PermissionPolicy } from '@toolyard/contract/terms'
 import { egressBeyond, egressText } from '@toolyard/runtime/outgoing'
 import type { Tool } from '../tool/tool.ts'
 
-/** The hosts that a tool reaches beyond those that the deployment allows; `*` for one whose permission opens all of them. */
-export function hostsBeyond (tool: Tool, { egress = ['*'], defaults }: PermissionPolicy): string[] {
-  return egressBeyond(reachOf(tool, tool.permissions ?? defaults), egress)
+/**
+ * The hosts that a tool reaches beyond those that the deployment, the tenant and the key allow, each by a list of its own; `*`
+ * for one whose permission opens all of them.
+ */
+export function hostsBeyond (
+  tool: Tool, { egress, egressOf, defaults }: PermissionPolicy, { hosts, tenant }: Pick<JobAccess, 'hosts' | 'tenant'> = {}
+): string[] {
+  const bounds = [egress, tenant === undefined ? undefined : egressOf?.(tenant), hosts].filter(bound => bound !== undefined)
+  if (bounds.length === 0) return []
+  const reach = reachOf(tool, tool.permissions ?? defaults)
+  return [...new Set(bounds.flatMap(bound => egressBeyond(reach, bound)))]
 }
 
 /** Built-in tools have allowlists of their own. */

@@ -18,7 +18,7 @@ export interface BulkChangesParts {
   canceller: JobCanceller
   finished: FinishedJobs
   /** Whether a key with these bounds could have this tool run. */
-  mayRun: (tool: string, key: Pick<JobAccess, 'permissions' | 'namespaces'>) => boolean
+  mayRun: (tool: string, key: Omit<JobAccess, 'queues'>) => boolean
   onError: (error: unknown, id: string) => void
 }
 
@@ -30,6 +30,7 @@ export interface BulkRequest {
   keyName: string
   permissions?: readonly Permission[] | undefined
   namespaces?: readonly string[] | undefined
+  hosts?: readonly string[] | undefined
 }
 
 const pageSize = 100
@@ -133,11 +134,13 @@ export class BulkChanges {
     return await this.#records.advance(id, this.#holder, done)
   }
 
-  async #change ({ id: bulkId, action, keyName, permissions, namespaces }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
+  async #change (bulk: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
+    const { id: bulkId, action, keyName, permissions, namespaces, hosts, scope: { tenant } } = bulk
     const isOpen = status === 'queued' || status === 'held' || status === 'input_required' || status === 'running'
     if (action === 'cancel') return isOpen && await this.#parts.canceller.cancel(queue, id) === 'cancelled'
     if (status !== 'failed') return false
-    return await this.#parts.finished.rerun(queue, id, { bulkId, keyName, mayRun: tool => this.#parts.mayRun(tool, { permissions, namespaces }) }) === 'queued'
+    const mayRun = (tool: string): boolean => this.#parts.mayRun(tool, { permissions, namespaces, hosts, tenant })
+    return await this.#parts.finished.rerun(queue, id, { bulkId, keyName, mayRun }) === 'queued'
   }
 }
 

@@ -14,6 +14,7 @@ export interface BulkOrder {
   keyName: string
   permissions?: readonly Permission[] | undefined
   namespaces?: readonly string[] | undefined
+  hosts?: readonly string[] | undefined
   total: number | null
   createdAt: number
 }

@@ -1,4 +1,5 @@
-import { isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, limits, permissions, roles, tenantNamePattern, type Permission, type Role } from '@toolyard/contract/terms'
+import { readEgressRule } from '../outgoing/egress-rules.ts'
+import { boundHostsRule, isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, limits, permissions, roles, tenantNamePattern, type Permission, type Role } from '@toolyard/contract/terms'
 
 /** An API key as configured. The name appears in logs and job data, the key never does. */
 export interface ApiKey {
@@ -13,16 +14,18 @@ export interface ApiKey {
   permissions: readonly Permission[] | undefined
   /** Namespaces whose tools the key may list or call; undefined means all of them. */
   namespaces?: readonly string[] | undefined
+  /** Hosts that tools may reach which the key lists or calls; undefined means all of them. */
+  hosts?: readonly string[] | undefined
   /** Whether the key may open event streams. */
   sse: boolean
 }
 
 /** What clients send alike in an HTTP header. */
 export const sendableKey = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
-const known = new Set(['name', 'key', 'role', 'tenant', 'sse', 'queue_allowlist', 'permissions', 'namespaces'])
+const known = new Set(['name', 'key', 'role', 'tenant', 'sse', 'queue_allowlist', 'permissions', 'namespaces', 'hosts'])
 
 /**
- * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, tenant?, queue_allowlist?, permissions?, namespaces?, sse?}`.
+ * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, tenant?, queue_allowlist?, permissions?, namespaces?, hosts?, sse?}`.
  * A key without a role is refused: the original made it an admin.
  *
  * @throws Error that names the entry and what is wrong with it.
@@ -43,7 +46,7 @@ export function parseApiKeys (json: string): ApiKey[] {
 function parseApiKey (entry: unknown, index: number): ApiKey {
   const at = `api.auth.keys[${index}]`
   if (!isRecord(entry)) throw new Error(`${at} must be an object`)
-  const { name, key, role, tenant, sse, queue_allowlist: queues, permissions: allowed, namespaces } = entry
+  const { name, key, role, tenant, sse, queue_allowlist: queues, permissions: allowed, namespaces, hosts } = entry
   const unknown = Object.keys(entry).find(field => !known.has(field))
   if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
@@ -61,7 +64,8 @@ function parseApiKey (entry: unknown, index: number): ApiKey {
     sse: sse ?? true,
     queueAllowlist: parseQueues(queues, at),
     permissions: parsePermissions(allowed, at),
-    namespaces: parseNamespaces(namespaces, at)
+    namespaces: parseNamespaces(namespaces, at),
+    hosts: hosts === undefined || hosts === null ? undefined : parseHosts(hosts, `${at}.hosts`)
   }
 }
 
@@ -88,6 +92,13 @@ function parseNamespaces (value: unknown, at: string): string[] | undefined {
   const isName = (name: unknown): name is string => typeof name === 'string' && name !== '' && name.length <= namespaceChars
   if (Array.isArray(value) && value.length <= keyNamespaces && value.every(isName)) return value
   throw new Error(`${at}.namespaces must be an array of at most ${keyNamespaces} names of 1 to ${namespaceChars} characters`)
+}
+
+/** @throws Error that says what is wrong, after its place. */
+export function parseHosts (value: unknown, at: string): string[] {
+  const isHost = (host: unknown): host is string => typeof host === 'string' && readEgressRule(host) !== undefined
+  if (Array.isArray(value) && value.length <= limits.boundHosts && value.every(isHost)) return value
+  throw new Error(`${at} ${boundHostsRule}`)
 }
 
 function refuseDuplicates (keys: ApiKey[]): void {

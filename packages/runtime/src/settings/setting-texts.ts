@@ -33,7 +33,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
   },
   'Keys and tokens': {
     API_KEY: 'one admin key; `npm start` makes one and stores it in `.env`',
-    API_KEYS_JSON: 'several keys, instead of `API_KEY`: `[{"name", "key", "role": "admin" or "read", "tenant"?, "queue_allowlist"?, "permissions"?, "namespaces"?, "sse"?}]`',
+    API_KEYS_JSON: 'several keys, instead of `API_KEY`: `[{"name", "key", "role": "admin" or "read", "tenant"?, "queue_allowlist"?, "permissions"?, "namespaces"?, "hosts"?, "sse"?}]`',
     API_AUTH_DISABLED: '`1`: no keys at all; only without any key, and on loopback',
     MCP_AUTH_ISSUER: 'OAuth issuer whose access tokens `/mcp` takes beside the keys ([mcp.md](mcp.md#access-tokens))',
     MCP_AUTH_RESOURCE: 'URL of `/mcp` as clients know it. Unset: the one that the API listens on, on loopback alone',
@@ -96,7 +96,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
   'Callers, tenants and sessions': {
     MAX_JOBS_PER_KEY: 'unfinished jobs of one API key, or of one tenant, over all queues and API processes; answered in the same way; `0` for any number',
     RATE_LIMIT_PER_MINUTE: 'requests below `/v1` and to `/mcp` of one API key, or of one tenant, in a minute, over all API processes; beyond them 429 with `Retry-After`; `0` for any number',
-    TENANT_LIMITS_JSON: 'limits of tenants: `{"acme": {"max_jobs"?, "rate_limit_per_minute"?, "max_running"?, "max_session_bytes"?}, "*": {...}}`: other values of the two above, calls that run at once, and bytes that the quotas of its sessions come to; `*` is for those that are not named',
+    TENANT_LIMITS_JSON: 'limits of tenants: `{"acme": {"max_jobs"?, "rate_limit_per_minute"?, "max_running"?, "max_session_bytes"?, "hosts"?}, "*": {...}}`: other values of the two above, calls that run at once, bytes that the quotas of its sessions come to, and the hosts that tools may reach for it, as in `network` of a manifest; `*` is for those that are not named',
     SESSIONS: '`require` refuses calls that name no [session](sessions.md)',
     SESSIONS_DIR: 'where sessions have their directories; all workers need the same. Unset: `sessions` beside the workspace',
     SESSION_TEMPLATES_DIR: 'directories that sessions may begin as, by name. Unset: none',

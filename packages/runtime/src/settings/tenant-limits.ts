@@ -1,3 +1,4 @@
+import { parseHosts } from './api-keys.ts'
 import { asError, isRecord, isTenantName, tenantNamePattern } from '@toolyard/contract/terms'
 
 /** What `TENANT_LIMITS_JSON` says of a tenant; what it leaves out is as for keys without a tenant. */
@@ -10,6 +11,8 @@ export interface TenantLimits {
   maxRunning?: number
   /** Bytes that the quotas of its sessions come to; 0 for any number. */
   maxSessionBytes?: number
+  /** The hosts that tools may reach for it. */
+  hosts?: readonly string[]
 }
 
 const fields = {
@@ -40,8 +43,12 @@ function parseLimits (tenant: string, value: unknown): TenantLimits {
   if (!isRecord(value)) throw new Error(`${tenant} must be an object`)
   const limits: TenantLimits = {}
   for (const [field, limit] of Object.entries(value)) {
+    if (field === 'hosts') {
+      limits.hosts = parseHosts(limit, `hosts of ${tenant}`)
+      continue
+    }
     if (!isField(field)) {
-      throw new Error(`${tenant} has an unknown field '${field}' (known: ${Object.keys(fields).join(', ')})`)
+      throw new Error(`${tenant} has an unknown field '${field}' (known: ${[...Object.keys(fields), 'hosts'].join(', ')})`)
     }
     const { name, greatest } = fields[field]
     if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 0 || limit > greatest) {

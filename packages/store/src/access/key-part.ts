@@ -16,8 +16,9 @@ export function keyId (digest: string): string {
  * @param id see `keyId`; undefined for a key of the settings
  */
 export function keyPart (
-  id: string | undefined, { role, tenant, queueAllowlist, permissions, namespaces }: Omit<StoredKey, 'name' | 'sse'>
+  id: string | undefined, { role, tenant, queueAllowlist, permissions, namespaces, hosts }: Omit<StoredKey, 'name' | 'sse'>
 ): string {
-  const bounds = [tenant ?? null, queueAllowlist ?? null, permissions ?? null, ...namespaces === undefined ? [] : [namespaces]]
+  const more = [...namespaces === undefined ? [] : [namespaces], ...hosts === undefined ? [] : [{ hosts }]]
+  const bounds = [tenant ?? null, queueAllowlist ?? null, permissions ?? null, ...more]
   return `${id === undefined ? 'settings' : 'redis'}:${createHash('sha256').update(JSON.stringify([id ?? null, role, ...bounds])).digest('base64url')}`
 }

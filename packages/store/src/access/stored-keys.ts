@@ -24,6 +24,7 @@ export interface StoredKey {
   queueAllowlist?: readonly string[] | undefined
   permissions?: readonly Permission[] | undefined
   namespaces?: readonly string[] | undefined
+  hosts?: readonly string[] | undefined
   sse: boolean
 }
 
@@ -102,9 +103,9 @@ interface KeyRecord extends StoredKey { createdAt: number }
 
 function isKeyRecord (value: unknown): value is KeyRecord {
   if (!isRecord(value)) return false
-  const { name, role, tenant, queueAllowlist, permissions, namespaces, sse, createdAt } = value
+  const { name, role, tenant, queueAllowlist, permissions, namespaces, hosts, sse, createdAt } = value
   return typeof name === 'string' && roles.some(each => each === role) && typeof sse === 'boolean' && typeof createdAt === 'number' &&
-    (tenant === undefined || typeof tenant === 'string') && [queueAllowlist, permissions, namespaces].every(list => list === undefined || isTexts(list))
+    (tenant === undefined || typeof tenant === 'string') && [queueAllowlist, permissions, namespaces, hosts].every(list => list === undefined || isTexts(list))
 }
 
 interface KnownKey {

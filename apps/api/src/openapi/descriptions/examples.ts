@@ -117,6 +117,7 @@ export const examples = {
     tenant: 'acme',
     queue_allowlist: null,
     namespaces: null,
+    hosts: null,
     permissions: null,
     sse: true,
     source: 'redis',

@@ -5,7 +5,7 @@ import { principalOf } from '../../access/principal.ts'
 /** Who the key of a request is. */
 export async function authRoutes (app: App): Promise<void> {
   app.get('/auth/whoami', { schema: { response: { 200: WhoAmI, '4xx': ErrorBody } } }, async request => {
-    const { name, role, sse, queueAllowlist, namespaces, tenant } = principalOf(request)
+    const { name, role, sse, queueAllowlist, namespaces, hosts, tenant } = principalOf(request)
     return {
       ok: true as const,
       auth: {
@@ -16,6 +16,7 @@ export async function authRoutes (app: App): Promise<void> {
         can_approve: role !== 'read',
         queue_allowlist: queueAllowlist === undefined ? null : [...queueAllowlist],
         ...(namespaces === undefined ? {} : { namespaces: [...namespaces] }),
+        ...(hosts === undefined ? {} : { hosts: [...hosts] }),
         ...(tenant === undefined ? {} : { tenant })
       }
     }

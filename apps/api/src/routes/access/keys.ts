@@ -1,6 +1,8 @@
 import { checkNewKey, ErrorBody, HttpError, KeyList, NewKeyRequest, NewKeyResponse, RevokedKey, type KeyView } from '@toolyard/contract'
 import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/store'
+import { boundHostsRule } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
+import { readEgressRule } from '@toolyard/runtime/outgoing'
 import type { KeyRing } from '../../access/key-ring.ts'
 import { nobody, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
 import { secretRoutes, type SecretRoutesOptions } from './secrets.ts'
@@ -25,7 +27,7 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
   })
 
   app.post('/keys', {
-    config: { changes: { action: 'key.make', fields: ['role', 'tenant', 'permissions', 'queue_allowlist', 'namespaces', 'expires_in_sec'] } },
+    config: { changes: { action: 'key.make', fields: ['role', 'tenant', 'permissions', 'queue_allowlist', 'namespaces', 'hosts', 'expires_in_sec'] } },
     schema: { body: NewKeyRequest, response: { 201: NewKeyResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check names the field.
     validatorCompiler: () => (body: unknown) => {
@@ -35,10 +37,11 @@ export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesO
   }, async (request, reply) => {
     requireKeeper(principalOf(request))
     const {
-      name, role, tenant, queue_allowlist: queueAllowlist, permissions, namespaces, sse = true, expires_in_sec: expiresIn
+      name, role, tenant, queue_allowlist: queueAllowlist, permissions, namespaces, hosts, sse = true, expires_in_sec: expiresIn
     } = request.body
+    if (hosts?.some(host => readEgressRule(host) === undefined) === true) throw new HttpError('VALIDATION_ERROR', `'hosts' ${boundHostsRule}`)
     if (keys.settled.some(key => key.name === name)) throw taken(name)
-    const made = await stored.add({ name, role, tenant, queueAllowlist, permissions, namespaces, sse }, expiresIn)
+    const made = await stored.add({ name, role, tenant, queueAllowlist, permissions, namespaces, hosts, sse }, expiresIn)
     if (made === 'taken') throw taken(name)
     if (made === 'full') throw new HttpError('CONFLICT', `There are ${maxStoredKeys} keys already: revoke some`)
     request.log.info({ key: principalOf(request).name, made: name }, 'keys: made')
@@ -76,7 +79,7 @@ function taken (name: string): HttpError {
 }
 
 function view (
-  { name, role, tenant, queueAllowlist, permissions, namespaces, sse, createdAt, expiresAt, lastUsedAt }: Omit<ListedKey, 'createdAt' | 'expiresAt' | 'lastUsedAt'> & Partial<ListedKey>,
+  { name, role, tenant, queueAllowlist, permissions, namespaces, hosts, sse, createdAt, expiresAt, lastUsedAt }: Omit<ListedKey, 'createdAt' | 'expiresAt' | 'lastUsedAt'> & Partial<ListedKey>,
   source: KeyView['source']
 ): KeyView {
   return {
@@ -86,6 +89,7 @@ function view (
     queue_allowlist: queueAllowlist === undefined ? null : [...queueAllowlist],
     permissions: permissions === undefined ? null : [...permissions],
     namespaces: namespaces === undefined ? null : [...namespaces],
+    hosts: hosts === undefined ? null : [...hosts],
     sse,
     source,
     created_at: isoOrNull(createdAt),

@@ -42,8 +42,7 @@ export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: Job
     const principal = principalOf(request)
     requireOperator(principal)
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues; a job type is switched for all of them.')
-    const isUnbound = principal.permissions === undefined && principal.namespaces === undefined
-    const refusal = isUnbound ? undefined : keyRefusal(registered.tool, principal, jobTypes.deployment)
+    const refusal = jobTypes.maySee(registered.tool, principal) ? undefined : keyRefusal(registered.tool, principal, jobTypes.deployment)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     if (request.body.warm !== undefined && registered.tool.run.kind !== 'command') {
       throw new HttpError('VALIDATION_ERROR', "'warm' is for commands: only these get their arguments after their start")

@@ -32,7 +32,8 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
       scope: scopeOf(principal),
       keyName: principal.name,
       permissions: principal.permissions,
-      namespaces: principal.namespaces
+      namespaces: principal.namespaces,
+      hosts: principal.hosts
     })
     if (begun === undefined) throw new HttpError('RATE_LIMITED', 'Too many bulk changes run: wait for one to end, or stop one')
     request.log.info({ key: principal.name, bulk: begun.id, action }, 'a bulk change is begun')

@@ -30,11 +30,12 @@ only what tells it again. It needs an admin key without a tenant.`,
     ['--queues <names>', 'the only queues that it may use, with commas between'],
     ['--permissions <names>', 'the only permissions that its tools may hold: read_repo, write_files, network'],
     ['--namespaces <names>', 'the only namespaces whose tools it may use, with commas between'],
+    ['--hosts <hosts>', 'the only hosts that its tools may reach, with commas between: api.example.com, *.example.com:443'],
     ['--expires-in <time>', 'such as 30d, 12h or 90m; never without it'],
     jsonOption
   ],
   run: asking(async (target, { args: [name = ''], options }) => {
-    const [tenant, queues, permissions, namespaces, expiresIn] = ['tenant', 'queues', 'permissions', 'namespaces', 'expiresIn'].map(each => textOption(options, each))
+    const [tenant, queues, permissions, namespaces, hosts, expiresIn] = ['tenant', 'queues', 'permissions', 'namespaces', 'hosts', 'expiresIn'].map(each => textOption(options, each))
     const role = textOption(options, 'role') ?? 'admin'
     const body = {
       name,
@@ -43,6 +44,7 @@ only what tells it again. It needs an admin key without a tenant.`,
       ...queues !== undefined && { queue_allowlist: queues.split(',') },
       ...permissions !== undefined && { permissions: permissions.split(',').filter(each => each !== '') },
       ...namespaces !== undefined && { namespaces: namespaces.split(',') },
+      ...hosts !== undefined && { hosts: hosts.split(',').filter(each => each !== '') },
       ...expiresIn !== undefined && { expires_in_sec: seconds(expiresIn) }
     }
     const answer = await askBriefly(target, 'POST', '/v1/keys', body)

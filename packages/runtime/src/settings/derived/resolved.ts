@@ -58,16 +58,20 @@ export function tokensOf (settings: Settings): TokenSettings | undefined {
 export type LimitOf = (tenant: string | undefined) => number
 
 export function ownerLimitsOf (
-  { TENANT_LIMITS_JSON: tenants, MAX_JOBS_PER_KEY: maxJobs, RATE_LIMIT_PER_MINUTE: ratePerMinute }: Settings
+  settings: Settings
 ): { maxJobs: LimitOf, ratePerMinute: LimitOf, isRateLimited: boolean, maxRunning: LimitOf, maxSessionBytes: LimitOf } {
-  const limitsOf = (tenant: string | undefined): TenantLimits => tenant === undefined ? {} : { ...tenants?.get('*'), ...tenants?.get(tenant) }
+  const { TENANT_LIMITS_JSON: tenants, MAX_JOBS_PER_KEY: maxJobs, RATE_LIMIT_PER_MINUTE: ratePerMinute } = settings
   return {
-    maxJobs: tenant => limitsOf(tenant).maxJobs ?? maxJobs,
-    ratePerMinute: tenant => limitsOf(tenant).ratePerMinute ?? ratePerMinute,
-    maxRunning: tenant => limitsOf(tenant).maxRunning ?? 0,
-    maxSessionBytes: tenant => limitsOf(tenant).maxSessionBytes ?? 0,
+    maxJobs: tenant => limitsOf(settings, tenant).maxJobs ?? maxJobs,
+    ratePerMinute: tenant => limitsOf(settings, tenant).ratePerMinute ?? ratePerMinute,
+    maxRunning: tenant => limitsOf(settings, tenant).maxRunning ?? 0,
+    maxSessionBytes: tenant => limitsOf(settings, tenant).maxSessionBytes ?? 0,
     isRateLimited: ratePerMinute > 0 || [...tenants?.values() ?? []].some(limits => (limits.ratePerMinute ?? 0) > 0)
   }
+}
+
+function limitsOf ({ TENANT_LIMITS_JSON: tenants }: Settings, tenant: string | undefined): TenantLimits {
+  return tenant === undefined ? {} : { ...tenants?.get('*'), ...tenants?.get(tenant) }
 }
 
 export interface SessionSettings {
@@ -198,7 +202,8 @@ export function permissionPolicyOf (settings: Settings): PermissionPolicy {
   return {
     allowed: permissions.filter(permission => settings.PERMISSIONS_ALLOWED.some(allowed => allowed === '*' || allowed === permission)),
     defaults: settings.TOOL_DEFAULT_PERMISSIONS,
-    egress: settings.EGRESS_ALLOWED
+    egress: settings.EGRESS_ALLOWED,
+    egressOf: tenant => limitsOf(settings, tenant).hosts
   }
 }
 
