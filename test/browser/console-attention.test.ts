@@ -77,6 +77,9 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     t.equal((await reach(client, ids[0] ?? '', 'succeeded')).status, 'succeeded')
     await hold('second.csv')
     await page.getByRole('cell', { name: '"first.csv"' }).waitFor()
+    await hold('third.csv')
+    await page.goto(`${address}/#/approvals/${ids[1] ?? ''}`)
+    await page.getByRole('cell', { name: '"second.csv"' }).waitFor()
     for (const [colorScheme, width] of [['light', 1_300], ['dark', 360]] as const) {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme })
@@ -86,6 +89,8 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     await page.getByLabel('Reason').fill('Ask first.')
     await page.getByRole('button', { name: 'Deny' }).click()
     t.match(await reach(client, ids[1] ?? '', 'failed'), { error: { code: 'APPROVAL_DENIED', message: /Ask first/ } })
+    await page.getByRole('definition').getByText('denied').waitFor()
+    await client.request(`/v1/jobs/${ids[2] ?? ''}/cancel`, { method: 'POST' })
     t.same(problems, [])
   })
 

@@ -20,6 +20,13 @@ ${questions.map(([name, field, type], index) => `${index}) echo '{"$ask":{"name"
 *) echo 'state-ok, hello';;
 esac`)
 
+/** Asks for what has this schema, and gives out what was said. */
+const form = (properties: object): string => script(`cat > /dev/null
+[ -n "$TOOLYARD_ANSWER" ] && exec cat "$TOOLYARD_ANSWER"
+echo '${JSON.stringify({ $ask: { text: 'Please say', schema: { type: 'object', properties } } })}'`)
+const titled = (...values: string[]): object[] => values.map(value => ({ const: value, title: `Choice ${value}` }))
+const options = ['option1', 'option2', 'option3']
+
 /** Programs, by their tools. */
 const programs: Record<string, string> = {
   test_simple_text: script('echo This is a simple text response for testing.'),
@@ -50,6 +57,21 @@ const programs: Record<string, string> = {
   test_input_required_result_request_state: asking(['confirm', 'ok', 'boolean']),
   test_input_required_result_tampered_state: asking(['confirm', 'ok', 'boolean']),
   test_input_required_result_multi_round: asking(['step1', 'name', 'string'], ['step2', 'color', 'string']),
+  test_elicitation: form({ username: { type: 'string' }, email: { type: 'string' } }),
+  test_elicitation_sep1034_defaults: form({
+    name: { type: 'string', default: 'John Doe' },
+    age: { type: 'integer', default: 30 },
+    score: { type: 'number', default: 95.5 },
+    status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+    verified: { type: 'boolean', default: true }
+  }),
+  test_elicitation_sep1330_enums: form({
+    untitledSingle: { type: 'string', enum: options },
+    titledSingle: { type: 'string', oneOf: titled('value1', 'value2', 'value3') },
+    legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
+    untitledMulti: { type: 'array', items: { type: 'string', enum: options } },
+    titledMulti: { type: 'array', items: { anyOf: titled('value1', 'value2', 'value3') } }
+  }),
   test_simple_prompt: script('echo This is a simple prompt for testing.'),
   test_prompt_with_arguments: node('process.stdout.write("Prompt with arguments: " + args.arg1 + ", " + args.arg2)'),
   test_prompt_with_embedded_resource: node(`process.stdout.write(JSON.stringify({ content: [
@@ -138,6 +160,6 @@ export const conformanceTools = [...Object.keys(programs), 'json_schema_2020_12_
   schema: schemas[name] ?? { type: 'object' },
   command: [`./tools/bin/${name === 'json_schema_2020_12_tool' ? 'test_custom_headers' : name}`],
   ...name in published && { publishAs: published[name] },
-  asks: name.startsWith('test_input_required'),
+  asks: /^test_(?:input_required|elicitation)/.test(name),
   timeoutSec: ['slow_compute', 'failing_job', 'confirm_delete'].includes(name) ? 120 : 10
 }))

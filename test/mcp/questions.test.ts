@@ -1,11 +1,12 @@
 import type { ApprovalDetail } from '@toolyard/contract'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { reach } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
-import { meta, rpc } from './clients.ts'
+import { rawSession } from './asked-clients.ts'
+import { connect, meta, rpc } from './clients.ts'
 
 const approver = 'test-approver-key-0123456789'
 const properties = { seat: { enum: ['aisle', 'window'] }, meal: { oneOf: [{ const: 'a', title: 'Apples' }] }, row: { type: 'integer' } }
@@ -21,14 +22,15 @@ ${schemas.map((schema, at) => `${at}) echo '${JSON.stringify({ $ask: { text: `Qu
 esac
 `
 const entry = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], asks: true, ...rest })
-const { client: http, api, dir } = await createService(t, {
+const { client: http, api, dir, startApi } = await createService(t, {
   files: {
     'tools/bin/book': asking(flat),
+    'tools/bin/two': asking(flat, flat),
     'tools/bin/then_nested': asking(flat, nested),
     'tools/bin/odd': asking({ type: 'object', properties: { host: { type: 'string', format: 'hostname' } } }),
     'tools/bin/guarded': asking(flat)
   },
-  tools: [entry('book'), entry('then_nested'), entry('odd'), entry('guarded', { approval: 'required' })],
+  tools: [entry('book'), entry('two'), entry('then_nested'), entry('odd'), entry('guarded', { approval: 'required' })],
   env: {
     API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }])
   }
@@ -72,6 +74,74 @@ t.test('a call that is held again after an answer says so, and is not waited for
   const again = await call('guarded', accepted(`${id}.1`, { seat: 'aisle' }))
   t.match(again, { isError: true, content: [{ text: /has not run.*waits until somebody approves/ }, {}], _meta: { 'toolyard/error': { code: 'HELD' } } })
   t.match(await reach(http, id, 'held'), { approval: { changed: /./ } })
+})
+
+t.test('a client of 2025', async t => {
+  const other = await startApi()
+  const seat = async (t: Test, answers: Array<Record<string, unknown>>): Promise<{ messages: string[], result: unknown }> => {
+    const { client } = await connect(t, api.address, testKeys.admin, '2025-11-25', { capabilities: { elicitation: {} } })
+    const messages: string[] = []
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      messages.push(params.message)
+      return answers.shift() as { action: 'accept' }
+    })
+    return { result: await client.callTool({ name: 'two', arguments: {} }), messages }
+  }
+  const said = (content: object): Record<string, unknown> => ({ action: 'accept', content })
+
+  await t.test('is asked on the stream of its call, again where the answer does not fit, and each question of its tool', async t => {
+    const { messages, result } = await seat(t, [said({ seat: 'aisle', row: 1.5 }), said({ seat: 'aisle' }), said({ seat: 'window' })])
+    t.match(messages, ['Question 1?', /^Question 1\? \('answer' does not fit the question: \/row/, 'Question 2?'])
+    t.match(result, { structuredContent: { seat: 'window' } })
+  })
+
+  await t.test('that declines has cancelled its call', async t => {
+    t.match((await seat(t, [{ action: 'decline' }])).result, { isError: true, _meta: { 'toolyard/error': { code: 'JOB_CANCELLED' } } })
+  })
+
+  await t.test('answers at any process, and for its own session alone', async t => {
+    const session = await rawSession(api.address, testKeys.admin, { elicitation: {} })
+    const stranger = await rawSession(api.address, testKeys.admin, {})
+    const call = await session.call(api.address, 'two')
+    const first = await call.next()
+    t.match(first, { method: 'elicitation/create', params: { message: 'Question 1?', requestedSchema: { properties: { seat: { type: 'string' } } } } })
+    t.notOk(first.params?.['mode'], 'which clients of 2025-06-18 do not know')
+    t.equal((await stranger.say(other.address, { id: first.id, result: said({ seat: 'window' }) })).status, 202)
+    t.equal((await session.say(other.address, { id: 'unknown', result: {} })).status, 202)
+    t.equal((await session.say(other.address, { id: first.id, result: said({ seat: 'aisle' }) })).status, 202)
+    const second = await call.next()
+    t.match(second, { method: 'elicitation/create', params: { message: 'Question 2?' } })
+    await session.say(other.address, { id: second.id, result: said({ seat: 'aisle' }) })
+    t.match(await call.next(), { id: 'call', result: { structuredContent: { seat: 'aisle' } } })
+  })
+
+  await t.test('hears that it needs not answer any more when somebody else has', async t => {
+    const session = await rawSession(api.address, testKeys.admin, { elicitation: { form: {} } })
+    const call = await session.call(api.address, 'book')
+    const { id } = await call.next()
+    const { body: { jobs: [job] } } = await http.request<{ jobs: Array<{ id: string }> }>('/v1/jobs?status=input_required&tool=book')
+    await http.request(`/v1/jobs/${job?.id ?? ''}/answer`, { body: { answer: { seat: 'window' } } })
+    t.match(await call.next(), { method: 'notifications/cancelled', params: { requestId: id } })
+    t.match(await call.next(), { result: { structuredContent: { seat: 'window' } } })
+  })
+
+  await t.test('that can not ask after all, or has not said that it can, gets the text', async t => {
+    const session = await rawSession(api.address, testKeys.admin, { elicitation: {} })
+    const call = await session.call(api.address, 'book')
+    const { id } = await call.next()
+    await session.say(api.address, { id, error: { code: -32_601, message: 'Method not found' } })
+    t.match(await call.next(), { result: { isError: true, _meta: { 'toolyard/error': { code: 'INPUT_REQUIRED' } } } })
+    const silent = await rawSession(api.address, testKeys.admin, {})
+    t.match(await (await silent.call(api.address, 'book')).next(), { result: { _meta: { 'toolyard/error': { code: 'INPUT_REQUIRED' } } } })
+  })
+})
+
+t.test('a question that a client comes to by job_result is answered under that name', async t => {
+  const [id] = String((await call('book'))['requestState']).split('.')
+  const later = { name: 'job_result', arguments: { job_id: id } }
+  const asked = await call('job_result', later)
+  t.match(asked, { resultType: 'input_required', requestState: `${id}.1` })
+  t.match(await call('job_result', { ...later, ...accepted(asked['requestState'], { seat: 'aisle' }) }), { structuredContent: { seat: 'aisle' } })
 })
 
 t.test('a client that leaves while its answered call runs has cancelled it', async t => {

@@ -131,6 +131,8 @@ export interface ApiOptions {
   consoleDir: string
   /** Path under which a reverse proxy serves all of this, such as `/toolyard`; empty for none. */
   basePath: string
+  /** The URL of `/mcp` as clients know it; undefined where the operator has not said it. */
+  mcpUrl?: string | undefined
   /** Proxies whose `X-Forwarded-*` headers count: addresses, ranges, or `loopback` and the like. */
   trustProxy: readonly string[]
   logger?: Logger
@@ -216,7 +218,8 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(overload, { eventLoop: options.eventLoop })
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: ticketIssuer, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
-    const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired, retentionSec: options.jobRetentionSec, images }
+    const { mcpUrl, basePath, jobRetentionSec: retentionSec } = options
+    const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired, retentionSec, images, mcpUrl, basePath }
     await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams })
   })
   void app.register(async v1 => {

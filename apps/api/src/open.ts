@@ -108,6 +108,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     logins: new DashboardLogins(commands),
     consoleDir: fileURLToPath(new URL('./console', import.meta.url)),
     basePath: settings.BASE_PATH,
+    mcpUrl: settings.MCP_AUTH_RESOURCE,
     trustProxy: settings.TRUST_PROXY,
     logger
   })

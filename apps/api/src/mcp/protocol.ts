@@ -2,7 +2,7 @@ import { onAbort } from '@toolyard/runtime'
 import { asError, storedJson } from '@toolyard/contract'
 import {
   createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError,
-  WebStandardStreamableHTTPServerTransport, type McpHttpHandler, type McpServerOptions
+  WebStandardStreamableHTTPServerTransport, type JSONRPCMessage, type McpHttpHandler, type McpServerOptions
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -97,6 +97,9 @@ export class Protocol {
     this.#exchanges.set(request, exchange)
     const server = this.#server(request, 'legacy')
     const transport = new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse: !asStream })
+    const { id: relatedRequestId } = message
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- What is sent is made as the protocol has it.
+    if (relatedRequestId !== undefined) exchange.send = async sent => { await transport.send(sent as JSONRPCMessage, { relatedRequestId }) }
     await server.connect(transport)
     onAbort(request.signal, () => { void server.close() })
     return await transport.handleRequest(request, { parsedBody: message })

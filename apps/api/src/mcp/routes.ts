@@ -1,26 +1,28 @@
 import { HttpError } from '@toolyard/contract/terms'
 import type { McpSessionState } from '@toolyard/store'
-import { onAbort, sharedAbort } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
-import { isOwnOrigin } from '../plugins/site.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import { ChangeStreams } from './change-streams.ts'
-import { acceptedTypes, type AcceptedTypes } from './call/accepted-types.ts'
+import { formsIn, noForms, type ClientForms } from './asking/client-forms.ts'
+import { answerIn } from './asking/elicit.ts'
+import { OpenRequests } from './asking/open-requests.ts'
+import { acceptedTypes } from './call/accepted-types.ts'
 import { onceOf, placeOf, sendResponse, webRequest, type Exchange } from './call/exchange.ts'
 import { WrittenParts } from './call/written-parts.ts'
 import { HeldMessages } from './held-messages.ts'
 import { cancelledBy, changes as changesSomething, readMessage } from './message.ts'
-import { OpenCalls } from './call/open-calls.ts'
 import type { Protocol, ProtocolParts } from './protocol.ts'
+import { absence, aborted, approvalUrls, notAllowed, refuseForeignOrigin, requireAccepted, untilStop, type ConsolePlace } from './request-rules.ts'
 import { rpcCodes, RpcHttpError, sendRpcError } from './call/rpc-error.ts'
 import { SessionIds, sessionOwner } from './session-ids.ts'
+import type { ToolCallParts } from './call/tool-call.ts'
 import { ToolLists } from './call/tool-list.ts'
 
-export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' | 'log'> {
+export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' | 'questions' | 'log'>, ConsolePlace {
   tokens: AccessTokens | undefined
   jobTypes: JobTypes
   streams: EventStreams
@@ -40,7 +42,8 @@ const statelessVersion = '2026-07-28'
 export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<void> {
   const { sessions, streams, stopping, catalog } = options
   const ids = new SessionIds()
-  const calls = new OpenCalls()
+  const calls: ToolCallParts['calls'] = new OpenRequests()
+  const questions: ToolCallParts['questions'] = new OpenRequests()
   const changes = new ChangeStreams(streams, stopping)
   const held = new HeldMessages()
   let loading: Promise<Protocol> | undefined
@@ -48,7 +51,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   async function load (): Promise<Protocol> {
     const [{ Protocol }, { onCatalogChange }] = await Promise.all([import('./protocol.ts'), import('./catalog-changes.ts')])
     const lists = new ToolLists(catalog, options.jobTypes)
-    const protocol = new Protocol({ ...options, calls, lists, log: app.log })
+    const protocol = new Protocol({ ...options, calls, questions, lists, log: app.log })
     onCatalogChange(catalog, lists, change => {
       protocol.tell(change).catch(() => {})
       changes.tell(change, async (session, principal) => (
@@ -56,9 +59,10 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       )).catch(() => {})
     })
     sessions.listen(notice => {
-      if (notice.kind === 'cancelled') calls.cancel(notice.session, notice.request)
+      if (notice.kind === 'cancelled') calls.say(notice.session, notice.request, undefined)
       else changes.endSession(notice.session, notice.kind === 'stream' ? notice.stream : undefined)
     })
+    sessions.listenForAnswers(({ session, request, said }) => { questions.say(session, request, said) })
     return protocol
   }
 
@@ -73,7 +77,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     }
   }
 
-  async function sessionOf (request: FastifyRequest): Promise<{ id: string | undefined } & McpSessionState> {
+  async function sessionOf (request: FastifyRequest): Promise<{ id: string | undefined, forms?: ClientForms } & McpSessionState> {
     const header = onceOf(request.headers[sessionHeader])
     if (header === undefined) return { id: undefined }
     const principal = principalOf(request)
@@ -84,7 +88,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
         404, rpcCodes.noSession, 'Session not found: it has ended, or was never begun with this key. Initialize a new one'
       )
     }
-    return { id, ...state }
+    return { id, forms: ids.forms(header), ...state }
   }
 
   /** The answer names the scope that a token lacks, so that its client can ask for it. */
@@ -113,7 +117,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     const web = webRequest(request, signal)
     const isLegacy = await protocol.isLegacy(web, message)
     // Who begins a session may name one that is over.
-    const session = isLegacy && method !== 'initialize' ? await sessionOf(request) : { id: undefined, level: undefined }
+    const session = isLegacy && method !== 'initialize' ? await sessionOf(request) : { id: undefined }
     if (message.id !== undefined && !accepted.json) requireSse(principal)
     const mayStream = principal.sse && accepted.namesStream
     const exchange: Exchange = {
@@ -124,6 +128,9 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       logLevel: session.level,
       knowsLinks: !isLegacy || (onceOf(request.headers[versionHeader]) ?? '') >= '2025-06-18',
       mayStream,
+      forms: session.forms ?? noForms,
+      send: undefined,
+      approvalUrl: approvalUrls(request, options),
       gone,
       leave,
       stream: undefined,
@@ -140,12 +147,16 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       requireSse(principal)
       streams.requireRoom()
     }
-    // Nobody asks clients for anything, so their answers mean nothing.
-    if (method === undefined) return await reply.code(202).send()
+    if (method === undefined) {
+      const answer = answerIn(written.body)
+      // Who was asked has a session.
+      if (session.id !== undefined && answer !== undefined) await sessions.answer({ session: session.id, ...answer })
+      return await reply.code(202).send()
+    }
     const asStream = isCall ? mayStream : !accepted.json
     const answering = isLegacy ? protocol.answerLegacy(web, message, exchange, asStream) : protocol.answer(web, message, exchange, asStream)
     const response = await Promise.race([answering, aborted(gone)])
-    if (isLegacy && method === 'initialize') response?.headers.set(sessionHeader, ids.issue(principal))
+    if (isLegacy && method === 'initialize') response?.headers.set(sessionHeader, ids.issue(principal, formsIn(message.params?.['capabilities'])))
     await sendResponse(response, reply, exchange, streams, !isListen)
     return reply
   }
@@ -197,46 +208,4 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     config: { role: 'read' },
     handler: (_request, reply) => { throw notAllowed(reply, 'POST, GET, DELETE', 'Method not allowed') }
   })
-}
-
-/** No site may use a browser for this, whatever it knows (the protocol asks for it). */
-function refuseForeignOrigin (request: FastifyRequest): void {
-  const { origin } = request.headers
-  if (origin !== undefined && !isOwnOrigin(origin, request)) {
-    throw new HttpError(
-      'FORBIDDEN', 'No other site may use the service. Behind a reverse proxy, have it forward the Host header.'
-    )
-  }
-}
-
-function requireAccepted ({ json, stream }: AcceptedTypes, isListen: boolean): void {
-  if (stream || (json && !isListen)) return
-  throw new RpcHttpError(406, rpcCodes.refused, isListen
-    ? 'Not Acceptable: subscriptions/listen is answered by a stream, the client must accept text/event-stream'
-    : 'Not Acceptable: the client must accept application/json, text/event-stream or both')
-}
-
-/** Aborts when the client went away, or when nothing is to be answered any more. */
-function absence ({ raw }: FastifyReply): { gone: AbortSignal, leave: () => void } {
-  const abort = sharedAbort()
-  // Who has left already will not leave again.
-  if (raw.destroyed) abort.abort()
-  else raw.once('close', () => { if (!raw.writableFinished) abort.abort() })
-  return { gone: abort.signal, leave: () => { abort.abort() } }
-}
-
-/** Aborts when the client went away or the process stops. */
-function untilStop (gone: AbortSignal, stopping: AbortSignal, { raw }: FastifyReply): AbortSignal {
-  const abort = new AbortController()
-  raw.once('close', onAbort([gone, stopping], () => { abort.abort() }))
-  return abort.signal
-}
-
-async function aborted (signal: AbortSignal): Promise<undefined> {
-  await new Promise(resolve => { onAbort(signal, resolve) })
-}
-
-function notAllowed (reply: FastifyReply, allow: string, message: string): RpcHttpError {
-  void reply.header('allow', allow)
-  return new RpcHttpError(405, rpcCodes.refused, message)
 }

@@ -14,12 +14,13 @@ import { changesOf } from './changes.ts'
 const everyMs = 5_000
 
 /** The calls that wait for a person: which, what they would do, and the decision. */
-export function ApprovalsPage (): VNode {
+export function ApprovalsPage ({ id: named }: { id: string | undefined }): VNode {
   const { api } = useAccess()
   const { data, error, reload } = useLoad('approvals', async signal => await api.ask<{ approvals: ApprovalItem[] }>('/v1/approvals', { signal }), everyMs)
-  const [chosen, setChosen] = useState<string>()
+  const [chosen, setChosen] = useState(named)
   const held = data?.approvals ?? []
-  const current = held.find(({ job_id: id }) => id === chosen) ?? held[0]
+  const current = held.find(({ job_id: id }) => id === chosen) ?? (chosen === named && named !== undefined ? undefined : held[0])
+  const shown = current?.job_id ?? (data === undefined ? undefined : named)
   const move = (by: number): void => {
     const at = held.findIndex(({ job_id: id }) => id === current?.job_id)
     setChosen(held[Math.min(held.length - 1, Math.max(0, at + by))]?.job_id)
@@ -29,10 +30,10 @@ export function ApprovalsPage (): VNode {
     <main>
       <header class='page-head'><h1>Approvals</h1><p class='soft small'>Keys: j and k go through the list</p></header>
       <Problem error={error} />
-      {data !== undefined && held.length === 0 && (
+      {data !== undefined && held.length === 0 && named === undefined && (
         <Empty title='No call waits for an approval.'>Calls of tools with a rule or <code>"approval": "required"</code> wait here.</Empty>
       )}
-      {held.length > 0 && (
+      {(held.length > 0 || shown !== undefined) && (
         <div class='columns'>
           <div class='table-frame'>
             <table class='dense listing'>
@@ -44,7 +45,7 @@ export function ApprovalsPage (): VNode {
               </tbody>
             </table>
           </div>
-          {current !== undefined && <Detail key={current.job_id} id={current.job_id} onDecided={reload} />}
+          {shown !== undefined && <Detail key={shown} id={shown} onDecided={reload} />}
         </div>
       )}
     </main>
@@ -75,7 +76,7 @@ function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNod
     setSent(true)
     const body = { decision, digest: call.approval.digest, ...(reason.trim() === '' ? {} : { reason }) }
     await api.ask(`/v1/approvals/${pathSegment(id)}`, { method: 'POST', body })
-      .then(() => { setProblem(undefined); onDecided() }, (caught: unknown) => { setProblem(asError(caught)); reload() })
+      .then(() => { setProblem(undefined); onDecided(); reload() }, (caught: unknown) => { setProblem(asError(caught)); reload() })
     setSent(false)
   }
   const mayDecide = person.can_approve && call?.approval.state === 'held'
@@ -89,6 +90,7 @@ function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNod
             <Fact name='Why'>{call.approval.reason ?? call.approval.rule ?? 'This tool always needs an approval'}</Fact>
             {call.approval.rule !== null && call.approval.reason !== null && <Fact name='Rule'><code>{call.approval.rule}</code></Fact>}
             {call.approval.changed !== null && <Fact name='Held again'>{call.approval.changed}</Fact>}
+            {call.approval.state !== 'held' && <Fact name='Decision'>{call.approval.state}</Fact>}
             <Fact name='Asked by'>{call.key ?? '–'}{call.tenant === null ? '' : ` of ${call.tenant}`}</Fact>
             {call.session !== null && <Fact name='Session'><a href={hrefOf(['sessions', call.session])}>{call.session}</a></Fact>}
             {call.conversation !== null && <Fact name='Conversation'>{call.conversation}</Fact>}

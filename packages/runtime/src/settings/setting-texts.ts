@@ -36,7 +36,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     API_KEYS_JSON: 'several keys, instead of `API_KEY`: `[{"name", "key", "role": "admin" or "read", "tenant"?, "queue_allowlist"?, "permissions"?, "namespaces"?, "hosts"?, "sse"?}]`',
     API_AUTH_DISABLED: '`1`: no keys at all; only without any key, and on loopback',
     MCP_AUTH_ISSUER: 'OAuth issuer whose access tokens `/mcp` takes beside the keys ([mcp.md](mcp.md#access-tokens))',
-    MCP_AUTH_RESOURCE: 'URL of `/mcp` as clients know it. Unset: the one that the API listens on, on loopback alone',
+    MCP_AUTH_RESOURCE: 'URL of `/mcp` as clients know it, which also tells MCP clients where the console is. Unset: the one that the API listens on, on loopback alone',
     MCP_AUTH_AUDIENCE: 'what its tokens have in `aud`. Unset: the value of `MCP_AUTH_RESOURCE`',
     MCP_AUTH_TENANT_CLAIM: 'claim of a token that names its tenant ([tenants.md](tenants.md)). Unset: tokens are the operator\'s',
     MCP_AUTH_SCOPES: 'which scope of a token stands for which role. Unset: `read=toolyard:read,admin=toolyard:admin`'

@@ -42,6 +42,20 @@ function isNotice (value: unknown): value is McpNotice {
   return kind === 'ended' || (kind === 'stream' && typeof stream === 'string') || (kind === 'cancelled' && ['string', 'number'].includes(typeof request))
 }
 
+/** What a client says to what some process has asked it; null where it can't be asked. */
+export interface McpAnswer {
+  session: string
+  request: string
+  said: unknown
+}
+
+function isAnswer (value: unknown): value is McpAnswer {
+  return isRecord(value) && typeof value['session'] === 'string' && typeof value['request'] === 'string' && 'said' in value
+}
+
+/** Where they are told: older releases take nothing else than notices on the other channel. */
+const answersChannel = `${mcpChannel}-answers`
+
 /** How long the end of a session is known: a day, in seconds. Its client may still hold its id. */
 const endedSec = 86_400
 /** How long the state of a session is kept without use: a week. */
@@ -166,6 +180,20 @@ export class McpSessions {
   /** Listens from now on; while Redis is away the subscription waits for it. */
   listen (onNotice: (notice: McpNotice) => void): void {
     subscribe(this.#subscriber, mcpChannel, message => { onNotice(readStored('a notice of MCP', message, isNotice)) }).catch(() => {})
+  }
+
+  /**
+   * Tells all processes what a client says, this one too: one of them has asked.
+   *
+   * @throws RedisUnavailableError
+   */
+  async answer (answer: McpAnswer): Promise<void> {
+    await whileAvailable(this.#commands.publish(answersChannel, JSON.stringify(answer)))
+  }
+
+  /** As `listen`. */
+  listenForAnswers (onAnswer: (answer: McpAnswer) => void): void {
+    subscribe(this.#subscriber, answersChannel, message => { onAnswer(readStored('an answer of MCP', message, isAnswer)) }).catch(() => {})
   }
 
   async #keep (session: string, owner: string, sec: number): Promise<void> {

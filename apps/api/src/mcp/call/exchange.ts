@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Principal } from '../../access/principal.ts'
 import type { EventStream } from '../../streams/event-stream.ts'
 import type { EventStreams } from '../../streams/event-streams.ts'
+import type { ClientForms } from '../asking/client-forms.ts'
+import type { AskedClient } from '../asking/elicit.ts'
 import { longestFault, namedFaults, namedFaultsOfEvent } from './named-faults.ts'
 import { invalidRequest } from './rpc-error.ts'
 import type { WrittenParts } from './written-parts.ts'
@@ -37,6 +39,12 @@ export interface Exchange {
   knowsLinks: boolean
   /** Its answer may be a stream of events. */
   mayStream: boolean
+  /** How a client of 2025 can be asked, by what it said when its session began. */
+  forms: ClientForms
+  /** Writes a message into the answer to a client of 2025, which is a stream then. */
+  send: AskedClient['send'] | undefined
+  /** Where a held job is approved; undefined where nothing tells the address of the console. */
+  approvalUrl: (jobId: string) => string | undefined
   /** Aborted when the client went away, or the request was cancelled: nobody reads the answer. */
   gone: AbortSignal
   /** Closes the answer without a word. */

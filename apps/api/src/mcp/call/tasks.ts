@@ -10,10 +10,13 @@ import { asking, held } from '../../invocation/batch/call-answer.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import type { Answerer } from '../../invocation/answerer.ts'
 import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
+import { formsOf, type ClientForms } from '../asking/client-forms.ts'
+import type { PersonRequest } from '../asking/forms.ts'
+import { pauseOf, requestOf, taskNameOf } from '../asking/pause.ts'
+import { handOn } from '../asking/responses.ts'
 import { callResult, filesIn, type ResultParts } from './call-result.ts'
 import { cuttingOf } from './cutting.ts'
 import type { Exchange } from './exchange.ts'
-import { canAsk, handOn, requestsOf } from './questions.ts'
 import type { ListedTool, ToolLists } from './tool-list.ts'
 
 /*
@@ -55,14 +58,22 @@ function requireTasks (context: ServerContext): void {
   throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [tasksExtension]: {} } } })
 }
 
-/**
- * The answer to a call whose job goes on.
- *
- * @throws as `findJob`
- */
-export async function createdTask (jobId: string, { principal }: Exchange, { jobs, retentionSec }: TaskParts): Promise<CallToolResult> {
+/** The answer to a call whose job goes on. */
+export function createdTask (job: ReadJob, forms: ClientForms, exchange: Exchange, { retentionSec }: TaskParts): CallToolResult {
+  const status = asksPerson(job, forms, exchange) ? 'input_required' : 'working'
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK's type of an answer to a call has no task.
-  return { resultType: 'task', ...base(await findJob(jobs, jobId, principal), 'working', retentionSec) } as never
+  return { resultType: 'task', ...base(job, status, retentionSec) } as never
+}
+
+/** Whether a job waits for a person who can be asked. */
+export function asksPerson ({ view }: ReadJob, forms: ClientForms, exchange: Exchange): boolean {
+  return personRequest(view, forms, exchange) !== undefined
+}
+
+function personRequest (view: ReadJob['view'], forms: ClientForms, { approvalUrl }: Exchange): [name: string, PersonRequest] | undefined {
+  const pause = pauseOf(view)
+  const request = pause && requestOf(pause, { tool: view.tool, forms, approvalUrl: approvalUrl(view.id) })
+  return pause && request && [taskNameOf(pause), request]
 }
 
 export function serveTasks (
@@ -76,10 +87,8 @@ export function serveTasks (
   }
   answer('tasks/get', async (id, context) => {
     const job = await findJob(parts.jobs, id, exchange.principal)
-    const { question } = job.view
-    if (question !== undefined && canAsk(context, question)) {
-      return { ...base(job, 'input_required', parts.retentionSec), statusMessage: question.text, inputRequests: requestsOf(question) }
-    }
+    const asked = personRequest(job.view, formsOf(context), exchange)
+    if (asked !== undefined) return { ...taskOf(job, parts, await resultParts(job, exchange, parts)), status: 'input_required', inputRequests: Object.fromEntries([asked]) }
     return taskOf(job, parts, await resultParts(job, exchange, parts))
   })
   answer('tasks/cancel', async id => {
@@ -90,21 +99,25 @@ export function serveTasks (
   server.setRequestHandler('tasks/update', { params: updateParams }, (params, context) => guarded(async () => {
     requireTasks(context)
     const job = await findJob(parts.jobs, params.taskId, exchange.principal).catch(unknownTask)
-    const { question } = job.view
-    if (question === undefined) return {}
-    const said = await handOn(job, question, params.inputResponses ?? context.mcpReq.inputResponses, parts.answerer)
+    const pause = pauseOf(job.view)
+    // Approvals are decided elsewhere, by whoever may.
+    if (pause?.kind !== 'asks') return {}
+    const responses = params.inputResponses ?? context.mcpReq.inputResponses
+    const said = await handOn(job, pause.question, isRecord(responses) ? responses[taskNameOf(pause)] : undefined, parts.answerer)
     if (said.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
     return {}
   }))
+}
+
+export function isOver ({ view: { status } }: ReadJob): boolean {
+  return status === 'succeeded' || status === 'failed' || status === 'cancelled'
 }
 
 /** What a call has come to whose job is known; also where it goes on. */
 export async function jobResult (
   job: ReadJob, exchange: Exchange, parts: TaskParts, tool: ListedTool | undefined
 ): Promise<CallToolResult> {
-  const { status } = job.view
-  const isOver = status === 'succeeded' || status === 'failed' || status === 'cancelled'
-  const answer = isOver ? answerOf(job) : pendingOf(job, comeBackHint(parts.lists.publication(exchange.principal)))
+  const answer = isOver(job) ? answerOf(job) : pendingOf(job, comeBackHint(parts.lists.publication(exchange.principal)))
   return callResult(answer, tool, await resultParts(job, exchange, parts))
 }
 

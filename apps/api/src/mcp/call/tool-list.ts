@@ -70,6 +70,11 @@ export class ToolLists {
     ).timeoutSec > quickSec
   }
 
+  /** Whether the service answers a tool by itself, which may ask for the jobs of others. */
+  isService (name: string): boolean {
+    return this.#catalog.registry.get(name)?.tool.run.kind === 'service'
+  }
+
   #of (publication: Publication): ToolList {
     const known = this.#lists.get(publication)
     if (known !== undefined) return known
