@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { admitCall, programDigest, providerTool, skillsPrompt, type Registry } from '@toolyard/manifests'
+import { admitCall, programDigest, providerTool, skillsPrompt, withCallTimeout, type Registry } from '@toolyard/manifests'
 import type { Outcome } from '@toolyard/executors'
 import { createFixture, names, type SkillFixture } from './fixture.ts'
 
@@ -124,6 +124,25 @@ t.test('skill_run runs scripts by their own first lines or names, in the workspa
   t.equal(await run({ argv: ['python3', 'scripts/deep/nested.py', 'y'] }), 'workspace [\'y\']\n', 'files of the skill are known by their names in it')
   t.equal(await run({ argv: ['python', '$SKILL_DIR/scripts/deep/nested.py'] }), 'workspace []\n', 'where python is only known as python3')
   t.equal(await run({ argv: ['show', 'scripts/none', 'references/forms.md'] }), 'scripts/none\0references/forms.md\0')
+})
+
+t.test('a script of the caller imports modules of the skill, and Python knows itself also where it is called python', async t => {
+  const { fixture, run } = await letters(t)
+  mkdirSync(join(fixture.skills, 'office/letters/core'))
+  writeFileSync(join(fixture.skills, 'office/letters/core/words.py'), 'text = "of the skill"\n')
+  writeFileSync(join(fixture.workspace, 'mine.py'), 'from core.words import text\nimport os, subprocess, sys\nprint(text, subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True).stdout, os.environ["NODE_PATH"].endswith("/lib/node_modules"))\n')
+  t.equal(await run({ argv: ['python', 'mine.py'] }), 'of the skill b\'1\\n\' True\n')
+})
+
+t.test('a call of skill_run has the timeout of its skill, also a longer one than others have', async t => {
+  const { fixture } = await letters(t)
+  fixture.skill('numbers', { 'SKILL.md': text('numbers'), 'scripts/a.sh': '' })
+  const file = join(fixture.base, 'layer.json')
+  writeFileSync(file, JSON.stringify({ tools: [{ skill: 'letters', timeoutSec: 120 }] }))
+  const tool = (await fixture.load(on, [fixture.skills, file])).get('skill_run')?.tool
+  if (tool === undefined) throw new Error('there is no skill_run')
+  const timeoutOf = (skill: string): number | undefined => withCallTimeout(tool, { skill }).timeoutSec
+  t.same([tool.timeoutSec, timeoutOf('letters'), timeoutOf('numbers'), timeoutOf('toString')], [undefined, 120, undefined, undefined])
 })
 
 t.test('skill_run says why it runs nothing', async t => {

@@ -1,7 +1,7 @@
 import { jobLimits, limits, permissions as everyPermission, type CallError } from '@toolyard/contract/terms'
 import type { TraceContext } from '@toolyard/contract'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, admitTool, makesJobs, programDigest, type AskedCall, type Deployment, type HoldTerms, type RegisteredTool, type Registry } from '@toolyard/manifests'
+import { admitCall, admitTool, makesJobs, programDigest, type AskedCall, type Deployment, type HoldTerms, type RegisteredTool, type Registry, withCallTimeout } from '@toolyard/manifests'
 import { heldJob, QueueFullError, QueueLimitError, type TakenJob, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
 import type { JobTypeTable } from '@toolyard/store'
 
@@ -96,7 +96,10 @@ function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool
   // A plan of a release before has no wishes.
   const { wishes = {} } = step as Partial<StepStart>
   const { timeoutSec, maxAttempts } = jobLimits({
-    asked: wishes, override: deps.jobTypes.get(tool.jobType), tool, toolTimeoutSec: deps.toolTimeoutSec
+    asked: wishes,
+    override: deps.jobTypes.get(tool.jobType),
+    tool: withCallTimeout(tool, step.arguments),
+    toolTimeoutSec: deps.toolTimeoutSec
   })
   return {
     id,

@@ -64,10 +64,12 @@ async function runScript (script: string, args: string[], view: SkillView): Prom
 }
 
 function startOf ([name = '', ...args]: string[], { path }: SkillView): SkillProgram | Failure {
-  const other = sameProgram[name]
-  const program = findOnPath(name, path) ?? (other === undefined ? undefined : findOnPath(other, path))
-  if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(name)} is not on this machine; toolyard doctor says how to install it`)
-  return { ok: true, program, name, args }
+  // Python finds itself by the name that it is started by, so that the other name is told to it.
+  for (const each of [name, sameProgram[name] ?? name]) {
+    const program = findOnPath(each, path)
+    if (program !== undefined) return { ok: true, program, name: each, args }
+  }
+  return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(name)} is not on this machine; toolyard doctor says how to install it`)
 }
 
 /** The path of a script of the skill, as processes see it: `scripts/x.py`, `./scripts/x.py`, or by its whole path. */
