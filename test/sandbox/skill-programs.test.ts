@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { Outcome, SessionPlace } from '@toolyard/executors'
@@ -66,4 +68,60 @@ void t.test('programs of a skill see it read-only at one place, and of two tenan
   t.same(await run(granted, ['scripts/shim.sh'], sessions[1]), { ok: true, output: 'shim /skills/letters\nkept\n' }, 'it writes beside itself, and changes no file of the skill')
   t.notMatch(await run(granted, ['scripts/look.sh'], sessions[1]), { output: /shim/ })
   t.equal(readFileSync(join(tools.base, 'skills/office/letters/scripts/helper.py'), 'utf8'), files['skills/office/letters/scripts/helper.py'])
+})
+
+/** Connects to the address that is named, or answers at one of its own. */
+const sockets = `import socket, sys
+address = sys.argv[1].replace('@', '\\0', 1)
+try:
+    if len(sys.argv) > 2:
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(address)
+    else:
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(address)
+        server.listen()
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(address)
+    print('connected')
+except OSError as error:
+    print(error.strerror)
+`
+
+void t.test('programs of a skill have Unix sockets where the operator says so, which reach nothing outside, and with the network of the machine none', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const directory = join(tools.base, 'skills/office')
+  mkdirSync(join(directory, 'scripts'), { recursive: true })
+  writeFileSync(join(directory, 'SKILL.md'), '---\nname: office\ndescription: x\n---\nUse soffice.\n')
+  writeFileSync(join(directory, 'scripts/sockets.py'), sockets)
+  const layer = join(tools.base, 'layer.json')
+  const abstract = `toolyard-test-${process.pid}`
+  const outside = createServer().listen(`\0${abstract}`)
+  await once(outside, 'listening')
+  t.teardown(() => { outside.close() })
+  const run = async (entry: object | undefined, argv: string[], name = 'skill_run'): Promise<Outcome> => {
+    writeFileSync(layer, JSON.stringify({ tools: [{ skill: 'office', permissions: ['read_repo'], ...entry }] }))
+    const registry = await loadRegistry({ manifests: [join(tools.base, 'skills'), layer], skills: { allowScripts: true, programs: ['soffice'], path: process.env['PATH'] ?? '' } })
+    const tool = registry.get(name)?.tool
+    if (tool === undefined) throw new Error(JSON.stringify(registry.findings))
+    return await tools.executors.run(tool, name === 'skill_run' ? { skill: 'office', argv } : { name: 'office' }, { jobId: 'job', timeoutMs: 60_000, signal, log: () => {} })
+  }
+  const none = 'Address family not supported by protocol\n'
+  for (const address of ['/tmp/own', '@own']) {
+    t.match(await run({ unixSockets: true }, ['scripts/sockets.py', address]), { output: 'connected\n' })
+    t.match(await run({}, ['scripts/sockets.py', address]), { output: none })
+    t.match(await run({}, ['scripts/sockets.py', address]), { output: none }, 'also in a box that was made ahead')
+  }
+  t.match(await run({ unixSockets: true }, ['scripts/sockets.py', `@${abstract}`, 'connect']), { output: 'Connection refused\n' })
+  t.match(await run({ permissions: ['network'] }, ['scripts/sockets.py', '@own']), { output: none })
+  t.match(await run({ unixSockets: true, permissions: ['network'] }, ['scripts/sockets.py', '@own']), { output: none }, 'the entry is refused')
+  t.match(await run({}, ['soffice', '--version']), { error: { code: 'TOOL_UNAVAILABLE', message: /LibreOffice waits for a Unix socket, .*"unixSockets": true/ } })
+  t.notMatch(await run({ unixSockets: true }, [], 'activate_skill'), { output: /LibreOffice/ })
+})
+
+void t.test('a box with the network of the machine has no Unix sockets, whatever was granted', { skip }, async t => {
+  const tools = await boxedTools(t)
+  writeFileSync(join(tools.base, 'sockets.py'), sockets)
+  const tool: Tool = { name: 'x', description: '', parameters: { type: 'object' }, jobType: 'agentcli.x', enabled: true, idempotent: false, permissions: ['network'], unixSockets: true, source: { format: 'agentcli', file: join(tools.base, 'tools.json'), index: 0 }, run: { kind: 'command', program: '/usr/bin/python3', args: ['-c', sockets, '@own'], envPassthrough: [] } }
+  t.match(await tools.executors.run(tool, {}, { jobId: 'job', timeoutMs: 60_000, signal, log: () => {} }), { output: /Address family not supported/ })
 })

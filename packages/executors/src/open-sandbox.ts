@@ -39,7 +39,8 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
     permissions: permissionsOf(tool),
     readable: readableOf(tool),
     limits: { ...defaultLimits, ...tool.limits },
-    ...network && { network }
+    ...network && { network },
+    ...tool.unixSockets === true && { unixSockets: true }
   })
   const hostBox = ({ run }: Tool, grant: Grant): HostBox | undefined => foundation === undefined || !pythonBoxed || run.kind !== 'python' ? undefined : createHostBox(foundation, grant)
   return {

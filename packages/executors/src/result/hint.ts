@@ -12,6 +12,7 @@ const missingVariable = [
   /\benvironment variable:? ["'`$]?([A-Z][A-Z0-9_]+)\b/i,
   /(?:^|[\s:"'`$])([A-Z][A-Z0-9]*_[A-Z0-9_]+)["'`]? (?:environment variable )?(?:is |was )?(?:not set|not defined|unset|undefined|missing|required|must be set)/m
 ]
+const usesOffice = /\b(?:soffice|libreoffice)\b/i
 const always = ['PATH', 'HOME', 'LANG']
 
 /**
@@ -29,9 +30,9 @@ export function withHint (outcome: Outcome, tool: Tool, held: readonly Permissio
   return hint === undefined ? outcome : { ...outcome, error: { ...outcome.error, details: { ...details, hint } } }
 }
 
-function hintOf (message: string, { run, network }: Tool, held: readonly Permission[] | undefined): string | undefined {
+function hintOf (message: string, { run, network, unixSockets }: Tool, held: readonly Permission[] | undefined): string | undefined {
   if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
-  if (run.kind === 'skill-run' || run.kind === 'skill-command') return skillHint(message, held, run.kind === 'skill-run')
+  if (run.kind === 'skill-run' || run.kind === 'skill-command') return (run.kind === 'skill-run' && held !== undefined && unixSockets !== true && usesOffice.test(message) ? officeHint : undefined) ?? skillHint(message, held, run.kind === 'skill-run')
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
   if (network !== undefined && noNetwork.test(message)) return 'The tool reaches the hosts of its "network" alone, through a proxy that HTTPS_PROXY names (docs/egress.md).'
   if (held?.includes('network') === false && noNetwork.test(message)) return 'The tool has no network: "network" in its "permissions" gives it one.'
@@ -41,6 +42,8 @@ function hintOf (message: string, { run, network }: Tool, held: readonly Permiss
   if (run.envPassthrough.includes(variable)) return undefined
   return `If ${variable} is an environment variable: the tool gets those alone that "envPassthrough" of its manifest entry names.`
 }
+
+const officeHint = 'LibreOffice waits for a Unix socket: {"skill": NAME, "unixSockets": true} in a manifest of the operator lets the skill have one.'
 
 /** What a skill may do stands in the operator's entry about it. */
 function skillHint (message: string, held: readonly Permission[] | undefined, hasOverlay: boolean): string | undefined {

@@ -1,8 +1,8 @@
 import { cp, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { RunnableSkill, SkillProgramRun, Tool } from '@toolyard/manifests'
-import { runProcess } from '@toolyard/sandbox'
+import { findOnPath, runProcess } from '@toolyard/sandbox'
 import { auditEntry } from '../audit/entry.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
 import { textOutput } from '../result/output.ts'
@@ -12,6 +12,10 @@ import { failure, type Outcome } from '../run/outcome.ts'
 import type { ToolCall } from '../run/tool-call.ts'
 import { programOf, shellOf, type SkillView } from './command.ts'
 import { skillPlace } from './place.ts'
+
+/** They wait for a Unix socket without end where they can't have one. */
+const office = new Set(['soffice', 'libreoffice', 'localc', 'lowriter', 'loimpress'])
+const officeRefusal = 'LibreOffice waits for a Unix socket, which the box of this skill does not have: {"skill": NAME, "unixSockets": true} in a manifest of the operator gives it one'
 
 /** The tool as one call of it runs: with what the operator gave the skill that is named. */
 export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
@@ -25,6 +29,7 @@ export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
     ...skill.network !== undefined && { network: skill.network },
     ...skill.secrets !== undefined && { secrets: skill.secrets },
     ...skill.limits !== undefined && { limits: skill.limits },
+    ...skill.unixSockets && { unixSockets: true },
     source: { ...tool.source, file: join(skill.directory, 'SKILL.md') }
   }
 }
@@ -52,10 +57,11 @@ export async function runSkillProgram (run: SkillProgramRun, call: ToolCall): Pr
     const view: SkillView = { skill: own, place, path, filesDir: call.filesDir }
     const found = typeof command === 'string' ? shellOf(command, view) : await programOf(textsOf(argv), view)
     if (!found.ok) return found
+    if (call.box !== undefined && !skill.unixSockets && office.has(found.name)) return failure('TOOL_UNAVAILABLE', officeRefusal)
     const { ok: _, ...program } = found
     const plan = {
       ...program,
-      env: { ...variables, ...context.variables, PATH: path, SKILL_DIR: place },
+      env: { ...modulePaths(place, path), ...variables, ...context.variables, PATH: path, SKILL_DIR: place },
       cwd: call.workspaceDir,
       handed: context.handed ?? [],
       readable: skill.python === undefined ? [] : [skill.python],
@@ -82,4 +88,13 @@ function skillOf ({ skills }: SkillProgramRun, { skill }: Record<string, unknown
 
 function textsOf (argv: unknown): string[] {
   return Array.isArray(argv) ? argv.map(String) : []
+}
+
+/**
+ * Where programs find modules: instructions of skills let scripts of the caller import modules of the skill, and packages of
+ * Node that `npm install -g` installed.
+ */
+function modulePaths (place: string, path: string): Record<string, string> {
+  const node = findOnPath('node', path)
+  return { PYTHONPATH: place, ...node !== undefined && { NODE_PATH: join(dirname(dirname(node)), 'lib/node_modules') } }
 }

@@ -48,7 +48,7 @@ async function readFileOf (directory: string, written: string, name: string): Pr
 }
 
 /** LibreOffice restarts then, and the helper that published skills bring takes that for the end. */
-const officeStart = 'Each run has an empty HOME. LibreOffice makes its settings at its first start there, and may do nothing else: ' +
+const officeStart = 'LibreOffice by itself does not start here: it waits for a Unix socket, which the operator gives a skill by "unixSockets": true. A helper of the skill may do without one. Each run has an empty HOME. LibreOffice makes its settings at its first start there, and may do nothing else: ' +
   'start it with --headless --terminate_after_init before, in the same run.'
 
 class TooLarge extends Error {}
@@ -58,7 +58,7 @@ async function activation (
 ): Promise<string> {
   const place = isBoxed ? skillPlace(name) : await skillPath(directory, '') ?? directory
   const files = await listing(directory)
-  const usesOffice = isBoxed && run.runs === true && /\b(?:soffice|libreoffice)\b/i.test(`${text}\n${files}`)
+  const usesOffice = isBoxed && run.runs === true && run.unixSockets?.includes(name) !== true && /\b(?:soffice|libreoffice)\b/i.test(`${text}\n${files}`)
   return [text.trim(), '', '---', files, howToRun(run, { name, place }), ...usesOffice ? [officeStart] : []].join('\n')
 }
 

@@ -39,5 +39,7 @@ export interface SkillSettings {
   envPassthrough?: readonly string[]
   /** Its scripts may write beside themselves; what they write is gone with the call. */
   overlay?: boolean
+  /** Its programs may make Unix sockets, as LibreOffice does. */
+  unixSockets?: boolean
   source: ToolSource
 }

@@ -77,6 +77,8 @@ export interface SkillFilesRun {
   /** Whether programs of skills run here, and whether shell command lines do. */
   runs?: boolean
   shell?: boolean
+  /** Names of the skills whose programs may make Unix sockets. */
+  unixSockets?: readonly string[]
 }
 
 /** Runs a program of an Agent Skill: a script of it, or a program that the operator allows. */
@@ -105,6 +107,7 @@ export interface RunnableSkill {
   envPassthrough: readonly string[]
   /** Scripts may write beside themselves. */
   overlay: boolean
+  unixSockets: boolean
   /** Present for one that was added from elsewhere. */
   audit?: AuditStatus
 }

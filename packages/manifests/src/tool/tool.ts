@@ -165,6 +165,8 @@ export interface Tool {
   permissions?: readonly Permission[]
   /** The hosts that its processes may reach, as `egressText` writes them; absent: what `permissions` say. */
   network?: readonly string[]
+  /** Its processes may make Unix sockets. */
+  unixSockets?: boolean
   limits?: ToolLimits
   secrets?: SecretUses
   /** Processes of a command that wait ready in each worker; absent: none. */

@@ -22,7 +22,9 @@ const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 /** A box for the processes of one tool; the directory of a session takes the place of the workspace. */
 export function createBox (foundation: BoxFoundation, grant: Grant, session?: string): Box {
   const { network } = grant
-  const { bubblewrap, filter, gate } = foundation
+  const { bubblewrap, gate } = foundation
+  const hasUnix = grant.unixSockets === true && (network !== undefined || !grant.permissions.includes('network'))
+  const filter = hasUnix ? foundation.unixFilter : foundation.filter
   // A call that no waiting box fits is entered right after its line was asked for.
   const looked = new WeakMap<ProcessPlan, { spec: BoxSpec, args: string[] }>()
   const shown = (plan: ProcessPlan, pinned: string | undefined): { spec: BoxSpec, args: string[] } => {
@@ -50,7 +52,8 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
       const env = { ...boxed.env, ...handedVariables(plan.handed, firstHanded(foundation)) }
       return { plan: { ...boxed, env }, ...entry }
     },
-    ...gate !== undefined && network === undefined && {
+    // Boxes that wait are told apart by their command lines, which do not say what a filter holds.
+    ...gate !== undefined && network === undefined && !hasUnix && {
       lineAhead: (plan, pinned) => ahead(shown(plan, pinned).args, gate),
       enterAhead: (plan, pinned) => ({ plan: ahead(shown(plan, pinned).args, gate), ...taken() })
     }

@@ -32,6 +32,8 @@ export interface BoxFoundation {
   gate: string | undefined
   /** The file of the compiled seccomp filter; undefined where there is none for this architecture. */
   filter: string | undefined
+  /** The same, of the filter that lets Unix sockets through. */
+  unixFilter: string | undefined
   statusFiles: StatusFiles
   /** A command line in front of what starts boxes, so that they end with the worker. */
   family: readonly string[]
@@ -83,6 +85,7 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
     renamer,
     gate: findOnPath('perl', options.env['PATH']),
     filter: writeFilter(directory),
+    unixFilter: writeFilter(directory, true),
     statusFiles: createStatusFiles(directory),
     family: family.guarded,
     channels: view === undefined ? undefined : { directory: channels, view },
@@ -120,10 +123,10 @@ export function closeFoundation ({ directory, channels }: BoxFoundation): void {
   rmSync(directory, { recursive: true, force: true })
 }
 
-function writeFilter (directory: string): string | undefined {
-  const filter = sandboxFilter(process.arch)
+function writeFilter (directory: string, unixSockets = false): string | undefined {
+  const filter = sandboxFilter(process.arch, unixSockets)
   if (filter === undefined) return undefined
-  const file = join(directory, 'filter')
+  const file = join(directory, unixSockets ? 'unix-filter' : 'filter')
   writeFileSync(file, filter, { mode: 0o600 })
   return file
 }

@@ -10,6 +10,8 @@ export interface Grant {
   limits: ProcessLimits
   /** The network that the box shares; absent: the machine's with the permission `network`, else none. */
   network?: BoxNetwork
+  /** Unix sockets, which a box that shares the machine's network never has: abstract names would lead out of it. */
+  unixSockets?: boolean
 }
 
 /** A network namespace with nothing but a loopback, on which the worker listens. */

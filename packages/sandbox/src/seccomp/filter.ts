@@ -50,10 +50,12 @@ const terminalInput = [0x5412, 0x541c]
  * every socket that is neither IP nor netlink, but for pairs of Unix sockets that can't be connected to anything else. No
  * file gets the rights of its owner or group for who runs it (`chmod u+s`), and none takes space beyond its end. A system
  * call of another architecture kills the process: its numbers mean something else.
+ *
+ * @param unixSockets lets Unix sockets through, for a box with a network namespace of its own: abstract names are of that.
  */
-export function sandboxFilter (arch: string): Buffer | undefined {
+export function sandboxFilter (arch: string, unixSockets = false): Buffer | undefined {
   const numbers = architectures[arch]
-  return numbers === undefined ? undefined : assemble(program(numbers, callRules(numbers)))
+  return numbers === undefined ? undefined : assemble(program(numbers, callRules(numbers, unixSockets)))
 }
 
 /**
@@ -67,10 +69,10 @@ export function templateFilter (arch: string): Buffer | undefined {
   return assemble(program({ ...numbers, refused }, templateRules(numbers)))
 }
 
-function callRules (numbers: Architecture): Instruction[] {
+function callRules (numbers: Architecture, unixSockets: boolean): Instruction[] {
   return [
     ...onCall(numbers.unshare, [load(argument(0)), whenAnyBit(newNamespaces | newTime, 1), notPermitted, allow]),
-    ...onlyFamilies(numbers)
+    ...onlyFamilies(numbers, unixSockets ? [unix, ...families] : families)
   ]
 }
 
@@ -83,9 +85,9 @@ function templateRules (numbers: Architecture): Instruction[] {
   ]
 }
 
-function onlyFamilies (numbers: Architecture): Instruction[] {
+function onlyFamilies (numbers: Architecture, allowed = families): Instruction[] {
   return [
-    ...onCall(numbers.socket, oneOf(0, families, noSuchFamily)),
+    ...onCall(numbers.socket, oneOf(0, allowed, noSuchFamily)),
     ...onCall(numbers.socketpair, [
       load(argument(0)), unlessEqual(unix, 1), noSuchFamily,
       load(argument(1)), keepBits(socketType), ...boundPairs.flatMap(type => [whenEqual(type, 1), allow]), noSuchType

@@ -21,6 +21,7 @@ export const SkillEntry = Type.Object({
   python: Type.Optional(Type.String({ pattern: '^/', description: 'Absolute path of a virtual environment, whose programs come first.' })),
   programs: names('Programs that it may run beside those of SKILL_PROGRAMS.'),
   envPassthrough: names('Names of environment variables that pass from the worker to it.'),
-  overlay: Type.Optional(Type.Boolean({ default: false, description: 'Its scripts may write beside themselves; what they write is gone with the call.' }))
+  overlay: Type.Optional(Type.Boolean({ default: false, description: 'Its scripts may write beside themselves; what they write is gone with the call.' })),
+  unixSockets: Type.Optional(Type.Boolean({ default: false, description: 'Its programs may make Unix sockets, as LibreOffice does. Not beside the permission network.' }))
 }, { description: 'What a skill may do, which the skill itself never says.' })
 export type SkillEntry = Static<typeof SkillEntry>

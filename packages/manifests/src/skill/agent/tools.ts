@@ -14,15 +14,18 @@ const off = 'programs of skills do not run here: the operator switches them on w
 
 /** What agents use Agent Skills with: their texts, their files, and their programs. */
 export function agentSkillTools (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, options: SkillOptions): Tool[] {
-  return [activateTool(skills, options), readTool(skills), runTool(skills.filter(({ hasFiles }) => hasFiles), settings, options)]
+  return [activateTool(skills, settings, options), readTool(skills), runTool(skills.filter(({ hasFiles }) => hasFiles), settings, options)]
 }
 
-function activateTool (skills: readonly Skill[], { allowScripts, shell }: SkillOptions): Tool {
+function activateTool (
+  skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, { allowScripts, shell }: SkillOptions
+): Tool {
+  const unixSockets = skills.map(({ name }) => name).filter(name => settings.get(name)?.unixSockets === true)
   return {
     ...toolOf('activate_skill', skills),
     description: `Load a skill before you do what it is for: returns its instructions, a list of its files, and how to run its programs. ${listOf(skills)}`,
     parameters: objectOf({ name: nameOf(skills) }, ['name']),
-    run: filesRun('activate', skills, { runs: allowScripts, shell: allowScripts && shell })
+    run: filesRun('activate', skills, { runs: allowScripts, shell: allowScripts && shell, ...unixSockets.length > 0 && { unixSockets } })
   }
 }
 
@@ -68,13 +71,14 @@ function runnableSkill (
   { file, frontMatter, audit }: Skill, settings: SkillSettings | undefined, { programs }: SkillOptions
 ): RunnableSkill {
   const { permissions, network, secrets, limits, timeoutSec, python } = settings ?? {}
-  const { programs: own = [], envPassthrough = [], overlay = false } = settings ?? {}
+  const { programs: own = [], envPassthrough = [], overlay = false, unixSockets = false } = settings ?? {}
   const ceiling = allowedPrograms(frontMatter['allowed-tools'])
   return {
     directory: dirname(file),
     programs: [...new Set([...programs, ...own])],
     envPassthrough,
     overlay,
+    unixSockets,
     ...ceiling !== undefined && { ceiling },
     ...audit !== undefined && { audit },
     ...permissions !== undefined && { permissions },
@@ -92,7 +96,7 @@ function commonPermissions (lists: ReadonlyArray<readonly Permission[] | undefin
   return allPermissions.filter(permission => lists.every(list => list?.includes(permission) === true))
 }
 
-function filesRun (action: SkillFilesRun['action'], skills: readonly Skill[], told: Pick<SkillFilesRun, 'runs' | 'shell'> = {}): SkillFilesRun {
+function filesRun (action: SkillFilesRun['action'], skills: readonly Skill[], told: Pick<SkillFilesRun, 'runs' | 'shell' | 'unixSockets'> = {}): SkillFilesRun {
   return {
     kind: 'read-skill',
     action,
