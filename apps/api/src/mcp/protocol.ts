@@ -7,12 +7,12 @@ import {
 import { readFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Skill } from '@toolyard/manifests'
-import type { Approvals } from '@toolyard/queue'
 import type { FastifyBaseLogger } from 'fastify'
 import { Answerer } from '../invocation/answerer.ts'
 import { toHttpError } from '../plugins/errors.ts'
 import type { CatalogChange } from './catalog-changes.ts'
 import type { Exchange } from './call/exchange.ts'
+import type { McpParts } from './call/mcp-parts.ts'
 import type { Message } from './message.ts'
 import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers/offers.ts'
 import { described, rpcCodes } from './call/rpc-error.ts'
@@ -25,11 +25,6 @@ import { callTool } from './call/tool-call.ts'
  * The protocol's own code, and what it is told of Toolyard. This module is loaded before the service listens: it
  * takes 17 MB and a fifth of a second of processor time.
  */
-
-export interface ProtocolParts extends Omit<OfferParts, 'skills' | 'answerer'> {
-  approvals: Approvals
-  log: FastifyBaseLogger
-}
 
 /** A client may take a list for current for a minute; one that holds a stream hears of changes at once. */
 const cached = { ttlMs: 60_000, cacheScope: 'private' as const }
@@ -65,9 +60,9 @@ export class Protocol {
   /** A call is answered by a stream of events, since proxies and clients give up on a connection without a sign of life. */
   readonly #handlers: { stream: McpHttpHandler, other: McpHttpHandler }
 
-  constructor (parts: ProtocolParts) {
+  constructor (parts: Omit<McpParts, 'answerer'>, log: FastifyBaseLogger) {
     const told = new WeakSet<Skill>()
-    const skills = (visible: readonly Skill[]): SkillResources => new SkillResources(visible, parts.log, told)
+    const skills = (visible: readonly Skill[]): SkillResources => new SkillResources(visible, log, told)
     this.#parts = { ...parts, answerer: new Answerer(parts.approvals), skills }
     const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo, 'modern'), {
       legacy: 'reject',

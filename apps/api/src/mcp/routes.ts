@@ -15,14 +15,14 @@ import { onceOf, placeOf, sendResponse, webRequest, type Exchange } from './call
 import { WrittenParts } from './call/written-parts.ts'
 import { HeldMessages } from './held-messages.ts'
 import { cancelledBy, changes as changesSomething, readMessage } from './message.ts'
-import type { Protocol, ProtocolParts } from './protocol.ts'
+import type { Protocol } from './protocol.ts'
 import { absence, aborted, approvalUrls, notAllowed, refuseForeignOrigin, requireAccepted, untilStop, type ConsolePlace } from './request-rules.ts'
 import { rpcCodes, RpcHttpError, sendRpcError } from './call/rpc-error.ts'
 import { SessionIds, sessionOwner } from './session-ids.ts'
-import type { ToolCallParts } from './call/tool-call.ts'
+import type { McpParts } from './call/mcp-parts.ts'
 import { ToolLists } from './call/tool-list.ts'
 
-export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' | 'questions' | 'log'>, ConsolePlace {
+export interface McpRoutesOptions extends Omit<McpParts, 'lists' | 'calls' | 'questions' | 'answerer'>, ConsolePlace {
   tokens: AccessTokens | undefined
   jobTypes: JobTypes
   streams: EventStreams
@@ -42,8 +42,8 @@ const statelessVersion = '2026-07-28'
 export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<void> {
   const { sessions, streams, stopping, catalog } = options
   const ids = new SessionIds()
-  const calls: ToolCallParts['calls'] = new OpenRequests()
-  const questions: ToolCallParts['questions'] = new OpenRequests()
+  const calls: McpParts['calls'] = new OpenRequests()
+  const questions: McpParts['questions'] = new OpenRequests()
   const changes = new ChangeStreams(streams, stopping)
   const held = new HeldMessages()
   let loading: Promise<Protocol> | undefined
@@ -51,7 +51,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   async function load (): Promise<Protocol> {
     const [{ Protocol }, { onCatalogChange }] = await Promise.all([import('./protocol.ts'), import('./catalog-changes.ts')])
     const lists = new ToolLists(catalog, options.jobTypes)
-    const protocol = new Protocol({ ...options, calls, questions, lists, log: app.log })
+    const protocol = new Protocol({ ...options, calls, questions, lists }, app.log)
     onCatalogChange(catalog, lists, change => {
       protocol.tell(change).catch(() => {})
       changes.tell(change, async (session, principal) => (

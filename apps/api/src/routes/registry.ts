@@ -6,16 +6,11 @@ import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import type { App } from '../plugins/typed-app.ts'
 
-export interface RegistryRoutesOptions {
-  catalog: ToolCatalog
-  jobTypes: JobTypes
-}
-
 /** Findings in one answer. */
 const mostFindings = 500
 
 /** The tools for people: where they come from, what they may do, what is wrong with their manifests. */
-export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryRoutesOptions): Promise<void> {
+export async function registryRoutes (app: App, catalog: ToolCatalog, jobTypes: JobTypes): Promise<void> {
   app.get('/registry', { schema: { response: { 200: ToolOverview, '4xx': ErrorBody } } }, async request => {
     const principal = principalOf(request)
     const seen = catalog.registry.all().filter(({ tool }) => jobTypes.maySee(tool, principal))

@@ -8,18 +8,11 @@ import { principalOf } from '../access/principal.ts'
 import { findSession, found } from '../access/session-access.ts'
 import type { App } from '../plugins/typed-app.ts'
 
-export interface SessionRoutesOptions {
-  sessions: Sessions
-  settings: SessionSettings
-  /** What the quotas of a tenant's sessions may come to; 0 for any number. */
-  maxBytes: LimitOf
-}
-
 const params = Type.Object({ id: Type.String() })
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** Making, listing, reading and removing sessions: workspaces of one tenant. */
-export async function sessionRoutes (app: App, { sessions, settings, maxBytes }: SessionRoutesOptions): Promise<void> {
+export async function sessionRoutes (app: App, sessions: Sessions, settings: SessionSettings, maxBytes: LimitOf): Promise<void> {
   app.post('/sessions', {
     config: { bodyOptional: true },
     schema: { body: NewSessionRequest, response: { 201: SessionResponse, ...errors } },

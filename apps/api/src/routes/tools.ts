@@ -8,16 +8,8 @@ import { retryAfterSec } from '../plugins/errors.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { sendJson } from './jobs/found-job.ts'
 
-export interface ToolRoutesOptions {
-  invoker: ToolInvoker
-  /** Aborted when requests that still wait must be answered with what is there. */
-  ending: AbortSignal
-  /** Path before those of this service, as callers see it. */
-  basePath: string
-}
-
 /** Arguments in, output out, for callers that know HTTP and one tool. */
-export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolRoutesOptions): Promise<void> {
+export async function toolRoutes (app: App, invoker: ToolInvoker, ending: AbortSignal, basePath: string): Promise<void> {
   app.post('/tools/:name', {
     config: { makesWork: true, bodyOptional: true, holdsArguments: true },
     schema: {

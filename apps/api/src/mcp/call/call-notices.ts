@@ -1,13 +1,8 @@
 import type { LogEntry } from '@toolyard/contract'
-import { logStart, type JobChange, type JobLogs, type JobReader, type JobWatch } from '@toolyard/queue'
+import { logStart, type JobChange } from '@toolyard/queue'
 import type { Notification, ProgressToken } from '@modelcontextprotocol/server'
 import { roomIn, type Exchange } from './exchange.ts'
-
-export interface CallNoticesParts {
-  jobs: JobReader
-  logs: JobLogs
-  watch: JobWatch
-}
+import type { McpParts } from './mcp-parts.ts'
 
 /** What a client asked for with its call. */
 export interface WantedNotices {
@@ -28,7 +23,7 @@ const pageLines = 100
  * job's log no longer has are left out.
  */
 export class CallNotices {
-  readonly #parts: CallNoticesParts
+  readonly #parts: McpParts
   readonly #exchange: Exchange
   readonly #wanted: WantedNotices
   readonly #notify: (notification: Notification) => Promise<void>
@@ -42,7 +37,7 @@ export class CallNotices {
   #isStale = false
   #isAhead = false
 
-  constructor (parts: CallNoticesParts, exchange: Exchange, wanted: WantedNotices, notify: (notification: Notification) => Promise<void>) {
+  constructor (parts: McpParts, exchange: Exchange, wanted: WantedNotices, notify: (notification: Notification) => Promise<void>) {
     this.#parts = parts
     this.#exchange = exchange
     this.#wanted = wanted

@@ -1,6 +1,6 @@
 import { isRecord, limits } from '@toolyard/contract'
 import { onAbort } from '@toolyard/runtime'
-import type { JobWatch, ReadJob } from '@toolyard/queue'
+import type { ReadJob } from '@toolyard/queue'
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server'
 import { waitUntil } from '../../invocation/batch/job-wait.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
@@ -10,13 +10,14 @@ import { elicit, type AskedClient, type Elicitation } from '../asking/elicit.ts'
 import { nameOf, pauseOf, requestOf, type Pause } from '../asking/pause.ts'
 import { askedOf, handOn } from '../asking/responses.ts'
 import type { Exchange } from './exchange.ts'
-import { isOver, jobResult, type TaskParts } from './tasks.ts'
+import { isOver, jobResult } from './tasks.ts'
+import type { McpParts } from './mcp-parts.ts'
 import type { ListedTool } from './tool-list.ts'
 
 /** A call whose job waits for a person, or did. */
 export interface GoingOn {
   exchange: Exchange
-  parts: TaskParts & { watch: JobWatch }
+  parts: McpParts
   abandoned: AbortSignal
   tool: ListedTool
   forms: ClientForms

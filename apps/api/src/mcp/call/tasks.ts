@@ -1,14 +1,12 @@
 import { HttpError, isRecord, type CallError } from '@toolyard/contract'
-import type { JobCanceller, JobReader, ReadJob } from '@toolyard/queue'
+import type { ReadJob } from '@toolyard/queue'
 import {
   CLIENT_CAPABILITIES_META_KEY, fromJsonSchema, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode,
   type CallToolResult, type Result, type Server, type ServerContext
 } from '@modelcontextprotocol/server'
 import { comeBackHint } from '../../catalog/tool-catalog.ts'
-import type { ReturnedImages } from '../../files/returned-images.ts'
 import { asking, held } from '../../invocation/batch/call-answer.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
-import type { Answerer } from '../../invocation/answerer.ts'
 import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
 import { formsOf, type ClientForms } from '../asking/client-forms.ts'
 import type { PersonRequest } from '../asking/forms.ts'
@@ -16,23 +14,14 @@ import { pauseOf, requestOf, taskNameOf } from '../asking/pause.ts'
 import { handOn } from '../asking/responses.ts'
 import { callResult, filesIn, type ResultParts } from './call-result.ts'
 import { cuttingOf } from './cutting.ts'
+import type { McpParts } from './mcp-parts.ts'
 import type { Exchange } from './exchange.ts'
-import type { ListedTool, ToolLists } from './tool-list.ts'
+import type { ListedTool } from './tool-list.ts'
 
 /*
  * The Tasks extension (SEP-2663). A task is a job: its id is the job's, so every process knows it, and it outlives them. A
  * client gets one for a call that takes longer than a moment, if it says that it knows tasks.
  */
-
-export interface TaskParts {
-  jobs: JobReader
-  canceller: JobCanceller
-  /** How long a finished job is kept, in seconds. */
-  retentionSec: number
-  images: ReturnedImages
-  lists: ToolLists
-  answerer: Answerer
-}
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 /** How long a call is waited for before it becomes a task, in milliseconds. */
@@ -59,7 +48,7 @@ function requireTasks (context: ServerContext): void {
 }
 
 /** The answer to a call whose job goes on. */
-export function createdTask (job: ReadJob, forms: ClientForms, exchange: Exchange, { retentionSec }: TaskParts): CallToolResult {
+export function createdTask (job: ReadJob, forms: ClientForms, exchange: Exchange, { retentionSec }: McpParts): CallToolResult {
   const status = asksPerson(job, forms, exchange) ? 'input_required' : 'working'
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK's type of an answer to a call has no task.
   return { resultType: 'task', ...base(job, status, retentionSec) } as never
@@ -77,7 +66,7 @@ function personRequest (view: ReadJob['view'], forms: ClientForms, { approvalUrl
 }
 
 export function serveTasks (
-  server: Server, exchange: Exchange, parts: TaskParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
+  server: Server, exchange: Exchange, parts: McpParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
 ): void {
   const answer = (method: string, make: (id: string, context: ServerContext) => Promise<Result>): void => {
     server.setRequestHandler(method, { params: taskParams }, (params, context) => guarded(async () => {
@@ -115,7 +104,7 @@ export function isOver ({ view: { status } }: ReadJob): boolean {
 
 /** What a call has come to whose job is known; also where it goes on. */
 export async function jobResult (
-  job: ReadJob, exchange: Exchange, parts: TaskParts, tool: ListedTool | undefined
+  job: ReadJob, exchange: Exchange, parts: McpParts, tool: ListedTool | undefined
 ): Promise<CallToolResult> {
   const answer = isOver(job) ? answerOf(job) : pendingOf(job, comeBackHint(parts.lists.publication(exchange.principal)))
   return callResult(answer, tool, await resultParts(job, exchange, parts))
@@ -131,7 +120,7 @@ function pendingOf ({ view: { id: jobId, tool: name, question, approval, status 
   return { kind: 'pending', jobId, code: 'TIMEOUT', message: `Tool '${name}' goes on as job ${jobId}${hint}` }
 }
 
-async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: TaskParts): Promise<ResultParts> {
+async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: McpParts): Promise<ResultParts> {
   const { status, session } = job.view
   const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
   return { images: pictures, written: exchange.written, hasLinks: true, cutting: cuttingOf(exchange, lists) }
@@ -143,7 +132,7 @@ function base ({ view }: ReadJob, status: string, retentionSec: number): Record<
   }
 }
 
-function taskOf (job: ReadJob, { retentionSec }: TaskParts, made: ResultParts): Result {
+function taskOf (job: ReadJob, { retentionSec }: McpParts, made: ResultParts): Result {
   const { status, error } = job.view
   const task = (state: string, rest: object = {}): Result => ({ ...base(job, state, retentionSec), ...rest })
   if (status === 'input_required') return task('working', { statusMessage: `input_required: ${job.view.question?.text ?? ''}` })

@@ -3,32 +3,20 @@ import {
   LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type InputRequiredResult,
   type ServerContext
 } from '@modelcontextprotocol/server'
-import { withText, type ToolInvoker } from '../../invocation/batch/tool-invoker.ts'
+import { withText } from '../../invocation/batch/tool-invoker.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
-import { CallNotices, type CallNoticesParts } from './call-notices.ts'
+import { CallNotices } from './call-notices.ts'
 import { callOrigin, placeOfCall } from './call-meta.ts'
 import { callResult, filesIn } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { cuttingOf } from './cutting.ts'
 import { formsOf, noForms } from '../asking/client-forms.ts'
 import type { AskedClient } from '../asking/elicit.ts'
-import type { OpenRequests } from '../asking/open-requests.ts'
 import { resumedBy } from '../asking/responses.ts'
 import { goOn, waitMs, type GoingOn } from './going-on.ts'
-import { asksPerson, beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.ts'
-import type { ToolLists } from './tool-list.ts'
+import { asksPerson, beforeTaskMs, createdTask, knowsTasks } from './tasks.ts'
+import type { McpParts } from './mcp-parts.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
-
-export interface ToolCallParts extends CallNoticesParts, TaskParts {
-  invoker: ToolInvoker
-  lists: ToolLists
-  /** The calls of clients of 2025 that this process answers: what cancels them. */
-  calls: OpenRequests
-  /** What this process asks clients of 2025. */
-  questions: OpenRequests<unknown>
-  /** Aborted when requests that still wait must be answered with what is there. */
-  ending: AbortSignal
-}
 
 /**
  * Runs a tool for a client. Who closes the connection of a request of 2026 has cancelled it; a client of 2025 says so, and
@@ -37,7 +25,7 @@ export interface ToolCallParts extends CallNoticesParts, TaskParts {
  * @throws ProtocolError for a tool that the key doesn't see.
  */
 export async function callTool (
-  request: CallToolRequest, context: ServerContext, exchange: Exchange, parts: ToolCallParts
+  request: CallToolRequest, context: ServerContext, exchange: Exchange, parts: McpParts
 ): Promise<CallToolResult | InputRequiredResult> {
   const { name, arguments: args = {} } = request.params
   const tool = parts.lists.for(exchange.principal).byName.get(name)
@@ -93,12 +81,12 @@ export async function callTool (
 }
 
 /** A client of 2025 that can be asked while its call is open: it has a session and reads a stream. */
-function askedClient ({ session, mayStream, send }: Exchange, { questions }: ToolCallParts): AskedClient | undefined {
+function askedClient ({ session, mayStream, send }: Exchange, { questions }: McpParts): AskedClient | undefined {
   return session === undefined || !mayStream || send === undefined ? undefined : { session, open: questions, send }
 }
 
 /** When a call of a client is given up, and what takes it out of the open calls. */
-export function abandonment (context: ServerContext, exchange: Exchange, { calls, ending }: ToolCallParts): {
+export function abandonment (context: ServerContext, exchange: Exchange, { calls, ending }: McpParts): {
   abandoned: AbortSignal, close: () => void
 } {
   const abort = new AbortController()
@@ -122,7 +110,7 @@ export function abandonment (context: ServerContext, exchange: Exchange, { calls
   }
 }
 
-function noticesOf (context: ServerContext, exchange: Exchange, parts: CallNoticesParts): CallNotices | undefined {
+function noticesOf (context: ServerContext, exchange: Exchange, parts: McpParts): CallNotices | undefined {
   const { _meta: meta, envelope, notify } = context.mcpReq
   const asked = envelope === undefined ? exchange.logLevel : (envelope as Record<string, unknown>)[LOG_LEVEL_META_KEY]
   const logLevel = typeof asked === 'string' ? asked : undefined

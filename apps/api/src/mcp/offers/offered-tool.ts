@@ -4,7 +4,8 @@ import { withText } from '../../invocation/batch/tool-invoker.ts'
 import { callOrigin, placeOfCall } from '../call/call-meta.ts'
 import { isTooLarge } from '../call/call-result.ts'
 import type { Exchange } from '../call/exchange.ts'
-import { abandonment, type ToolCallParts } from '../call/tool-call.ts'
+import type { McpParts } from '../call/mcp-parts.ts'
+import { abandonment } from '../call/tool-call.ts'
 
 /** How long what isn't a call of a tool is waited for, in milliseconds. */
 const waitMs = limits.waitMs.max
@@ -13,9 +14,9 @@ const waitMs = limits.waitMs.max
 export class OfferedTool {
   readonly #context: ServerContext
   readonly #exchange: Exchange
-  readonly #parts: ToolCallParts
+  readonly #parts: McpParts
 
-  constructor (context: ServerContext, exchange: Exchange, parts: ToolCallParts) {
+  constructor (context: ServerContext, exchange: Exchange, parts: McpParts) {
     this.#context = context
     this.#exchange = exchange
     this.#parts = parts

@@ -1,7 +1,6 @@
 import { fromJsonSchema, ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server'
 import type { Skill } from '@toolyard/manifests'
-import type { McpSessionChange, McpSessions } from '@toolyard/store'
-import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
+import type { McpSessionChange } from '@toolyard/store'
 import { placeOfCall } from '../call/call-meta.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { changeSession, mostWatched } from '../call/session-change.ts'
@@ -9,14 +8,10 @@ import { OfferedTool } from './offered-tool.ts'
 import { completions, getPrompt, listPrompts } from './prompts.ts'
 import { isWatchable, listResources, listTemplates, maker, readDirectory, readResource, type Resources } from './resources.ts'
 import type { SkillResources } from './skills.ts'
-import type { ToolCallParts } from '../call/tool-call.ts'
+import type { McpParts } from '../call/mcp-parts.ts'
 
-export interface OfferParts extends ToolCallParts {
-  catalog: ToolCatalog
+export interface OfferParts extends McpParts {
   skills: (visible: readonly Skill[]) => SkillResources
-  sessions: McpSessions
-  /** Whether every call must name a session: without one nothing of the workspace is seen. */
-  sessionsRequired: boolean
 }
 
 /** How long a client may take what it was told for current, in milliseconds. */

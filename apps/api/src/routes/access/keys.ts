@@ -1,24 +1,18 @@
 import { checkNewKey, ErrorBody, HttpError, KeyList, NewKeyRequest, NewKeyResponse, RevokedKey, type KeyView } from '@toolyard/contract'
-import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/store'
+import { maxStoredKeys, type ListedKey, type StoredKeys, type StoredSecrets } from '@toolyard/store'
 import { boundHostsRule } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
 import type { KeyRing } from '../../access/key-ring.ts'
 import { nobody, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
-import { secretRoutes, type SecretRoutesOptions } from './secrets.ts'
 import type { App } from '../../plugins/typed-app.ts'
-
-export interface KeyRoutesOptions {
-  keys: KeyRing
-  stored: StoredKeys
-  secrets: SecretRoutesOptions['secrets']
-}
+import { secretRoutes } from './secrets.ts'
 
 const noKey = 'There is no such key in Redis'
 
 /** API keys that are made and revoked while the service runs, by operators who may do everything themselves. */
-export async function keyRoutes (app: App, { keys, stored, secrets }: KeyRoutesOptions): Promise<void> {
-  await app.register(secretRoutes, { secrets })
+export async function keyRoutes (app: App, keys: KeyRing, stored: StoredKeys, secrets: StoredSecrets | undefined): Promise<void> {
+  await secretRoutes(app, secrets)
 
   app.get('/keys', { config: { role: 'admin' }, schema: { response: { 200: KeyList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     requireKeeper(principalOf(request))

@@ -4,13 +4,8 @@ import { unauthorizedText } from '../../access/request-key.ts'
 import { refuseForeignOrigin } from '../../plugins/foreign-site.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
-export interface LoginRoutesOptions {
-  logins: Logins
-  authDisabled: boolean
-}
-
 /** Logging in to the console with any API key, and out again. What a login may do is what its key may do. */
-export async function loginRoutes (app: App, { logins, authDisabled }: LoginRoutesOptions): Promise<void> {
+export async function loginRoutes (app: App, logins: Logins, authDisabled: boolean): Promise<void> {
   app.post('/auth/login', {
     config: { keyOptional: true },
     schema: { body: LoginRequest, response: { 200: LoginResponse, '4xx': ErrorBody, '5xx': ErrorBody } },

@@ -4,19 +4,14 @@ import { Type } from '@toolyard/contract/type'
 import { isBound, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
-export interface SecretRoutesOptions {
-  /** Undefined without SECRETS_KEY. */
-  secrets: StoredSecrets | undefined
-}
-
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 const params = Type.Object({ name: SecretName })
 
 /** Secrets that tools use: stored sealed, listed by name, never read back. */
-export async function secretRoutes (app: App, options: SecretRoutesOptions): Promise<void> {
+export async function secretRoutes (app: App, secrets: StoredSecrets | undefined): Promise<void> {
   const stored = (): StoredSecrets => {
-    if (options.secrets === undefined) throw new HttpError('CONFLICT', 'No secrets can be stored without SECRETS_KEY, which seals them: openssl rand -hex 32 makes one, for the API and the workers')
-    return options.secrets
+    if (secrets === undefined) throw new HttpError('CONFLICT', 'No secrets can be stored without SECRETS_KEY, which seals them: openssl rand -hex 32 makes one, for the API and the workers')
+    return secrets
   }
 
   app.get('/secrets', { config: { role: 'admin' }, schema: { response: { 200: SecretList, ...errors } } }, async request => {

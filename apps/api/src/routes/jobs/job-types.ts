@@ -7,17 +7,11 @@ import type { JobTypes } from '../../catalog/job-types.ts'
 import { principalOf, requireOperator } from '../../access/principal.ts'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
 
-export interface JobTypeRoutesOptions {
-  catalog: ToolCatalog
-  jobTypes: JobTypes
-  table: JobTypeTable
-}
-
 /**
  * The switchable records behind the tools. A key of a tenant, one that is bound to queues, or may not call the tool, switches
  * none: what it changed would hold for all keys.
  */
-export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: JobTypeRoutesOptions): Promise<void> {
+export async function jobTypeRoutes (app: App, catalog: ToolCatalog, jobTypes: JobTypes, table: JobTypeTable): Promise<void> {
   app.get('/job-types', { schema: { response: { 200: JobTypeList, '4xx': ErrorBody } } }, async request => {
     const principal = principalOf(request)
     const types = catalog.jobTypes().filter(({ tool }) => jobTypes.maySee(tool, principal)).map(({ tool }) => jobTypes.view(tool))

@@ -18,7 +18,7 @@ export interface OperationDeps {
 export async function operationRoutes (app: App, { bulk, changes, queueDesk, workerDesk, statistics }: OperationDeps): Promise<void> {
   await app.register(bulkRoutes, { bulk })
   await app.register(changeRoutes, { changes })
-  await app.register(queueRoutes, { queues: queueDesk, workers: workerDesk })
+  await queueRoutes(app, queueDesk, workerDesk)
   await app.register(statisticsRoutes, { statistics })
   await app.register(workerRoutes, { desk: workerDesk })
 }

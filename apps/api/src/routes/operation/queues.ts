@@ -12,15 +12,10 @@ export interface QueueDesk {
   pause: (queue: string, isPaused: boolean) => Promise<void>
 }
 
-export interface QueueRoutesOptions {
-  queues: QueueDesk
-  workers: Pick<WorkerDesk, 'list'>
-}
-
 const mostWorkers = 10_000
 
 /** The queues. They are the operator's: the work of all tenants is in them. */
-export async function queueRoutes (app: App, { queues: desk, workers }: QueueRoutesOptions): Promise<void> {
+export async function queueRoutes (app: App, desk: QueueDesk, workers: Pick<WorkerDesk, 'list'>): Promise<void> {
   app.get('/queues', {
     config: { makesWork: true },
     schema: { response: { 200: QueueList, '4xx': ErrorBody, '5xx': ErrorBody } }
