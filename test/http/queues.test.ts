@@ -7,6 +7,7 @@ import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
 const tenantKey = 'key-of-a-tenant-0123456789'
+const namespaceKey = 'key-of-a-namespace-0123456789'
 const service = await injectService(t, {
   files: programs,
   tools: entries,
@@ -16,7 +17,8 @@ const service = await injectService(t, {
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: testKeys.admin, role: 'admin' },
       { name: 'limited', key: testKeys.limited, role: 'read', queue_allowlist: ['allowed'] },
-      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
+      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' },
+      { name: 'billing', key: namespaceKey, role: 'admin', namespaces: ['billing'] }
     ])
   }
 })
@@ -58,4 +60,17 @@ t.test('an operator pauses a queue: its jobs wait until it is resumed', async t 
   t.match(await change('allowed', { paused: false, name: 'x' }), { status: 400, body: { error: { message: /'name' is not a known field/ } } })
   t.match(await change('allowed', { paused: true }, testKeys.limited), { status: 403 }, 'a key that may only read')
   t.match(await change('allowed', { paused: true }, tenantKey), { status: 403 }, 'a key of a tenant')
+})
+
+t.test('a key that is bound to namespaces pauses no queue, drains no worker and reads no metrics: these are of all tools', async t => {
+  await submit(client, { type: 'agentcli.echo', queue: 'shared' })
+  const refused = async (method: string, path: string, what: string, body?: object): Promise<void> => {
+    const answer = await client.request(path, { method, key: namespaceKey, ...body !== undefined && { body } })
+    t.match(answer, { status: 403, body: { error: { code: 'FORBIDDEN', message: `This API key is bound to namespaces; ${what} for those that are not.` } } }, path)
+  }
+  await refused('PATCH', '/v1/queues/shared', 'to pause a queue is', { paused: true })
+  const { body: { workers: [worker] } } = await client.request<{ workers: Array<{ id: string }> }>('/v1/workers')
+  await refused('PATCH', `/v1/workers/${worker?.id ?? ''}`, 'to drain a worker is', { drained: true })
+  await refused('GET', '/metrics', 'the metrics are')
+  t.match((await read()).queues.find(({ name }) => name === 'shared'), { paused: false })
 })

@@ -38,6 +38,11 @@ export function isBound ({ queueAllowlist, permissions, namespaces, hosts }: Pri
   return [queueAllowlist, permissions, namespaces, hosts].some(bound => bound !== undefined)
 }
 
+/** Refuses a key that is bound to namespaces what reaches the tools of others too. */
+export function requireAllNamespaces ({ namespaces }: Principal, what: string): void {
+  if (namespaces !== undefined) throw new HttpError('FORBIDDEN', `This API key is bound to namespaces; ${what} for those that are not.`)
+}
+
 /** Refuses a key of a tenant what concerns all of them. */
 export function requireOperator ({ tenant }: Principal): void {
   if (tenant !== undefined) throw new HttpError('FORBIDDEN', 'This operation requires an API key without a tenant.')

@@ -2,7 +2,7 @@ import { checkQueuePatch, ErrorBody, HttpError, QueueList, QueuePatch, QueueResp
 import { Type } from '@toolyard/contract/type'
 import type { SeenWorker } from '@toolyard/store'
 import type { CountedQueue } from '@toolyard/runtime'
-import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
+import { principalOf, requireAllNamespaces, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import type { WorkerDesk } from './workers.ts'
 
@@ -37,6 +37,8 @@ export async function queueRoutes (app: App, desk: QueueDesk, workers: Pick<Work
     const { paused } = request.body
     const queue = (await seenBy(principal)).find(({ name }) => name === request.params.name)
     if (queue === undefined) throw new HttpError('NOT_FOUND', 'There is no such queue: a queue is there as soon as a job names it')
+    // Jobs of all tools wait in it.
+    requireAllNamespaces(principal, 'to pause a queue is')
     await desk.pause(queue.name, paused)
     request.log.info({ key: principal.name, queue: queue.name, paused }, 'a queue is switched')
     return { ok: true as const, queue: { ...queue, paused } }

@@ -3,7 +3,7 @@ import {
 } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
 import { drainWorker, listGoneWorkers, listWorkers, type GoneWorkerRecord, type Redis, type SeenWorker } from '@toolyard/store'
-import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
+import { principalOf, requireAllNamespaces, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 export interface WorkerDesk {
@@ -58,6 +58,7 @@ export async function workerRoutes (app: App, { desk }: { desk: WorkerDesk }): P
     if (worker === undefined) throw new HttpError('NOT_FOUND', 'No such worker is alive')
     // It serves queues that the key may not touch.
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'A key that is bound to queues can\'t drain a worker')
+    requireAllNamespaces(principal, 'to drain a worker is')
     if (worker.heardDrain === undefined) throw new HttpError('CONFLICT', 'This worker is of a release that can\'t be drained: stop it instead')
     if (!await desk.drain(id, drained)) throw new HttpError('NOT_FOUND', 'No such worker is alive')
     const hasHeard = worker.drain === 'heard' ? 'heard' : 'told'
