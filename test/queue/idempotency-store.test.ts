@@ -1,9 +1,11 @@
 import { IdempotencyStore } from '@toolyard/queue'
 import t from 'tap'
+import { RedisUnavailableError, Replicas } from '@toolyard/store'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-const store = new IdempotencyStore(await connectTo(t, await startTestRedis(t), 'request'))
+const redis = await connectTo(t, await startTestRedis(t), 'request')
+const store = new IdempotencyStore(redis)
 const once = (key: string, request = 'r1'): Parameters<IdempotencyStore['take']>[0] => ({ owner: 'k', key, request })
 
 t.test('RC23 an idempotency key that made no job is released', async t => {
@@ -31,4 +33,12 @@ t.test('RC23 a confirmed idempotency key is not released', async t => {
   await store.confirm(once('sure'), 'ids')
   await store.release(once('sure'))
   t.same(await store.take(once('sure'), ''), { request: 'r1', text: 'ids', confirmed: true })
+})
+
+t.test('RC23 where replicas are wanted, an idempotency key is taken only when they have it, and a repeat finds it', async t => {
+  const replicas = new Replicas(redis, 1)
+  t.teardown(() => { replicas.stop() })
+  const unsure = new IdempotencyStore(redis, replicas)
+  for (let times = 0; times < 2; times++) await t.rejects(unsure.take(once('replicated'), 'jobs'), RedisUnavailableError)
+  t.match(await unsure.take(once('replicated'), ''), { text: 'jobs', confirmed: false }, 'who only looks waits for nobody')
 })

@@ -69,7 +69,7 @@ export function openStore (settings: Settings, logger: Logger): OpenStore {
       canceller,
       approvals: new Approvals({ redis: commands, replicas, queues, jobs, canceller }),
       finished: new FinishedJobs({ redis: commands, queues, canceller, retention }),
-      idempotency: new IdempotencyStore(commands),
+      idempotency: new IdempotencyStore(commands, replicas),
       mcpSessions: new McpSessions(commands, subscriber),
       storedKeys,
       secrets: openSecrets(commands, sealKeysOf(settings)),

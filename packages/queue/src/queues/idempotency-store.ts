@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { limits } from '@toolyard/contract/terms'
-import { type Redis, idempotencyKey, whileAvailable, required, fromRedis } from '@toolyard/store'
+import { BatchedScript, eachCall, fromRedis, idempotencyKey, required, runForGood, whileAvailable, type Redis, type Replicas } from '@toolyard/store'
 
 /*
  * What an Idempotency-Key was used for, for 24 hours. A request stores the key with all that makes its jobs, makes
@@ -27,7 +27,7 @@ export interface TakenKey {
 }
 
 /** Takes a key that is free; answers what another was taken for. ARGV: request, text (empty: take nothing), seconds. */
-const takeScript = `
+const takeScript = new BatchedScript('take-idempotency-key', eachCall(`
 local taken = redis.call('HMGET', KEYS[1], 'request', 'text', 'confirmed')
 if taken[1] then
   if taken[1] == ARGV[1] and not taken[3] then redis.call('HSET', KEYS[1], 'found', '1') end
@@ -38,7 +38,7 @@ if ARGV[2] ~= '' then
   redis.call('EXPIRE', KEYS[1], ARGV[3])
 end
 return false
-`
+`))
 
 /** Confirms, unless another request holds the key by now. ARGV: request, text, seconds. */
 const confirmScript = `
@@ -59,21 +59,23 @@ return 0
 /** Remembers which request each `Idempotency-Key` was used for. All methods throw RedisUnavailableError. */
 export class IdempotencyStore {
   readonly #redis: Redis
+  readonly #replicas: Replicas | undefined
 
-  constructor (redis: Redis) {
+  /** @param replicas those that must have a key before its jobs are made; undefined: none. */
+  constructor (redis: Redis, replicas?: Replicas) {
     this.#redis = redis
+    this.#replicas = replicas
   }
 
   /**
-   * Takes a key, atomically.
+   * Takes a key, atomically. A failover that forgot the key, and not its jobs, would let a repeat make them twice.
    *
    * @param text what is stored with it; empty: only look.
    * @returns what the key was taken for before; undefined when it was free.
    */
   async take (asked: IdempotentRequest, text: string): Promise<TakenKey | undefined> {
-    const taken = fromRedis<Array<string | null> | null>(await whileAvailable(
-      this.#redis.eval(takeScript, 1, keyOf(asked), asked.request, text, limits.idempotencySec)
-    ))
+    const call = { keys: [keyOf(asked)], args: [asked.request, text, limits.idempotencySec] }
+    const taken = fromRedis<Array<string | null> | null>(await runForGood(this.#redis, text === '' ? undefined : this.#replicas, takeScript, call))
     if (taken === null) return undefined
     return { request: required(taken[0], 'the request of a taken key'), text: required(taken[1], 'the text of a taken key'), confirmed: taken[2] === '1' }
   }
