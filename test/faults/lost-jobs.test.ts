@@ -23,6 +23,29 @@ void t.test('fault 20 the job of a killed worker runs elsewhere within 5 s when 
   t.equal((await cancel(service.client, id)).body.job.status, 'cancelled')
 })
 
+for (const others of [0, 1]) {
+  void t.test(`fault 20 the jobs of a killed worker end, or wait again, within 5 s where ${others === 0 ? 'no worker is left' : 'the only other one serves other queues'}`, async t => {
+    const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 0 })
+    const worker = await service.startWorker()
+    if (others === 1) await service.startWorker({ WORKER_QUEUES: 'other' })
+    const { id } = await submit(service.client, { type: 'agentcli.again', input: { mark: 'a', sec: '55' } })
+    const answer = service.client.batch([{ call_id: 'o', name: 'once', arguments: { mark: 'o', sec: '55' } }], { wait_ms: 60_000 })
+    await waitFor('both run', () => runsOf(service).size === 2)
+    const killed = worker.stop('SIGKILL')
+    const killedAt = performance.now()
+    t.match(await answer, { results: [{ ok: false, error: { code: 'WORKER_LOST', message: /is not run again/ } }] })
+    t.ok(performance.now() - killedAt < 5_000, `answered after ${performance.now() - killedAt} ms`)
+    const took = await waitFor('it waits', async () => (await service.client.request<{ job: { status: string } }>(`/v1/jobs/${id}`)).body.job.status === 'queued' && performance.now() - killedAt)
+    t.ok(took < 5_200, `queued after ${took} ms`)
+    await killed
+    t.match((await list(service.client, '?type=agentcli.once')).jobs, [{ status: 'failed', attempts: 1 }])
+    await service.startWorker()
+    await waitFor('it runs again', () => runsOf(service).get('a') === 2)
+    t.equal(runsOf(service).get('o'), 1)
+    t.equal((await cancel(service.client, id)).body.job.status, 'cancelled')
+  })
+}
+
 void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs once, and its job has one end', async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
   const jobs = await Promise.all(['1', '3', '8'].map(sec => submit(service.client, { type: 'agentcli.once', input: { mark: `redis-${sec}`, sec } })))

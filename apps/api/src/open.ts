@@ -1,4 +1,4 @@
-import { BulkChanges, countQueues } from '@toolyard/queue'
+import { BulkChanges, countQueues, UnservedJobs } from '@toolyard/queue'
 import { DashboardLogins, EntryLocks, RateLimit, whileAvailable } from '@toolyard/store'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, serviceFilesOf, sessionSettingsOf, sharedAbort, tokensOf,
@@ -54,6 +54,14 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     finished,
     mayRun: (tool, key) => catalog.mayRun(tool, key),
     onError: (error, id) => { logger.warn({ err: error, bulk: id }, 'a bulk change waits') }
+  })
+  const unserved = new UnservedJobs({
+    redis: commands,
+    directory,
+    queues,
+    canceller,
+    mayRepeat: type => catalog.mayRepeat(type),
+    onError: (error, queue) => { logger.warn({ err: error, queue }, 'lost jobs could not be looked for') }
   })
   const redactor = createRedactor({
     redact: settings.REDACT,
@@ -132,9 +140,11 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       await served.start()
       eventLoop.start()
       bulk.start()
+      unserved.start()
     },
     close: async () => {
       bulk.stop()
+      unserved.stop()
       eventLoop.stop()
       served.close()
       await store.close()

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { permissions, publishableNamePattern, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
-import { admitTool, createPause, keyRefusal, providerTool, skillsNamespace, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, createPause, isIdempotent, keyRefusal, providerTool, skillsNamespace, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
 import { deferredTools, type DeferredList } from './deferred-list.ts'
 import type { JobTypes } from './job-types.ts'
 import { ToolSearch } from './search/tool-search.ts'
@@ -98,6 +98,12 @@ export class ToolCatalog {
   mayRun (name: string, key: KeyBounds): boolean {
     const registered = this.#registry.get(name)
     return registered === undefined || keyRefusal(registered.tool, key, this.#jobTypes.deployment) === undefined
+  }
+
+  /** Whether a run of a job type that was lost may be begun anew. What isn't known here is for a worker to say, which may know it. */
+  mayRepeat (type: string): boolean {
+    const known = this.#registry.jobTypes().find(({ tool }) => tool.jobType === type)
+    return known === undefined || isIdempotent(known.tool, this.#jobTypes.deployment)
   }
 
   /** Puts another registry in place at once; requests that run keep theirs. */

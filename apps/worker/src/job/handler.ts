@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { asError, callErrors, errorCode, limits, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, holdsAtMost, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
+import { admitCall, holdsAtMost, isIdempotent, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
 import { isShortage, shortageOf } from '@toolyard/sandbox'
 import { argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
@@ -131,7 +131,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   const located = await deps.tools.locate(job)
   if (located === 'elsewhere') return { kind: 'later', reason: 'another worker has its version of the tool' }
   const { registered, differs } = located
-  const idempotent = registered !== undefined && (deps.jobTypes.get(registered.tool.jobType).idempotent ?? registered.tool.idempotent)
+  const idempotent = registered !== undefined && isIdempotent(registered.tool, deps)
   if (job.lostBefore && registered !== undefined && !idempotent) return failure('WORKER_LOST', notRunAgain)
   // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
   if (!holdsAtMost(job.data.arguments, turnValues)) await turn()

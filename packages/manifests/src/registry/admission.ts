@@ -26,7 +26,7 @@ export interface AskedCall {
 /** What the operator says of tools. */
 export interface Deployment {
   /** The job types that were switched. */
-  jobTypes: { get: (type: string) => { enabled?: boolean } }
+  jobTypes: { get: (type: string) => { enabled?: boolean, idempotent?: boolean } }
   permissions: PermissionPolicy
   /** The rules of the policy file. */
   policy?: () => Policy
@@ -112,6 +112,11 @@ export function admitTool (call: AskedCall, deployment: Deployment): { kind: 'ad
 /** Whether a tool is switched on: a switch of its job type wins over the manifest, in both directions. */
 export function isEnabled (tool: Tool, { jobTypes }: Deployment): boolean {
   return jobTypes.get(tool.jobType).enabled ?? tool.enabled
+}
+
+/** Whether a run whose worker was lost is begun anew: a switch of its job type wins over the manifest. */
+export function isIdempotent (tool: Tool, { jobTypes }: Deployment): boolean {
+  return jobTypes.get(tool.jobType).idempotent ?? tool.idempotent
 }
 
 /** Says that a key may not use a queue, and which it may; undefined when it may. */

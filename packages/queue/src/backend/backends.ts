@@ -2,8 +2,10 @@ import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Processor, Queue, QueueBaseOptions, RedisConnection, WorkerOptions } from 'bullmq'
 import { type Redis, internalName, keyPrefix } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
+import { maxLostRuns } from '../record/settlement.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
 import { JobWorker } from './job-worker.ts'
+import { lookGuardMs } from './lock-times.ts'
 import { lockMs } from './timed/lock-renewal.ts'
 import { clientOn } from './timed/timed-backend.ts'
 
@@ -32,19 +34,20 @@ export function backendOn ({ listening, ...parts }: BackendParts): BackendMaker 
     const blocking = withBlockingConnection && parts.wait === undefined
       ? new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true })
       : undefined
-    const given = { lockDuration: lockMs, ...options }
+    const given = { lockDuration: lockMs, ...lookForLost, ...options }
     return new JobBackend(
       parts, connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), given, blocking, listening === undefined
     )
   }
 }
 
-/** What a worker takes at once, how it holds a job, and how long a look for lost jobs keeps others from looking, in milliseconds. */
+/** What BullMQ's script that looks for lost jobs is told, whoever runs it. */
+const lookForLost = { stalledInterval: lookGuardMs, maxStalledCount: maxLostRuns }
+
+/** What a worker takes at once, and how it holds a job, in milliseconds. */
 export interface WorkerLimits {
   concurrency: number
   renewMs: number
-  lookGuardMs: number
-  maxLostRuns: number
   /** Stands in the jobs that it takes; undefined: nothing does. */
   name?: string | undefined
 }
@@ -58,7 +61,7 @@ const lookSec = { own: 5, shared: 60 }
 /** Makes the worker of a queue; it is started by `run`. */
 export function openWorker (
   parts: BackendParts, queue: string, process: Processor<JobData, OutputRecord>,
-  { concurrency, renewMs, lookGuardMs, maxLostRuns, name }: WorkerLimits
+  { concurrency, renewMs, name }: WorkerLimits
 ): JobWorker<JobData, OutputRecord> {
   const options: WorkerOptions = {
     autorun: false,
@@ -69,8 +72,7 @@ export function openWorker (
     lockRenewTime: renewMs,
     // One process looks for the lost jobs of all: see `recover`.
     skipStalledCheck: true,
-    stalledInterval: lookGuardMs,
-    maxStalledCount: maxLostRuns,
+    ...lookForLost,
     runRetryDelay: 500,
     drainDelay: parts.wait === undefined ? lookSec.own : lookSec.shared,
     skipVersionCheck: true,

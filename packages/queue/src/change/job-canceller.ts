@@ -22,27 +22,36 @@ import { encodeFailure } from '../record/settlement.ts'
  */
 
 /**
- * KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel, 1 for
- * a cancel; else the job was denied, unless somebody has run it again since.
+ * KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel, why:
+ * `cancelled`; `denied`, unless somebody has run it again since; `lost`, where its run had begun and nobody has it now.
  */
 const takeScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
-if ARGV[5] ~= '1' and cjson.decode(redis.call('HGET', KEYS[1], '${approvalField}') or '{}').state ~= 'denied' then return 'finished' end
+local why = ARGV[5]
+if why == 'denied' and cjson.decode(redis.call('HGET', KEYS[1], '${approvalField}') or '{}').state ~= 'denied' then return 'finished' end
 -- Somebody was told that it is cancelled, and ends it so.
-if ARGV[5] ~= '1' and redis.call('HEXISTS', KEYS[1], 'cancelled') == 1 then return 'finished' end
+if why ~= 'cancelled' and redis.call('HEXISTS', KEYS[1], 'cancelled') == 1 then return 'finished' end
+if why == 'lost' then
+  local runs = redis.call('HMGET', KEYS[1], 'ats', 'atm')
+  local isBegun = redis.call('HEXISTS', KEYS[1], '${unbegunField}') == 0 and tonumber(runs[1] or 0) > tonumber(runs[2] or 0)
+  if not isBegun or redis.call('EXISTS', KEYS[2]) == 1 then return 'finished' end
+end
 ${goOnWhenFull('KEYS[1]')}
-if ARGV[5] == '1' then redis.call('HSET', KEYS[1], 'cancelled', '1') end
+if why == 'lost' and redis.call('LREM', KEYS[3], 0, ARGV[1]) == 0 then return 'finished' end
+-- As a worker that takes it, only to end it.
+if why == 'lost' then redis.call('HINCRBY', KEYS[1], 'ats', 1) end
+if why == 'cancelled' then redis.call('HSET', KEYS[1], 'cancelled', '1') end
 redis.call('HDEL', KEYS[1], 'stc', 'defa')
 -- A worker may have taken a denied job, only to end it.
-if ARGV[5] ~= '1' and redis.call('HDEL', KEYS[1], '${unbegunField}') == 1 then redis.call('HSET', KEYS[1], 'ats', redis.call('HGET', KEYS[1], 'atm') or '0') end
+if why == 'denied' and redis.call('HDEL', KEYS[1], '${unbegunField}') == 1 then redis.call('HSET', KEYS[1], 'ats', redis.call('HGET', KEYS[1], 'atm') or '0') end
 for _, key in ipairs({KEYS[3], KEYS[6], KEYS[7]}) do redis.call('LREM', key, 0, ARGV[1]) end
 for _, key in ipairs({KEYS[4], KEYS[5], KEYS[8]}) do redis.call('ZREM', key, ARGV[1]) end
 redis.call('SREM', KEYS[9], ARGV[1])
 redis.call('LPUSH', KEYS[3], ARGV[1])
 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
 -- Workers remember it for a while. A denied job doesn't run, and may soon be run again.
-if ARGV[5] == '1' then redis.call('PUBLISH', ARGV[4], ARGV[1]) end
+if why == 'cancelled' then redis.call('PUBLISH', ARGV[4], ARGV[1]) end
 return 'taken'
 `
 const lists = ['active', 'prioritized', 'delayed', 'wait', 'paused', 'waiting-children', 'stalled']
@@ -67,7 +76,7 @@ export class JobCanceller {
    * @throws RedisUnavailableError, after which the job may or may not be cancelled.
    */
   async cancel (queue: string, jobId: string): Promise<CancelResult> {
-    const taken = await this.#end(queue, jobId, cancelled)
+    const taken = await this.#end(queue, jobId, cancelled, 'cancelled')
     if (taken === 'missing') return 'missing'
     if (taken === 'finished' && !isCancelled(await whileAvailable(this.#redis.hget(jobKey(queue, jobId), 'failedReason')))) return 'finished'
     await this.cancelSteps(queue, jobId)
@@ -80,14 +89,26 @@ export class JobCanceller {
    * @throws RedisUnavailableError, after which a worker ends it.
    */
   async deny (queue: string, jobId: string, error: CallError): Promise<void> {
-    await this.#end(queue, jobId, error)
+    await this.#end(queue, jobId, error, 'denied')
   }
 
-  async #end (queue: string, jobId: string, error: CallError): Promise<'missing' | 'finished' | 'taken'> {
+  /**
+   * Ends a job whose worker was lost, if its run had begun and no worker has taken it since.
+   *
+   * @returns whether it did
+   * @throws RedisUnavailableError, after which a worker ends it.
+   */
+  async endLost (queue: string, jobId: string, error: CallError): Promise<boolean> {
+    const isTaken = await this.#end(queue, jobId, error, 'lost') === 'taken'
+    if (isTaken) await this.cancelSteps(queue, jobId)
+    return isTaken
+  }
+
+  async #end (queue: string, jobId: string, error: CallError, why: 'cancelled' | 'denied' | 'lost'): Promise<'missing' | 'finished' | 'taken'> {
     const token = randomUUID()
     const keys = [jobKey(queue, jobId), jobPartKey(queue, jobId, 'lock'), ...lists.map(name => queueKey(queue, name))]
     const taken = fromRedis<'missing' | 'finished' | 'taken'>(await whileAvailable(
-      this.#redis.eval(takeScript, keys.length, ...keys, jobId, token, lockMs, cancelChannel, error === cancelled ? 1 : 0)
+      this.#redis.eval(takeScript, keys.length, ...keys, jobId, token, lockMs, cancelChannel, why)
     ))
     if (taken === 'taken') await this.#settle(queue, jobId, token, error)
     return taken

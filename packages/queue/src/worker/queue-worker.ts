@@ -18,11 +18,11 @@ import { rest } from '../queues/release.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
 import { JobNotices } from './job-notices.ts'
-import { lookGuardMs, renewMs } from './lock-times.ts'
+import { renewMs } from '../backend/lock-times.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
-import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
+import { encodeFailure } from '../record/settlement.ts'
 import type { TenantPlaces } from './tenant-places.ts'
 import type { SerialGate, SerialJob } from '../queues/serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
@@ -65,7 +65,7 @@ export class QueueWorker {
     const { redis, retention, concurrency, name } = options
     this.#worker = openWorker(
       { redis, retention, replicas: parts.replicas, wait: parts.wait }, queue, (job, token) => this.#process(job, token),
-      { concurrency, renewMs, lookGuardMs, maxLostRuns, name }
+      { concurrency, renewMs, name }
     )
     this.#givenBack = new GivenBackJobs(this.#worker.backend)
     Object.assign(this.#worker, { places: parts.shared }, options.mayTake && { mayTake: options.mayTake })

@@ -9,7 +9,7 @@ import { cancelChannel, queuesChannel, Replicas, subscribe } from '@toolyard/sto
 import { OutputStore } from '../record/output-store.ts'
 import { QueueDirectory } from '../queues/queue-directory.ts'
 import { TenantPlaces } from './tenant-places.ts'
-import { LostJobs } from './lost-jobs.ts'
+import { LostJobs } from '../upkeep/lost-jobs.ts'
 import { QueueWorker } from './queue-worker.ts'
 import { SharedPlaces } from '../backend/shared-places.ts'
 import { openSharedWait, type SharedWait } from '../backend/shared-wait.ts'
@@ -67,7 +67,7 @@ export class WorkerPool {
     if (options.callbacks !== undefined) {
       this.#callbacks = new CallbackWorker(options.callbacks, { ...options, outputs: this.#outputs })
     }
-    this.#lostJobs = new LostJobs({ redis, queues, watched: () => this.#workers, onError })
+    this.#lostJobs = new LostJobs({ redis, group: queues, watched: () => this.#workers, onError })
     this.#upkeep = new Upkeep({
       ...options, queues: this.#queues, canceller: this.#canceller, gate: this.#gate, directory: this.#directory
     })

@@ -2,24 +2,23 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
 import { type Redis, takeTurn, upkeepKey } from '@toolyard/store'
-import { askMs, turnMs } from './lock-times.ts'
+import { askMs, turnMs } from '../backend/lock-times.ts'
 
 /** A queue whose lost jobs are taken from their workers. */
 interface WatchedQueue {
-  /** See `JobWorker`. */
   recover: () => Promise<void>
 }
 
 export interface LostJobsOptions {
   redis: Redis
-  /** As in `WORKER_QUEUES`: processes that serve the same ones take turns. */
-  queues: readonly string[]
-  watched: () => Iterable<[name: string, queue: WatchedQueue]>
+  /** Processes of the same group, that is with the same texts, take turns. */
+  group: readonly string[]
+  watched: () => Iterable<[name: string, queue: WatchedQueue]> | Promise<Iterable<[name: string, queue: WatchedQueue]>>
   onError: (error: Error, queue: string) => void
 }
 
 /**
- * Looks for the jobs of workers that died. Of the processes that serve the same queues, one at a time does it for all of
+ * Looks for the jobs of workers that died. Of the processes that look at the same queues, one at a time does it for all of
  * these queues: docs/decisions/0086-idle-workers.md.
  */
 export class LostJobs {
@@ -32,7 +31,7 @@ export class LostJobs {
 
   constructor (options: LostJobsOptions) {
     this.#options = options
-    const group = createHash('sha256').update([...options.queues].sort().join(',')).digest('base64url').slice(0, 16)
+    const group = createHash('sha256').update([...options.group].sort().join(',')).digest('base64url').slice(0, 16)
     this.#key = upkeepKey(`lost-jobs:${group}`)
   }
 
@@ -50,16 +49,18 @@ export class LostJobs {
     const { redis, watched, onError } = this.#options
     // A connection that is away would keep the commands until it is back.
     if (redis.status !== 'ready') return
+    let queues: Iterable<[name: string, queue: WatchedQueue]>
     try {
       // In a Cluster, the node that knows whose turn it is may be away, while the nodes of other queues are there.
       const isTurn = takeTurn(redis, this.#key, turnMs)
       isTurn.catch(() => {})
       if (!await Promise.race([isTurn, delay(askMs, true, { ref: false })])) return
+      queues = await watched()
     } catch (error) {
       if (!this.#isStopped) onError(asError(error), '*')
       return
     }
-    for (const [name, queue] of watched()) {
+    for (const [name, queue] of queues) {
       if (this.#asked.has(name)) continue
       this.#asked.add(name)
       void queue.recover()
