@@ -51,6 +51,15 @@ t.test('a description that lists many skills stays as short as providers take it
   for (const { tool } of registry.all()) t.ok(tool.description.length < 1_024, `${tool.name} has ${tool.description.length}`)
 })
 
+t.test('skills that do not fit into the description of activate_skill are described where it takes their names', async t => {
+  const fixture = createFixture(t)
+  for (let at = 0; at < 20; at++) fixture.skill(`skill-${at}`, { 'SKILL.md': `---\nname: skill-${at}\ndescription: Does what number ${at} is for. ${'long '.repeat(150)}\n---\n`, 'scripts/a.sh': '' })
+  const registry = await fixture.load(on)
+  const tool = registry.get('activate_skill')?.tool
+  if (tool === undefined) throw new Error('there is no activate_skill')
+  for (const format of ['chat', 'responses', 'anthropic'] as const) t.match(JSON.stringify(providerTool(tool, format, false)), /- skill-19: Does what number 19 is for\. long/)
+})
+
 t.test('what an interpreter is to run may lie anywhere in the skill; a file of the caller of that name comes first', async t => {
   const { fixture, run } = await letters(t)
   mkdirSync(join(fixture.skills, 'office/letters/tools'))

@@ -20,7 +20,7 @@ export {
 } from './layer/lock/lock-file.ts'
 export { signatureFault } from './layer/lock/minisign.ts'
 export { mostTree, treeDigest } from './layer/lock/tree-digest.ts'
-export { skillNeeds } from './skill/agent/needs.ts'
+export { skillNeeds, type SkillNeeds } from './skill/agent/needs.ts'
 export { nameFilter } from './agentcli/mcp/name-filter.ts'
 export { OpenapiFault } from './agentcli/openapi/document.ts'
 export { importOpenapi, type ImportOptions, type OpenapiImport } from './agentcli/openapi/import-openapi.ts'

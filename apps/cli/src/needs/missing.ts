@@ -14,6 +14,8 @@ export async function missingForSkills (
   skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, env: NodeJS.ProcessEnv
 ): Promise<Finding[]> {
   const hasApt = (await programPaths('apt-get', env)).length > 0
+  // Where programs of skills find packages that npm install -g puts there: NODE_PATH.
+  const globals = (await programPaths('node', env)).map(node => join(dirname(dirname(node)), 'lib'))
   const findings: Finding[] = []
   for (const skill of skills.filter(({ hasFiles }) => hasFiles)) {
     const needs = await skillNeeds(skill)
@@ -24,8 +26,10 @@ export async function missingForSkills (
         (await programPaths(name, { PATH: path })).length > 0 || isOther(name, needs.programs)
       )),
       python: await missingModules(needs.python, { ...env, PATH: path }),
-      node: needs.node.filter(name => !builtinModules.includes(name) && !isNodePackage(name, dirname(skill.file)))
+      node: needs.node.filter(name => !builtinModules.includes(name) && ![dirname(skill.file), ...globals].some(place => existsSync(join(place, 'node_modules', name))))
     }
+    const waits = settings.get(skill.name)?.unixSockets !== true && needs.programs.some(name => ['soffice', 'libreoffice'].includes(name))
+    if (waits) findings.push(officeFinding(skill))
     const names = [...missing.programs, ...missing.python.map(name => `${name} (Python)`), ...missing.node.map(name => `${name} (Node)`)]
     if (names.length === 0) continue
     findings.push({
@@ -33,7 +37,7 @@ export async function missingForSkills (
       file: skill.file,
       rule: 'skill/missing',
       message: `skill ${JSON.stringify(skill.name)}: this machine lacks ${names.join(', ')}`,
-      fix: `${installCommands(missing, hasApt).map(command => `Run ${command}`).join('; ')}${venv === undefined && missing.python.length > 0 ? ', or name a virtual environment as "python" in an entry about the skill' : ''}.`
+      fix: `${installCommands(missing, { hasApt, venv }).map(command => `Run ${command}`).join('; ')}.`
     })
   }
   return findings
@@ -58,9 +62,13 @@ async function missingModules (names: readonly string[], env: NodeJS.ProcessEnv)
   return ok ? output.split('\n').filter(line => names.includes(line)) : []
 }
 
-function isNodePackage (name: string, directory: string): boolean {
-  for (let at = directory; ; at = dirname(at)) {
-    if (existsSync(join(at, 'node_modules', name))) return true
-    if (at === dirname(at)) return false
+/** Without a Unix socket it waits without end, but for the helper that some skills bring. */
+function officeFinding ({ name, file }: Skill): Finding {
+  return {
+    severity: 'warning',
+    file,
+    rule: 'skill/missing',
+    message: `skill ${JSON.stringify(name)}: it uses LibreOffice, which waits for a Unix socket that the sandbox gives only where the operator says so`,
+    fix: `Write {"skill": ${JSON.stringify(name)}, "unixSockets": true} in a manifest of yours; without need where the skill brings a helper of its own for that.`
   }
 }

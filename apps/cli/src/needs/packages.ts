@@ -69,6 +69,7 @@ const ofModule: Readonly<Record<string, { debian?: string, pypi?: string }>> = {
   imageio: { debian: 'python3-imageio' },
   sklearn: { debian: 'python3-sklearn', pypi: 'scikit-learn' },
   scipy: { debian: 'python3-scipy' },
+  pytesseract: {},
   playwright: {},
   anthropic: {},
   mcp: {},
@@ -83,14 +84,29 @@ export interface Missing {
   node: readonly string[]
 }
 
-/** The commands that install what is missing, as few as possible. */
-export function installCommands ({ programs, python, node }: Missing, hasApt: boolean): string[] {
+/** Programs that npm installs. */
+const ofNpm = ['pnpm', 'yarn']
+
+/**
+ * The commands that install what is missing, as few as possible. Debian lets pip install into virtual environments alone.
+ *
+ * @param venv the one that the operator gave the skill
+ */
+export function installCommands (
+  { programs, python, node }: Missing, { hasApt, venv }: { hasApt: boolean, venv: string | undefined }
+): string[] {
   const packages = [...programs.map(name => ofProgram[name]), ...python.map(name => ofModule[name]?.debian)]
   const debian = hasApt ? packages.filter(name => name !== undefined) : []
   const pypi = python.filter(name => !hasApt || ofModule[name]?.debian === undefined).map(name => ofModule[name]?.pypi ?? name)
+  const global = [...programs.filter(name => ofNpm.includes(name)), ...node]
   return [
     ...debian.length === 0 ? [] : [`apt-get install ${[...new Set(debian)].join(' ')}`],
-    ...pypi.length === 0 ? [] : [`pip install ${pypi.join(' ')}`],
-    ...node.length === 0 ? [] : [`npm install ${node.join(' ')}`]
+    ...pypi.length === 0 ? [] : [pipCommand(pypi, venv)],
+    ...global.length === 0 ? [] : [`npm install -g ${global.join(' ')}`]
   ]
+}
+
+function pipCommand (names: readonly string[], venv: string | undefined): string {
+  if (venv !== undefined) return `${venv}/bin/pip install ${names.join(' ')}`
+  return `python3 -m venv --system-site-packages DIR && DIR/bin/pip install ${names.join(' ')}, and write the absolute path of DIR as "python" in an entry about the skill`
 }

@@ -10,6 +10,10 @@ import type { SkillOptions } from '../tools/options.ts'
 export const skillsNamespace = 'skills'
 /** Characters that the list of skills may take in the description of a tool: providers refuse longer ones. */
 const listChars = 700
+/** Those that it may take in the description of a parameter, where the other one has no room. */
+const longListChars = 6_000
+/** Characters of a description that say something. */
+const leastShare = 40
 const off = 'programs of skills do not run here: the operator switches them on with SKILLS_ALLOW_SCRIPTS=1'
 
 /** What agents use Agent Skills with: their texts, their files, and their programs. */
@@ -23,8 +27,8 @@ function activateTool (
   const unixSockets = skills.map(({ name }) => name).filter(name => settings.get(name)?.unixSockets === true)
   return {
     ...toolOf('activate_skill', skills),
-    description: `Load a skill before you do what it is for: returns its instructions, a list of its files, and how to run its programs. ${listOf(skills)}`,
-    parameters: objectOf({ name: nameOf(skills) }, ['name']),
+    description: `Load a skill before you do what it is for: returns its instructions, a list of its files, and how to run its programs.${fits(skills, listChars) ? ` ${listOf(skills, listChars)}` : ''}`,
+    parameters: objectOf({ name: { ...nameOf(skills), ...!fits(skills, listChars) && { description: `Name of the skill. ${listOf(skills, longListChars)}` } } }, ['name']),
     run: filesRun('activate', skills, { runs: allowScripts, shell: allowScripts && shell, ...unixSockets.length > 0 && { unixSockets } })
   }
 }
@@ -119,10 +123,18 @@ function nameOf (skills: readonly Skill[]): Record<string, unknown> {
 }
 
 /** Each with its description where they fit, else with the beginning of it. */
-function listOf (skills: readonly Skill[]): string {
-  const share = Math.floor(listChars / skills.length) - 4
-  if (share < 40) return 'The skills are described in the list of skills of your instructions.'
+function listOf (skills: readonly Skill[], chars: number): string {
+  if (!fits(skills, chars)) return 'The skills are described in the list of skills of your instructions.'
+  const share = shareOf(skills, chars)
   return `Skills:\n${skills.map(({ name, description }) => `- ${name}: ${cut(description, share - name.length)}`).join('\n')}`
+}
+
+function fits (skills: readonly Skill[], chars: number): boolean {
+  return shareOf(skills, chars) >= leastShare
+}
+
+function shareOf (skills: readonly Skill[], chars: number): number {
+  return Math.floor(chars / skills.length) - 4
 }
 
 function cut (text: string, chars: number): string {
