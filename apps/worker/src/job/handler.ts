@@ -164,6 +164,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
       signal: workspace?.signal ?? job.signal,
       ...(workspace === undefined ? {} : { session: workspace.place }),
       answers: job.answers,
+      memo: job.memo,
       steps: deps.stepsOf(job, context),
       ...runTrace(context, trace?.stage),
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) },

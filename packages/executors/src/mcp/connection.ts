@@ -1,4 +1,4 @@
-import type { Client, Transport } from '@modelcontextprotocol/client'
+import type { Client, ElicitResult, Transport } from '@modelcontextprotocol/client'
 import { errorCode, isRecord, thrownAs, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { onAbort, readWithShare, sharedAbort } from '@toolyard/runtime'
@@ -35,6 +35,10 @@ export interface RemoteCall {
   signal: AbortSignal
   /** What the request says of itself, beside what the client adds. */
   meta: TraceFields
+  /** What it brings along for a server of 2026 that has asked something. */
+  brought: object
+  /** Answers what a server of 2025 asks while the call runs. */
+  onAsked: (params: unknown) => Promise<{ action: 'accept' | 'cancel', content?: Record<string, unknown> }>
   onProgress: (progress: { progress: number, total?: number | undefined, message?: string | undefined }) => void
 }
 
@@ -112,13 +116,19 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const reader = createMessageReader(host.worker.threads, secrets, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {
-    capabilities: {},
+    capabilities: server.asks === true ? { elicitation: { form: {} } } : {},
     versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
     inputRequired: { autoFulfill: false },
     // The schemas of a server are not compiled here.
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Only the server knows the type.
     jsonSchemaValidator: { getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }) }
   })
+  const turns = createTurns()
+  let current: RemoteCall | undefined
+  if (server.asks === true) {
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the fields that the server asks for.
+    client.setRequestHandler('elicitation/create', async ({ params }) => (await current?.onAsked(params) ?? { action: 'cancel' }) as ElicitResult)
+  }
   const texts = new WrittenTexts()
   const { transport, release } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)
@@ -146,7 +156,14 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
     return {
       tools: list.read,
       digestOf: list.digestOf,
-      call: async call => await callTool(client, reader, call),
+      call: async call => {
+        if (server.asks !== true || client.getProtocolEra() === 'modern') return await callTool(client, reader, call)
+        // Nothing tells which call a server asks for: there is one at a time.
+        return await turns(call.signal, async () => {
+          current = call
+          return await callTool(client, reader, call).finally(() => { current = undefined })
+        })
+      },
       answers: async timeout => await client.ping({ timeout }).then(() => true, (error: unknown) => errorCode(error) !== 'REQUEST_TIMEOUT'),
       ended,
       get hasSession () { return transport.sessionId !== undefined },
@@ -204,13 +221,26 @@ async function openTransport (
 }
 
 async function callTool (client: Client, reader: MessageReader, call: RemoteCall): Promise<CallResult> {
-  const { tool, meta, signal, onProgress } = call
+  const { tool, meta, signal, onProgress, brought } = call
   // The reader knows the call by this object, which the client passes on as it is.
   const args = { ...call.arguments }
   const hasMeta = Object.keys(meta).length > 0
-  const request = { method: 'tools/call', params: { name: tool, arguments: args, ...(hasMeta ? { _meta: { ...meta } } : {}) } } as const
+  const request = { method: 'tools/call', params: { name: tool, arguments: args, ...brought, ...(hasMeta ? { _meta: { ...meta } } : {}) } } as const
   let result: CallResult | undefined
   await client.request(request, { signal, timeout: longestCallMs, onprogress: onProgress }).finally(() => { result = reader.endCall(args) })
   if (result === undefined) throw Object.assign(new ServerFault('its answer is no result of a call'), { code: 'INVALID_RESULT' })
   return result
+}
+
+/** Runs one thing after the other, but those whose time is over. */
+function createTurns (): <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (signal, run) => {
+    const turn = last.then(async () => {
+      signal.throwIfAborted()
+      return await run()
+    })
+    last = turn.catch(() => {})
+    return await turn
+  }
 }

@@ -14,6 +14,8 @@ export interface CallResult {
   /** The output as JSON in UTF-8, and its objects, lists and fields. */
   json: Uint8Array
   parts: number
+  /** A server of 2026 asks something first: its result, where texts have no secrets but for its state. */
+  asks?: Record<string, unknown>
 }
 
 /** A message of a server, for a thread. */
@@ -47,7 +49,8 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
   if (message['method'] !== undefined && partsOf(message) > mostParts) return { message: { ...message, params: undefined } }
   if (!isRecord(result)) return { message }
   const tools = result['tools'] === null ? [] : result['tools']
-  if (Array.isArray(tools)) return { message: { ...message, result: listOf(result['nextCursor'], tools) } }
+  if (Array.isArray(tools)) return { message: { ...message, result: listOf(result, tools) } }
+  if (result['resultType'] === 'input_required' && partsOf(result) <= mostParts) return askingOf(message, result, secrets)
   if (!Array.isArray(result['content']) && result['structuredContent'] === undefined) {
     return { message: partsOf(result) > mostParts ? failed(message['id'], `it holds more than ${mostParts} objects, lists and fields`) : message }
   }
@@ -64,6 +67,16 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
       parts: partsOf(output)
     }
   }
+}
+
+/** The client knows no such result of a call where it doesn't answer by itself. */
+function askingOf (
+  message: Record<string, unknown>, { inputRequests, requestState }: Record<string, unknown>, secrets: readonly string[]
+): ReadMessage {
+  const hiddenRequests = inputRequests !== undefined && { inputRequests: withoutSecrets(inputRequests, secrets) }
+  const asks = { ...hiddenRequests, ...requestState !== undefined && { requestState } }
+  const call = { isError: false, json: Buffer.from('null'), parts: 0, asks }
+  return { message: { ...message, result: { resultType: 'complete', content: [] } }, call }
 }
 
 /**
@@ -92,11 +105,13 @@ function withoutSecrets (value: unknown, secrets: readonly string[]): unknown {
  * The client refuses a whole list for one odd tool, and walks through all of them in one turn. So it gets tools that hold as texts what
  * becomes of those that the server sent.
  */
-function listOf (nextCursor: unknown, tools: readonly unknown[]): Record<string, unknown> {
+function listOf ({ nextCursor, resultType }: Record<string, unknown>, tools: readonly unknown[]): Record<string, unknown> {
   const wrapped = tools.slice(0, mostMcpTools + 1).map((sent, index) => (
     { name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: lookedAt(withoutNulls(sent)) } }
   ))
-  return { tools: wrapped, ...typeof nextCursor === 'string' && { nextCursor } }
+  // A list of 2026 has these; how long it is kept is decided here.
+  const fields = resultType === undefined ? {} : { resultType, ttlMs: 0, cacheScope: 'private' }
+  return { tools: wrapped, ...typeof nextCursor === 'string' && { nextCursor }, ...fields }
 }
 
 /** A tool of a list that was looked at here: it can be served, or why not. */

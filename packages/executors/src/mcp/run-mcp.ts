@@ -6,8 +6,9 @@ import { shortOutput } from '../result/large-output.ts'
 import { cutText } from '../result/output.ts'
 import { startDeadline, type Interruption } from '@toolyard/sandbox'
 import { interruptionError } from '../run/interruption.ts'
-import type { Outcome, RunContext } from '../run/outcome.ts'
+import { failure, type AskedBack, type Outcome, type RunContext } from '../run/outcome.ts'
 import type { DeclaredCheck, ToolCall } from '../run/tool-call.ts'
+import { onAbort } from '@toolyard/runtime'
 import { bufferOf } from '@toolyard/runtime/threads'
 import { traceFields } from '../run/trace-fields.ts'
 import { firstChars } from '../run/utf8.ts'
@@ -15,6 +16,7 @@ import type { Connection, RemoteCall } from './connection.ts'
 import { unfitAnswer, type CallResult } from './message.ts'
 import { ServerFault, UnsentFault } from './message-reader.ts'
 import { scopeOf } from './server-tool.ts'
+import { ServerQuestions } from './server-questions.ts'
 import type { Lease, McpServers } from './servers.ts'
 import { hidden } from './setting-text.ts'
 
@@ -58,7 +60,7 @@ async function attempt (run: McpRun, given: Attempt): Promise<Outcome> {
   }
   if ('error' in lease) return { ok: false, error: lease.error }
   try {
-    return await callOnce(run, lease, given)
+    return await callOnce(run, lease, { ...given, questions: new ServerQuestions(context), rounds: 0 })
   } catch (error) {
     const status = lease.connection.hasSession && isRecord(error) ? error['status'] : undefined
     // Some servers answer with a fault of their own, which the call may have had: the next one gets a new session.
@@ -74,9 +76,23 @@ async function attempt (run: McpRun, given: Attempt): Promise<Outcome> {
   }
 }
 
-async function callOnce (run: McpRun, { connection }: Lease, { call, servers, stop, interrupted }: Attempt): Promise<Outcome> {
+interface Round extends Attempt {
+  questions: ServerQuestions
+  /** How often a server of 2026 wanted to be called again at once. */
+  rounds: number
+}
+
+const mostRounds = 5
+
+async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outcome> {
+  const { call, servers, stop, interrupted, questions, rounds } = round
   const { args, context } = call
   const { server, remote } = run
+  const { connection } = lease
+  const { left } = questions
+  if (left !== undefined) return asking(run, left)
+  let ask: (asked: AskedBack) => void = () => {}
+  const asked = new Promise<AskedBack>(resolve => { ask = resolve })
   const calling = (async () => {
     const refusal = await otherThanAccepted(run, connection, servers)
     return refusal ?? await connection.call({
@@ -84,10 +100,26 @@ async function callOnce (run: McpRun, { connection }: Lease, { call, servers, st
       arguments: args,
       signal: stop.signal,
       onProgress: tellProgress(context, connection.secrets),
-      meta: traceFields(context.trace)
+      meta: traceFields(context.trace),
+      brought: questions.brought,
+      async onAsked (params) {
+        const said = questions.asked(mapTexts(params, text => hidden(text, connection.secrets)))
+        if (typeof said === 'string') servers.report(server, said)
+        if (typeof said === 'string') return { action: 'cancel' }
+        if ('answer' in said) return { action: 'accept', content: said.answer }
+        ask(said)
+        // The call is cancelled first: the server must not go on without an answer.
+        await new Promise(resolve => { onAbort(stop.signal, resolve) })
+        return { action: 'cancel' }
+      }
     })
   })()
-  const result = await Promise.race([calling, interrupted])
+  const result = await Promise.race([calling, interrupted, asked])
+  if ('memo' in result) {
+    calling.catch(() => {})
+    stop.abort()
+    return asking(run, result)
+  }
   if ('kind' in result) {
     calling.catch(() => {})
     stop.abort()
@@ -95,7 +127,18 @@ async function callOnce (run: McpRun, { connection }: Lease, { call, servers, st
     return { ok: false, error: interruptionError(result) }
   }
   if ('code' in result) return { ok: false, error: result }
+  if (result.asks !== undefined) {
+    const said = questions.required(result.asks)
+    if (typeof said === 'object') return asking(run, said)
+    if (said === undefined && rounds < mostRounds) return await callOnce(run, lease, { ...round, rounds: rounds + 1 })
+    const message = `MCP server ${JSON.stringify(server.name)} can't be answered: ${said ?? 'it wants to be called again and again'}`
+    return failure('QUESTION_INVALID', message)
+  }
   return await asAccepted(outcomeOf(result, call.maxOutputBytes), run, call.worker.checkOutput)
+}
+
+function asking ({ server: { name } }: McpRun, ask: AskedBack): Outcome {
+  return { ...failure('QUESTION_INVALID', `MCP server ${JSON.stringify(name)} asks something back`), ask }
 }
 
 /** Callers count on the accepted schema, whatever the server sends. What it said in place of that is told. */

@@ -84,7 +84,7 @@ export function createServers (worker: WorkerHost): McpServers {
 
   function slotOf (server: McpServer, { scope = '', sessionId, stored }: ServerPlace): Slot {
     const id = slotId(server, scope)
-    const stamp = JSON.stringify([server.connection, server.permissions, server.network, server.limits, storedStamp(stored)])
+    const stamp = JSON.stringify([server.connection, server.permissions, server.network, server.limits, server.asks, storedStamp(stored)])
     const known = slots.get(id)
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.

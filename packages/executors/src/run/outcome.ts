@@ -27,6 +27,16 @@ export interface Failure {
   error: CallError
   /** The run has ended, but its job goes on: it is run again when a step has settled. A caller that can't run it again reports `error`. */
   wait?: StepWait
+  /** The run has ended with a question: it is run again with the answer. A caller that can't ask reports `error`. */
+  ask?: AskedBack
+}
+
+/** What an MCP server asks during a call, as it came. */
+export interface AskedBack {
+  text: unknown
+  schema: unknown
+  /** What the next run gets back as `memo`. */
+  memo: string
 }
 
 /** A failure that says no more than its code and message. */
@@ -57,6 +67,8 @@ export interface RunContext {
   steps?: WorkflowSteps
   /** The JSON of all answers to what the tool has asked before, the oldest first. */
   answers?: readonly string[] | undefined
+  /** What the run before has kept with its question. */
+  memo?: string | undefined
   /** Present for a run that belongs to a trace. */
   trace?: RunTrace
   /** Values of stored secrets that the tool uses, by name. */

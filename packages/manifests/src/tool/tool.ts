@@ -82,6 +82,7 @@ export interface McpServer {
   source: ToolSource
   /** Absolute path of the file that holds the accepted tools. */
   lock: string
+  /** What it asks during a call is passed on: the call is made again with the answer. */ asks?: boolean
   /** It is switched off: nobody asks it. */ off?: boolean
 }
 

@@ -1,4 +1,4 @@
-import { limits, writeThrough } from '@toolyard/contract/terms'
+import { limits, storedJson, writeThrough } from '@toolyard/contract/terms'
 import { fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, replyChannel, serverTime, whileAvailable, type Redis } from '@toolyard/store'
 import { heldKey } from '../record/approval.ts'
 import { answersField, askedField, inputRequired, questionField, type AskedRecord, type Question } from '../record/question.ts'
@@ -63,11 +63,11 @@ redis.call('PUBLISH', channel, 'job')
 return 'taken'
 `
 
-/** KEYS: job, held. ARGV: id, tenant or nothing. Answers the state, the milliseconds that are left, and the answers. */
+/** KEYS: job, held. ARGV: id, tenant or nothing. Answers the state, the milliseconds that are left, the answers and the question. */
 const admitScript = `
 ${clock}${leavePart}
-local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}')
-if not job[1] then return {'answered', 0, ''} end
+local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}', '${questionField}')
+if not job[1] then return {'answered', 0, '', ''} end
 local asked = cjson.decode(job[1])
 if asked.state == 'asked' and now >= asked.ends then
   ${goOnWhenFull('KEYS[1]')}
@@ -75,7 +75,7 @@ if asked.state == 'asked' and now >= asked.ends then
   redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked))
   leave(KEYS[2], ARGV[1], ARGV[2])
 end
-return {asked.state, asked.ends - now, job[2] or ''}
+return {asked.state, asked.ends - now, job[2] or '', job[3] or ''}
 `
 
 export interface AskingJob {
@@ -133,12 +133,13 @@ export async function noteQuestion (
   return await redis.eval(askScript, keys.length, ...keys, ...args) === 1 ? ms : undefined
 }
 
-/** Tells whether a job may run again that a worker has taken and whose tool has asked; with the JSON of all answers. */
+/** Tells whether a job may run again that a worker has taken and whose tool has asked; with the JSON of all answers, and its memo. */
 export async function admitAsked (
   redis: Redis, { queue, id, tenant = '' }: AskingJob
-): Promise<{ state: AskedRecord['state'], leftMs: number, answers: string[] }> {
-  const [state, leftMs, lines] = fromRedis<[AskedRecord['state'], number, string]>(await redis.eval(
+): Promise<{ state: AskedRecord['state'], leftMs: number, answers: string[], memo: string | undefined }> {
+  const [state, leftMs, lines, question] = fromRedis<[AskedRecord['state'], number, string, string]>(await redis.eval(
     admitScript, 2, jobKey(queue, id), heldKey(queue), id, tenant
   ))
-  return { state, leftMs, answers: lines.split('\n').slice(0, -1) }
+  const { memo } = question === '' ? {} : storedJson<Partial<Question>>(question)
+  return { state, leftMs, answers: lines.split('\n').slice(0, -1), memo }
 }

@@ -22,6 +22,8 @@ export interface Question {
   text: string
   /** JSON Schema of the answer, an object. */
   schema: Record<string, unknown>
+  /** For the next run alone. */
+  memo?: string
 }
 
 /** How far the last question is. Times are milliseconds since 1970, by Redis' clock. */

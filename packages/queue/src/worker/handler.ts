@@ -32,6 +32,8 @@ export interface TakenJob {
   approved?: string
   /** The JSON of all answers to what its tool has asked, the oldest first; absent for one that has asked nothing. */
   answers?: readonly string[]
+  /** What its last run has kept with its question. */
+  memo?: string
   /** Adds a line to the job's log, where it can be read at once; it must have no secret in it. */
   log: (line: LogLine) => void
   /** Reports how far the job is, any number of times. The text has no secret in it, and is made when it is written. */

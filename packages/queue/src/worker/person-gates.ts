@@ -12,7 +12,7 @@ import type { Run } from './run.ts'
 export interface Waits { kind: 'parks', ms: number, record: WaitRecord }
 
 /** What becomes of a job that a worker has taken: it runs, ends, or waits for a person. */
-export type Pass = { kind: 'runs' } & Pick<Run, 'approved' | 'answers'> | { kind: 'ends', error: CallError } | Waits
+export type Pass = { kind: 'runs' } & Pick<Run, 'approved' | 'answers' | 'memo'> | { kind: 'ends', error: CallError } | Waits
 
 export class PersonGates {
   readonly #holds: HoldGate
@@ -32,7 +32,7 @@ export class PersonGates {
     const asked = await this.#questions.enter(job)
     if (asked?.kind === 'ends') return asked
     if (asked?.kind === 'parks') return this.#until(asked.ms, this.#questions)
-    return { kind: 'runs', approved: held?.digest, answers: asked?.answers }
+    return { kind: 'runs', approved: held?.digest, answers: asked?.answers, memo: asked?.memo }
   }
 
   /** What a run waits for that ended so. @throws WaitingError for a job that is another worker's by now */

@@ -8,7 +8,7 @@ import { indexEntries } from '../record/job-index.ts'
 import { askedField, hasAsked, inputExpired, type Question } from '../record/question.ts'
 
 /** Whether a job may run whose tool has asked something: with its answers, not any more, or not yet. */
-export type QuestionPass = { kind: 'runs', answers: readonly string[] } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number }
+export type QuestionPass = { kind: 'runs', answers: readonly string[], memo: string | undefined } | { kind: 'ends', error: CallError } | { kind: 'parks', ms: number }
 
 export class QuestionGate {
   readonly record: WaitRecord = { field: askedField, state: 'asked', ends: 'ends' }
@@ -23,9 +23,9 @@ export class QuestionGate {
   /** To be asked before a job runs that this worker has taken; undefined for one that has asked nothing. */
   async enter (job: Job<JobData>): Promise<QuestionPass | undefined> {
     if (!hasAsked(job)) return undefined
-    const { state, leftMs, answers } = await admitAsked(this.#redis, this.#asking(job))
+    const { state, leftMs, answers, memo } = await admitAsked(this.#redis, this.#asking(job))
     if (state === 'asked') return { kind: 'parks', ms: leftMs }
-    return state === 'expired' ? { kind: 'ends', error: inputExpired } : { kind: 'runs', answers }
+    return state === 'expired' ? { kind: 'ends', error: inputExpired } : { kind: 'runs', answers, memo }
   }
 
   /** Answers for how many milliseconds the job is parked; undefined for one that is another worker's by now. */

@@ -118,7 +118,7 @@ export class QueueWorker {
       if (pass.kind === 'ends') await this.#worker.backend.runs.endUnrun(job, token)
       if (pass.kind === 'ends') throw new bullmq.UnrecoverableError(encodeFailure(pass.error))
       if (pass.kind === 'parks') return await this.#hold(run, pass)
-      Object.assign(run, { approved: pass.approved, answers: pass.answers })
+      Object.assign(run, { approved: pass.approved, answers: pass.answers, memo: pass.memo })
       await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       const leave = await this.#parts.places.take(job.data.tenant, id)
       if (leave === undefined) {

@@ -23,13 +23,15 @@ export interface Run {
   approved?: string | undefined
   /** Of a job whose tool has asked something: all answers. */
   answers?: readonly string[] | undefined
+  /** What its last run has kept with its question. */
+  memo?: string | undefined
   /** What is done for the job has begun. */
   isHandled: boolean
 }
 
 /** The job as its handler sees it, but for what its queue knows. */
 export function takenJobOf (
-  { job, abort: { signal }, log, progress, takenAt, approved, answers }: Run, queue: string
+  { job, abort: { signal }, log, progress, takenAt, approved, answers, memo }: Run, queue: string
 ): Omit<TakenJob, 'lostBefore' | 'begin' | 'waitedMs'> {
   return {
     id: idOf(job),
@@ -42,6 +44,7 @@ export function takenJobOf (
     signal,
     ...(approved === undefined ? {} : { approved }),
     ...(answers === undefined ? {} : { answers }),
+    ...(memo === undefined ? {} : { memo }),
     log: line => { log.write(line) },
     progress: make => { progress.write(make) }
   }

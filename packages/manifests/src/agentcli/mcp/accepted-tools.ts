@@ -13,7 +13,7 @@ import { readLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
 /** What the entry says of all tools of its server. */
-interface Common extends Pick<Tool, 'enabled' | 'idempotent' | 'timeoutSec' | 'policy'> {
+interface Common extends Pick<Tool, 'enabled' | 'idempotent' | 'timeoutSec' | 'policy' | 'asks'> {
   override: boolean
 }
 

@@ -60,6 +60,7 @@ export const McpEntry = Type.Object({
   enabled: flag('Whether its tools are served.', true),
   disabled: flag('The same, the other way round.', false),
   override: flag('Whether they may replace built-in tools.', false),
-  idempotent: flag('Whether a call may run again after its worker died.', false)
+  idempotent: flag('Whether a call may run again after its worker died.', false),
+  asks: flag('Whether it may ask something back during a call: the call is made again with the answer.', false)
 }, { description: 'An MCP server whose accepted tools are published (toolyard accept).' })
 export type McpEntry = Static<typeof McpEntry>

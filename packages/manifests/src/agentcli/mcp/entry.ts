@@ -96,6 +96,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     ...entry.limits !== undefined && { limits: limitsOf(entry.limits) },
     source: { format: 'agentcli', file, index },
     lock: lockFile(file),
+    ...entry.asks === true && { asks: true },
     ...isOff && { off: true }
   }
   const timeoutSec = Math.min(entry.timeoutSec ?? 0, limits.toolTimeoutSec.max)
@@ -103,6 +104,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     enabled: !isOff,
     idempotent: entry.idempotent ?? false,
     override: entry.override ?? false,
+    ...entry.asks === true && { asks: true },
     ...rules.length > 0 && { policy: rules },
     ...timeoutSec > 0 && { timeoutSec }
   })

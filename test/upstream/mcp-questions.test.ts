@@ -1,0 +1,178 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { InvokeBatchResponse, JobView, ToolList } from '@toolyard/contract'
+import { json } from 'node:stream/consumers'
+import t from 'tap'
+import { runToolyard } from '../cli/toolyard.ts'
+import { reach } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys } from '../support/service.ts'
+
+/** A server of 2025: it asks during its calls, one thing after the other, and tells what it was answered. */
+const server = `
+let capabilities, calls = 0, id = 0
+const waiting = new Map()
+const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+const ask = (message, more) => new Promise(resolve => {
+  if (capabilities.elicitation === undefined) return resolve({ action: 'nobody' })
+  waiting.set(++id, resolve)
+  send({ id, method: 'elicitation/create', params: { message, ...more } })
+})
+const form = field => ({ requestedSchema: { type: 'object', properties: { [field]: { type: 'string' } }, required: [field] } })
+const tools = {
+  book: async ({ who }) => [await ask('Which seat for ' + who + '?', form('seat')), await ask('Which meal?', form('meal'))],
+  page: () => ask('Log in', { mode: 'url', elicitationId: 'e', url: 'https://example.com/login' }),
+  odd: () => ask('', form('x'))
+}
+const results = {
+  initialize: params => { capabilities = params.capabilities; return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'asker', version: '1' } } },
+  'tools/list': () => ({ tools: Object.keys(tools).map(name => ({ name, inputSchema: { type: 'object', properties: { who: { type: 'string' } } } })) }),
+  'tools/call': async ({ name, arguments: args }) => ({ content: [{ type: 'text', text: JSON.stringify({ calls: ++calls, said: await tools[name](args) }) }] }),
+  ping: () => ({})
+}
+require('node:readline').createInterface({ input: process.stdin }).on('line', async line => {
+  const { id: of, method, params, result } = JSON.parse(line)
+  if (method === undefined) return waiting.get(of)?.(result ?? { action: 'refused' })
+  if (of === undefined) return
+  const answer = results[method]
+  send(answer === undefined ? { id: of, error: { code: -32601, message: 'Method not found' } } : { id: of, result: await answer(params) })
+})
+`
+/** One of 2026, which answers with what it asks. */
+const form = (message: string): object => ({
+  method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties: { x: { type: 'string' } }, required: ['x'] } }
+})
+const modern: Record<string, (params: Record<string, unknown>) => object> = {
+  'server/discover': () => ({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: { name: 'modern', version: '1' }, ttlMs: 0, cacheScope: 'private' }),
+  'tools/list': () => ({ tools: ['many', 'model', 'again'].map(name => ({ name, inputSchema: { type: 'object' } })), ttlMs: 0, cacheScope: 'private' }),
+  'tools/call': ({ name, inputResponses, requestState }) => {
+    const asks = (inputRequests?: object): object => ({ resultType: 'input_required', requestState: `state of ${String(name)}`, inputRequests })
+    if (requestState !== undefined) return { content: [{ type: 'text', text: JSON.stringify({ requestState, inputResponses }) }] }
+    if (name === 'again') return asks()
+    return asks(name === 'many' ? { a: form('First?'), b: form('Second?') } : { m: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } })
+  }
+}
+const modernServer = createServer((request, response) => {
+  void json(request).then(body => {
+    const { id, method, params } = body as { id?: number, method: string, params: Record<string, unknown> }
+    const result = modern[method]?.(params)
+    const outcome = result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result: { resultType: 'complete', ...result } }
+    if (id === undefined) response.writeHead(202).end()
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
+  }, () => { response.writeHead(405).end() })
+})
+await new Promise<void>(resolve => { modernServer.listen(0, '127.0.0.1', resolve) })
+t.teardown(() => {
+  modernServer.closeAllConnections()
+  modernServer.close()
+})
+const modernUrl = `http://127.0.0.1:${(modernServer.address() as AddressInfo).port}/mcp`
+
+const schema = JSON.stringify({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
+const twice = `#!/bin/sh
+cat > /dev/null
+given=$( [ -z "$TOOLYARD_ANSWER" ] && echo 0 || wc -l < "$TOOLYARD_ANSWER" )
+[ "$given" -lt 2 ] && echo '{"$ask":{"text":"Which city, '$given'?","schema":${schema}}}' && exit
+paste -sd' ' "$TOOLYARD_ANSWER"
+`
+const own = { name: 'trip', schema: { type: 'object' }, command: ['./tools/bin/twice'], asks: true }
+const mcp = { command: 'node', args: ['./tools/asker.js'] }
+const service = await createService(t, {
+  files: { 'tools/bin/twice': twice, 'tools/asker.js': server },
+  tools: [own],
+  env: { FAR_KEY: testKeys.admin, HTTP_PRIVATE_HOSTS: '127.0.0.1' }
+})
+const { client, dir } = service
+const far = { name: 'far', asks: true, tools: ['trip'], mcp: { url: `${service.api.address}/mcp`, headers: { 'x-api-key': { setting: 'FAR_KEY' } } } }
+const tools = [own, { name: 'seats', asks: true, mcp }, { name: 'quiet', mcp }, far, { name: 'modern', asks: true, mcp: { url: modernUrl } }]
+await writeFile(join(dir, 'tools.json'), JSON.stringify({ tools }))
+const accepting = { FAR_KEY: testKeys.admin, HTTP_PRIVATE_HOSTS: '127.0.0.1', SANDBOX: 'off', WORKSPACE_DIR: join(dir, 'workspace') }
+const { status, stdout, stderr } = await runToolyard(['accept', 'tools.json', '--yes'], { cwd: dir, env: accepting })
+if (status !== 0) throw new Error(stdout + stderr)
+await waitFor('all are published', async () => {
+  const names = (await client.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
+  return ['seats_book', 'quiet_book', 'far_trip', 'modern_many'].every(name => names.includes(name))
+})
+
+async function call (name: string, args: object = {}): Promise<InvokeBatchResponse['results'][number]> {
+  return await waitFor('the worker knows the tool', async () => {
+    const body = { calls: [{ call_id: 'c', name, arguments: args }] }
+    const { results: [result] } = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })).body
+    return result?.error?.code !== 'UNKNOWN_TOOL' && result?.error?.code !== 'TOOL_UNAVAILABLE' && result
+  })
+}
+
+async function asks (id: string, number: number): Promise<string> {
+  return await waitFor(`question ${number}`, async () => {
+    const { body: { job: { question, error } } } = await client.request<{ job: JobView }>(`/v1/jobs/${id}`)
+    if (error !== null) throw new Error(error.message)
+    return question?.number === number && question.text
+  })
+}
+
+async function answer (id: string, number: number, given: object): Promise<void> {
+  const { status } = await client.request(`/v1/jobs/${id}/answer`, { body: { answer: given, number } })
+  t.equal(status, 200)
+}
+
+t.test('what a server of 2025 asks during a call is the question of its job: the call is made again, and gets the answers that were given', async t => {
+  const asked = await call('seats_book', { who: 'Ada' })
+  t.match(asked, { pending: true, error: { code: 'INPUT_REQUIRED', details: { question: { text: 'Which seat for Ada?', schema: { required: ['seat'] } } } } })
+  const id = asked.job_id ?? ''
+  await answer(id, 1, { seat: 'aisle' })
+  t.equal(await asks(id, 2), 'Which meal?')
+  await answer(id, 2, { meal: 'soup' })
+  const { result, attempts } = await reach(client, id, 'succeeded')
+  t.equal(attempts, 3)
+  t.match(JSON.parse(String(result)), { said: [{ action: 'accept', content: { seat: 'aisle' } }, { action: 'accept', content: { meal: 'soup' } }] })
+})
+
+t.test('calls that ask at the same time get their own questions and answers', async t => {
+  const names = ['Bo', 'Cy', 'Di']
+  const ids = (await Promise.all(names.map(who => call('seats_book', { who })))).map(({ job_id: id = '' }) => id)
+  for (const [at, id] of ids.entries()) t.equal(await asks(id, 1), `Which seat for ${names[at] ?? ''}?`)
+  await Promise.all(ids.map((id, at) => answer(id, 1, { seat: `of ${names[at] ?? ''}` })))
+  await Promise.all(ids.map(async id => { await asks(id, 2) }))
+  await Promise.all(ids.map(id => answer(id, 2, { meal: 'none' })))
+  for (const [at, id] of ids.entries()) t.match(String((await reach(client, id, 'succeeded')).result), `of ${names[at] ?? ''}`)
+})
+
+t.test('a server whose entry says nothing of asking hears that nobody can be asked', async t => {
+  t.match(JSON.parse(String((await call('quiet_book', { who: 'Ed' })).output)), { said: [{ action: 'nobody' }, { action: 'nobody' }] })
+})
+
+t.test('a page that the user should open is refused, and the call goes on; a question that can not be asked fails it', async t => {
+  t.match(JSON.parse(String((await call('seats_page')).output)), { said: { action: 'refused' } })
+  t.match(await call('seats_odd'), { ok: false, error: { code: 'QUESTION_INVALID', message: /'question\.text' must be the question/ } })
+})
+
+t.test('what a server of 2026 asks is asked, and its call goes on where it was', async t => {
+  const asked = await call('far_trip')
+  t.match(asked, { pending: true, error: { code: 'INPUT_REQUIRED', details: { question: { text: 'Which city, 0?' } } } })
+  const id = asked.job_id ?? ''
+  await answer(id, 1, { city: 'Rome' })
+  t.equal(await asks(id, 2), 'Which city, 1?')
+  await answer(id, 2, { city: 'Oslo' })
+  t.equal((await reach(client, id, 'succeeded')).result, '{"city":"Rome"} {"city":"Oslo"}')
+  const { body: { jobs } } = await client.request<{ jobs: JobView[] }>('/v1/jobs?type=agentcli.trip')
+  t.match(jobs, [{ status: 'succeeded', attempts: 3 }], 'the server has one job of it')
+  t.equal(jobs.length, 1)
+})
+
+t.test('what a server of 2026 asks at once is asked one after the other, and brought along with its state', async t => {
+  const id = (await call('modern_many')).job_id ?? ''
+  t.equal(await asks(id, 1), 'First?')
+  await answer(id, 1, { x: 'one' })
+  t.equal(await asks(id, 2), 'Second?')
+  await answer(id, 2, { x: 'two' })
+  t.match(JSON.parse(String((await reach(client, id, 'succeeded')).result)), {
+    requestState: 'state of many', inputResponses: { a: { action: 'accept', content: { x: 'one' } }, b: { action: 'accept', content: { x: 'two' } } }
+  })
+})
+
+t.test('a server of 2026 that wants to be called again is, and one that asks for a model gets no answer', async t => {
+  t.match(JSON.parse(String((await call('modern_again')).output)), { requestState: 'state of again' })
+  t.match(await call('modern_model'), { ok: false, error: { code: 'QUESTION_INVALID', message: /asks for "sampling\/createMessage", and only elicitation/ } })
+})
