@@ -105,7 +105,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     const kept = keptReady.begin(tool, { box, context })
     try {
       const files = await withFileArguments(tool.parameters, named.args, context, options)
-      if ('error' in files) return { ok: false, error: files.error }
+      if (!files.ok) return files
       // Without a spread: in Node 20, each property after one that begins an object takes more than a microsecond.
       const ran = await runKind({
         worker,
@@ -189,9 +189,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
     async toolsOf (server) {
       const box = sandbox?.boxOf(serverTool(server))
       const stored = await openNamed(storedNamesOf(server), { keyName: undefined, tenant: undefined }, options.secrets)
-      if ('ok' in stored) return stored.error
-      const lease = await (await loadServers()).use(server, { box, stored })
-      if ('error' in lease) return lease.error
+      if (!stored.ok) return stored.error
+      const lease = await (await loadServers()).use(server, { box, stored: stored.values })
+      if (!lease.ok) return lease.error
       try {
         return await lease.connection.tools()
       } catch (error) {

@@ -32,6 +32,7 @@ const trustMs = 500
 const mostHeaderChars = 8_192
 
 interface CallSecrets {
+  ok: true
   values: ReadonlyMap<string, string>
   /** Variables of its processes: values and placeholders. */
   variables: Readonly<Record<string, string>>
@@ -50,7 +51,7 @@ export async function withSecrets (
   const names = secretNames(tool)
   if (names.length === 0) return await run(context)
   const secrets = await openSecrets(tool, names, context, source)
-  if ('ok' in secrets) return secrets
+  if (!secrets.ok) return secrets
   const { context: masked, hide } = hideSecrets(secrets, context, threads)
   const { values, variables, headerSecrets, handed } = secrets
   return await hide(await run({ ...masked, secrets: values, variables, headerSecrets, handed }))
@@ -61,8 +62,9 @@ async function openSecrets (
   tool: Tool, names: readonly string[], { keyName, tenant }: RunContext, source: SecretSource | undefined
 ): Promise<CallSecrets | Failure> {
   const openedAt = performance.now()
-  const values = await openNamed(names, { keyName, tenant }, source)
-  if ('ok' in values) return values
+  const opened = await openNamed(names, { keyName, tenant }, source)
+  if (!opened.ok) return opened
+  const { values } = opened
   return readUses(Object.entries(tool.secrets ?? {}), values, name => {
     const open = async (): ReturnType<typeof openNamed> => await openNamed([name], { keyName, tenant }, source)
     return createCheck(open, { name, value: values.get(name), openedAt })
@@ -78,9 +80,9 @@ function createCheck (
   return async () => {
     if (performance.now() - askedAt > trustMs) {
       askedAt = performance.now()
-      answer = open().then(values => {
-        if ('ok' in values && values.error.code !== 'SECRET_MISSING') throw new Error(values.error.message)
-        return !('ok' in values) && values.get(name) === value
+      answer = open().then(now => {
+        if (!now.ok && now.error.code !== 'SECRET_MISSING') throw new Error(now.error.message)
+        return now.ok && now.values.get(name) === value
       })
       answer.catch(() => { askedAt = -Infinity })
     }
@@ -97,14 +99,14 @@ function secretNames (tool: Tool): readonly string[] {
 /** The values of secrets for a call, all of them; a call of nobody has the operator's. */
 export async function openNamed (
   names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }, source: SecretSource | undefined
-): Promise<ReadonlyMap<string, string> | Failure> {
-  if (names.length === 0) return new Map()
+): Promise<{ ok: true, values: ReadonlyMap<string, string> } | Failure> {
+  if (names.length === 0) return { ok: true, values: new Map() }
   if (source === undefined) return failure('SECRET_MISSING', `it uses the secret ${names[0]}, and there is no SECRETS_KEY here to open it with, no SECRETS_DIR and no SECRETS_VAULT_URL`)
   const values = await source.open(names, call)
   if ('fault' in values) return failure('TOOL_UNAVAILABLE', values.fault)
   const missing = names.find(name => !values.has(name))
   const long = names.find(name => (values.get(name) ?? '').split(/[\r\n]+/).length > mostLines)
-  if (missing === undefined) return long === undefined ? values : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines: too many to hide each of them`)
+  if (missing === undefined) return long === undefined ? { ok: true, values } : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines: too many to hide each of them`)
   const says = call.keyName === undefined && call.tenant === undefined ? `the operator has not stored the secret ${missing}` : `nobody has stored the secret ${missing} for this call`
   return failure('SECRET_MISSING', `${says}: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
 }
@@ -133,7 +135,7 @@ function readUses (
     const rules = use.hosts.flatMap(host => readEgressRule(host) ?? [])
     headerSecrets.push({ placeholder, value, name: use.secret, isCurrent: checkOf(use.secret), rules })
   }
-  return { values, variables, headerSecrets, handed, hidden: uses.map(([, { secret }]) => values.get(secret) ?? '') }
+  return { ok: true, values, variables, headerSecrets, handed, hidden: uses.map(([, { secret }]) => values.get(secret) ?? '') }
 }
 
 /** The kernel takes a text with a NUL for a shorter one, and bounds each text by 128 KiB with the NUL at its end. */

@@ -198,17 +198,18 @@ async function openTransport (
   const maxBytes = messageShare * worker.maxOutputBytes
   const values = { env: worker.env, stored: place.stored }
   if (connection.kind === 'stdio') {
-    const server = await startServer(connection, worker, place)
-    if ('code' in server) throw new ServerFault(server.message, server)
+    const started = await startServer(connection, worker, place)
+    if (!started.ok) throw new ServerFault(started.error.message, started.error)
+    const { server } = started
     const lines = createLineSplitter(onLine)
     readWithShare(server.stderr, chunk => { lines.add(chunk) })
     const transport = createPipeTransport(server, { reader, maxBytes, onEnd: end })
     return { transport, release: async () => {} }
   }
   const headers = settingTexts(connection.headers, values)
-  if ('missing' in headers) throw new ServerFault(`the worker has no ${headers.missing}`)
+  if (!headers.ok) throw new ServerFault(`the worker has no ${headers.missing}`)
   const address = settingTexts({ url: connection.url }, values)
-  if ('missing' in address) throw new ServerFault(`the worker has no ${address.missing}`)
+  if (!address.ok) throw new ServerFault(`the worker has no ${address.missing}`)
   const unfit = Object.entries(headers.texts).find(([, value]) => !isHeaderText(value))
   if (unfit !== undefined) throw new ServerFault(`the value of its header ${unfit[0]} holds what no header can carry: a line break, or letters beyond Latin-1`)
   const { texts: { url = '' } } = address

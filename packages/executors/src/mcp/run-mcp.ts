@@ -55,10 +55,10 @@ async function attempt (run: McpRun, given: Attempt): Promise<Outcome> {
   const using = servers.use(run.server, { ...scopeOf(run.server, context), box, limit, workspaceDir, stored: context.secrets })
   const lease = await Promise.race([using, interrupted])
   if ('kind' in lease) {
-    void using.then(late => { if ('release' in late) late.release() })
+    void using.then(late => { if (late.ok) late.release() })
     return { ok: false, error: interruptionError(lease) }
   }
-  if ('error' in lease) return { ok: false, error: lease.error }
+  if (!lease.ok) return lease
   try {
     return await callOnce(run, lease, { ...given, questions: new ServerQuestions(context), rounds: 0 })
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CallError } from '@toolyard/contract'
 import type { McpConnection } from '@toolyard/manifests'
 import { startProcess, terminate, findOnPath, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
+import { failure, type Failure } from '../run/outcome.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { settingTexts } from './setting-text.ts'
 
@@ -33,23 +33,23 @@ export interface ServerProcess {
 /** Starts a server as commands are started: in the workspace, with a clean environment, in the box if there is one. */
 export async function startServer (
   connection: Extract<McpConnection, { kind: 'stdio' }>, { env: own, launcher, pins, onSurvivors, workspaceDir }: WorkerHost, place: ServerPlace
-): Promise<ServerProcess | CallError> {
+): Promise<{ ok: true, server: ServerProcess } | Failure> {
   const env = settingTexts(connection.env, { env: own, stored: place.stored })
-  if ('missing' in env) return { code: 'TOOL_UNAVAILABLE', message: `the worker has no ${env.missing}` }
+  if (!env.ok) return failure('TOOL_UNAVAILABLE', `the worker has no ${env.missing}`)
   const unfit = Object.entries(env.texts).find(([, value]) => value.includes('\0'))
-  if (unfit !== undefined) return { code: 'TOOL_UNAVAILABLE', message: `the value of its variable ${unfit[0]} holds a NUL character` }
+  if (unfit !== undefined) return failure('TOOL_UNAVAILABLE', `the value of its variable ${unfit[0]} holds a NUL character`)
   const { variables } = toolEnvironment([], own)
   const program = connection.program.startsWith('/') ? connection.program : findOnPath(connection.program, variables['PATH'])
-  if (program === undefined) return { code: 'TOOL_UNAVAILABLE', message: `there is no program ${JSON.stringify(connection.program)} on the PATH of the worker` }
+  if (program === undefined) return failure('TOOL_UNAVAILABLE', `there is no program ${JSON.stringify(connection.program)} on the PATH of the worker`)
   const { program: name, args } = connection
   const plan: ProcessPlan = { program, name, args, env: { ...variables, ...env.texts }, cwd: place.workspaceDir ?? workspaceDir }
   const start = await startProcess(plan, { launcher, pins, box: place.box, limit: place.limit }, { stdin: undefined })
-  if (!start.started) return start.error
+  if (!start.started) return { ok: false, error: start.error }
   const { child, box } = start
   const exited = child.exited.then(ending => ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost')
   const { stdin } = child
   if (stdin === undefined) throw new Error('A process was started without an input')
-  return {
+  const server: ServerProcess = {
     stdin: stdin.on('error', () => {}),
     stdout: child.stdout,
     stderr: child.stderr.on('error', () => {}),
@@ -63,4 +63,5 @@ export async function startServer (
       if (survivors.length > 0) onSurvivors(survivors)
     }
   }
+  return { ok: true, server }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { asError, limits, thrownAs, type CallError } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
+import type { Failure } from '../run/outcome.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection } from './connection.ts'
@@ -17,13 +18,14 @@ import { hidden, secretsOf, storedStamp } from './setting-text.ts'
 
 /** A connection that is in use until it is released. */
 export interface Lease {
+  ok: true
   connection: Connection
   release: () => void
 }
 
 export interface McpServers {
   /** The connection of a server, or why it has none. */
-  use (server: McpServer, place: ServerPlace): Promise<Lease | { error: CallError }>
+  use (server: McpServer, place: ServerPlace): Promise<Lease | Failure>
   /** Ends a server that doesn't answer any more, after a call of it was given up. */
   suspect (server: McpServer, connection: Connection): Promise<void>
   /** The next call gets another connection. Calls under way on this one go on, and it is ended behind the last of them. */
@@ -161,7 +163,7 @@ export function createServers (worker: WorkerHost): McpServers {
 
   return {
     async use (server, place) {
-      if (life.signal.aborted) return { error: unavailable(server, 'the worker is stopping') }
+      if (life.signal.aborted) return { ok: false, error: unavailable(server, 'the worker is stopping') }
       const slot = slotOf(server, place)
       clearTimeout(slot.idle)
       slot.users += 1
@@ -175,11 +177,11 @@ export function createServers (worker: WorkerHost): McpServers {
         else slot.idle = setTimeout(() => { retire(slot) }, slot.isScoped ? idleMs.scoped : idleMs.operator).unref()
       }
       try {
-        return { connection: await connected(slot, server, place), release }
+        return { ok: true, connection: await connected(slot, server, place), release }
       } catch (error) {
         release()
         const callError = callErrorOf(error)
-        return { error: callError?.code === 'SANDBOX_FAILED' || callError?.code === 'INTERNAL' ? callError : unavailable(server, asError(error).message) }
+        return { ok: false, error: callError?.code === 'SANDBOX_FAILED' || callError?.code === 'INTERNAL' ? callError : unavailable(server, asError(error).message) }
       }
     },
     async suspect (server, connection) {

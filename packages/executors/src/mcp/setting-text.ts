@@ -5,7 +5,7 @@ import { withoutTexts } from '../result/hidden-texts.ts'
 import { secretForms } from '../result/secret-forms.ts'
 
 /** Values of texts, and what of them must not come out again; or what the first one lacks. */
-export type SettingTexts = { texts: Record<string, string>, secrets: string[] } | { missing: string }
+export type SettingTexts = { ok: true, texts: Record<string, string>, secrets: string[] } | { ok: false, missing: string }
 
 export interface SettingValues {
   env: NodeJS.ProcessEnv
@@ -23,19 +23,19 @@ export function settingTexts (texts: Readonly<Record<string, SettingText>>, { en
       continue
     }
     const value = 'secret' in text ? stored?.get(text.secret) : isSecretVariable(text.setting) ? undefined : env[text.setting]
-    if (value === undefined || value === '') return { missing: 'secret' in text ? `secret ${text.secret}` : `environment variable ${text.setting}` }
+    if (value === undefined || value === '') return { ok: false, missing: 'secret' in text ? `secret ${text.secret}` : `environment variable ${text.setting}` }
     const whole = `${text.prefix ?? ''}${value}`
     values[name] = whole
     secrets.push(value)
     sent.push(whole)
   }
-  return { texts: values, secrets: secretForms(secrets, sent) }
+  return { ok: true, texts: values, secrets: secretForms(secrets, sent) }
 }
 
 /** What a server was given and must not be told to anybody. */
 export function secretsOf (server: McpServer, values: SettingValues): readonly string[] {
   const texts = settingTexts(textsOf(server), values)
-  return 'missing' in texts ? [] : texts.secrets
+  return texts.ok ? texts.secrets : []
 }
 
 export function storedNamesOf (server: McpServer): string[] {

@@ -1,10 +1,10 @@
-import { errorCode, limits, type CallError } from '@toolyard/contract/terms'
+import { errorCode, limits } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 import { TooManyValues } from '@toolyard/runtime'
 import { atPlace, nameOf, shown, WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
 import { FilePlaces, namesFiles, pathOf, withFiles, type CompilePattern, type FilePlace } from './file-places.ts'
 import { interruptionError } from './interruption.ts'
-import type { RunContext } from './outcome.ts'
+import type { Failure, RunContext } from './outcome.ts'
 
 /*
  * Where a schema says `"format": "session-file"`, the argument names a file of the session. It must be there, and the tool gets
@@ -29,17 +29,17 @@ interface Issue { path: string, message: string }
  */
 export async function withFileArguments (
   schema: JsonSchema, args: Record<string, unknown>, context: RunContext, source: FileSource
-): Promise<{ args: Record<string, unknown> } | { error: CallError }> {
-  if (!namesFiles(schema)) return { args }
+): Promise<{ ok: true, args: Record<string, unknown> } | Failure> {
+  if (!namesFiles(schema)) return { ok: true, args }
   try {
     const places = await new FilePlaces(schema, source.compilePattern ?? fitsAll).find(args, limits.resultFiles)
     const excess = places[limits.resultFiles]
     if (excess !== undefined) return refused([refusal(excess, `a call names at most ${limits.resultFiles} files`)])
     const { files, issues } = await lookUp(places, context, source)
-    return issues.length === 0 ? { args: withFiles(args, files) } : refused(issues)
+    return issues.length === 0 ? { ok: true, args: withFiles(args, files) } : refused(issues)
   } catch (error) {
     if (error instanceof TooManyValues) return refused([{ path: '/', message: 'the arguments hold too much to be searched for files' }])
-    if (context.signal.aborted) return { error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
+    if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
     throw error
   }
 }
@@ -79,8 +79,8 @@ function refusal (place: FilePlace, why: string): Issue {
   return { path: pathOf(place), message: `${shown(place.value)} can't be used: ${why}` }
 }
 
-function refused (issues: Issue[]): { error: CallError } {
+function refused (issues: Issue[]): Failure {
   const [{ path, message } = { path: '', message: '' }] = issues
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
-  return { error: { code: 'INVALID_ARGUMENTS', message: `${path.slice(1)}: ${message}${more}`, details: { issues } } }
+  return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: `${path.slice(1)}: ${message}${more}`, details: { issues } } }
 }

@@ -43,7 +43,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
   const { box } = options
   if (box === undefined) {
     const plain = await hosts.startPlain(run, options.limit)
-    if ('error' in plain) return { kind: 'unstarted', error: plain.error }
+    if (!plain.ok) return { kind: 'unstarted', error: plain.error }
     options.onPython(plain.python)
     return { kind: 'opened', process: plain.process }
   }
@@ -52,7 +52,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
     const found = await unlessInterrupted(hosts.get(run.root, box), options.interrupted, async () => {})
     if ('kind' in found) return found
     const started = found.value
-    if ('error' in started) return { kind: 'unstarted', error: started.error }
+    if (!started.ok) return { kind: 'unstarted', error: started.error }
     options.onPython(started.python)
     const template = started.host.template(module)
     const opened = await openWith(template, run, { ...options, box })

@@ -5,12 +5,12 @@ import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { CallError } from '@toolyard/contract'
 import { within } from '@toolyard/runtime'
 import {
   boxError, type BoxStatus, killBox, childrenOf, enterGroups, type ProcessPlan, sandboxError, startError,
   type HostBox, type NestPlan
 } from '@toolyard/sandbox'
+import type { Failure } from '../../run/outcome.ts'
 import { createForker, patienceMs } from './forker.ts'
 import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
 import { createTemplate, type Template, type TemplateService } from './template.ts'
@@ -41,6 +41,7 @@ export interface HostPlace {
 }
 
 interface HostProcess {
+  ok: true
   child: ChildProcess
   pid: number
   control: Socket
@@ -57,21 +58,21 @@ const controlDescriptor = 4
 const script = fileURLToPath(new URL('../../../python/toolyard_host.py', import.meta.url))
 
 /** Starts a host, or says why it can't be started. `plan` is a Python, its directory and its environment. */
-export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args'>, service: HostService): Promise<Host | CallError> {
+export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args'>, service: HostService): Promise<{ ok: true, host: Host } | Failure> {
   const started = await spawnHost(place, plan)
-  if (!('child' in started)) return started
+  if (!started.ok) return started
   const { control, boxed } = started
   control.write(encodeFrame(boxed.nests))
   const answer = await firstAnswer(started)
   const host = createHost(place, started, service)
   if (answer['ready'] !== true) {
     await host.close()
-    return sandboxError(String(answer['failed']))
+    return { ok: false, error: sandboxError(String(answer['failed'])) }
   }
   try {
     // The host forks only when it is asked to, so none of its processes is outside the groups.
     await enterGroups(service.groupMembers, chainOf(started.pid, boxed.depth))
-    return host
+    return { ok: true, host }
   } catch (error) {
     await host.close()
     throw error
@@ -161,13 +162,13 @@ export function hostPlan (basis: Omit<ProcessPlan, 'args'>, root: string, descri
 }
 
 /** As the leader of a session of its own, so that a Ctrl-C at the worker's terminal doesn't reach it. */
-async function spawnHost ({ root, box }: HostPlace, basis: Omit<ProcessPlan, 'args'>): Promise<HostProcess | CallError> {
+async function spawnHost ({ root, box }: HostPlace, basis: Omit<ProcessPlan, 'args'>): Promise<HostProcess | Failure> {
   let entry: ReturnType<HostBox['enter']>
   const plan = hostPlan(basis, root, controlDescriptor)
   try {
     entry = box.enter({ ...plan, root })
   } catch (error) {
-    return await boxError(plan, error)
+    return { ok: false, error: await boxError(plan, error) }
   }
   const files: number[] = []
   try {
@@ -184,10 +185,10 @@ async function spawnHost ({ root, box }: HostPlace, basis: Omit<ProcessPlan, 'ar
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
     const [stderr, link]: unknown[] = [child.stderr, child.stdio[controlDescriptor]]
     if (!(stderr instanceof Socket) || !(link instanceof Socket)) throw new Error('The host was started without its connections')
-    return { child, pid: child.pid, control: link, stderr, boxed: entry }
+    return { ok: true, child, pid: child.pid, control: link, stderr, boxed: entry }
   } catch (error) {
     entry.status.close()
-    return await startError(plan, error)
+    return { ok: false, error: await startError(plan, error) }
   } finally {
     for (const fd of files) closeSync(fd)
   }

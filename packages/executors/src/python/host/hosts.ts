@@ -1,9 +1,9 @@
-import type { CallError } from '@toolyard/contract'
 import type { PythonRun } from '@toolyard/manifests'
 import { errorCode } from '@toolyard/contract/terms'
 import { shortageError, type ProcessHost, type ProcessPlan, type HostBox } from '@toolyard/sandbox'
+import type { Failure } from '../../run/outcome.ts'
 import { startHost, type Host, type HostService } from './host.ts'
-import { findInterpreter, type FoundInterpreter } from './interpreter.ts'
+import { findInterpreter, type Interpreter } from './interpreter.ts'
 import { startPlain } from './plain-process.ts'
 import type { CallProcess } from './process-tree.ts'
 
@@ -19,9 +19,9 @@ export interface HostsOptions extends Pick<ProcessHost, 'onSurvivors'> {
 /** The hosts of a worker, one for each Python root and box, started at first use and again when they died. */
 export interface Hosts {
   /** The host of a root, with the path of its Python; or why there is none. */
-  get (root: string, box: HostBox): Promise<{ host: Host, python: string } | { error: CallError }>
+  get (root: string, box: HostBox): Promise<{ ok: true, host: Host, python: string } | Failure>
   /** In the open, each call has a process of its own. `limit` as in `startPlain`. */
-  startPlain (run: PythonRun, limit?: readonly string[]): Promise<{ process: CallProcess, python: string } | { error: CallError }>
+  startPlain (run: PythonRun, limit?: readonly string[]): Promise<{ ok: true, process: CallProcess, python: string } | Failure>
   /** Ends the hosts in a network, which no call uses any more. */
   endNetwork (key: string): void
   /** Ends all hosts; no call may be running. */
@@ -34,13 +34,13 @@ type Started = Awaited<ReturnType<Hosts['get']>>
 export function createHosts (options: HostsOptions): Hosts {
   const byPlace = new Map<string, Place>()
   const living = new Set<Host>()
-  let python: Promise<FoundInterpreter | CallError> | undefined
+  let python: Promise<Interpreter> | undefined
 
   function open (key: string, root: string, box: HostBox): Place {
     const place = { started: start(root, box).catch(unstarted), stamp: box.stamp(root), network: box.network }
     byPlace.set(key, place)
     void place.started.then(async started => {
-      if ('host' in started) await started.host.closed
+      if (started.ok) await started.host.closed
       // It may be installed, or replaced, by the next call.
       else python = undefined
       if (byPlace.get(key) === place) byPlace.delete(key)
@@ -48,25 +48,27 @@ export function createHosts (options: HostsOptions): Hosts {
     return place
   }
 
-  async function findBasis (): Promise<Omit<ProcessPlan, 'args'> | CallError> {
-    python ??= findPython(options.env)
+  async function findBasis (): Promise<{ ok: true, basis: Omit<ProcessPlan, 'args'> } | Failure> {
+    python ??= findInterpreter(options.env)
     const found = await python
     // It may be installed by the next call.
-    if ('code' in found) python = undefined
-    return 'code' in found ? found : { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }
+    if (!found.ok) python = undefined
+    const { env, workspaceDir: cwd } = options
+    return found.ok ? { ok: true, basis: { program: found.path, env, cwd, readable: found.modulePaths } } : found
   }
 
   async function start (root: string, box: HostBox): Promise<Started> {
-    const basis = await findBasis()
-    if ('code' in basis) return { error: basis }
-    const host = await startHost({ root, box }, basis, options)
-    if ('code' in host) return { error: host }
+    const found = await findBasis()
+    if (!found.ok) return found
+    const started = await startHost({ root, box }, found.basis, options)
+    if (!started.ok) return started
+    const { host } = started
     living.add(host)
     void host.closed.then(async () => {
       await host.close()
       living.delete(host)
     })
-    return { host, python: basis.program }
+    return { ok: true, host, python: found.basis.program }
   }
 
   return {
@@ -74,20 +76,20 @@ export function createHosts (options: HostsOptions): Hosts {
       const key = JSON.stringify([root, box.key])
       const place = byPlace.get(key)
       if (place !== undefined && place.stamp === box.stamp(root)) return place.started
-      if (place !== undefined) void place.started.then(async started => { if ('host' in started) await started.host.close() })
+      if (place !== undefined) void place.started.then(async started => { if (started.ok) await started.host.close() })
       return open(key, root, box).started
     },
     async startPlain (run, limit) {
-      const basis = await findBasis()
-      if ('code' in basis) return { error: basis }
-      const process = await startPlain(run, basis, limit)
-      return 'code' in process ? { error: process } : { process, python: basis.program }
+      const found = await findBasis()
+      if (!found.ok) return found
+      const started = await startPlain(run, found.basis, limit)
+      return started.ok ? { ...started, python: found.basis.program } : started
     },
     endNetwork (key) {
       for (const [id, place] of byPlace) {
         if (place.network !== key) continue
         byPlace.delete(id)
-        void place.started.then(async started => { if ('host' in started) await started.host.close() })
+        void place.started.then(async started => { if (started.ok) await started.host.close() })
       }
     },
     async close () {
@@ -104,12 +106,7 @@ interface Place {
   network: string | undefined
 }
 
-async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter | CallError> {
-  const found = await findInterpreter(env)
-  return 'path' in found ? found : { code: 'TOOL_UNAVAILABLE', message: found.missing }
-}
-
 /** The code alone: the kernel's message may name paths. */
-function unstarted (error: unknown): { error: CallError } {
-  return { error: shortageError(errorCode(error) ?? 'unknown', 'start a Python host') }
+function unstarted (error: unknown): Failure {
+  return { ok: false, error: shortageError(errorCode(error) ?? 'unknown', 'start a Python host') }
 }

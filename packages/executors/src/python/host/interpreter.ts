@@ -1,15 +1,10 @@
 import { storedJson } from '@toolyard/contract/terms'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { failure, type Failure } from '../../run/outcome.ts'
 
-/** A Python that can run the host, or why there is none. */
-export type Interpreter = FoundInterpreter | { missing: string }
-
-export interface FoundInterpreter {
-  path: string
-  /** Where it looks for modules; may be missing. */
-  modulePaths: readonly string[]
-}
+/** A Python that can run the host, and where it looks for modules, which may be missing; or why there is none. */
+export type Interpreter = { ok: true, path: string, modulePaths: readonly string[] } | Failure
 
 const names = ['python3', 'python']
 const oldest: readonly [number, number] = [3, 9]
@@ -28,10 +23,10 @@ export async function findInterpreter (env: Readonly<Record<string, string>>): P
     const found = await probeInterpreter(name, env)
     if (found === undefined) continue
     const [path, major, minor, modulePaths] = found
-    if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return { path, modulePaths }
+    if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return { ok: true, path, modulePaths }
     missing = `${name} is ${major}.${minor}, but tools need ${oldest.join('.')} or later`
   }
-  return { missing }
+  return failure('TOOL_UNAVAILABLE', missing)
 }
 
 async function probeInterpreter (name: string, env: Readonly<Record<string, string>>): Promise<Found | undefined> {

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
-import type { CallError } from '@toolyard/contract'
 import type { PythonRun } from '@toolyard/manifests'
 import { killDescendants, limitedPlan, signalGroup, startError, startOpen, terminate, type ProcessPlan } from '@toolyard/sandbox'
+import type { Failure } from '../../run/outcome.ts'
 import { hostPlan } from './host.ts'
 import type { CallProcess } from './process-tree.ts'
 import { moduleName } from './module-name.ts'
@@ -14,7 +14,7 @@ import { moduleName } from './module-name.ts'
  */
 export async function startPlain (
   run: PythonRun, basis: Omit<ProcessPlan, 'args'>, limit: readonly string[] | undefined
-): Promise<CallProcess | CallError> {
+): Promise<{ ok: true, process: CallProcess } | Failure> {
   const plan = hostPlan(basis, run.root, 3, moduleName(run.module), run.module)
   try {
     const child = await startOpen(limitedPlan(plan, limit), '', true)
@@ -22,7 +22,7 @@ export async function startPlain (
     if (!(link instanceof Socket) || !(stdout instanceof Socket)) throw new Error('A Python was started without its connections')
     for (const stream of [link, stdout]) stream.on('error', () => {})
     child.stderr.on('error', () => {}).resume()
-    return {
+    const process: CallProcess = {
       requests: link,
       replies: link,
       output: stdout,
@@ -36,7 +36,8 @@ export async function startPlain (
       ended: exited,
       release: child.release
     }
+    return { ok: true, process }
   } catch (error) {
-    return await startError(plan, error)
+    return { ok: false, error: await startError(plan, error) }
   }
 }
