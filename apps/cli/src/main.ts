@@ -18,7 +18,6 @@ const complete: Command = {
   run: async ({ args }) => {
     const found = await candidates(commands, args)
     if (found.length > 0) print(found.join('\n'))
-    return exitStatus.done
   }
 }
 

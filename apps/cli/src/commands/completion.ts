@@ -1,6 +1,6 @@
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { scripts } from '../completion/scripts.ts'
-import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { misuse } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
 
 /** `toolyard completion`: what a shell needs to complete command lines. */
@@ -16,6 +16,5 @@ that runs, names of tools.`,
     const script = Object.entries(scripts).find(([name]) => name === shell)?.[1]
     if (script === undefined) throw misuse(`there is no script for '${shell}': name ${Object.keys(scripts).join(', ')}`)
     print(options['json'] === true ? JSON.stringify({ shell, script }) : script)
-    return exitStatus.done
   }
 }

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { jsonOption, textOption, type Command } from '../terminal/command.ts'
-import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
 /** Days of the audit that are read. */
@@ -33,7 +33,6 @@ list isn't in it; give it "network": [] and call it first.`,
     else print(`"network": ${JSON.stringify(network)}`)
     if (seen.size === 0) complain(`${dir} has no connection of a tool '${tool}' in its last ${mostDays} days`)
     else if (denied.length > 0) complain(`denied until now: ${denied.join(', ')}`)
-    return exitStatus.done
   }
 }
 

@@ -1,5 +1,4 @@
 import { jsonOption, type Command } from '../terminal/command.ts'
-import { exitStatus } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
 
 /** `toolyard init`: tools of one's own to start from. */
@@ -18,6 +17,5 @@ export const init: Command = {
     const made = await writeProject(process.cwd())
     if (options['json'] === true) print(JSON.stringify({ ok: true, made }, null, 2))
     else print([...made.map(path => `made ${path}`), '', 'Next:', '  node --test tools/test/              runs your tools by themselves', '  npx toolyard start                   serves them', '  npx toolyard call add --arg a=2 --arg b=3'].join('\n'))
-    return exitStatus.done
   }
 }

@@ -60,7 +60,6 @@ ${place}`,
     const { rollBack } = await import('../add/vendor.ts')
     const version = await rollBack(process.cwd(), name)
     print(options['json'] === true ? JSON.stringify({ ok: true, name, ...version }, null, 2) : `${name} is ${version.path} again (${version.source})`)
-    return exitStatus.done
   }
 }
 
@@ -77,7 +76,6 @@ ${place}`,
     const { removeEntry } = await import('../add/vendor.ts')
     await removeEntry(process.cwd(), name)
     print(options['json'] === true ? JSON.stringify({ ok: true, name }, null, 2) : `${name} is removed`)
-    return exitStatus.done
   }
 }
 

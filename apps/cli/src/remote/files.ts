@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import type { Files } from '@toolyard/client'
-import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
-import { exitStatus } from '../terminal/exit-status.ts'
+import { jsonOption, textOption, type Command, type CommandLine, type RunCommand } from '../terminal/command.ts'
 import { complain, print } from '../terminal/terminal.ts'
 import { numberOption } from './sessions.ts'
 import { asking, clientOf } from './target.ts'
@@ -20,7 +19,6 @@ const list: Command = {
     const rows = page.entries.map(({ type, size, modified_at: at, path }) => `${type.padEnd(9)}  ${String(size).padStart(12)}  ${at}  ${path}`)
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...rows, ...typeof page.next_cursor !== 'string' ? [] : [`More: --cursor ${page.next_cursor}`], ...rows.length === 0 ? ['No files'] : []].join('\n'))
-    return exitStatus.done
   })
 }
 
@@ -34,7 +32,6 @@ gets the name that it has here.`,
   run: withFiles(async (files, { args: [file = '-', path = basename(file)], options }) => {
     const put = await files.put(path, await readLocal(file))
     print(options['json'] === true ? JSON.stringify({ ok: true, file: put }, null, 2) : `${put.path}  ${put.size} bytes  sha256 ${put.sha256}`)
-    return exitStatus.done
   })
 }
 
@@ -56,7 +53,6 @@ const rm: Command = {
   run: withFiles(async (files, { args: [path = ''], options }) => {
     await files.remove(path, { recursive: options['recursive'] === true })
     print(options['json'] === true ? JSON.stringify({ ok: true, path }) : `Removed ${path}`)
-    return exitStatus.done
   })
 }
 
@@ -78,7 +74,6 @@ const unpack: Command = {
   run: withFiles(async (files, { args: [file = '-', path = ''], options }) => {
     const unpacked = await files.putArchive(path, await readLocal(file))
     print(options['json'] === true ? JSON.stringify({ ok: true, archive: unpacked }, null, 2) : `${unpacked.files} files, ${unpacked.directories} directories, ${unpacked.bytes} bytes in ${unpacked.path}`)
-    return exitStatus.done
   })
 }
 
@@ -92,14 +87,13 @@ top, with /.`,
 }
 
 /** Content on stdout is not mixed with words. */
-async function receive (answer: Response, file: string, options: CommandLine['options']): Promise<number> {
+async function receive (answer: Response, file: string, options: CommandLine['options']): Promise<void> {
   const bytes = await writeLocal(file, answer)
   if (file === '-') complain(`${bytes} bytes`)
   else print(options['json'] === true ? JSON.stringify({ ok: true, file, bytes }) : `${file}  ${bytes} bytes`)
-  return exitStatus.done
 }
 
-function withFiles (act: (files: Files, given: CommandLine) => Promise<number>): (given: CommandLine) => Promise<number> {
+function withFiles (act: (files: Files, given: CommandLine) => ReturnType<RunCommand>): RunCommand {
   return asking(async (target, given) => {
     const client = clientOf(target)
     const session = textOption(given.options, 'session')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
 import { around, asError, isRecord, prettyJson, readJson, writeJson } from '@toolyard/contract/terms'
-import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
+import { jsonOption, textOption, type Command, type CommandLine, type RunCommand } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print, shellWord } from '../terminal/terminal.ts'
 import { asking, clientOf } from './target.ts'
@@ -37,7 +37,6 @@ const list: Command = {
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...page.jobs.map(row), ...typeof page.next_cursor !== 'string' ? [] : [`More: ${nextPage(options, page.next_cursor)}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
-    return exitStatus.done
   })
 }
 
@@ -57,7 +56,6 @@ const submit: Command = {
     const input = readObject(text === '-' ? readFileSync(0, 'utf8') : text)
     const job = await client.jobs.submit({ type, input, queue: textOption(options, 'queue') ?? null, session: textOption(options, 'session') ?? null })
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : job.id)
-    return exitStatus.done
   })
 }
 
@@ -69,7 +67,6 @@ const show: Command = {
   options: [jsonOption],
   run: withClient(async (client, { args: [id = ''] }) => {
     print(prettyJson(await client.jobs.get(id)))
-    return exitStatus.done
   })
 }
 
@@ -107,7 +104,6 @@ const cancel: Command = {
   run: withClient(async (client, { args: [id = ''], options }) => {
     const job = await client.cancel(id)
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
-    return exitStatus.done
   })
 }
 
@@ -126,7 +122,6 @@ const retry: Command = {
       type, input: isRecord(input) ? input : {}, queue, session, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
     })
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
-    return exitStatus.done
   })
 }
 
@@ -143,7 +138,6 @@ const answer: Command = {
     if (number !== undefined && !/^[1-9]\d?$/.test(number)) throw misuse(`--number must be that of a question, not '${number}'`)
     const job = await client.jobs.answer(id, readObject(json, 'the answer'), { number: number === undefined ? undefined : Number(number) })
     print(options['json'] === true ? writeJson(around({ ok: true, job })) : row(job))
-    return exitStatus.done
   })
 }
 
@@ -156,7 +150,6 @@ const promote: Command = {
   run: withClient(async (client, { args: [id = ''], options }) => {
     const job = await client.jobs.promote(id)
     print(options['json'] === true ? writeJson(around({ ok: true, job })) : row(job))
-    return exitStatus.done
   })
 }
 
@@ -169,7 +162,6 @@ const remove: Command = {
   run: withClient(async (client, { args: [id = ''], options }) => {
     await client.jobs.remove(id)
     print(options['json'] === true ? JSON.stringify({ ok: true, id }, null, 2) : `removed ${id}`)
-    return exitStatus.done
   })
 }
 
@@ -205,8 +197,8 @@ function readObject (text: string, what = '--input'): Record<string, unknown> {
 }
 
 function withClient (
-  ask: (client: Toolyard, given: CommandLine) => Promise<number>, retryMs?: number
-): (given: CommandLine) => Promise<number> {
+  ask: (client: Toolyard, given: CommandLine) => ReturnType<RunCommand>, retryMs?: number
+): RunCommand {
   return asking(async (target, given) => await ask(clientOf(target, retryMs), given))
 }
 

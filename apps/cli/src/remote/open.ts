@@ -23,7 +23,6 @@ export const open: Command = {
     const child = spawn(opener, [address], { env: withoutSettings(process.env), stdio: 'ignore', detached: true })
     // Where there is no browser, the address is enough.
     child.once('error', () => {}).unref()
-    return exitStatus.done
   }
 }
 

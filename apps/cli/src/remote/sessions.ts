@@ -1,6 +1,6 @@
 import type { NewSession, SessionView } from '@toolyard/client'
 import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
-import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
 import { asking, clientOf } from './target.ts'
 
@@ -20,7 +20,6 @@ const make: Command = {
     const session = await clientOf(target).sessions.make(wanted)
     print(options['json'] === true ? JSON.stringify({ ok: true, session }, null, 2) : session.id)
     complain(`Its files go ${session.ttl_sec} s after its last call, or with toolyard sessions rm ${session.id}`)
-    return exitStatus.done
   })
 }
 
@@ -38,7 +37,6 @@ const list: Command = {
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...page.sessions.map(row), ...typeof page.next_cursor !== 'string' ? [] : [`More: toolyard sessions list --cursor ${page.next_cursor}`], ...page.sessions.length === 0 ? ['No sessions'] : []].join('\n'))
-    return exitStatus.done
   })
 }
 
@@ -50,7 +48,6 @@ const show: Command = {
   options: [jsonOption],
   run: asking(async (target, { args: [id = ''] }) => {
     print(JSON.stringify(await clientOf(target).sessions.get(id), null, 2))
-    return exitStatus.done
   })
 }
 
@@ -63,7 +60,6 @@ const rm: Command = {
   run: asking(async (target, { args: [id = ''], options }) => {
     const session = await clientOf(target).sessions.remove(id)
     print(options['json'] === true ? JSON.stringify({ ok: true, session }, null, 2) : row(session))
-    return exitStatus.done
   })
 }
 

@@ -1,7 +1,7 @@
 import { Toolyard } from '@toolyard/client'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
 import { asError, isRecord, readJson, writeThrough } from '@toolyard/contract/terms'
-import type { CommandLine } from '../terminal/command.ts'
+import type { CommandLine, RunCommand } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { meantText } from '../terminal/terminal.ts'
 
@@ -50,7 +50,7 @@ export function clientOf ({ url, apiKey }: Target, retryMs = 1_000): Toolyard {
 }
 
 /** A command that asks the service. */
-export function asking (ask: (target: Target, given: CommandLine) => Promise<number>): (given: CommandLine) => Promise<number> {
+export function asking (ask: (target: Target, given: CommandLine) => ReturnType<RunCommand>): RunCommand {
   return async given => {
     const target = findTarget(process.env)
     return await ask(target, given).catch((error: unknown) => { throw commandError(error, target) })

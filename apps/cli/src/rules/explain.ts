@@ -1,7 +1,7 @@
 import { nearNames } from '@toolyard/contract/terms'
 import { readRules, rulesPage } from './rules.ts'
 import { jsonOption, type Command } from '../terminal/command.ts'
-import { CommandError, exitStatus } from '../terminal/exit-status.ts'
+import { CommandError } from '../terminal/exit-status.ts'
 import { meantText, print } from '../terminal/terminal.ts'
 
 /** Ids that an unknown one is answered with. */
@@ -27,7 +27,6 @@ export const explain: Command = {
     }
     if (options['json'] === true) print(JSON.stringify({ ok: true, rule: id, ...rule, ...(page === undefined ? {} : { page }) }, null, 2))
     else print([`${id}  ${rule.sentence}`, `From: ${rule.source}`, ...rule.differs === undefined ? [] : [`Here: ${rule.differs}`], ...page === undefined ? [] : [`All rules: ${page}`]].join('\n'))
-    return exitStatus.done
   }
 }
 

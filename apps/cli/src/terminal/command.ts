@@ -17,9 +17,11 @@ export interface Command {
   hidden?: true
   /** What its first argument may be, for completion. */
   complete?: () => Promise<readonly string[]>
-  /** Resolves with the exit status; a command that serves may resolve before it ends. Errors are for the terminal. */
-  run?: (given: CommandLine) => Promise<number>
+  run?: RunCommand
 }
+
+/** Resolves with the exit status, if that isn't `done`; a command that serves may resolve before it ends. Errors are for the terminal. */
+export type RunCommand = (given: CommandLine) => Promise<number | void>
 
 export interface CommandLine {
   /** By their names in camel case; a flag is true. */

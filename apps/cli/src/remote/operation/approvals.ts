@@ -1,7 +1,7 @@
 import { pathSegment } from '@toolyard/client'
 import { isRecord, prettyJson } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
-import { exitStatus, misuse } from '../../terminal/exit-status.ts'
+import { misuse } from '../../terminal/exit-status.ts'
 import { print } from '../../terminal/terminal.ts'
 import { askBriefly, strangeAnswer } from '../ask-service.ts'
 import { asking, type Target } from '../target.ts'
@@ -22,7 +22,6 @@ const list: Command = {
     const { approvals } = answer
     if (!Array.isArray(approvals) || !approvals.every(isRecord)) throw strangeAnswer(target, answer)
     print(options['json'] === true ? JSON.stringify(answer, null, 2) : approvals.length === 0 ? 'No calls wait for an approval' : approvals.map(row).join('\n'))
-    return exitStatus.done
   })
 }
 
@@ -34,7 +33,6 @@ const show: Command = {
   options: [jsonOption],
   run: asking(async (target, { args: [id = ''] }) => {
     print(prettyJson((await read(target, id)).approval))
-    return exitStatus.done
   })
 }
 
@@ -53,7 +51,6 @@ function decision (name: 'approve' | 'deny', summary: string, why: string): Comm
       const { approval } = answer
       const state = isRecord(approval) && isRecord(approval['approval']) ? String(approval['approval']['state']) : ''
       print(options['json'] === true ? JSON.stringify(answer, null, 2) : `${id}  ${state === 'held' ? 'noted; more keys must approve' : state}`)
-      return exitStatus.done
     })
   }
 }

@@ -3,7 +3,7 @@ import { pathSegment } from '@toolyard/client'
 import { isRecord } from '@toolyard/contract/terms'
 import { askBriefly, strangeAnswer } from '../ask-service.ts'
 import { asking } from '../target.ts'
-import { exitStatus, misuse } from '../../terminal/exit-status.ts'
+import { misuse } from '../../terminal/exit-status.ts'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
 import { complain, print, shellWord } from '../../terminal/terminal.ts'
 
@@ -52,7 +52,6 @@ only what tells it again. It needs an admin key without a tenant.`,
     if (!isRecord(key) || typeof key['key'] !== 'string') throw strangeAnswer(target, Object.keys(answer))
     print(options['json'] === true ? JSON.stringify(answer) : key['key'])
     complain(`This key is shown once. Its caller takes it as TOOLYARD_API_KEY. toolyard keys revoke ${shellWord(name)} makes it worth nothing.`)
-    return exitStatus.done
   })
 }
 
@@ -66,7 +65,6 @@ const list: Command = {
     const { keys } = answer
     if (!Array.isArray(keys) || !keys.every(isKey)) throw strangeAnswer(target, answer)
     print(options['json'] === true ? JSON.stringify(answer, null, 2) : keys.map(row).join('\n'))
-    return exitStatus.done
   })
 }
 
@@ -79,7 +77,6 @@ const revoke: Command = {
   run: asking(async (target, { args: [name = ''], options }) => {
     const answer = await askBriefly(target, 'DELETE', `/v1/keys/${pathSegment(name)}`)
     print(options['json'] === true ? JSON.stringify(answer) : `Revoked ${name}`)
-    return exitStatus.done
   })
 }
 
@@ -97,7 +94,6 @@ settings of the service and into those of its caller.`,
     const entry = { name, key: randomBytes(keyBytes).toString('base64url'), role }
     print(json === true ? JSON.stringify({ ok: true, key: entry }) : JSON.stringify(entry))
     complain("This key is shown once. The service takes it as API_KEYS_JSON='[ENTRY, ...]', which replaces API_KEY; its caller, as TOOLYARD_API_KEY.")
-    return exitStatus.done
   }
 }
 

@@ -27,7 +27,6 @@ is never shown again.`,
     if (value === '') throw misuse('stdin has no value')
     const answer = await askBriefly(target, 'PUT', `/v1/secrets/${pathSegment(name)}`, { value, ...place(options) })
     print(options['json'] === true ? JSON.stringify(answer) : `Stored ${name}`)
-    return exitStatus.done
   })
 }
 
@@ -41,7 +40,6 @@ const list: Command = {
     const { secrets } = answer
     if (!Array.isArray(secrets)) throw strangeAnswer(target, answer)
     print(options['json'] === true ? JSON.stringify(answer, null, 2) : secrets.filter(isRecord).map(row).join('\n'))
-    return exitStatus.done
   })
 }
 
@@ -55,7 +53,6 @@ const remove: Command = {
     const query = new URLSearchParams(place(options)).toString()
     const answer = await askBriefly(target, 'DELETE', `/v1/secrets/${pathSegment(name)}${query === '' ? '' : `?${query}`}`)
     print(options['json'] === true ? JSON.stringify(answer) : `Removed ${name}`)
-    return exitStatus.done
   })
 }
 

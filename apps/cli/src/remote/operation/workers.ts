@@ -31,7 +31,6 @@ const list: Command = {
     const { answer, workers } = await read(target)
     if (options['json'] === true) print(JSON.stringify(answer, null, 2))
     else print(workers.length === 0 ? 'No worker is alive: jobs wait' : workers.map(row).join('\n'))
-    return exitStatus.done
   })
 }
 
@@ -54,7 +53,6 @@ id may be cut short, as long as only one worker has it.
     }
     tell(worker, options['json'] === true)
     if (worker.state === 'draining') complain(`It ends its calls. toolyard workers drain ${shownId(worker)} --wait waits for that`)
-    return exitStatus.done
   })
 }
 
@@ -66,7 +64,6 @@ const resume: Command = {
   options: [jsonOption],
   run: asking(async (target, { args: [id = ''], options }) => {
     tell(await change(target, id, false), options['json'] === true)
-    return exitStatus.done
   })
 }
 
