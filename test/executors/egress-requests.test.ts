@@ -177,3 +177,26 @@ t.test('promise 10: a program that says half of a greeting of SOCKS holds up nob
   for (const byte of [5, 1, 0, 5, 1, 0, 3, 8, ...Buffer.from('api.test'), 0, 80]) slow.write(Buffer.from([byte]))
   t.ok(await answered(slow, `GET / HTTP/1.1\r\n${own}\r\n`, 'HTTP/1.1 200 OK'), 'one that comes byte by byte is served')
 })
+
+t.test('an answer that no server may give is a 502 for the program, and the proxy goes on', async t => {
+  for (const line of ['000 Zero', '099 Low', '101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x', '999 High']) {
+    const { program } = await egressProxy(t, socket => { socket.once('data', () => { socket.end(`HTTP/1.1 ${line}\r\ncontent-length: 0\r\n\r\n`) }) })
+    const expected = line.startsWith('999') ? 'HTTP/1.1 999 ' : 'HTTP/1.1 502 '
+    t.ok(await answered(await program(), `GET http://api.test/ HTTP/1.1\r\n${own}\r\n`, expected), line)
+  }
+})
+
+t.test('a host that answers nonsense in the midst of a large body, or more than its answer, ends that request alone', async t => {
+  const answers = ['nonsense\r\n\r\n', 'HTTP/1.1 2x0 OK\r\n\r\n', 'HTTP/1.1 200 OK\r\nx: a\r\n b\r\ncontent-length: 0\r\n\r\n', 'HTTP/1.1 204 No\r\n\r\nmore', `${answer}${answer}`, 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx']
+  for (const each of answers) {
+    const { program } = await egressProxy(t, socket => { socket.once('data', () => { socket.write(each, () => { socket.destroy() }) }) })
+    const socket = await program()
+    socket.write(`POST http://api.test/ HTTP/1.1\r\n${own}Content-Length: 5000000\r\n\r\n`)
+    socket.write(Buffer.alloc(5_000_000))
+    t.ok(await Promise.race([once(socket, 'data'), once(socket, 'close')]).then(() => true), JSON.stringify(each))
+    socket.destroy()
+    const next = await program()
+    next.write(`GET http://api.test/ HTTP/1.1\r\n${own}\r\n`)
+    t.ok(await Promise.race([once(next, 'data'), once(next, 'close')]).then(() => true), 'the next request is served')
+  }
+})

@@ -1,4 +1,4 @@
-import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, request as send, type ClientRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { takeAnswerInTurns, takeTurns } from '@toolyard/runtime'
 import { canonicalHost } from '@toolyard/runtime/outgoing'
@@ -153,26 +153,40 @@ async function forward (
     upstream.destroy()
     throw gate.refuse(target, by, `: the secret ${gone} was removed or changed after the call began`)
   }
-  await new Promise<void>((resolve, reject) => {
-    const outgoing = send({
-      createConnection: () => upstream,
-      method: request.method,
-      path,
-      headers: [...headers, 'host', targetText(target).replace(isSecure ? /:443$/ : /:80$/, ''), 'connection', 'close'],
-      setHost: false
-    })
-    takeAnswerInTurns(outgoing)
+  const outgoing = send({
+    createConnection: () => upstream,
+    method: request.method,
+    path,
+    headers: [...headers, 'host', targetText(target).replace(isSecure ? /:443$/ : /:80$/, ''), 'connection', 'close'],
+    setHost: false
+  })
+  takeAnswerInTurns(outgoing)
+  const closed = new Promise<void>(resolve => {
     response.once('close', () => {
       outgoing.destroy()
       resolve()
     })
-    outgoing.once('error', error => { reject(new EgressRefusal(502, `egress: ${targetText(target)} did not answer (${'code' in error ? String(error.code) : 'unknown'})`)) })
+  })
+  const answering = answerOf(outgoing, target, () => { response.destroy() })
+  request.pipe(outgoing)
+  const answer = await Promise.race([answering, closed])
+  if (answer === undefined) return
+  // It throws for what no server may answer, such as the status 000.
+  response.writeHead(answer.statusCode ?? 502, undefined, endToEnd(answer))
+  answer.pipe(response)
+  await closed
+}
+
+/** The answer of a host. One that ends without any, or changes to another protocol, has not answered. */
+async function answerOf (outgoing: ClientRequest, target: Target, onError: () => void): Promise<IncomingMessage> {
+  return await new Promise((resolve, reject) => {
+    const fail = (why: string): void => { reject(new EgressRefusal(502, `egress: ${targetText(target)} did not answer (${why})`)) }
+    outgoing.on('error', error => { fail('code' in error ? String(error.code) : 'unknown') })
+    outgoing.once('close', () => { fail('closed') })
     outgoing.once('response', answer => {
-      answer.on('error', () => { response.destroy() })
-      response.writeHead(answer.statusCode ?? 502, undefined, endToEnd(answer))
-      answer.pipe(response)
+      answer.on('error', onError)
+      resolve(answer)
     })
-    request.pipe(outgoing)
   })
 }
 

@@ -28,8 +28,14 @@ export function createStatusFiles (directory: string): StatusFiles {
       const handed = texts.map((_, index) => `${path}-handed-${index}`)
       writeFileSync(path, room, { flag: 'wx', mode: 0o600 })
       for (const [index, file] of handed.entries()) writeFileSync(file, texts[index] ?? '', { flag: 'wx', mode: 0o600 })
-      const close = (): void => { for (const file of [path, ...handed]) rmSync(file, { force: true }) }
-      return { path, handed, read: () => parseStatus(readFileSync(path, 'latin1')), close }
+      const remove = (files: readonly string[]): void => { for (const file of files) rmSync(file, { force: true }) }
+      return {
+        path,
+        handed,
+        read: () => parseStatus(readFileSync(path, 'latin1')),
+        started () { remove(handed) },
+        close () { remove([path, ...handed]) }
+      }
     }
   }
 }

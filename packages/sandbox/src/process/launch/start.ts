@@ -78,6 +78,7 @@ async function startBoxed (
     if (ahead !== true) checkStartable(plan)
     entry = enterBox(box, plan, { pinned: pinned?.copy, ahead })
     const child = await launcherOf(entry, launcher).launch({ plan: entry.plan, stdin, files: entry.files, hold, group, interrupted, ahead })
+    entry.status.started()
     return { started: true, child, box: entry.status }
   } catch (error) {
     entry?.status.close()

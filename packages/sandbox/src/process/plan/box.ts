@@ -37,5 +37,7 @@ export interface BoxStatus {
     /** Present once the process inside has run to its end; absent when it never came to run. */
     exitCode?: number
   }
+  /** Its process has its files open: what it is handed loses its name. */
+  started (): void
   close (): void
 }
