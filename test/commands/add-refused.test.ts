@@ -38,6 +38,24 @@ t.test('a skill whose name another one has is not added, whether that is beside 
   t.same(added(), ['office'])
 })
 
+t.test('skills whose names are paths, hide letters, or differ from others in the form of their letters alone are not added', async t => {
+  const { add, added } = project(t)
+  for (const [at, name] of ['".."', '"../../etc"', '"/abs/x"', '"a\\\\b"', '"a\\nskill b"', '"a\\e[2Jb"', '"a\\u202eb"', '__proto__'].entries()) {
+    t.match(await add(`odd-${at}`, { 'a/SKILL.md': skill(name) }), { status: 1, stderr: /no skill may have that name/ }, name)
+  }
+  t.match(await add('forms', { 'x/SKILL.md': skill('"caf\\u00e9"'), 'y/SKILL.md': skill('"cafe\\u0301"') }), { status: 1, stderr: /differs from .* in case or in the form of its letters alone/ })
+  t.match(await add('office', { 'pdf/SKILL.md': skill('pdf') }), { status: 0 })
+  t.match(await add('other', { 'a/SKILL.md': skill('PDF') }), { status: 1, stderr: /There is a skill "pdf" in office already/ })
+  t.same(added(), ['office'])
+})
+
+t.test('a directory with two spellings of one name, or a name with control characters, is refused as an archive is', async t => {
+  const { add, added } = project(t)
+  t.match(await add('spelled', { 'SKILL.md': skill('pdf'), 'scripts/caf\u00e9.py': '1', 'scripts/cafe\u0301.py': '2' }), { status: 1, stderr: /differs from .* in case or in the form of its letters alone/ })
+  t.match(await add('letters', { 'SKILL.md': skill('pdf'), 'scripts/a\nskill b.py': '1' }), { status: 1, stderr: /has letters that no name may have/ })
+  t.same(added(), [])
+})
+
 t.test('a manifest that only says what skills may do is added, and holds where LOCK=require', async t => {
   const { add, run } = project(t)
   t.match(await add('office', { 'pdf/SKILL.md': skill('pdf'), 'pdf/scripts/run.sh': 'exit\n' }), { status: 0 })
@@ -51,7 +69,7 @@ t.test('what no model can call is told, and not added where there is nothing els
   const tools = (...names: string[]): Record<string, string> => ({ 'm.json': JSON.stringify({ tools: names.map(name => ({ name, description: 'x', schema: { type: 'object' }, command: ['/bin/true'] })) }) })
   t.match(await add('none', tools('no good', 'x/y'), 'm.json'), { status: 1, stderr: /tool no good: no model can call it: names have 1 to 64 letters/ })
   t.match(await add('some', tools('no good', 'fine'), 'm.json'), { status: 0, stdout: /tool no good: x\n {4}no model can call it/ })
-  t.match(await add('odd', { 'a/SKILL.md': skill('"a\\nskill b"') }), { status: 0, stdout: /skill a skill b \(a\/SKILL\.md, 5 characters for models\)\n {4}a name with other letters/ })
+  t.match(await add('odd', { 'a/SKILL.md': skill('a b') }), { status: 0, stdout: /skill a b \(a\/SKILL\.md, 5 characters for models\)\n {4}a name with other letters/ })
   t.same(added(), ['odd', 'some'])
 })
 

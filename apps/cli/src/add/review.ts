@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { isRecord, publishableNamePattern } from '@toolyard/contract'
 import { loadRegistry, skillNeeds, type Registry, type Skill, type Tool } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
+import { differs, folded } from './unpack.ts'
 
 const shownScripts = 20
 /** As the format has it. */
@@ -28,6 +29,7 @@ export async function reviewOf (directory: string, others: ReadonlyMap<string, s
   }
   const twice = registry.findings.find(({ rule }) => rule === 'SC21')
   if (twice !== undefined) throw new CommandError(`${relative(directory, twice.file)}: ${twice.message}. Two skills of one name can't be told apart; nothing was added.`.replaceAll(`${directory}/`, ''), { code: 'SOURCE' })
+  refuseNames(skills)
   await refuseSameSkills(skills, others)
   const lines: string[] = []
   for (const skill of skills) lines.push(...await skillLines(skill, directory))
@@ -40,13 +42,24 @@ export async function reviewOf (directory: string, others: ReadonlyMap<string, s
   ].map(line => line.replaceAll(`${directory}/`, '').replace(/[\r\n\u2028\u2029]+/g, ' '))
 }
 
+/** Whoever decides sees names alone: what they are must show. */
+function refuseNames (skills: readonly Skill[]): void {
+  const spelled = new Map<string, string>()
+  for (const { name } of skills) {
+    if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\]|^\.*$|^__proto__$/u.test(name)) throw new CommandError(`The skill ${JSON.stringify(name)} can't be added: no skill may have that name. Nothing was added.`, { code: 'SOURCE' })
+    const other = spelled.get(folded(name))
+    if (other !== undefined) throw new CommandError(`The skill ${JSON.stringify(name)} ${differs(other)}. Nothing was added.`, { code: 'SOURCE' })
+    spelled.set(folded(name), name)
+  }
+}
+
 /** One of them would take the place of the other. */
 async function refuseSameSkills (skills: readonly Skill[], others: ReadonlyMap<string, string>): Promise<void> {
   for (const [entry, directory] of others) {
     const served = await loadRegistry({ manifests: [directory], builtins: false, skills: { path: process.env['PATH'] ?? '' } })
-    const names = new Set(served.skills().map(({ name }) => name))
-    const same = skills.find(({ name }) => names.has(name))
-    if (same !== undefined) throw new CommandError(`There is a skill ${JSON.stringify(same.name)} in ${entry} already, and one would take the place of the other. Nothing was added: toolyard remove ${entry} takes that one away.`, { code: 'SOURCE' })
+    const names = new Map(served.skills().map(({ name }) => [folded(name), name]))
+    const same = skills.map(({ name }) => names.get(folded(name))).find(name => name !== undefined)
+    if (same !== undefined) throw new CommandError(`There is a skill ${JSON.stringify(same)} in ${entry} already, and one would take the place of the other. Nothing was added: toolyard remove ${entry} takes that one away.`, { code: 'SOURCE' })
   }
 }
 

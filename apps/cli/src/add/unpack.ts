@@ -7,6 +7,8 @@ import { kindOf, tarEntries, type TarEntry } from '@toolyard/workspace'
 import { mostTree } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 
+// eslint-disable-next-line no-control-regex -- Such letters hide what a name is.
+export const hiding = /[\u0000-\u001f\u007f\\]/
 /** Characters of a path, and of one name in it. */
 const mostChars = { path: 1_024, name: 255 }
 
@@ -53,15 +55,14 @@ export async function unpackInto (directory: string, pieces: AsyncIterable<Buffe
     const names = path.split('/')
     for (const at of names.keys()) {
       const part = names.slice(0, at + 1).join('/')
-      const folded = part.normalize('NFC').toLowerCase()
-      const other = spelled.get(folded)
-      if (other !== undefined && other !== part) throw new Error(`has a name that differs from ${JSON.stringify(other)} in case or in the form of its letters alone`)
+      const other = spelled.get(folded(part))
+      if (other !== undefined && other !== part) throw new Error(differs(other))
       const isLast = at === names.length - 1
       const known = kinds.get(part)
       if (isLast && kind === 'file' && known !== undefined) throw new Error('stands twice')
       if (!isLast && known === 'file') throw new Error('lies in a file')
       if (isLast && kind === 'directory' && known === 'file') throw new Error('is a file as well')
-      spelled.set(folded, part)
+      spelled.set(folded(part), part)
       if (known === undefined) kinds.set(part, isLast ? kind : 'directory')
     }
   }
@@ -79,10 +80,18 @@ export function archivePath (name: Buffer): string {
   } catch {
     throw new Error('has a name that is no text')
   }
-  // eslint-disable-next-line no-control-regex -- Such letters hide what a name is.
-  if (path.startsWith('/') || /[\u0000-\u001f\u007f\\]/.test(path)) throw new Error('has a path from the root, or letters that no name may have')
+  if (path.startsWith('/') || hiding.test(path)) throw new Error('has a path from the root, or letters that no name may have')
   const names = path.split('/').filter(each => each !== '.' && each !== '')
   if (names.includes('..')) throw new Error('leads out of the archive')
   if (names.length > mostTree.levels || path.length > mostChars.path || names.some(each => Buffer.byteLength(each) > mostChars.name)) throw new Error('has a path that is too long')
   return names.join('/')
+}
+
+/** What is the same name to some file system, and to whoever reads it. */
+export function folded (name: string): string {
+  return name.normalize('NFC').toLowerCase()
+}
+
+export function differs (other: string): string {
+  return `has a name that differs from ${JSON.stringify(other)} in case or in the form of its letters alone`
 }
