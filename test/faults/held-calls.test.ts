@@ -5,9 +5,8 @@ import t from 'tap'
 import { list, reach, read } from '../jobs/submission.ts'
 import { createClient, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import type { AppProcess } from '../support/processes.ts'
-import { startRedisProxy } from '../support/redis-proxy.ts'
 import { createService, testKeys } from '../support/service.ts'
+import { atEveryCommand, casesFrom, startDoomed, together } from './doomed-process.ts'
 import { runsOf, stampFiles } from './stamp.ts'
 
 /*
@@ -29,10 +28,6 @@ const service = await createService(t, {
   workers: 0
 })
 const { client, redis } = service
-const sides = ['before', 'after'] as const
-type Side = typeof sides[number]
-/** Cases that run at once. */
-const together = 6
 
 async function hold (to: Client, queue: string, tool = 'stamp', sec = '0'): Promise<string> {
   const calls = [{ call_id: 'c', name: tool, arguments: { mark: queue, sec } }]
@@ -60,48 +55,10 @@ async function heldIn (queue: string): Promise<string[]> {
 
 const runs = (mark: string): number => runsOf(service).get(mark) ?? 0
 
-/** A process that is killed at the n-th command about a queue or a job, once it is armed. */
-interface Doomed {
-  process: AppProcess
-  arm: (at: number, side: Side, about: string) => void
-  wasKilled: () => boolean
-}
-
-async function startDoomed (name: 'api' | 'worker', queue: string): Promise<Doomed> {
-  const proxy = await startRedisProxy(t, { path: redis.socket })
-  const env = { REDIS_URL: proxy.url }
-  const process = await (name === 'api' ? service.startApi(env) : service.startWorker({ ...env, WORKER_QUEUES: queue }))
-  let isKilled = false
-  return {
-    process,
-    arm: (at, side, about) => {
-      let commands = 0
-      void proxy.breakAt(side, (_command, args) => args.some(arg => arg.includes(about)) && ++commands === at).then(() => {
-        isKilled = true
-        process.child.kill('SIGKILL')
-      })
-    },
-    wasKilled: () => isKilled
-  }
-}
-
-/** Runs a case for each command, until the process has sent all that it sends. Answers how many there were. */
-async function atEveryCommand (
-  name: string, run: (queue: string, at: number, side: Side, about: string) => Promise<boolean>
-): Promise<number> {
-  for (let first = 1; ; first += together / 2) {
-    const killed = await Promise.all(Array.from({ length: together }, async (_, index) => {
-      const [at, side] = [first + Math.floor(index / 2), sides[index % 2] ?? 'before']
-      return await run(`${name}-${at}-${side}`, at, side, `${name}, ${side} command ${at}`)
-    }))
-    if (killed.includes(false)) return first
-  }
-}
-
 t.test('promise 12 an API process that is killed at any command of a submission leaves a held call, or none', { timeout: 300_000 }, async t => {
   const worker = await service.startWorker()
   const commands = await atEveryCommand('submit', async (queue, at, side, about) => {
-    const doomed = await startDoomed('api', queue)
+    const doomed = await startDoomed(t, service, 'api', queue)
     doomed.arm(at, side, `{${queue}}`)
     await hold(createClient(doomed.process.address, testKeys.admin), queue).catch(() => {})
     const { jobs: [job] } = await list(client, `?queue=${queue}`)
@@ -124,7 +81,7 @@ for (const decision of ['approve', 'deny'] as const) {
   t.test(`promise 12 an API process that is killed at any command of a decision (${decision}) has decided, or not`, { timeout: 300_000 }, async t => {
     const worker = await service.startWorker()
     const commands = await atEveryCommand(decision, async (queue, at, side, about) => {
-      const [id, doomed] = [await hold(client, queue), await startDoomed('api', queue)]
+      const [id, doomed] = [await hold(client, queue), await startDoomed(t, service, 'api', queue)]
       const shown = await show(id)
       doomed.arm(at, side, `{${queue}}`)
       await decide(createClient(doomed.process.address, testKeys.admin), id, decision, shown).catch(() => {})
@@ -151,10 +108,9 @@ async function atEveryWorkerCommand (
   change = async (): Promise<void> => {}
 ): Promise<number> {
   for (let first = 1; ; first += together / 2) {
-    const cases = await Promise.all(Array.from({ length: together }, async (_, index) => {
-      const [at, side] = [first + Math.floor(index / 2), sides[index % 2] ?? 'before']
+    const cases = await Promise.all(casesFrom(first).map(async ({ at, side }) => {
       const queue = `${name}-${at}-${side}`
-      return { at, side, queue, id: await before(queue), doomed: await startDoomed('worker', queue) }
+      return { at, side, queue, id: await before(queue), doomed: await startDoomed(t, service, 'worker', queue) }
     }))
     await change()
     await Promise.all(cases.map(async ({ at, side, id, doomed }) => {

@@ -15,15 +15,16 @@ export interface StartedPool {
 }
 
 /** Where it differs from a pool that serves all queues, a job at a time, each of which succeeds at once. */
-export interface PoolWishes extends Partial<Pick<WorkerPoolOptions, 'retention' | 'concurrency' | 'handle' | 'maxRunning' | 'mayTake'>> {
+export interface PoolWishes extends Partial<Pick<WorkerPoolOptions, 'retention' | 'concurrency' | 'handle' | 'maxRunning' | 'mayTake' | 'onError'>> {
   /** Queues that are there from the start. */
   known?: readonly string[]
   maxQueues?: number
 }
 
-/** Starts a pool, which is stopped when the test ends; it must report no error. */
+/** Starts a pool, which is stopped when the test ends; it must report no error, unless it is asked what becomes of one. */
 export async function startPool (t: Test, server: TestRedis, wishes: PoolWishes = {}): Promise<StartedPool> {
-  const { known = [], maxQueues = 100, retention = { ageSec: 60, count: 1_000 }, concurrency = 1, handle, maxRunning, mayTake } = wishes
+  const { known = [], maxQueues = 100, retention = { ageSec: 60, count: 1_000 }, concurrency = 1 } = wishes
+  const { handle, maxRunning, mayTake, onError } = wishes
   const redis = await connectTo(t, server)
   const directory = new QueueDirectory(redis, maxQueues)
   const queues = new JobQueues(redis, directory, retention)
@@ -37,7 +38,7 @@ export async function startPool (t: Test, server: TestRedis, wishes: PoolWishes 
     ...(maxRunning === undefined ? {} : { maxRunning }),
     ...(mayTake === undefined ? {} : { mayTake }),
     handle: handle ?? (async () => ({ kind: 'succeeded', json: '1', value: 1 })),
-    onError: error => { t.error(error) }
+    onError: onError ?? (error => { t.error(error) })
   })
   await pool.start()
   t.teardown(async () => {
