@@ -2,7 +2,7 @@ import { attentionOf, barsOf, columnsOf, lastLine, placeSteps, withHistory, with
 import fc from 'fast-check'
 import t from 'tap'
 
-const queue = { name: 'reports', paused: false, waiting: 0, delayed: 0, blocked: 0, running: 0, oldest_sec: 0, workers: 1, places: 4 }
+const queue = { name: 'reports', paused: false, waiting: 0, delayed: 0, blocked: 0, held: 0, running: 0, oldest_sec: 0, workers: 1, places: 4 }
 const worker = {
   id: 'w',
   host: 'node-1',

@@ -144,7 +144,7 @@ t.test('held jobs of a tenant count once, and hide no others of the queue', asyn
   for (let at = 0; at < 3; at++) await add('counted', 'acme')
   await queues.add('counted', [{ id: newJobId(), type: 'x', delayMs: 60_000, data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
   const counted = (await countQueues(redis, directory)).find(({ queue }) => queue === 'counted')
-  t.match(counted, { delayed: 1, waiting: 0 })
+  t.match(counted, { delayed: 1, waiting: 0, held: 3 })
 })
 
 t.test('a repeated submission of a job that was approved since does not put it back among the held ones', async t => {

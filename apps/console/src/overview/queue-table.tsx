@@ -18,14 +18,14 @@ export function QueueTable ({ queues, onSwitch }: QueueTableProps): VNode {
   return (
     <div class='table-frame' aria-busy={queues === undefined}>
       <table class='dense figures-table queues'>
-        <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide' title='Not due yet, or waiting for other jobs'>Not due yet</th><th class='number wide'>Oldest</th><th class='number'>Workers</th>{onSwitch !== undefined && <th class='c-switch'><span class='unseen'>Action</span></th>}</tr></thead>
+        <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide' title='Not due yet, or waiting for other jobs or a person'>Not due yet</th><th class='number wide'>Oldest</th><th class='number'>Workers</th>{onSwitch !== undefined && <th class='c-switch'><span class='unseen'>Action</span></th>}</tr></thead>
         <tbody>
-          {queues?.map(({ name, paused, waiting, running, delayed, blocked, oldest_sec: oldest, workers }) => (
+          {queues?.map(({ name, paused, waiting, running, delayed, blocked, held, oldest_sec: oldest, workers }) => (
             <tr key={name}>
               <td title={name}><a href={hrefOf(['jobs'], { queue: name })}>{name}</a>{paused && <> <span class='tag problem' title='Its jobs wait until it is resumed'>paused</span></>}</td>
               <td class='number'>{waiting}</td>
               <td class='number'>{running}</td>
-              <td class='number wide' title={`${delayed} not due yet, ${blocked} waiting for other jobs`}>{delayed + blocked}</td>
+              <td class='number wide' title={`${delayed} not due yet, ${blocked} waiting for other jobs, ${held} for a person`}>{delayed + blocked + held}</td>
               <td class='number wide'>{oldest === 0 ? '–' : span(oldest * 1_000)}</td>
               <td class='number'>{workers === 0 ? <strong class='problem'>none</strong> : workers}</td>
               {onSwitch !== undefined && (

@@ -10,6 +10,7 @@ export const QueueView = Type.Object({
   waiting: Type.Integer({ description: 'Jobs that a worker could take now.' }),
   delayed: Type.Integer({ description: 'Jobs that are not due yet: `delay_ms`, or the pause before another attempt.' }),
   blocked: Type.Integer({ description: 'Jobs that wait for others: `depends_on`, or the steps of a workflow.' }),
+  held: Type.Integer({ description: 'Jobs that wait for a person: an approval, or the answer to a question.' }),
   running: Type.Integer(),
   oldest_sec: Type.Number({ description: 'How long the oldest of the jobs that are next has waited, in seconds; 0 where none waits.' }),
   workers: Type.Integer({ description: 'Workers that are alive and serve it, without those that are drained.' }),

@@ -12,11 +12,12 @@ local oldest = ''
 for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, ${looked - 1})) do
   if oldest == '' or id < oldest then oldest = id end
 end
+local held = redis.call('ZLEXCOUNT', KEYS[8], '-', '(@')
 local options = oldest ~= '' and redis.call('HGET', ARGV[1] .. oldest, 'opts') or '{}'
 return {
   redis.call('ZCARD', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[3]),
-  math.max(0, redis.call('ZCARD', KEYS[4]) - redis.call('ZLEXCOUNT', KEYS[8], '-', '(@')), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}',
-  redis.call('HEXISTS', KEYS[7], 'paused')
+  math.max(0, redis.call('ZCARD', KEYS[4]) - held), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}',
+  redis.call('HEXISTS', KEYS[7], 'paused'), held
 }
 `
 const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'active', 'meta', 'held']
@@ -31,10 +32,10 @@ export async function countQueues (redis: Redis, directory: QueueDirectory): Pro
   return await Promise.all((await directory.list()).map(async queue => {
     const stem = queueStem(queue)
     const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
-    const [waiting, delayed, blocked, running, oldest, options, paused] =
-      fromRedis<[number, number, number, number, string, string, number]>(answer)
+    const [waiting, delayed, blocked, running, oldest, options, paused, held] =
+      fromRedis<[number, number, number, number, string, string, number, number]>(answer)
     const { delay = 0 } = storedJson<{ delay?: number }>(options)
     const oldestSec = oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000
-    return { queue, isPaused: paused === 1, waiting, delayed, blocked, running, oldestSec }
+    return { queue, isPaused: paused === 1, waiting, delayed, blocked, held, running, oldestSec }
   }))
 }

@@ -12,6 +12,8 @@ export interface CountedQueue {
   delayed: number
   /** Waiting for other jobs. */
   blocked: number
+  /** Waiting for a person: an approval, or an answer. */
+  held: number
   running: number
   /** For how long the oldest waiting job has been due, in seconds; 0 when none waits. */
   oldestSec: number
@@ -39,7 +41,7 @@ export function createQueueMetrics (registry: Registry, readings: RedisReadings)
   const up = new Gauge({ name: 'toolyard_redis_up', help: '1 when Redis answers.', ...shared })
   const latency = new Gauge({ name: 'toolyard_redis_latency_seconds', help: 'Time that Redis took to answer a PING at this scrape.', ...shared })
   const oldest = new Gauge({ name: 'toolyard_queue_oldest_seconds', help: 'For how long the oldest waiting job has been due.', labelNames: ['queue'], ...shared })
-  const jobs = new Gauge({ name: 'toolyard_queue_jobs', help: 'Unfinished jobs by queue and state: waiting, delayed, blocked (by other jobs), running.', labelNames: ['queue', 'state'], ...shared })
+  const jobs = new Gauge({ name: 'toolyard_queue_jobs', help: 'Unfinished jobs by queue and state: waiting, delayed, blocked (by other jobs), held (for a person), running.', labelNames: ['queue', 'state'], ...shared })
 
   async function read (): Promise<void> {
     for (const gauge of [jobs, oldest]) gauge.reset()

@@ -95,7 +95,7 @@ export const examples = {
     created_at: at,
     finished_at: null as string | null
   },
-  queue: { name: 'reports', paused: false, waiting: 12, delayed: 0, blocked: 1, running: 4, oldest_sec: 3.2, workers: 2, places: 16 },
+  queue: { name: 'reports', paused: false, waiting: 12, delayed: 0, blocked: 1, held: 2, running: 4, oldest_sec: 3.2, workers: 2, places: 16 },
   worker: {
     id: worker,
     host: 'node-1',

@@ -54,7 +54,8 @@ export async function queueRoutes (app: App, desk: QueueDesk, workers: Pick<Work
   }
 }
 
-function view ({ queue, isPaused, waiting, delayed, blocked, running, oldestSec }: CountedQueue, all: readonly SeenWorker[]): QueueView {
+function view (counted: CountedQueue, all: readonly SeenWorker[]): QueueView {
+  const { queue, isPaused, waiting, delayed, blocked, held, running, oldestSec } = counted
   const workers = all.filter(({ queues, drain }) => drain === 'none' && queues.some(served => served === '*' || served === queue))
   const places = workers.map(worker => worker.places?.perQueue)
   return {
@@ -63,6 +64,7 @@ function view ({ queue, isPaused, waiting, delayed, blocked, running, oldestSec 
     waiting,
     delayed,
     blocked,
+    held,
     running,
     oldest_sec: oldestSec,
     workers: workers.length,
