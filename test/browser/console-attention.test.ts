@@ -1,5 +1,5 @@
 import t from 'tap'
-import { list, reach, submit } from '../jobs/submission.ts'
+import { cancel, list, reach, read, submit } from '../jobs/submission.ts'
 import { createService } from '../support/service.ts'
 import { isAccessible } from './axe.ts'
 import { startBrowser } from './browser.ts'
@@ -79,7 +79,7 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     await page.getByRole('cell', { name: '"first.csv"' }).waitFor()
     await hold('third.csv')
     await page.goto(`${address}/#/approvals/${ids[1] ?? ''}`)
-    await page.getByRole('cell', { name: '"second.csv"' }).waitFor()
+    await page.getByRole('cell', { name: '"second.csv"', exact: true }).waitFor()
     for (const [colorScheme, width] of [['light', 1_300], ['dark', 360]] as const) {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme })
@@ -91,6 +91,29 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     t.match(await reach(client, ids[1] ?? '', 'failed'), { error: { code: 'APPROVAL_DENIED', message: /Ask first/ } })
     await page.getByRole('definition').getByText('denied').waitFor()
     await client.request(`/v1/jobs/${ids[2] ?? ''}/cancel`, { method: 'POST' })
+    t.same(problems, [])
+  })
+
+  t.test('the call that somebody looks at stays where it is when others are held or decided, and its arguments are shown whole', async t => {
+    const path = `report.csv${' '.repeat(200)}; and the end`
+    const hold = async (text: string): Promise<string> => (await submit(client, { type: 'agentcli.pay', input: { path: text } })).id
+    const looked = await hold(path)
+    const { page, problems } = await browser.open()
+    await openConsole(page, address)
+    await page.getByRole('link', { name: /^Approvals/ }).click()
+    const card = page.getByRole('region', { name: 'The call' })
+    await card.getByRole('link', { name: looked }).waitFor()
+    await card.getByRole('cell', { name: /and the end/ }).waitFor()
+    t.equal(await page.evaluate("[...document.querySelectorAll('section td')].every(cell => cell.scrollWidth <= cell.clientWidth)"), true)
+    const later = await hold('later.csv')
+    await page.getByRole('row', { name: /later\.csv/ }).waitFor()
+    t.equal(await card.getByRole('link', { name: looked }).isVisible(), true)
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await card.getByText('approved', { exact: true }).waitFor()
+    t.equal(await page.getByRole('button', { name: 'Approve' }).count(), 0, 'a second click approves no other call')
+    t.match(await reach(client, looked, 'succeeded', 'failed'), { approval: { state: 'approved' } })
+    t.equal((await read(client, later)).status, 'held')
+    await cancel(client, later)
     t.same(problems, [])
   })
 

@@ -2,8 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { ApprovalList, ApprovalResponse, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, limits, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
 import { listJson, type Approvals, type DecisionResult, type HeldCall, type JobReader } from '@toolyard/queue'
+import { keyRefusal } from '@toolyard/manifests'
 import { jobIdPattern } from '@toolyard/store'
 import type { KeyRing } from '../access/key-ring.ts'
+import type { JobTypes } from '../catalog/job-types.ts'
+import type { ToolCatalog } from '../catalog/tool-catalog.ts'
+import { accessOf } from '../invocation/new-job.ts'
 import { principalOf, scopeOf, type Principal } from '../access/principal.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { sendJson } from './jobs/found-job.ts'
@@ -14,12 +18,14 @@ export interface ApprovalRoutesOptions {
   jobs: JobReader
   lists: JobLists
   keys: KeyRing
+  catalog: ToolCatalog
+  jobTypes: JobTypes
 }
 
 const params = Type.Object({ id: Type.String() })
 
 /** Held calls: who may decide sees what would run, and decides. */
-export async function approvalRoutes (app: App, { approvals, jobs, lists, keys }: ApprovalRoutesOptions): Promise<void> {
+export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, catalog, jobTypes }: ApprovalRoutesOptions): Promise<void> {
   app.get('/approvals', {
     config: { makesWork: true, checksQuery: true }, schema: { response: { 200: ApprovalList, '4xx': ErrorBody, '5xx': ErrorBody } }
   }, async (request, reply) => {
@@ -59,6 +65,7 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys }
     const { hold, queue, id, keyName } = call
     if (principal.name === keyName && !hold.self) throw new HttpError('FORBIDDEN', 'The key that submitted a call may not decide about it.')
     if (hold.by !== undefined && !hold.by.includes(principal.name)) throw new HttpError('FORBIDDEN', `Only these keys may decide about this call: ${hold.by.join(', ')}`)
+    requireTool(call, principal)
     if (decision === 'approve') await requireSameKey(call)
     const said = { key: principal.name, keyId: keys.idOf(principal), decision, reason: given === '' ? undefined : given, digest }
     const { result, record } = await approvals.decide(call, said, async key => await keys.isThere(key))
@@ -74,6 +81,13 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys }
     const call = queue === undefined ? undefined : await jobs.held(queue, id)
     if (call === undefined) throw new HttpError('NOT_FOUND', 'Approval not found')
     return call
+  }
+
+  /** Who may not use a tool may not let it run either. */
+  function requireTool ({ tool: name }: HeldCall, principal: Principal): void {
+    const tool = catalog.registry.get(name)?.tool
+    const refusal = tool === undefined ? undefined : keyRefusal(tool, accessOf(principal), jobTypes.deployment)
+    if (refusal?.code === 'FORBIDDEN') throw new HttpError('FORBIDDEN', `${refusal.message}: so it may not decide about its calls`)
   }
 
   /** A call is that of its key, and may do what that may; another key of the same name has not submitted it. */

@@ -2,7 +2,7 @@ import { pathSegment } from '@toolyard/client'
 import type { ApprovalDetail, ApprovalItem } from '@toolyard/contract'
 import { prettyJson } from '@toolyard/contract/terms'
 import type { ComponentChildren, VNode } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { useKeys } from '../parts/keys.ts'
@@ -10,6 +10,7 @@ import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { exact, Time } from '../parts/time.tsx'
 import { changesOf } from './changes.ts'
+import { visible } from './visible.ts'
 
 const everyMs = 5_000
 
@@ -19,10 +20,12 @@ export function ApprovalsPage ({ id: named }: { id: string | undefined }): VNode
   const { data, error, reload } = useLoad('approvals', async signal => await api.ask<{ approvals: ApprovalItem[] }>('/v1/approvals', { signal }), everyMs)
   const [chosen, setChosen] = useState(named)
   const held = data?.approvals ?? []
-  const current = held.find(({ job_id: id }) => id === chosen) ?? (chosen === named && named !== undefined ? undefined : held[0])
-  const shown = current?.job_id ?? (data === undefined ? undefined : named)
+  // The call that is shown stays until another one is chosen: a list that moves puts no other call below a click.
+  useEffect(() => {
+    if (data !== undefined) setChosen(now => data.approvals.length === 0 ? named : now ?? data.approvals[0]?.job_id)
+  }, [data, named])
   const move = (by: number): void => {
-    const at = held.findIndex(({ job_id: id }) => id === current?.job_id)
+    const at = held.findIndex(({ job_id: id }) => id === chosen)
     setChosen(held[Math.min(held.length - 1, Math.max(0, at + by))]?.job_id)
   }
   useKeys({ j: () => { move(1) }, k: () => { move(-1) } })
@@ -33,19 +36,19 @@ export function ApprovalsPage ({ id: named }: { id: string | undefined }): VNode
       {data !== undefined && held.length === 0 && named === undefined && (
         <Empty title='No call waits for an approval.'>Calls of tools with a rule or <code>"approval": "required"</code> wait here.</Empty>
       )}
-      {(held.length > 0 || shown !== undefined) && (
+      {(held.length > 0 || chosen !== undefined) && (
         <div class='columns'>
           <div class='table-frame'>
             <table class='dense listing'>
               <thead><tr><th>Call</th><th class='wide'>Arguments</th><th>Asked by</th><th>Waits since</th></tr></thead>
               <tbody>
                 {held.map(item => (
-                  <Row key={item.job_id} item={item} isCurrent={item === current} onChoose={() => { setChosen(item.job_id) }} />
+                  <Row key={item.job_id} item={item} isCurrent={item.job_id === chosen} onChoose={() => { setChosen(item.job_id) }} />
                 ))}
               </tbody>
             </table>
           </div>
-          {shown !== undefined && <Detail key={shown} id={shown} onDecided={reload} />}
+          {chosen !== undefined && <Detail key={chosen} id={chosen} onDecided={reload} />}
         </div>
       )}
     </main>
@@ -76,7 +79,8 @@ function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNod
     setSent(true)
     const body = { decision, digest: call.approval.digest, ...(reason.trim() === '' ? {} : { reason }) }
     await api.ask(`/v1/approvals/${pathSegment(id)}`, { method: 'POST', body })
-      .then(() => { setProblem(undefined); onDecided(); reload() }, (caught: unknown) => { setProblem(asError(caught)); reload() })
+      .then(() => { setProblem(undefined); onDecided() }, (caught: unknown) => { setProblem(asError(caught)) })
+    reload()
     setSent(false)
   }
   const mayDecide = person.can_approve && call?.approval.state === 'held'
@@ -124,13 +128,13 @@ function approversOf ({ approvers, decisions }: ApprovalDetail['approval']): str
 
 /** The arguments; beside them those of the call of the tool that was approved before. */
 function Arguments ({ call }: { call: ApprovalDetail }): VNode {
-  if (call.previous === null) return <pre class='code'>{prettyJson(call.arguments)}</pre>
+  if (call.previous === null) return <pre class='code'>{visible(prettyJson(call.arguments))}</pre>
   return (
-    <table class='dense' aria-label='Arguments, now and when a call of the tool was approved before'>
+    <table class='dense whole' aria-label='Arguments, now and when a call of the tool was approved before'>
       <thead><tr><th>Argument</th><th>Now</th><th>Before</th></tr></thead>
       <tbody>
         {changesOf(call.arguments, call.previous.arguments).map(({ name, now, before, isChanged }) => (
-          <tr key={name}><td>{isChanged ? <strong>{name}</strong> : name}</td><td title={now}><code>{now}</code></td><td class='soft' title={before}><code>{before}</code></td></tr>
+          <tr key={name}><td>{isChanged ? <strong>{name}</strong> : name}</td><td><code>{now}</code></td><td class='soft'><code>{before}</code></td></tr>
         ))}
       </tbody>
     </table>

@@ -1,4 +1,5 @@
 import { isRecord, writeJson } from '@toolyard/contract/terms'
+import { visible } from './visible.ts'
 
 /** One argument, as it is and as it was before; empty where there is none. */
 export interface ArgumentChange {
@@ -20,5 +21,5 @@ export function changesOf (now: unknown, before: unknown): ArgumentChange[] {
 }
 
 function fieldsOf (args: unknown): Map<string, string> {
-  return new Map(isRecord(args) ? Object.entries(args).map(([name, value]) => [name, writeJson(value)]) : [['', writeJson(args)]])
+  return new Map(isRecord(args) ? Object.entries(args).map(([name, value]) => [visible(name), visible(writeJson(value))]) : [['', visible(writeJson(args))]])
 }

@@ -54,11 +54,11 @@ export function approvalDigest (data: Pick<JobData, 'tool' | 'arguments' | 'keyN
   return createHash('sha256').update(JSON.stringify([tool, entry, program, argumentsText, keyName, key, tenant, session])).digest('hex')
 }
 
-/** The same job, which runs once it is approved. */
+/** The same job, which runs once it is approved, and once: who approves a call approves no second attempt. */
 export function heldJob (job: NewJob, terms: Omit<Hold, 'digest' | 'parts'>, parts: HoldParts): NewJob {
   // Nobody waits for a person's decision.
   const { replyTo: _, ...data } = job.data
-  return { ...job, data: { ...data, hold: { ...terms, parts, digest: approvalDigest(data, parts) } } }
+  return { ...job, maxAttempts: 1, data: { ...data, hold: { ...terms, parts, digest: approvalDigest(data, parts) } } }
 }
 
 /** How a call ends that somebody has denied: an answer for the model, and no fault of the tool. */

@@ -1,0 +1,89 @@
+import type { ApprovalDetail, InvokeBatchResponse } from '@toolyard/contract'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createService, testKeys } from '../support/service.ts'
+import { reach, submit } from './submission.ts'
+
+/* What an approval is for, and whose it is. */
+
+const keys = {
+  approver: 'test-approver-key-0123456789',
+  bound: 'test-bound-approver-key-01234567',
+  acme: 'test-acme-admin-key-0123456789',
+  desk: 'test-acme-approver-key-0123456',
+  other: 'test-other-approver-key-012345'
+}
+const approval = 'required'
+const tool = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], approval, ...rest })
+const service = await createService(t, {
+  files: {
+    'tools/bin/pay': '#!/bin/sh\necho paid >> payments\nexit 1\n',
+    'tools/bin/send': '#!/bin/sh\ncat order.txt\n',
+    'tools/bin/fetch': '#!/bin/sh\ncat\n',
+    'tools/bin/own': '#!/bin/sh\ncat\n'
+  },
+  tools: [
+    tool('pay', { permissions: ['write_files'] }),
+    tool('send', { schema: { type: 'object', properties: { file: { type: 'string', format: 'session-file' } } }, permissions: ['read_repo'] }),
+    tool('fetch', { permissions: ['network'] }),
+    tool('own', { approval: { by: ['acme-desk', 'other-desk'] } })
+  ],
+  env: {
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: keys.approver, role: 'approver' },
+      { name: 'bound', key: keys.bound, role: 'approver', permissions: ['read_repo'] },
+      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' }, { name: 'acme-desk', key: keys.desk, role: 'approver', tenant: 'acme' },
+      { name: 'other-desk', key: keys.other, role: 'approver', tenant: 'other' }
+    ])
+  }
+})
+const { client } = service
+
+interface Caller { key?: string, session?: string }
+
+async function hold (name: string, args: object = {}, { key = testKeys.admin, ...rest }: Caller = {}): Promise<string> {
+  const calls = [{ call_id: 'c', name, arguments: args }]
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls, ...rest }, key })
+  return body.results[0]?.job_id ?? ''
+}
+
+async function approve (id: string, key: string = keys.approver): Promise<number> {
+  const { body: { approval: shown } } = await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`)
+  return (await client.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest: shown.approval.digest }, key })).status
+}
+
+t.test('promise 12 an approved call that fails is not tried again, however many attempts its submitter wanted', async t => {
+  const { id } = await submit(client, { type: 'pay', input: {}, max_attempts: 5 })
+  t.equal(await approve(id), 200)
+  t.match(await reach(client, id, 'failed'), { attempts: 1, max_attempts: 1, error: { code: 'TOOL_FAILED' } })
+  t.equal(readFileSync(join(service.dir, 'workspace/payments'), 'utf8'), 'paid\n')
+})
+
+t.test('who may not use a tool may not let it run either', async t => {
+  const id = await hold('fetch')
+  t.equal(await approve(id, keys.bound), 403)
+  t.equal(await approve(await hold('pay'), keys.bound), 403)
+  t.equal(await approve(id), 200)
+  await reach(client, id, 'succeeded')
+})
+
+t.test('a rule may name the approvers of each tenant: nobody of another one decides, nor the operator', async t => {
+  const id = await hold('own', {}, { key: keys.acme })
+  t.equal(await approve(id, keys.other), 404)
+  t.equal(await approve(id), 403)
+  t.equal(await approve(id, keys.desk), 200)
+  await reach(client, id, 'succeeded')
+})
+
+t.test('an approval names the path of a file, and not what is in it', async t => {
+  const { body: { session } } = await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })
+  const put = async (text: string): Promise<void> => {
+    await client.request(`/v1/sessions/${session.id}/files/order.txt`, { method: 'PUT', body: text, headers: { 'content-type': 'text/plain' } })
+  }
+  await put('shown')
+  const id = await hold('send', { file: 'order.txt' }, { session: session.id })
+  await put('changed')
+  t.equal(await approve(id), 200)
+  t.match((await reach(client, id, 'succeeded')).result, /changed/)
+})
