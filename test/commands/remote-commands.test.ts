@@ -96,6 +96,15 @@ await t.test('an output of which only the beginning was kept is told with its si
   t.match(stderr, /much put out 2000000 bytes, of which the first 1048576 were kept and are printed\. MAX_OUTPUT_BYTES/)
 })
 
+await t.test('an output is written into a file in place of being printed, all that was kept of it', async t => {
+  const out = join(t.testdir(), 'much.txt')
+  t.match(await run(['call', 'much', '--out', out]), { status: 6, stdout: /^$/, stderr: /of which the first 1048576 were kept and are in .*much\.txt\. MAX_OUTPUT_BYTES/ })
+  t.equal(readFileSync(out).length, 1_048_576)
+  t.match(await run(['call', 'echo', '--arg', 'n=1', '--out', out, '--json']), { status: 0, stdout: JSON.stringify(out) })
+  t.same(JSON.parse(readFileSync(out, 'utf8')), { n: 1 })
+  t.match(await run(['call', 'much', '--out', '/no/such/directory/file']), { status: 2, stderr: /there is no directory \/no\/such\/directory/ })
+})
+
 await t.test('a failed call names tools of similar names, and prints the hint of an error', async t => {
   for (const args of [['ad'], ['ad', '--arg', 'a=1']]) {
     t.match(await run(['call', ...args]), { status: 1, stderr: /^toolyard call: .*'ad' .*\. Is add meant\? toolyard tools lists them\n$/ }, args.join(' '))

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { pathSegment } from '@toolyard/client'
 import { around, asError, isRecord, nearNames, prettyJson, readJson, writeJson } from '@toolyard/contract/terms'
 import { textOption, type Command } from '../terminal/command.ts'
@@ -26,6 +28,7 @@ a text otherwise.
   options: [
     ['--arg <name=value...>', 'one argument; give it as often as there are arguments'],
     ['--json [-]', 'with -: read the arguments from stdin, as a JSON object; without: print {ok, output, ms} as JSON'],
+    ['--out <file>', 'write the output into this file, all that the service has kept of it, in place of printing it'],
     ['--queue <name>', 'run it in this queue'],
     ['--session <id>', 'run it in this session, whose files are its workspace'],
     ['--timeout <seconds>', 'how long to wait for it (default: 600)'],
@@ -42,6 +45,8 @@ a text otherwise.
     const asJson = words.some((word, index) => word === '--json' && words[index + 1] !== '-')
     const given = await argumentsOf(name, target, { pairs: Array.isArray(options['arg']) ? options['arg'].map(String) : [], stdin: readsStdin(words, options['json']) })
     if (options['dryRun'] === true) return await dryRun(target, name, given, { options, asJson })
+    const out = textOption(options, 'out')
+    if (out !== undefined && !await stat(dirname(out)).then(found => found.isDirectory(), () => false)) throw misuse(`--out ${out}: there is no directory ${dirname(out)}`)
     const started = performance.now()
     let cut: { bytes: number, storedBytes: number } | undefined
     const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
@@ -53,14 +58,24 @@ a text otherwise.
       onProgress: bar === undefined ? undefined : progress => { bar.show(progress) }
     }).catch((error: unknown) => { throw commandError(error, target) }).finally(() => { bar?.clear() })
     const ms = Math.round(performance.now() - started)
-    if (asJson) print(prettyJson(around({ ok: true, output, ms })))
+    if (out !== undefined) await writeOutput(out, output)
+    if (asJson) print(prettyJson(around({ ok: true, ...out === undefined ? { output } : { out }, ms })))
     else {
-      print(typeof output === 'string' ? output.replace(/\n$/, '') : prettyJson(output))
+      if (out === undefined) print(typeof output === 'string' ? output.replace(/\n$/, '') : prettyJson(output))
       complain(`${name} took ${ms} ms, asked ${target.description}`)
     }
     if (cut === undefined) return exitStatus.done
-    complain(`${name} put out ${cut.bytes} bytes, of which the first ${cut.storedBytes} were kept and are printed. MAX_OUTPUT_BYTES of the service keeps more; in a session (--session) a tool can write a file, which toolyard files get fetches`)
+    complain(`${name} put out ${cut.bytes} bytes, of which the first ${cut.storedBytes} were kept and are ${out === undefined ? 'printed' : `in ${out}`}. MAX_OUTPUT_BYTES of the service keeps more; in a session (--session) a tool can write a file, which toolyard files get fetches`)
     return exitStatus.cut
+  }
+}
+
+/** A text is written as it is. */
+async function writeOutput (out: string, output: unknown): Promise<void> {
+  try {
+    await writeFile(out, typeof output === 'string' ? output : `${prettyJson(output)}\n`)
+  } catch (error) {
+    throw new CommandError(`The tool has run, and its output can't be written to ${out}: ${asError(error).message}`, { code: 'OUT' })
   }
 }
 
