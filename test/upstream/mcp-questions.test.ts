@@ -119,10 +119,10 @@ async function answer (id: string, number: number, given: object): Promise<void>
 
 t.test('what a server of 2025 asks during a call is the question of its job: the call is made again, and gets the answers that were given', async t => {
   const asked = await call('seats_book', { who: 'Ada' })
-  t.match(asked, { pending: true, error: { code: 'INPUT_REQUIRED', details: { question: { text: 'Which seat for Ada?', schema: { required: ['seat'] } } } } })
+  t.match(asked, { pending: true, error: { code: 'INPUT_REQUIRED', details: { question: { text: 'MCP server "seats" asks: Which seat for Ada?', schema: { required: ['seat'] } } } } })
   const id = asked.job_id ?? ''
   await answer(id, 1, { seat: 'aisle' })
-  t.equal(await asks(id, 2), 'Which meal?')
+  t.equal(await asks(id, 2), 'MCP server "seats" asks: Which meal?')
   await answer(id, 2, { meal: 'soup' })
   const { result, attempts } = await reach(client, id, 'succeeded')
   t.equal(attempts, 3)
@@ -132,7 +132,7 @@ t.test('what a server of 2025 asks during a call is the question of its job: the
 t.test('calls that ask at the same time get their own questions and answers', async t => {
   const names = ['Bo', 'Cy', 'Di']
   const ids = (await Promise.all(names.map(who => call('seats_book', { who })))).map(({ job_id: id = '' }) => id)
-  for (const [at, id] of ids.entries()) t.equal(await asks(id, 1), `Which seat for ${names[at] ?? ''}?`)
+  for (const [at, id] of ids.entries()) t.equal(await asks(id, 1), `MCP server "seats" asks: Which seat for ${names[at] ?? ''}?`)
   await Promise.all(ids.map((id, at) => answer(id, 1, { seat: `of ${names[at] ?? ''}` })))
   await Promise.all(ids.map(async id => { await asks(id, 2) }))
   await Promise.all(ids.map(id => answer(id, 2, { meal: 'none' })))
@@ -150,10 +150,10 @@ t.test('a page that the user should open is refused, and the call goes on; a que
 
 t.test('what a server of 2026 asks is asked, and its call goes on where it was', async t => {
   const asked = await call('far_trip')
-  t.match(asked, { pending: true, error: { code: 'INPUT_REQUIRED', details: { question: { text: 'Which city, 0?' } } } })
+  t.match(asked, { pending: true, error: { code: 'INPUT_REQUIRED', details: { question: { text: 'MCP server "far" asks: Which city, 0?' } } } })
   const id = asked.job_id ?? ''
   await answer(id, 1, { city: 'Rome' })
-  t.equal(await asks(id, 2), 'Which city, 1?')
+  t.equal(await asks(id, 2), 'MCP server "far" asks: Which city, 1?')
   await answer(id, 2, { city: 'Oslo' })
   t.equal((await reach(client, id, 'succeeded')).result, '{"city":"Rome"} {"city":"Oslo"}')
   const { body: { jobs } } = await client.request<{ jobs: JobView[] }>('/v1/jobs?type=agentcli.trip')
@@ -163,9 +163,9 @@ t.test('what a server of 2026 asks is asked, and its call goes on where it was',
 
 t.test('what a server of 2026 asks at once is asked one after the other, and brought along with its state', async t => {
   const id = (await call('modern_many')).job_id ?? ''
-  t.equal(await asks(id, 1), 'First?')
+  t.equal(await asks(id, 1), 'MCP server "modern" asks: First?')
   await answer(id, 1, { x: 'one' })
-  t.equal(await asks(id, 2), 'Second?')
+  t.equal(await asks(id, 2), 'MCP server "modern" asks: Second?')
   await answer(id, 2, { x: 'two' })
   t.match(JSON.parse(String((await reach(client, id, 'succeeded')).result)), {
     requestState: 'state of many', inputResponses: { a: { action: 'accept', content: { x: 'one' } }, b: { action: 'accept', content: { x: 'two' } } }

@@ -8,7 +8,6 @@ import { startDeadline, type Interruption } from '@toolyard/sandbox'
 import { interruptionError } from '../run/interruption.ts'
 import { failure, type AskedBack, type Outcome, type RunContext } from '../run/outcome.ts'
 import type { DeclaredCheck, ToolCall } from '../run/tool-call.ts'
-import { onAbort } from '@toolyard/runtime'
 import { bufferOf } from '@toolyard/runtime/threads'
 import { traceFields } from '../run/trace-fields.ts'
 import { firstChars } from '../run/utf8.ts'
@@ -108,9 +107,8 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
         if (typeof said === 'string') return { action: 'cancel' }
         if ('answer' in said) return { action: 'accept', content: said.answer }
         ask(said)
-        // The call is cancelled first: the server must not go on without an answer.
-        await new Promise(resolve => { onAbort(stop.signal, resolve) })
-        return { action: 'cancel' }
+        // The call is cancelled. Any answer would let a server that doesn't hear of it go on, and ask in the time of the next call.
+        return await new Promise(() => {})
       }
     })
   })()
@@ -137,8 +135,11 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
   return await asAccepted(outcomeOf(result, call.maxOutputBytes), run, call.worker.checkOutput)
 }
 
-function asking ({ server: { name } }: McpRun, ask: AskedBack): Outcome {
-  return { ...failure('QUESTION_INVALID', `MCP server ${JSON.stringify(name)} asks something back`), ask }
+/** Who answers must know that it isn't the service that asks. */
+function asking ({ server: { name } }: McpRun, { text, ...rest }: AskedBack): Outcome {
+  const from = `MCP server ${JSON.stringify(name)} asks`
+  const told = typeof text === 'string' && text.trim() !== '' ? `${from}: ${text}` : text
+  return { ...failure('QUESTION_INVALID', `${from} something back`), ask: { ...rest, text: told } }
 }
 
 /** Callers count on the accepted schema, whatever the server sends. What it said in place of that is told. */
