@@ -45,7 +45,7 @@ export async function missingForSkills (
 
 /** The older and the newer name of one program. */
 function isOther (name: string, all: readonly string[]): boolean {
-  return (name === 'magick' && all.includes('convert')) || (name === 'libreoffice' && all.includes('soffice')) || (name === 'python' && all.includes('python3'))
+  return (name === 'magick' && all.includes('convert')) || (name === 'libreoffice' && all.includes('soffice'))
 }
 
 async function without (names: readonly string[], isThere: (name: string) => Promise<boolean>): Promise<string[]> {

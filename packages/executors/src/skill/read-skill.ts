@@ -80,5 +80,5 @@ async function listing (directory: string): Promise<string> {
 function howToRun ({ runs, shell }: SkillFilesRun, { name, place }: { name: string, place: string }): string {
   if (runs !== true) return 'Programs of skills do not run here: the operator switches them on with SKILLS_ALLOW_SCRIPTS=1.'
   const example = JSON.stringify({ skill: name, argv: ['scripts/NAME', 'ARGUMENT'] })
-  return `Run its programs with skill_run, such as ${example}${shell === true ? ', or with a shell command line as command' : ''}. The directory of the skill is ${place}, read-only, and in the variable SKILL_DIR; programs start in the working directory, where your files are.`
+  return `Run its programs with skill_run, such as ${example}${shell === true ? ', or with a shell command line as command, which names files of the skill as "$SKILL_DIR/scripts/NAME"' : ''}. The directory of the skill is ${place}, read-only, and in the variable SKILL_DIR; programs start in the working directory, where your files are. Python scripts there may import modules of the skill.`
 }

@@ -51,7 +51,7 @@ function runTool (skills: readonly Skill[], settings: ReadonlyMap<string, SkillS
   const timeouts = runnable.map(([, { timeoutSec }]) => timeoutSec)
   const permissions = commonPermissions(runnable.map(([, skill]) => skill.permissions))
   const hasShell = options.shell
-  const command = { type: 'string', minLength: 1, maxLength: 100_000, description: 'A shell command line, in place of argv. $SKILL_DIR is the directory of the skill.' }
+  const command = { type: 'string', minLength: 1, maxLength: 100_000, description: 'A shell command line, in place of argv, in the working directory. Files of the skill are below $SKILL_DIR, as in python3 "$SKILL_DIR/scripts/convert.py".' }
   const argv = {
     type: 'array',
     minItems: 1,
