@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { secretForms, withoutParts, withoutTexts } from '@toolyard/executors'
+import { readWhole, writeJson } from '@toolyard/contract/terms'
+import { secretForms, withoutParts, withoutTexts, withoutTextsIn } from '@toolyard/executors'
 import t from 'tap'
 
 /** Few letters, so that texts meet, overlap and repeat. */
@@ -31,4 +32,32 @@ t.test('of a text that was cut, what is left of a hidden text at the ends of its
     return cut >= secret.length || shown === '***REDACTED*** x\ny ***REDACTED***'
   })))
   t.equal(withoutParts('cret-1 x secr', ['secret-1']), '***REDACTED*** x secr', 'fewer than six letters stay')
+})
+
+t.test('a secret of digits is hidden where it comes as a number, however that is written', async t => {
+  const shown = (secret: string, json: string): string => writeJson(withoutTextsIn(readWhole(json), secretForms([secret], [])))
+  t.equal(shown('4815162342', '{"a": 4815162342, "b": [4815162342.0, 4.815162342e9], "c": 7}'), '{"a":"***REDACTED***","b":["***REDACTED***.0","***REDACTED***"],"c":7}')
+  t.equal(shown('48151623421234567890123', '{"z": 48151623421234567890123, "a": 90071992547409931}'), '{"z":"***REDACTED***","a":90071992547409931}')
+  t.equal(shown('48151623421234567890123', '48151623421234567890123'), '"***REDACTED***"')
+})
+
+t.test('of a secret that is a document in JSON, long texts and the items of lists are hidden, and fields with their texts', async t => {
+  const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----END KEY-----\n'
+  const secret = { type: 'account', project_id: 'my-project', keys: { pin: 1_234_567, private_key: key }, codes: ['code-one'] }
+  for (const value of [JSON.stringify(secret), JSON.stringify(secret, null, 2)]) {
+    const hide = secretForms([value], [])
+    const mark = '***REDACTED***'
+    const shown = withoutTextsIn({ mine: secret }, hide)
+    t.same(shown, { mine: { type: mark, project_id: mark, keys: { pin: mark, private_key: mark }, codes: [mark] } })
+    const others = { name: 'my-project', pin: 7, type: 'file', private_key: 'none' }
+    t.same(withoutTextsIn(others, hide), others)
+    t.equal(withoutTexts('the line MIIEvQIBADANBgkqhkiG9w0B of it', hide), `the line ${mark} of it`)
+  }
+})
+
+t.test('what is escaped in a text is read before it is looked for, and stays as it is otherwise', async t => {
+  const hide = secretForms(['a+b/c=<d>&e', 'töken-1'], [])
+  t.equal(withoutTexts('{"error": "no a\\u002Bb/c\\u003D\\u003Cd\\u003E\\u0026e", "q": "\\u0022"}', hide), '{"error": "no ***REDACTED***", "q": "\\u0022"}')
+  t.equal(withoutTexts('t\\u00F6ken-1', hide), '***REDACTED***')
+  t.equal(withoutTexts('\\\\u0061 and \\u0062', hide), '\\\\u0061 and \\u0062')
 })

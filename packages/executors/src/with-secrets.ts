@@ -1,13 +1,12 @@
-import { mapTexts } from '@toolyard/contract/terms'
 import type { SecretUse, Tool } from '@toolyard/manifests'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
 import type { HandedText } from '@toolyard/sandbox'
 import type { Threads } from '@toolyard/runtime/threads'
 import { makePlaceholder } from './egress/placeholders.ts'
 import { storedNamesOf } from './mcp/setting-text.ts'
-import { withoutParts, withoutTexts } from './result/hidden-texts.ts'
+import { withoutParts, withoutTexts, withoutTextsIn } from './result/hidden-texts.ts'
 import { readLargeOutput } from './result/large-output.ts'
-import { secretForms } from './result/secret-forms.ts'
+import { partsOfSecret, secretForms } from './result/secret-forms.ts'
 import { isHeaderText, type HeaderSecret } from './run/header-secret.ts'
 import { failure, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
 
@@ -22,7 +21,7 @@ export interface SecretSource {
 /** UTF-16 units of a line of the log that may have been cut: it keeps its first 4 KiB. */
 const longLine = 1_000
 
-/** Lines of a secret: each is hidden by itself, in several forms. */
+/** Lines of a secret, texts and fields of one in JSON: each is hidden by itself, in several forms. */
 const mostLines = 1_000
 
 /** How long a call that goes on trusts that a secret is stored as it was, in milliseconds: what is removed is not used after a second. */
@@ -105,8 +104,8 @@ export async function openNamed (
   const values = await source.open(names, call)
   if ('fault' in values) return failure('TOOL_UNAVAILABLE', values.fault)
   const missing = names.find(name => !values.has(name))
-  const long = names.find(name => (values.get(name) ?? '').split(/[\r\n]+/).length > mostLines)
-  if (missing === undefined) return long === undefined ? { ok: true, values } : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines: too many to hide each of them`)
+  const long = names.find(name => partsOfSecret(values.get(name) ?? '') > mostLines)
+  if (missing === undefined) return long === undefined ? { ok: true, values } : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines, or texts and fields in JSON: too many to hide each of them`)
   const says = call.keyName === undefined && call.tenant === undefined ? `the operator has not stored the secret ${missing}` : `nobody has stored the secret ${missing} for this call`
   return failure('SECRET_MISSING', `${says}: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
 }
@@ -161,16 +160,20 @@ function hideSecrets (
     context: {
       ...context,
       log: line => { context.log(line.length < longLine ? mask(line) : maskParts(line)) },
-      progress: latest => { context.progress?.({ ...latest, text: latest.text === null ? null : mask(latest.text) }) }
+      progress: latest => {
+        // What is left without its numbers says nothing.
+        if ([latest.done, latest.total].some(number => mask(String(number)) !== String(number))) return
+        context.progress?.({ ...latest, text: latest.text === null ? null : mask(latest.text) })
+      }
     },
     async hide (outcome) {
       if (!outcome.ok) {
         const { code, message, details } = outcome.error
-        const shown = details === undefined ? {} : { details: mapTexts(details, maskParts) }
+        const shown = details === undefined ? {} : { details: withoutTextsIn(details, forms, { isCut: true }) }
         return { ...outcome, error: { code, message: maskParts(message), ...shown } }
       }
       const isCut = outcome.cut !== undefined
-      if (outcome.json === undefined) return { ...outcome, output: mapTexts(outcome.output, isCut ? maskParts : mask) }
+      if (outcome.json === undefined) return { ...outcome, output: withoutTextsIn(outcome.output, forms, { isCut }) }
       const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms, isCut }, { threads, signal: context.signal })
       return hidden.ok ? { ...outcome, ...hidden } : hidden
     }

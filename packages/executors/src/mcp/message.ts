@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
-import { around, isMcpTool, isRecord, listedTool, mapTexts, mcpToolFault, mostMcpTools, writeJson } from '@toolyard/contract/terms'
+import { around, isMcpTool, isRecord, listedTool, mcpToolFault, mostMcpTools, writeJson } from '@toolyard/contract/terms'
 import { parseJson, partsOf } from '../run/json.ts'
 import { firstChars } from '../run/utf8.ts'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
-import { hidden } from './setting-text.ts'
+import { hiddenIn } from './setting-text.ts'
 
 /** What the result of a call came to, in place of the result itself. */
 export interface CallResult {
@@ -56,13 +56,13 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
   }
   const { content: _, structuredContent: structured, ...rest } = result
   const isError = result['isError'] === true
-  const output = withoutSecrets(outputOf(result), secrets)
+  const output = hiddenIn(outputOf(result), secrets)
   const hasDetails = isError && structured !== undefined && structured !== null
   return {
     message: { ...message, result: { ...rest, content: [] } },
     call: {
       isError,
-      ...hasDetails ? { details: writeJson(withoutSecrets(structured, secrets)) } : {},
+      ...hasDetails ? { details: writeJson(hiddenIn(structured, secrets)) } : {},
       json: Buffer.from(writeJson(output)),
       parts: partsOf(output)
     }
@@ -73,7 +73,7 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
 function askingOf (
   message: Record<string, unknown>, { inputRequests, requestState }: Record<string, unknown>, secrets: readonly string[]
 ): ReadMessage {
-  const hiddenRequests = inputRequests !== undefined && { inputRequests: withoutSecrets(inputRequests, secrets) }
+  const hiddenRequests = inputRequests !== undefined && { inputRequests: hiddenIn(inputRequests, secrets) }
   const asks = { ...hiddenRequests, ...requestState !== undefined && { requestState } }
   const call = { isError: false, json: Buffer.from('null'), parts: 0, asks }
   return { message: { ...message, result: { resultType: 'complete', content: [] } }, call }
@@ -91,15 +91,11 @@ function answerOf (message: unknown, secrets: readonly string[]): unknown {
   if (error === undefined || error === null) return failed(id, `its result is ${what}`)
   const isFormed = isRecord(error) && Number.isSafeInteger(error['code']) && typeof error['message'] === 'string'
   if (isFormed) return { jsonrpc: '2.0', id, error }
-  return failed(id, `its error is none of JSON-RPC: ${firstChars(writeJson(withoutSecrets(error, secrets)), mostErrorShown)}`)
+  return failed(id, `its error is none of JSON-RPC: ${firstChars(writeJson(hiddenIn(error, secrets)), mostErrorShown)}`)
 }
 
 /** UTF-16 units of an error without a form. */
 const mostErrorShown = 1_000
-
-function withoutSecrets (value: unknown, secrets: readonly string[]): unknown {
-  return secrets.length === 0 ? value : mapTexts(value, text => hidden(text, secrets))
-}
 
 /**
  * The client refuses a whole list for one odd tool, and walks through all of them in one turn. So it gets tools that hold as texts what

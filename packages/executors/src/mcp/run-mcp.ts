@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { asError, isRecord, limits, mapTexts, readWhole, thrownAs, writeJson, type CallError } from '@toolyard/contract/terms'
+import { asError, isRecord, limits, readWhole, thrownAs, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { McpRun } from '@toolyard/manifests'
 import { outputFault } from '../result/declared-output.ts'
 import { shortOutput } from '../result/large-output.ts'
@@ -17,7 +17,7 @@ import { ServerFault, UnsentFault } from './message-reader.ts'
 import { scopeOf } from './server-tool.ts'
 import { ServerQuestions } from './server-questions.ts'
 import type { Lease, McpServers } from './servers.ts'
-import { hidden } from './setting-text.ts'
+import { hidden, hiddenIn } from './setting-text.ts'
 
 /** What a server that has forgotten the session of a connection may answer with: it has not looked at the call. */
 const sessionLost: ReadonlySet<unknown> = new Set([400, 401, 403, 404, 409, 410])
@@ -102,7 +102,7 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
       meta: traceFields(context.trace),
       brought: questions.brought,
       async onAsked (params) {
-        const said = questions.asked(mapTexts(params, text => hidden(text, connection.secrets)))
+        const said = questions.asked(hiddenIn(params, connection.secrets))
         if (typeof said === 'string') servers.report(server, said)
         if (typeof said === 'string') return { action: 'cancel' }
         if ('answer' in said) return { action: 'accept', content: said.answer }
@@ -193,7 +193,7 @@ function failureOf (error: unknown, { server }: McpRun, connection: Connection):
   if (isUnsent) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
   if (reason !== undefined) return { code: 'TOOL_FAILED', message: says(`MCP server ${name} ended while it ran the call: ${reason}`) }
   if (code === unfitAnswer) return { code: 'OUTPUT_INVALID', message: `MCP server ${name} answered with something that can't be read: ${says(message)}` }
-  if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data: mapTexts(data, text => hidden(text, connection.secrets)) }) } }
+  if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data: hiddenIn(data, connection.secrets) }) } }
   if (status === 401 || status === 403) return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${name} refuses the credentials of this service (HTTP status ${status})` }
   if (typeof status === 'number') return { code: 'TOOL_FAILED', message: `MCP server ${name} answered with the HTTP status ${status}` }
   const fault = thrownAs(error, ServerFault)

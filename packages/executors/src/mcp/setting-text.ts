@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isSecretVariable } from '@toolyard/contract/terms'
 import type { McpServer, SettingText } from '@toolyard/manifests'
-import { withoutTexts } from '../result/hidden-texts.ts'
+import { withoutTexts, withoutTextsIn } from '../result/hidden-texts.ts'
 import { secretForms } from '../result/secret-forms.ts'
 
 /** Values of texts, and what of them must not come out again; or what the first one lacks. */
@@ -54,4 +54,9 @@ export function storedStamp (stored: ReadonlyMap<string, string> | undefined): s
 /** A text of a server without what it was given: it may repeat that. */
 export function hidden (text: string, secrets: readonly string[]): string {
   return withoutTexts(text, secrets, '[secret]')
+}
+
+/** The same for all texts in a value. */
+export function hiddenIn (value: unknown, secrets: readonly string[]): unknown {
+  return withoutTextsIn(value, secrets, { mark: '[secret]' })
 }

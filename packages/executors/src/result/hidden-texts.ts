@@ -1,3 +1,5 @@
+import { mapTexts } from '@toolyard/contract/terms'
+
 /** Stands in the place of what is hidden. */
 export const hiddenText = '***REDACTED***'
 /** UTF-16 units of the shortest text that is hidden, and of what a longer one is found by. More texts end with fewer by chance. */
@@ -31,6 +33,9 @@ const hiders = new WeakMap<readonly string[], Hider>()
  * texts are not looked for one by one: each place of a text is looked at once, and takes bounded time however many they are.
  */
 
+/** What JSON may write for a character. A backslash takes the next character with it. */
+const escape = /\\(?:u([0-9a-f]{4})|[^])/gi
+
 /**
  * A text with a mark in the place of others, wherever they stand.
  *
@@ -38,7 +43,22 @@ const hiders = new WeakMap<readonly string[], Hider>()
  */
 export function withoutTexts (text: string, hide: readonly string[], mark = hiddenText): string {
   if (text.length < leastHidden || hide.length === 0) return text
-  const { heads, begins } = hiderOf(hide)
+  const hider = hiderOf(hide)
+  const shown = withoutWhole(text, hider, mark)
+  if (!shown.includes('\\u')) return shown
+  // Each library escapes other characters: one a plus, one an ampersand.
+  const read = shown.replace(escape, readEscape)
+  const hidden = withoutWhole(read, hider, mark)
+  return hidden === read ? shown : hidden
+}
+
+/** Quotes, backslashes and control characters stay escaped, so that JSON stays JSON. */
+function readEscape (whole: string, digits?: string): string {
+  const character = String.fromCharCode(Number.parseInt(digits ?? '0', 16))
+  return character < ' ' || character === '"' || character === '\\' ? whole : character
+}
+
+function withoutWhole (text: string, { heads, begins }: Hider, mark: string): string {
   const pieces: string[] = []
   let shown = 0
   let start = -1
@@ -55,6 +75,21 @@ export function withoutTexts (text: string, hide: readonly string[], mark = hidd
     end = Math.max(end, at + length)
   }
   return start === -1 ? text : `${pieces.join('')}${text.slice(shown, start)}${mark}${text.slice(end)}`
+}
+
+/** The same for all texts in a value, and for a field with the text that a hidden document has there: see `fieldForm`. */
+export function withoutTextsIn (value: unknown, hide: readonly string[], { mark = hiddenText, isCut = false } = {}): unknown {
+  if (hide.length === 0) return value
+  return mapTexts(value, (text, field) => {
+    const shown = isCut ? withoutParts(text, hide) : withoutTexts(text, hide, mark)
+    if (shown !== text || field === undefined) return shown
+    return withoutTexts(fieldForm(field, text), hide, mark) === mark ? mark : text
+  })
+}
+
+/** What stands for a field in what is hidden. */
+export function fieldForm (name: string, text: string): string {
+  return `${JSON.stringify(name)}:${JSON.stringify(text)}`
 }
 
 /** The same for a text that is cut: what is left at its ends of a hidden text is replaced as well, and so it is in each line. */

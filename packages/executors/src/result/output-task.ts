@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
-import { mapTexts, writeJson } from '@toolyard/contract/terms'
+import { writeJson } from '@toolyard/contract/terms'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { decodeText } from '../run/decode-text.ts'
 import { parseJson, partsOf } from '../run/json.ts'
-import { withoutParts, withoutTexts } from './hidden-texts.ts'
+import { withoutTexts, withoutTextsIn } from './hidden-texts.ts'
 
 /** A large output: plain data, for a thread. */
 export interface OutputTask {
@@ -29,16 +29,14 @@ export interface OutputAnswer {
 export function runOutputTask (task: OutputTask): ThreadAnswer & { answer: OutputAnswer } {
   const { bytes, kind, contentType, hide = [], isCut = false } = task
   const decoded = contentType === undefined ? Buffer.from(bytes).toString('utf8') : decodeText(bytes, contentType)
-  const text = withoutTexts(decoded, hide)
-  if (kind === 'text') return answerOf(JSON.stringify(text), 0)
-  const trimmed = text.trim()
+  if (kind === 'text') return answerOf(JSON.stringify(withoutTexts(decoded, hide)), 0)
+  const trimmed = decoded.trim()
   if (kind === 'either' && trimmed === '') return answerOf('{}', 1)
   const parsed = parseJson(trimmed) ?? (kind === 'either' ? { value: trimmed } : undefined)
-  // JSON may write any character as an escape: then a text shows only now.
-  const withoutHidden = isCut ? withoutParts : withoutTexts
-  const mayHide = hide.length > 0 && (isCut || trimmed.includes('\\'))
-  const value = mayHide ? mapTexts(parsed?.value, part => withoutHidden(part, hide)) : parsed?.value
-  return parsed === undefined ? { answer: { json: undefined, parts: 0 } } : answerOf(writeJson(value), partsOf(value))
+  if (parsed === undefined) return { answer: { json: undefined, parts: 0 } }
+  // In the value: what is written in place of a number would be no JSON, and JSON may write any character as an escape.
+  const value = withoutTextsIn(parsed.value, hide, { isCut })
+  return answerOf(writeJson(value), partsOf(value))
 }
 
 function answerOf (json: string, parts: number): ThreadAnswer & { answer: OutputAnswer } {

@@ -1,19 +1,51 @@
-import { leastHidden } from './hidden-texts.ts'
+import { isRecord, numberText } from '@toolyard/contract/terms'
+import { parseJson } from '../run/json.ts'
+import { fieldForm, leastHidden } from './hidden-texts.ts'
+
+/** UTF-16 units of a text in a secret document that is hidden wherever it stands. A shorter one may be an ordinary name. */
+const leastAlone = 16
 
 /**
  * Every text that would give a secret away: as it is, without the white space around it, line by line, as JSON and a URL have
- * it, and as base64 has it, also in the midst of another text. The longest first.
+ * it, and as base64 has it, also in the midst of another text. Of a document in JSON, such as the key of a service account, each
+ * long text, and each field with its text. The longest first.
  *
  * @param values the secrets.
  * @param sent texts with a secret in them, such as headers as they were sent.
  */
 export function secretForms (values: Iterable<string>, sent: readonly string[]): string[] {
   // What is printed loses the white space around it, and comes line by line.
-  const wholes = [...values].flatMap(value => [value, value.trim()])
+  const documents = [...values].map(readDocument)
+  const wholes = [...values, ...documents.flatMap(({ texts }) => texts)].flatMap(value => [value, value.trim()])
   const lines = wholes.flatMap(value => value.split(/[\r\n]+/)).map(line => line.trim())
   const forms = [...new Set([...wholes, ...lines])].flatMap(value => [value, ...jsonForms(value), formOf(value)])
   const encoded = [...sent, ...wholes].flatMap(base64Forms)
-  return [...new Set([...sent, ...forms, ...encoded])].filter(text => text.length >= leastHidden).sort((a, b) => b.length - a.length)
+  const fields = documents.flatMap(document => document.fields)
+  const all = new Set([...sent, ...forms, ...encoded, ...fields])
+  return [...all].filter(text => text.length >= leastHidden).sort((a, b) => b.length - a.length)
+}
+
+/** How many texts of a secret are hidden by themselves, before their forms. */
+export function partsOfSecret (value: string): number {
+  const { texts, fields } = readDocument(value)
+  return [value, ...texts].reduce((sum, text) => sum + text.split(/[\r\n]+/).length, fields.length)
+}
+
+/** The texts and the fields of a secret that is an object or a list in JSON. */
+function readDocument (value: string): { texts: string[], fields: string[] } {
+  const texts: string[] = []
+  const fields: string[] = []
+  const visit = (item: unknown, written?: string, field?: string): void => {
+    if (Array.isArray(item)) for (const [at, each] of item.entries()) visit(each, numberText(item, at))
+    else if (isRecord(item)) for (const [name, each] of Object.entries(item)) visit(each, numberText(item, name), name)
+    else if (typeof item === 'string' || typeof item === 'number') {
+      const text = written ?? String(item)
+      if (field === undefined || text.length >= leastAlone) texts.push(text)
+      if (field !== undefined) fields.push(fieldForm(field, text))
+    }
+  }
+  if (/^\s*[[{]/.test(value)) visit(parseJson(value)?.value)
+  return { texts, fields }
 }
 
 /** As JSON has a text: also with slashes escaped, as PHP does it, and all but ASCII, as Python does. */
