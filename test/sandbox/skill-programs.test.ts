@@ -70,6 +70,18 @@ void t.test('programs of a skill see it read-only at one place, and of two tenan
   t.equal(readFileSync(join(tools.base, 'skills/office/letters/scripts/helper.py'), 'utf8'), files['skills/office/letters/scripts/helper.py'])
 })
 
+void t.test('a script of a skill unpacks an archive whose files belong to somebody else', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const directory = join(tools.base, 'skills/parts')
+  mkdirSync(join(directory, 'scripts'), { recursive: true })
+  writeFileSync(join(directory, 'SKILL.md'), '---\nname: parts\ndescription: x\n---\nx\n')
+  writeFileSync(join(directory, 'scripts/unpack.sh'), 'cd /tmp && echo x > a && tar --owner=502 --group=20 -cf a.tar a && tar -xf a.tar && echo unpacked\n')
+  const registry = await loadRegistry({ manifests: [join(tools.base, 'skills')], skills: { allowScripts: true, path: process.env['PATH'] ?? '' } })
+  const tool = registry.get('skill_run')?.tool
+  if (tool === undefined) throw new Error(JSON.stringify(registry.findings))
+  t.same(await tools.executors.run(tool, { skill: 'parts', argv: ['scripts/unpack.sh'] }, { jobId: 'job', timeoutMs: 60_000, signal, log: () => {} }), { ok: true, output: 'unpacked\n' })
+})
+
 /** Connects to the address that is named, or answers at one of its own. */
 const sockets = `import socket, sys
 address = sys.argv[1].replace('@', '\\0', 1)

@@ -17,6 +17,9 @@ import { skillPlace } from './place.ts'
 const office = new Set(['soffice', 'libreoffice', 'localc', 'lowriter', 'loimpress'])
 const officeRefusal = 'LibreOffice waits for a Unix socket, which the box of this skill does not have: {"skill": NAME, "unixSockets": true} in a manifest of the operator gives it one'
 
+/** Where the worker is root, tar would give files to owners that no box knows, and fail. */
+const noOwners = { TAR_OPTIONS: '--no-same-owner' }
+
 /** The tool as one call of it runs: with what the operator gave the skill that is named. */
 export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
   if (tool.run.kind !== 'skill-run') return tool
@@ -61,7 +64,7 @@ export async function runSkillProgram (run: SkillProgramRun, call: ToolCall): Pr
     const { ok: _, ...program } = found
     const plan = {
       ...program,
-      env: { ...modulePaths(place, path), ...variables, ...context.variables, PATH: path, SKILL_DIR: place },
+      env: { ...noOwners, ...modulePaths(place, path), ...variables, ...context.variables, PATH: path, SKILL_DIR: place },
       cwd: call.workspaceDir,
       handed: context.handed ?? [],
       readable: skill.python === undefined ? [] : [skill.python],
