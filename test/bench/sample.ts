@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 /** Milliseconds that each of some runs of an operation takes, one after the other. */
 export async function timesOf (runs: number, operation: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = []
@@ -27,4 +29,17 @@ export async function throughput (runs: number, inFlight: number, unitsPerRun: n
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: inFlight }, async () => { while (left-- > 0) await operation() }))
   return runs * unitsPerRun / ((performance.now() - startedAt) / 1_000)
+}
+
+/** Between calls of an agent, which thinks meanwhile. */
+export const pauseMs = 60
+
+/** The median of so many runs, each after a pause. */
+export async function pausedP50 (runs: number, operation: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let run = 0; run < runs; run++) {
+    await sleep(pauseMs)
+    times.push(await p50(1, operation))
+  }
+  return quantile(times, 0.5)
 }

@@ -5,6 +5,7 @@ import { fairness } from './rows/fairness.ts'
 import { heldCalls } from './rows/held-calls.ts'
 import type { Stage } from './frame/row.ts'
 import { manyTools } from './rows/many-tools.ts'
+import { networks } from './rows/networks.ts'
 import { processes } from './rows/processes.ts'
 import { python } from './rows/python.ts'
 import { redisBytes } from './rows/redis-bytes.ts'
@@ -28,6 +29,7 @@ export const stages: Record<string, Stage> = {
   'depth-100k': depth('depth-100k', 100_000, false),
   'redis-bytes': redisBytes,
   processes,
+  networks,
   warm,
   python,
   tools: manyTools,

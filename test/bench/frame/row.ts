@@ -12,7 +12,7 @@ export interface RowInfo {
   what: string
   /** What the same costs without Toolyard; absent where there is no such thing. */
   yardstick?: string
-  unit: 'ms' | 's' | 'calls/s' | 'MB' | 'KB' | 'bytes' | 'number'
+  unit: 'ms' | 's' | 'calls/s' | 'MB/s' | 'MB' | 'KB' | 'bytes' | 'number'
   target?: Target
 }
 

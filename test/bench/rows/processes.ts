@@ -2,18 +2,15 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '../../support/cleanup.ts'
 import { bareInput, type BareLine, type BareRequest } from '../bare-spawn.ts'
 import { ratioAtLeast, ratioAtMost, type Measure, type Stage, type Unable } from '../frame/row.ts'
-import { p50, quantile, throughput } from '../sample.ts'
+import { p50, pausedP50, pauseMs, throughput } from '../sample.ts'
 import { benchExecutors, boxLine, command, pythonPath, toolOf, withoutBox } from './bench-executors.ts'
 
 const grownMb = 250
 const inFlight = 4
-/** Between calls of an agent, which thinks meanwhile. */
-const pauseMs = 60
 /** What a box may add to a script. */
 const boxMs = 3
 const largeBytes = 16 * 2 ** 20
@@ -97,15 +94,6 @@ export const processes: Stage = {
       'box-grown': boxRow('grown')
     }
   }
-}
-
-async function pausedP50 (runs: number, operation: () => Promise<unknown>): Promise<number> {
-  const times: number[] = []
-  for (let run = 0; run < runs; run++) {
-    await sleep(pauseMs)
-    times.push(await p50(1, operation))
-  }
-  return quantile(times, 0.5)
 }
 
 /** A process that only spawns. This one has loaded much, and a large process takes longer to fork. */
