@@ -111,8 +111,9 @@ t.test('a call whose tool got another entry while it was held is held again', as
 t.test('a call whose tool was removed while it was held does not run, whatever was decided', async t => {
   const [approved, denied] = [await hold('removed'), await hold('removed')]
   const { tools } = JSON.parse(readFileSync(join(service.dir, 'tools.json'), 'utf8')) as { tools: Array<{ name: string }> }
-  await writeFile(join(service.dir, 'tools.json'), JSON.stringify({ tools: tools.filter(({ name }) => name !== 'removed') }))
+  await writeFile(join(service.dir, 'tools.json'), JSON.stringify({ tools: [...tools.filter(({ name }) => name !== 'removed'), { name: 'new', schema: { type: 'object' }, command: ['/bin/cat'] }] }))
   await waitFor('it is served no more', async () => !(await client.request('/v1/agent-tools')).text.includes('"removed"'))
+  t.match(await client.call('new'), { ok: true }, 'the worker has read the manifest too')
   t.match(await show(approved.job_id), { tool: 'removed', arguments: { mark: approved.mark }, approval: { state: 'held' } })
   t.equal((await decide(approved, 'approve')).status, 200)
   t.equal((await decide(denied, 'deny')).status, 200)

@@ -56,7 +56,8 @@ export function ApprovalsPage ({ id: named }: { id: string | undefined }): VNode
 }
 
 function Row ({ item, isCurrent, onChoose }: { item: ApprovalItem, isCurrent: boolean, onChoose: () => void }): VNode {
-  const { tool, arguments_preview: args, key, tenant, submitted_at: at } = item
+  const { tool, key, tenant, submitted_at: at } = item
+  const args = visible(item.arguments_preview)
   return (
     <tr aria-current={isCurrent ? 'true' : undefined} onClick={onChoose}>
       <td><button type='button' class='quiet row-link' onClick={onChoose}>{tool}</button></td>

@@ -13,8 +13,8 @@ import { outputSec, type Retention } from '../record/retention.ts'
  * See docs/decisions/0043-run-again.md.
  */
 
-/** What became of a request to run a job again; `unfailed` when it waits, runs or has succeeded. */
-export type RerunResult = RunAgainResult | 'cancelled' | 'forbidden'
+/** What became of a request to run a job again; `unfailed` when it waits, runs or has succeeded, `full` when a limit leaves no room. */
+export type RerunResult = RunAgainResult | 'cancelled' | 'forbidden' | 'full'
 
 export interface Operator {
   /** Name of the API key; it goes into the job's log, where that is not a tenant's. */
@@ -59,10 +59,15 @@ export class FinishedJobs {
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
     if (job.finishedOn === undefined) return 'unfailed'
+    const entry = { id: jobId, data: job.data }
+    if (!await queues.enterAgain(queue, entry)) return 'full'
     await canceller.cancelAll(steps)
     const meta = job.data.tenant === undefined ? { key: operator.keyName } : undefined
     const wish = { endedAt: job.finishedOn, bulkId: operator.bulkId, meta, logSec: outputSec(retention) }
-    return await whileAvailable(opened.backend.runAgain(jobId, wish))
+    const result = await whileAvailable(opened.backend.runAgain(jobId, wish))
+    // Until here it had ended, so that its entry may have been dropped.
+    if (result === 'queued') await queues.enterAgain(queue, entry)
+    return result
   }
 
   /** Whether there was a finished job of that id. */

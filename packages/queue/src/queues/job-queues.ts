@@ -118,6 +118,16 @@ export class JobQueues {
     await whileAvailable(isPaused ? opened.pause() : opened.resume())
   }
 
+  /**
+   * Enters a job that is to run again, which counts as unfinished from then on.
+   *
+   * @returns whether its queue and its owner have room for it
+   * @throws RedisUnavailableError
+   */
+  async enterAgain (queue: string, { id, data }: Pick<NewJob, 'id' | 'data'>): Promise<boolean> {
+    return (await this.#limit(queue, [{ id, data, priority: limits.priority.default }])).size === 0
+  }
+
   async close (): Promise<void> {
     await Promise.all([this.#listening.close(), this.callbacks.close()])
   }
@@ -134,7 +144,7 @@ export class JobQueues {
   }
 
   /** The errors of those jobs for which there is no room. */
-  async #limit (queue: string, jobs: ReadonlyArray<CompleteJob>): Promise<Map<string, Error>> {
+  async #limit (queue: string, jobs: ReadonlyArray<Pick<CompleteJob, 'id' | 'data' | 'priority'>>): Promise<Map<string, Error>> {
     const refused = new Map<string, Error>()
     const room = await this.#depth.room(queue, jobs.length)
     for (const { id } of jobs.slice(room)) refused.set(id, new QueueFullError(`Queue '${queue}' is full: ${this.#limits.queueDepth} jobs wait in it already`))
