@@ -46,7 +46,7 @@ export function runFakePart (name: 'api' | 'worker'): void {
 
 /** What the real ones say of themselves. */
 const facts = {
-  api: { address: 'http://127.0.0.1:65000', tools: { count: 12, manifests: 2, ...process.env['FAKE_TOOL'] !== undefined && { callable: process.env['FAKE_TOOL'] }, refused: [{ file: '/srv/bad.json', fault: 'line 3: tool[0]: name is required (A31). Give it a name.', more: 1 }] } },
+  api: { address: 'http://127.0.0.1:65000', tools: { count: 12, manifests: 2, ...process.env['FAKE_TOOL'] !== undefined && { callable: process.env['FAKE_TOOL'] }, faulty: 1 } },
   worker: { sandbox: process.env['FAKE_GROUPS'] === 'none' ? { level: 'full', missing: ['cgroup'] } : { level: 'partial', missing: ['limits'] } }
 }
 

@@ -26,7 +26,7 @@ export function greet (greeting: Greeting): string {
   const rows = [
     ['Console', `${reachable(address)}${settings.BASE_PATH}/`],
     ...settings.DASHBOARD === 'off' ? [] : [['Dashboard', `${reachable(address)}${settings.BASE_PATH}/dashboard`]],
-    ...toolRows(report.tools),
+    ...report.tools === undefined ? [] : [['Tools', toolsText(report.tools)]],
     ...foundManifest === undefined ? [] : [['Manifest', `${foundManifest} of this directory, since TOOL_MANIFESTS names none`]],
     ...report.sandbox === undefined ? [] : [['Sandbox', sandboxText(report.sandbox)]],
     ['API key', `${key.place}${newKey ? ', made just now' : ''}`],
@@ -45,13 +45,9 @@ export function greet (greeting: Greeting): string {
   ].join('\n')
 }
 
-function toolRows (tools: Greeting['report']['tools']): string[][] {
-  if (tools === undefined) return []
-  const { count, manifests, refused } = tools
-  return [
-    ['Tools', `${count} from ${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} and built in`],
-    ...refused.map(({ file, fault, more }) => ['REFUSED', `${file}: ${fault}${more === 0 ? '' : `; and ${more} more, which toolyard validate tells`}`])
-  ]
+function toolsText ({ count, manifests, faulty }: NonNullable<Greeting['report']['tools']>): string {
+  const what = (number: number): string => `${number} ${number === 1 ? 'manifest' : 'manifests'}`
+  return `${count} from ${what(manifests)} and built in${faulty === 0 ? '' : `; ${what(faulty)} with errors, which stand above`}`
 }
 
 function sandboxText ({ level, missing }: NonNullable<Greeting['report']['sandbox']>): string {

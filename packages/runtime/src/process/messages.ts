@@ -25,8 +25,8 @@ export interface ServedTools {
   manifests: number
   /** A tool of a manifest that can be called without arguments, if there is one. */
   callable?: string
-  /** Manifests of which all or something isn't served, with their first faults. */
-  refused: ReadonlyArray<{ file: string, fault: string, more: number }>
+  /** Manifests of which all or something isn't served; the log has told why. */
+  faulty: number
 }
 
 /** Tells the parent that this process serves, or what it waits for; does nothing when nobody listens. */
