@@ -1,3 +1,4 @@
+import type { CallError } from '@toolyard/contract'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -96,12 +97,16 @@ void t.test('failover: a job is acknowledged only when the replica has it: no ac
   await isInStep(redis)
   redis.replica.signal('SIGSTOP')
   const unsure = { ok: false, error: { code: 'UNAVAILABLE', message: /may exist.*Idempotency-Key/, details: { may_exist: true } } }
-  for (const [path, sent] of [['/v1/jobs', body('m0')], ['/v1/agent-tools/invoke-batch', { ...batch, mode: 'sync', wait_ms: 100 }], ['/v1/agent-tools/invoke-batch', batch]] as const) {
-    const answer = await client.request(path, { body: sent, ...(path === '/v1/jobs' ? withKey : {}) })
+  for (const [path, sent] of [['/v1/jobs', body('without a key')], ['/v1/agent-tools/invoke-batch', { ...batch, mode: 'sync', wait_ms: 100 }], ['/v1/agent-tools/invoke-batch', batch]] as const) {
+    const answer = await client.request(path, { body: sent })
     t.equal(answer.status, 503, path)
     t.match(answer.body, unsure)
   }
-  t.equal((await client.request('/v1/jobs', { body: body('m0'), ...withKey })).status, 503, 'a repeat finds the job there, and the replica still without it')
+  for (const which of ['the first request', 'its repeat']) {
+    const { status, body: { error } } = await client.request<{ error: CallError }>('/v1/jobs', { body: body('m0'), ...withKey })
+    t.match({ status, error }, { status: 503, error: { code: 'UNAVAILABLE' } }, `${which} with a key makes no job, since no replica has the key`)
+    t.notMatch(error.details, { may_exist: true })
+  }
   redis.replica.signal('SIGCONT')
   const found = await waitFor('the replica is back', async () => {
     const answer = await client.request<{ job: { id: string } }>('/v1/jobs', { body: body('m0'), ...withKey })
