@@ -29,7 +29,7 @@ export interface GoingOn {
   responses: unknown
 }
 
-/** How long a call is waited for: as long as any tool may take, since the client says by itself when it is tired of waiting. */
+/** A call is waited for as long as any tool may take. The client ends a wait that is too long for it. */
 export const waitMs = limits.toolTimeoutSec.max * 1_000
 /** How often one call of a client of 2025 asks: some clients answer by themselves, and always the same. */
 const mostAsked = 30
@@ -53,7 +53,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<CallToolRes
       if (request === undefined) break
       let response: unknown
       if (client === undefined) {
-        // What a client brings along for something else than it was asked for may be from before.
+        // The client answers what the job asked before: the job asks something else by now.
         if (asked === 0 && going.resumed !== undefined && going.resumed !== pause.mark) return askedOf(id, pause, request)
         response = responses[nameOf(pause)]
         delete responses[nameOf(pause)]
