@@ -2,6 +2,7 @@ import { limits, storedJson, writeThrough } from '@toolyard/contract/terms'
 import { fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, replyChannel, serverTime, whileAvailable, type Redis } from '@toolyard/store'
 import { heldKey } from '../record/approval.ts'
 import { answersField, askedField, inputRequired, questionField, type AskedRecord, type Question } from '../record/question.ts'
+import { unbegunField } from '../backend/scripts/job-scripts.ts'
 import { leavePart } from './held-jobs.ts'
 
 /*
@@ -17,7 +18,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 /**
  * KEYS: job, lock, held. ARGV: token, what it asks, how far that is, channel, that of the API process that waits or nothing, what
  * it is told; entries of the index. Answers whether the job is still its worker's. Its options say that it has asked: a worker
- * that takes it reads those with the job.
+ * that takes it reads those with the job. The run that asks is over: whoever finds the job afterwards has lost none.
  */
 const askScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
@@ -28,6 +29,8 @@ local before = redis.call('HGET', KEYS[1], '${askedField}')
 local asked = cjson.decode(ARGV[3])
 asked.waits = before and cjson.decode(before).waits or nil
 redis.call('HSET', KEYS[1], 'opts', options, '${questionField}', ARGV[2], '${askedField}', cjson.encode(asked))
+redis.call('HSET', KEYS[1], 'ats', redis.call('HGET', KEYS[1], 'atm') or '0')
+redis.call('HDEL', KEYS[1], '${unbegunField}')
 for at = 7, #ARGV do redis.call('ZADD', KEYS[3], 0, ARGV[at]) end
 redis.call('PUBLISH', ARGV[4], 'job')
 if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[6]) end

@@ -30,7 +30,10 @@ export class QuestionGate {
 
   /** Answers for how many milliseconds the job is parked; undefined for one that is another worker's by now. */
   async ask (job: Job<JobData>, token: string, asked: { question: Question, number: number }): Promise<number | undefined> {
-    return await noteQuestion(this.#redis, this.#asking(job), { token, ...asked, replyTo: job.data.replyTo, entries: entriesOf(job) })
+    const ms = await noteQuestion(this.#redis, this.#asking(job), { token, ...asked, replyTo: job.data.replyTo, entries: entriesOf(job) })
+    // As the note has it.
+    job.attemptsStarted = job.attemptsMade + 1
+    return ms
   }
 
   #asking (job: Job<JobData>): AskingJob {
