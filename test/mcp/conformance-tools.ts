@@ -57,6 +57,7 @@ const programs: Record<string, string> = {
   test_input_required_result_request_state: asking(['confirm', 'ok', 'boolean']),
   test_input_required_result_tampered_state: asking(['confirm', 'ok', 'boolean']),
   test_input_required_result_multi_round: asking(['step1', 'name', 'string'], ['step2', 'color', 'string']),
+  test_input_required_result_prompt: asking(['user_context', 'context', 'string']),
   test_elicitation: form({ username: { type: 'string' }, email: { type: 'string' } }),
   test_elicitation_sep1034_defaults: form({
     name: { type: 'string', default: 'John Doe' },
@@ -98,6 +99,7 @@ const published: Record<string, unknown> = {
   test_prompt_with_arguments: 'prompt',
   test_prompt_with_embedded_resource: 'prompt',
   test_prompt_with_image: 'prompt',
+  test_input_required_result_prompt: 'prompt',
   static_text: { uri: 'test://static-text', mimeType: 'text/plain' },
   static_binary: { uri: 'test://static-binary', mimeType: 'image/png' },
   template: { uri: 'test://template/{id}/data', mimeType: 'application/json' },

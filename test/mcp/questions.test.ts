@@ -6,7 +6,7 @@ import { reach } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { rawSession } from './asked-clients.ts'
-import { connect, meta, rpc } from './clients.ts'
+import { connect, meta, rpc, type RpcOptions } from './clients.ts'
 
 const approver = 'test-approver-key-0123456789'
 const properties = { seat: { enum: ['aisle', 'window'] }, meal: { oneOf: [{ const: 'a', title: 'Apples' }] }, row: { type: 'integer' } }
@@ -28,9 +28,16 @@ const { client: http, api, dir, startApi } = await createService(t, {
     'tools/bin/two': asking(flat, flat),
     'tools/bin/then_nested': asking(flat, nested),
     'tools/bin/odd': asking({ type: 'object', properties: { host: { type: 'string', format: 'hostname' } } }),
-    'tools/bin/guarded': asking(flat)
+    'tools/bin/guarded': asking(flat),
+    'tools/bin/letter': asking(flat),
+    'tools/bin/menu': asking(flat),
+    'tools/bin/locked': asking(flat)
   },
-  tools: [entry('book'), entry('two'), entry('then_nested'), entry('odd'), entry('guarded', { approval: 'required' })],
+  tools: [
+    entry('book'), entry('two'), entry('then_nested'), entry('odd'), entry('guarded', { approval: 'required' }),
+    entry('letter', { publishAs: 'prompt' }), entry('menu', { publishAs: { uri: 'menu://today' } }),
+    entry('locked', { publishAs: 'prompt', approval: 'required' })
+  ],
   env: {
     API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }])
   }
@@ -142,6 +149,32 @@ t.test('a question that a client comes to by job_result is answered under that n
   const asked = await call('job_result', later)
   t.match(asked, { resultType: 'input_required', requestState: `${id}.1` })
   t.match(await call('job_result', { ...later, ...accepted(asked['requestState'], { seat: 'aisle' }) }), { structuredContent: { seat: 'aisle' } })
+})
+
+t.test('a prompt and a resource ask as calls do', async t => {
+  const options = { key: testKeys.admin, meta: forms }
+  const get = async (method: string, params: Record<string, unknown>, about: RpcOptions = options): Promise<Record<string, unknown>> => {
+    const { body: { result, error } } = await rpc(api.address, method, params, about)
+    return result ?? { error }
+  }
+  for (const [method, params, given] of [
+    ['prompts/get', { name: 'letter' }, { messages: [{ content: { text: '{"seat":"aisle"}' } }] }],
+    ['resources/read', { uri: 'menu://today' }, { contents: [{ uri: 'menu://today', text: '{"seat":"aisle"}' }] }]
+  ] as const) {
+    const asked = await get(method, params)
+    t.match(asked, { resultType: 'input_required', inputRequests: { answer: { method: 'elicitation/create' } } })
+    const again = await get(method, { ...params, ...accepted(asked['requestState'], { seat: 'roof' }) })
+    t.match(again, { resultType: 'input_required', inputRequests: { answer: { params: { message: /does not fit/ } } } })
+    t.match(await get('prompts/get', { name: 'locked', ...accepted(asked['requestState'], { seat: 'aisle' }) }), { error: { code: -32_602, message: /another request/ } })
+    t.match(await get(method, { ...params, ...accepted(asked['requestState'], { seat: 'aisle' }) }), given)
+    t.match(await get(method, params, { ...options, meta }), { error: { message: /The tool asks.*waits for an answer|waits for an answer/s, data: { code: 'INPUT_REQUIRED', job_id: /./ } } })
+  }
+  t.match(await get('prompts/get', { name: 'locked' }), { error: { message: /has not run/, data: { code: 'HELD' } } })
+
+  const { client } = await connect(t, api.address, testKeys.admin, '2025-11-25', { capabilities: { elicitation: {} } })
+  client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { seat: 'window' } }))
+  t.match(await client.getPrompt({ name: 'letter' }), { messages: [{ content: { text: '{"seat":"window"}' } }] })
+  t.match(await client.readResource({ uri: 'menu://today' }), { contents: [{ text: '{"seat":"window"}' }] })
 })
 
 t.test('a client that leaves while its answered call runs has cancelled it', async t => {

@@ -34,6 +34,8 @@ const sessionHeader = 'mcp-session-id'
 const versionHeader = 'mcp-protocol-version'
 /** The revision without sessions. */
 const statelessVersion = '2026-07-28'
+/** Requests whose tool may ask a person, beside calls. */
+const askingRequests: ReadonlySet<string> = new Set(['prompts/get', 'resources/read'])
 
 /**
  * The Model Context Protocol over streamable HTTP, in its revision 2026-07-28 and those of 2025. No process keeps anything
@@ -153,7 +155,9 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       if (session.id !== undefined && answer !== undefined) await sessions.answer({ session: session.id, ...answer })
       return await reply.code(202).send()
     }
-    const asStream = isCall ? mayStream : !accepted.json
+    // In 2025 what asks a person does it on the stream of the request.
+    const mayAsk = isCall || ((exchange.forms.form || exchange.forms.url) && askingRequests.has(method))
+    const asStream = mayAsk ? mayStream : !accepted.json
     const answering = isLegacy ? protocol.answerLegacy(web, message, exchange, asStream) : protocol.answer(web, message, exchange, asStream)
     const response = await Promise.race([answering, aborted(gone)])
     if (isLegacy && method === 'initialize') response?.headers.set(sessionHeader, ids.issue(principal, formsIn(message.params?.['capabilities'])))

@@ -1,32 +1,47 @@
 import { isRecord, limits } from '@toolyard/contract'
 import { onAbort } from '@toolyard/runtime'
 import type { ReadJob } from '@toolyard/queue'
-import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server'
+import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
 import { waitUntil } from '../../invocation/batch/job-wait.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
-import type { ClientForms } from '../asking/client-forms.ts'
+import { formsOf, noForms, type ClientForms } from '../asking/client-forms.ts'
 import { elicit, type AskedClient, type Elicitation } from '../asking/elicit.ts'
+import type { PersonRequest } from '../asking/forms.ts'
 import { nameOf, pauseOf, requestOf, type Pause } from '../asking/pause.ts'
-import { askedOf, handOn } from '../asking/responses.ts'
+import { askedOf, handOn, resumedBy } from '../asking/responses.ts'
 import type { Exchange } from './exchange.ts'
-import { isOver, jobResult } from './tasks.ts'
+import { isOver } from './tasks.ts'
 import type { McpParts } from './mcp-parts.ts'
-import type { ListedTool } from './tool-list.ts'
 
 /** A call whose job waits for a person, or did. */
 export interface GoingOn {
   exchange: Exchange
   parts: McpParts
   abandoned: AbortSignal
-  tool: ListedTool
   forms: ClientForms
   /** One of 2025, which is asked while its call is open; others are asked by the answer to it. */
   client: AskedClient | undefined
   /** What the job waited for when the client was asked. */
-  resumed: string | undefined
+  resumed: { jobId: string, mark: string } | undefined
   /** What the client brings along. */
   responses: unknown
+}
+
+/** What a call has come to: its client has to do something, or it is the job as it is. */
+export type GoneOn = { kind: 'asked', result: InputRequiredResult } | { kind: 'job', job: ReadJob }
+
+/** @throws ProtocolError for a `requestState` that this service has not given out. */
+export function goingOn (context: ServerContext, exchange: Exchange, parts: McpParts, abandoned: AbortSignal): GoingOn {
+  const { envelope, inputResponses: responses } = context.mcpReq
+  const client = envelope === undefined ? askedClient(exchange, parts) : undefined
+  const forms = envelope !== undefined ? formsOf(context) : client === undefined ? noForms : exchange.forms
+  return { exchange, parts, abandoned, forms, client, resumed: resumedBy(context), responses }
+}
+
+/** A client of 2025 that can be asked while its call is open: it has a session and reads a stream. */
+function askedClient ({ session, mayStream, send }: Exchange, { questions }: McpParts): AskedClient | undefined {
+  return session === undefined || !mayStream || send === undefined ? undefined : { session, open: questions, send }
 }
 
 /** A call is waited for as long as any tool may take. The client ends a wait that is too long for it. */
@@ -38,12 +53,12 @@ const mostAsked = 30
  * Goes on with a call until it has ended, or its client has to do something. Who opens the page of a held call has approved
  * nothing, and who doesn't want to has denied nothing.
  */
-export async function goOn (first: ReadJob, going: GoingOn): Promise<CallToolResult | InputRequiredResult> {
-  const { exchange, parts, tool, client, abandoned } = going
+export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
+  const { exchange, parts, client, abandoned } = going
   const responses = isRecord(going.responses) ? { ...going.responses } : {}
   let job = first
   let fault = ''
-  for (let asked = 0; asked < mostAsked && !abandoned.aborted && !isOver(job); asked++) {
+  for (let round = 0; round < mostAsked && !abandoned.aborted && !isOver(job); round++) {
     const { id, queue, tool: name } = job.view
     const pause = pauseOf(job.view)
     let page: Elicitation | undefined
@@ -51,13 +66,14 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<CallToolRes
       const about = { tool: name, forms: going.forms, approvalUrl: exchange.approvalUrl(id) }
       const request = requestOf(pause, about, fault)
       if (request === undefined) break
+      const asked = (request: PersonRequest): GoneOn => ({ kind: 'asked', result: askedOf(id, pause, request) })
       let response: unknown
       if (client === undefined) {
         // The client answers what the job asked before: the job asks something else by now.
-        if (asked === 0 && going.resumed !== undefined && going.resumed !== pause.mark) return askedOf(id, pause, request)
+        if (round === 0 && going.resumed !== undefined && going.resumed.mark !== pause.mark) return asked(request)
         response = responses[nameOf(pause)]
         delete responses[nameOf(pause)]
-        if (response === undefined) return askedOf(id, pause, request)
+        if (response === undefined) return asked(request)
       } else {
         page = elicit(client, request)
         response = await answered(page, job, pause, going)
@@ -70,7 +86,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<CallToolRes
       if (pause.kind === 'held' && !(isRecord(response) && response['action'] === 'accept')) break
       const said = pause.kind === 'held' ? undefined : await handOn(job, pause.question, response, parts.answerer)
       if (said?.kind === 'again') {
-        if (client === undefined) return askedOf(id, pause, requestOf(pause, about, said.fault) ?? request)
+        if (client === undefined) return asked(requestOf(pause, about, said.fault) ?? request)
         fault = said.fault
         continue
       }
@@ -80,7 +96,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<CallToolRes
     job = await nextOf(job, pause?.mark, going)
     await page?.complete()
   }
-  return await jobResult(await left(job, going), exchange, parts, tool)
+  return { kind: 'job', job: await left(job, going) }
 }
 
 /** What a person says by a client of 2025; undefined when the job waits for that no longer, null where nobody can be asked. */

@@ -106,8 +106,12 @@ export function isOver ({ view: { status } }: ReadJob): boolean {
 export async function jobResult (
   job: ReadJob, exchange: Exchange, parts: McpParts, tool: ListedTool | undefined
 ): Promise<CallToolResult> {
-  const answer = isOver(job) ? answerOf(job) : pendingOf(job, comeBackHint(parts.lists.publication(exchange.principal)))
-  return callResult(answer, tool, await resultParts(job, exchange, parts))
+  return callResult(answerOfJob(job, exchange, parts), tool, await resultParts(job, exchange, parts))
+}
+
+/** The same before it is told in words of the protocol. */
+export function answerOfJob (job: ReadJob, { principal }: Exchange, { lists }: McpParts): ToolAnswer<string> {
+  return isOver(job) ? answerOf(job) : pendingOf(job, comeBackHint(lists.publication(principal)))
 }
 
 /** What a model is told of a call that goes on, or waits for a person. */

@@ -10,11 +10,8 @@ import { callOrigin, placeOfCall } from './call-meta.ts'
 import { callResult, filesIn } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { cuttingOf } from './cutting.ts'
-import { formsOf, noForms } from '../asking/client-forms.ts'
-import type { AskedClient } from '../asking/elicit.ts'
-import { resumedBy } from '../asking/responses.ts'
-import { goOn, waitMs, type GoingOn } from './going-on.ts'
-import { asksPerson, beforeTaskMs, createdTask, knowsTasks } from './tasks.ts'
+import { goingOn, goOn, waitMs, type GoneOn } from './going-on.ts'
+import { asksPerson, beforeTaskMs, createdTask, jobResult, knowsTasks } from './tasks.ts'
 import type { McpParts } from './mcp-parts.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
 
@@ -32,19 +29,19 @@ export async function callTool (
   if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`)
   const place = placeOfCall(context, exchange.place)
   const becomesTask = knowsTasks(context) && parts.lists.takesLong(name)
-  const resumed = resumedBy(context)
   const { abandoned, close } = abandonment(context, exchange, parts)
   const notices = noticesOf(context, exchange, parts)
-  const { envelope, inputResponses: responses } = context.mcpReq
-  const client = envelope === undefined ? askedClient(exchange, parts) : undefined
-  const forms = envelope !== undefined ? formsOf(context) : client === undefined ? noForms : exchange.forms
-  const going: GoingOn = { exchange, parts, abandoned, tool, forms, client, resumed: resumed?.mark, responses }
+  const resultOf = async (gone: GoneOn): Promise<CallToolResult | InputRequiredResult> => (
+    gone.kind === 'asked' ? gone.result : await jobResult(gone.job, exchange, parts, tool)
+  )
   try {
+    const going = goingOn(context, exchange, parts, abandoned)
+    const { resumed, forms } = going
     if (resumed !== undefined) {
       const job = await findJob(parts.jobs, resumed.jobId, exchange.principal)
       if (job.view.tool !== name && !parts.lists.isService(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'requestState is that of another tool')
       notices?.follow(job.view.queue, job.view.id)
-      return await goOn(job, going)
+      return await resultOf(await goOn(job, going))
     }
     const answer = withText(await parts.invoker.invoke({
       name,
@@ -65,7 +62,7 @@ export async function callTool (
     if (answer.kind === 'pending' && answer.code !== 'TIMEOUT') {
       const job = await findJob(parts.jobs, answer.jobId, exchange.principal)
       if (answer.code === 'HELD' && knowsTasks(context)) return createdTask(job, forms, exchange, parts)
-      if (asksPerson(job, forms, exchange)) return await goOn(job, going)
+      if (asksPerson(job, forms, exchange)) return await resultOf(await goOn(job, going))
     }
     if (answer.kind === 'pending' && becomesTask) {
       return createdTask(await findJob(parts.jobs, answer.jobId, exchange.principal), forms, exchange, parts)
@@ -78,11 +75,6 @@ export async function callTool (
     await notices?.finish()
     close()
   }
-}
-
-/** A client of 2025 that can be asked while its call is open: it has a session and reads a stream. */
-function askedClient ({ session, mayStream, send }: Exchange, { questions }: McpParts): AskedClient | undefined {
-  return session === undefined || !mayStream || send === undefined ? undefined : { session, open: questions, send }
 }
 
 /** When a call of a client is given up, and what takes it out of the open calls. */

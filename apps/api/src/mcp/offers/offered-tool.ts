@@ -1,14 +1,20 @@
 import { HttpError, limits, readWhole } from '@toolyard/contract'
-import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
-import { withText } from '../../invocation/batch/tool-invoker.ts'
+import { ProtocolError, ProtocolErrorCode, type InputRequiredResult, type ServerContext } from '@modelcontextprotocol/server'
+import { withText, type ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
+import { findJob } from '../../routes/jobs/found-job.ts'
 import { callOrigin, placeOfCall } from '../call/call-meta.ts'
 import { isTooLarge } from '../call/call-result.ts'
 import type { Exchange } from '../call/exchange.ts'
+import { goingOn, goOn, type GoneOn } from '../call/going-on.ts'
 import type { McpParts } from '../call/mcp-parts.ts'
+import { answerOfJob, asksPerson } from '../call/tasks.ts'
 import { abandonment } from '../call/tool-call.ts'
 
 /** How long what isn't a call of a tool is waited for, in milliseconds. */
 const waitMs = limits.waitMs.max
+
+/** What a tool has given out, or what the client is asked before it does. */
+export type Offered = { kind: 'output', output: unknown } | { kind: 'asked', result: InputRequiredResult }
 
 /** Runs a tool for a request that isn't a call of it: it reads a resource, or gets a prompt. */
 export class OfferedTool {
@@ -22,30 +28,54 @@ export class OfferedTool {
     this.#parts = parts
   }
 
-  /**
-   * The output of a call.
-   *
-   * @throws HttpError `FORBIDDEN` for a key that may not run tools; ProtocolError with the failure of the tool.
-   */
+  /** The output of a tool that asks nothing. */
   async output (name: string, args: Record<string, unknown>): Promise<unknown> {
-    const { principal } = this.#exchange
+    const offered = await this.run(name, args)
+    return offered.kind === 'output' ? offered.output : undefined
+  }
+
+  /** @throws HttpError `FORBIDDEN` for a key that may not run tools; ProtocolError with the failure of the tool. */
+  async run (name: string, args: Record<string, unknown>): Promise<Offered> {
+    const [context, exchange, parts] = [this.#context, this.#exchange, this.#parts]
+    const { principal } = exchange
     if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
-    const place = placeOfCall(this.#context, this.#exchange.place)
-    const { abandoned, close } = abandonment(this.#context, this.#exchange, this.#parts)
+    const place = placeOfCall(context, exchange.place)
+    const { abandoned, close } = abandonment(context, exchange, parts)
+    const offered = (gone: GoneOn): Offered => (
+      gone.kind === 'asked' ? gone : { kind: 'output', output: outputOf(answerOfJob(gone.job, exchange, parts)) }
+    )
     try {
-      const answer = withText(await this.#parts.invoker.invoke({ name, arguments: args, waitMs, ...place, onDisconnect: 'cancel' }, {
-        principal, idempotencyKey: undefined, origin: callOrigin(this.#context, this.#exchange), abandoned
-      }))
-      const job = answer.jobId === undefined ? {} : { job_id: answer.jobId }
-      if (answer.kind === 'pending') throw new ProtocolError(ProtocolErrorCode.InternalError, `It takes longer than ${waitMs / 1_000} s`, { code: 'TIMEOUT', ...job })
-      if (answer.kind === 'failed') {
-        const { code, message, details } = answer.error
-        throw new ProtocolError(code === 'INVALID_ARGUMENTS' ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, message, { code, ...details !== undefined && { details }, ...job })
+      const going = goingOn(context, exchange, parts, abandoned)
+      if (going.resumed !== undefined) {
+        const job = await findJob(parts.jobs, going.resumed.jobId, principal)
+        if (job.view.tool !== name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'requestState is that of another request')
+        return offered(await goOn(job, going))
       }
-      if (answer.cut !== undefined) throw new ProtocolError(ProtocolErrorCode.InternalError, `It is larger than the ${answer.cut.storedBytes} bytes that are kept`, { code: 'OUTPUT_INVALID', ...job })
-      return isTooLarge(answer.json) ? answer.json : readWhole(answer.json)
+      const answer = withText(await parts.invoker.invoke({ name, arguments: args, waitMs, ...place, onDisconnect: 'cancel' }, {
+        principal, idempotencyKey: undefined, origin: callOrigin(context, exchange), abandoned
+      }))
+      if (answer.kind === 'pending' && answer.code !== 'TIMEOUT') {
+        const job = await findJob(parts.jobs, answer.jobId, principal)
+        if (asksPerson(job, going.forms, exchange)) return offered(await goOn(job, going))
+      }
+      return { kind: 'output', output: outputOf(answer) }
     } finally {
       close()
     }
   }
+}
+
+/** @throws ProtocolError for a call without an output. */
+function outputOf (answer: ToolAnswer<string>): unknown {
+  const job = answer.jobId === undefined ? {} : { job_id: answer.jobId }
+  if (answer.kind === 'pending') {
+    const message = answer.code === 'TIMEOUT' ? `It takes longer than ${waitMs / 1_000} s` : answer.message
+    throw new ProtocolError(ProtocolErrorCode.InternalError, message, { code: answer.code, ...job })
+  }
+  if (answer.kind === 'failed') {
+    const { code, message, details } = answer.error
+    throw new ProtocolError(code === 'INVALID_ARGUMENTS' ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, message, { code, ...details !== undefined && { details }, ...job })
+  }
+  if (answer.cut !== undefined) throw new ProtocolError(ProtocolErrorCode.InternalError, `It is larger than the ${answer.cut.storedBytes} bytes that are kept`, { code: 'OUTPUT_INVALID', ...job })
+  return isTooLarge(answer.json) ? answer.json : readWhole(answer.json)
 }

@@ -1,6 +1,6 @@
 import { isRecord, writeJson } from '@toolyard/contract/terms'
 import type { Skill, Tool } from '@toolyard/manifests'
-import { isSpecType, ProtocolError, ProtocolErrorCode, type GetPromptResult, type Prompt } from '@modelcontextprotocol/server'
+import { isSpecType, ProtocolError, ProtocolErrorCode, type GetPromptResult, type InputRequiredResult, type Prompt } from '@modelcontextprotocol/server'
 import type { Publication } from '../../catalog/tool-catalog.ts'
 import { blocksOf } from '../call/call-result.ts'
 import type { OfferedTool } from './offered-tool.ts'
@@ -22,12 +22,13 @@ export function listPrompts (skills: readonly Skill[], { prompts }: Publication)
 /** @throws ProtocolError for a prompt that the key doesn't see, and for arguments that don't fit. */
 export async function getPrompt (
   name: string, args: Record<string, string>, offered: { skills: readonly Skill[], publication: Publication, tool: OfferedTool }
-): Promise<GetPromptResult> {
+): Promise<GetPromptResult | InputRequiredResult> {
   const skill = offered.skills.find(skill => skill.name === name)
   if (skill !== undefined) return { description: skill.description, messages: [message(skill.text)] }
   const prompt = offered.publication.prompts.find(prompt => prompt.name === name)
   if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 200)}`)
-  return { description: prompt.description, ...promptOf(await offered.tool.output(name, args)) }
+  const made = await offered.tool.run(name, args)
+  return made.kind === 'asked' ? made.result : { description: prompt.description, ...promptOf(made.output) }
 }
 
 /** The values of an argument that begin with what was typed: those that the schema lists. */

@@ -1,6 +1,7 @@
 import { resourceUri, type ResourceUri, type Tool } from '@toolyard/manifests'
 import {
-  ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type ReadResourceResult, type Resource, type ResourceTemplateType
+  ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type InputRequiredResult, type ReadResourceResult, type Resource,
+  type ResourceTemplateType
 } from '@modelcontextprotocol/server'
 import type { Publication } from '../../catalog/tool-catalog.ts'
 import { fileContents, outputContents } from './contents.ts'
@@ -46,7 +47,9 @@ export function listTemplates ({ publication, seesWorkspace }: Resources): Resou
 }
 
 /** @throws ResourceNotFoundError for what the key doesn't see. */
-export async function readResource (uri: string, { publication, skills, tool }: Resources): Promise<ReadResourceResult> {
+export async function readResource (
+  uri: string, { publication, skills, tool }: Resources
+): Promise<ReadResourceResult | InputRequiredResult> {
   if (uri.startsWith(skillScheme)) {
     const content = await skills.read(uri)
     if (content !== undefined) return fileContents(uri, content)
@@ -61,7 +64,10 @@ export async function readResource (uri: string, { publication, skills, tool }: 
   for (const { tool: { name, publishAs }, uri: template } of made(publication)) {
     const args = template.match(uri)
     const mimeType = publishAs?.kind === 'resource' ? publishAs.mimeType : undefined
-    if (args !== undefined) return outputContents(uri, await tool.output(name, args), mimeType)
+    if (args !== undefined) {
+      const made = await tool.run(name, args)
+      return made.kind === 'asked' ? made.result : outputContents(uri, made.output, mimeType)
+    }
   }
   throw new ResourceNotFoundError(uri)
 }
