@@ -22,3 +22,36 @@ t.test('promise 10: no list of tools, and nothing else that an MCP server says, 
     await leavesLoopFree(t, `${what} of 500,000 objects`, async () => { t.match(await calls.call('line', { line }), { ok: true, output: 'x' }) })
   }
 })
+
+t.test('promise 10: no field beside those that a message has, and no list of numbers in it, holds up a worker', async t => {
+  const fields = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`k${at}`, 1]))
+  const numbers = Array.from({ length: 1_900_000 }, () => 0)
+  const content = [{ type: 'text', text: 'x' }]
+  const answers: Record<string, object> = {
+    'the result of a call': { result: { content, ...fields } },
+    '_meta of a result': { result: { content, _meta: fields } },
+    'the type of a result': { result: { content, resultType: fields } },
+    'an answer': { result: { content }, ...fields },
+    'an error': { error: { code: 1, message: 'x', ...fields } }
+  }
+  const noticed: Record<string, object> = {
+    'a notification': { method: 'notifications/message', ...fields },
+    'numbers of a notification': { method: 'notifications/message', params: { level: 'info', data: numbers } },
+    'a request': { id: 'q', method: 'ping', ...fields },
+    'the id of a request': { id: fields, method: 'ping' },
+    'the id of an answer': { id: fields, result: {} },
+    'the id of an error': { id: numbers, error: { code: 1, message: 'x' } },
+    'a method': { id: 'q', method: fields },
+    'an answer to nobody': { id: null, ...fields }
+  }
+  const calls = open(t, [''])
+  await calls.call('echo', { text: 'x' })
+  for (const [what, message] of Object.entries(answers)) {
+    const line = JSON.stringify({ jsonrpc: '2.0', id: 'ID', ...message }).replace('"ID"', 'ID')
+    await leavesLoopFree(t, `300,000 fields beside those of ${what}`, () => calls.call('line', { line }))
+  }
+  for (const [what, message] of Object.entries(noticed)) {
+    const line = `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"x"}]}}`
+    await leavesLoopFree(t, `300,000 fields in ${what}`, async () => { t.match(await calls.call('line', { line }), { ok: true, output: 'x' }) })
+  }
+})

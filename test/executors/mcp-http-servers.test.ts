@@ -94,3 +94,16 @@ t.test('a server whose address is in a setting is asked there, and the setting i
   t.match(closed, { ok: false })
   t.notMatch(JSON.stringify(closed), /a-secret-value/)
 })
+
+t.test('promise 10: a body that is no message holds up no event loop, whatever it is', async t => {
+  const bodies = {
+    'a batch': JSON.stringify(Array.from({ length: 5_000 }, (_, id) => ({ jsonrpc: '2.0', id, result: { content: [] } }))),
+    'an object': JSON.stringify(Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`k${at}`, 1]))),
+    'a message without an id': JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: 1, message: 'x' }, ...Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`k${at}`, 1])) })
+  }
+  for (const [what, body] of Object.entries(bodies)) {
+    const call = caller(t, await serve(t, response => response.writeHead(200, { 'content-type': 'application/json' }).end(body)))
+    t.match(await call(), { ok: false, error: { code: 'TOOL_FAILED' } }, what)
+    await leavesLoopFree(t, what, call)
+  }
+})

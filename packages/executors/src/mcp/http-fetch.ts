@@ -114,7 +114,10 @@ async function * answered (events: AsyncGenerator<Uint8Array>, asked: Asked): As
   if (isLost()) yield Buffer.from(`\ndata: ${JSON.stringify(unanswered(asked))}\n\n`)
 }
 
-/** The body of one message, or of a batch of them, which passes as it is. */
+/** Bytes of a body that is no message: the client takes it apart, or says what it is. */
+const mostForeign = 65_536
+
+/** The body of one message. Another body passes as it is, up to a bound. */
 async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes }: Reading): AsyncGenerator<Uint8Array> {
   const read = createCapture(maxBytes)
   for await (const chunk of body) {
@@ -123,7 +126,7 @@ async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes 
   }
   const whole = read.read().kept
   const message = await reader.read(whole)
-  yield message === undefined ? whole : Buffer.from(JSON.stringify(message))
+  yield message === undefined ? whole.subarray(0, mostForeign) : Buffer.from(JSON.stringify(message))
 }
 
 /** The events of a stream, line by line: the data of each is a message. */

@@ -31,35 +31,80 @@ export interface ReadMessage {
   call?: CallResult
 }
 
-/** Objects, lists and fields of what is no result of a call: the client walks through all of it, in one turn. */
-const mostParts = 5_000
+/** Values of what is no result of a call: the client walks through all of it, in one turn. */
+const mostValues = 5_000
 /** UTF-16 units of an error up to which its data is passed on: it is walked through in one turn. */
 const mostErrorChars = 16_384
 
-/** Reads a message, without secrets in the result of a call; undefined for a text that isn't one. */
+/**
+ * Reads a message, without secrets in the result of a call; undefined for a text that isn't one. The client gets the fields that the
+ * protocol has and no others: it walks through whatever it is given.
+ */
 export function readMessage (text: string, secrets: readonly string[]): ReadMessage | undefined {
   // Floods are of these.
   if (text === '') return undefined
   const parsed = parseJson(text)
   if (parsed === undefined) return unfitMessage(text)
-  const message = answerOf(parsed.value, secrets)
-  if (!isRecord(message) || message['jsonrpc'] !== '2.0') return undefined
-  const { result, error } = message
-  if (isRecord(error) && error['data'] !== undefined && text.length > mostErrorChars) return { message: { ...message, error: { ...error, data: undefined } } }
-  if (message['method'] !== undefined && partsOf(message) > mostParts) return { message: { ...message, params: undefined } }
-  if (!isRecord(result)) return { message }
-  const tools = result['tools'] === null ? [] : result['tools']
-  if (Array.isArray(tools)) return { message: { ...message, result: listOf(result, tools) } }
-  if (result['resultType'] === 'input_required' && partsOf(result) <= mostParts) return askingOf(message, result, secrets)
-  if (!Array.isArray(result['content']) && result['structuredContent'] === undefined) {
-    return { message: partsOf(result) > mostParts ? failed(message['id'], `it holds more than ${mostParts} objects, lists and fields`) : message }
+  if (!isRecord(parsed.value)) return undefined
+  const { jsonrpc, id, method, params } = parsed.value
+  if (method === undefined) return isId(id) ? answerOf(id, parsed.value, { secrets, chars: text.length }) : undefined
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || (id !== undefined && !isId(id))) return undefined
+  return { message: { jsonrpc, ...id !== undefined && { id }, method, params: holdsFew(params) ? params : undefined } }
+}
+
+type Id = string | number
+
+function isId (id: unknown): id is Id {
+  return typeof id === 'string' || typeof id === 'number'
+}
+
+/** Whether the client may walk through a value in one turn. */
+function holdsFew (value: unknown): boolean {
+  return valuesOf(value, mostValues) <= mostValues
+}
+
+/** Counting ends at the first one beyond `most`. */
+function valuesOf (value: unknown, most: number): number {
+  let count = 1
+  if (typeof value !== 'object' || value === null) return count
+  for (const item of Object.values(value)) {
+    if (count > most) break
+    count += valuesOf(item, most - count)
   }
-  const { content: _, structuredContent: structured, ...rest } = result
+  return count
+}
+
+/**
+ * An answer as the client takes one, which waits on for any other: servers leave `jsonrpc` out, write null for the one of `result`
+ * and `error` that they don't mean, and a text as the error.
+ */
+function answerOf (
+  id: Id, { result, error }: Record<string, unknown>, { secrets, chars }: { secrets: readonly string[], chars: number }
+): ReadMessage {
+  if (isRecord(result) && (error === undefined || error === null)) return resultOf(id, result, secrets)
+  const what = result === null ? 'null' : result === undefined ? 'missing' : 'no object'
+  if (error === undefined || error === null) return { message: failed(id, `its result is ${what}`) }
+  if (isRecord(error) && Number.isSafeInteger(error['code']) && typeof error['message'] === 'string') {
+    const { code, message, data } = error
+    return { message: { jsonrpc: '2.0', id, error: { code, message, data: chars > mostErrorChars ? undefined : data } } }
+  }
+  return { message: failed(id, `its error is none of JSON-RPC: ${firstChars(writeJson(hiddenIn(error, secrets)), mostErrorShown)}`) }
+}
+
+function resultOf (id: Id, result: Record<string, unknown>, secrets: readonly string[]): ReadMessage {
+  const { content, structuredContent: structured } = result
+  const resultType = typeof result['resultType'] === 'string' ? { resultType: result['resultType'] } : {}
+  const tools = result['tools'] === null ? [] : result['tools']
+  if (Array.isArray(tools)) return { message: { jsonrpc: '2.0', id, result: listOf(tools, result['nextCursor'], resultType) } }
+  if (resultType.resultType === 'input_required' && holdsFew(result)) return askingOf(id, result, secrets)
+  if (!Array.isArray(content) && structured === undefined) {
+    return { message: holdsFew(result) ? { jsonrpc: '2.0', id, result } : failed(id, `it holds more than ${mostValues} values`) }
+  }
   const isError = result['isError'] === true
   const output = hiddenIn(outputOf(result), secrets)
   const hasDetails = isError && structured !== undefined && structured !== null
   return {
-    message: { ...message, result: { ...rest, content: [] } },
+    message: { jsonrpc: '2.0', id, result: { ...resultType, content: [] } },
     call: {
       isError,
       ...hasDetails ? { details: writeJson(hiddenIn(structured, secrets)) } : {},
@@ -70,28 +115,11 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
 }
 
 /** The client knows no such result of a call where it doesn't answer by itself. */
-function askingOf (
-  message: Record<string, unknown>, { inputRequests, requestState }: Record<string, unknown>, secrets: readonly string[]
-): ReadMessage {
+function askingOf (id: Id, { inputRequests, requestState }: Record<string, unknown>, secrets: readonly string[]): ReadMessage {
   const hiddenRequests = inputRequests !== undefined && { inputRequests: hiddenIn(inputRequests, secrets) }
   const asks = { ...hiddenRequests, ...requestState !== undefined && { requestState } }
   const call = { isError: false, json: Buffer.from('null'), parts: 0, asks }
-  return { message: { ...message, result: { resultType: 'complete', content: [] } }, call }
-}
-
-/**
- * An answer as the client takes one, which waits on for any other: servers leave `jsonrpc` out, write null for the one of `result`
- * and `error` that they don't mean, and a text as the error.
- */
-function answerOf (message: unknown, secrets: readonly string[]): unknown {
-  if (!isRecord(message) || message['method'] !== undefined || message['id'] === undefined || message['id'] === null) return message
-  const { id, result, error } = message
-  if (isRecord(result) && (error === undefined || error === null)) return { jsonrpc: '2.0', id, result }
-  const what = result === null ? 'null' : result === undefined ? 'missing' : 'no object'
-  if (error === undefined || error === null) return failed(id, `its result is ${what}`)
-  const isFormed = isRecord(error) && Number.isSafeInteger(error['code']) && typeof error['message'] === 'string'
-  if (isFormed) return { jsonrpc: '2.0', id, error }
-  return failed(id, `its error is none of JSON-RPC: ${firstChars(writeJson(hiddenIn(error, secrets)), mostErrorShown)}`)
+  return { message: { jsonrpc: '2.0', id, result: { resultType: 'complete', content: [] } }, call }
 }
 
 /** UTF-16 units of an error without a form. */
@@ -101,12 +129,12 @@ const mostErrorShown = 1_000
  * The client refuses a whole list for one odd tool, and walks through all of them in one turn. So it gets tools that hold as texts what
  * becomes of those that the server sent.
  */
-function listOf ({ nextCursor, resultType }: Record<string, unknown>, tools: readonly unknown[]): Record<string, unknown> {
+function listOf (tools: readonly unknown[], nextCursor: unknown, resultType: { resultType?: string }): Record<string, unknown> {
   const wrapped = tools.slice(0, mostMcpTools + 1).map((sent, index) => (
     { name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: lookedAt(withoutNulls(sent)) } }
   ))
   // A list of 2026 has these; how long it is kept is decided here.
-  const fields = resultType === undefined ? {} : { resultType, ttlMs: 0, cacheScope: 'private' }
+  const fields = resultType.resultType === undefined ? {} : { ...resultType, ttlMs: 0, cacheScope: 'private' }
   return { tools: wrapped, ...typeof nextCursor === 'string' && { nextCursor }, ...fields }
 }
 
@@ -168,7 +196,7 @@ function outputOf (result: Record<string, unknown>): unknown {
 function unfitMessage (text: string): ReadMessage | undefined {
   try {
     const message: unknown = JSON.parse(text)
-    if (!isRecord(message) || message['id'] === undefined || message['method'] !== undefined) return undefined
+    if (!isRecord(message) || !isId(message['id']) || message['method'] !== undefined) return undefined
     return { message: failed(message['id'], 'it nests too deeply, or holds a number that is too large: a text would hold it') }
   } catch {
     const id = /^\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,15}|"\d{1,15}")\s*,/.exec(text)?.[1] ?? /"id"\s*:\s*(\d{1,15}|"\d{1,15}")\s*\}\s*$/.exec(text.slice(-shownEnd))?.[1]
