@@ -135,10 +135,12 @@ export async function boxedTools (
     await waitFor('a process waits, or none can', () => executors.waiting(tool.name) > 0 || unfit > before, 3_000).catch(() => {})
   }
 
-  async function stock ({ permissions, limits, session }: Omit<BoxedRun, 'program'>, waiting = 1): Promise<void> {
-    const tool = toolOf({ program: '/bin/true', permissions, limits })
+  async function stock ({ permissions, network, uses, limits, session, tenant }: Omit<BoxedRun, 'program'>, waiting = 1): Promise<void> {
+    const tool = toolOf({ program: '/bin/true', permissions, network, uses, limits })
     if (sandbox.boxOf(tool) === undefined) return
-    await executors.run(tool, {}, { jobId: 'job-0', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {}, ...session && { session } })
+    await executors.run(tool, {}, {
+      jobId: 'job-0', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {}, ...session && { session }, ...tenant !== undefined && { tenant }
+    })
     await waitFor('boxes wait', () => executors.waiting() >= waiting)
   }
 

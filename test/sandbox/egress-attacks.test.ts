@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { readFileSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { waitFor } from '../support/condition.ts'
+import { descendantsOf } from './running.ts'
 import { boxedTools, withoutBox, type BoxedTools } from './boxed-tools.ts'
 
 const skip = await withoutBox()
@@ -107,25 +107,12 @@ for (let i = 0; i < 500; i++) more()`
   t.equal(outputOf(await flood), 9_000)
 })
 
-/** Processes that this one has started, and those that they have. */
-function descendants (of: number): number[] {
-  const parents = readdirSync('/proc').filter(name => /^\d+$/.test(name)).flatMap(name => {
-    try {
-      return [[Number(name), Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'latin1'))?.[1])] as const]
-    } catch {
-      return []
-    }
-  })
-  const below = (pid: number): number[] => parents.filter(([, parent]) => parent === pid).flatMap(([child]) => [child, ...below(child)])
-  return below(of)
-}
-
 void t.test('a network whose process dies fails the call that is in it, by name, and the next call has another one', { skip }, async t => {
   const { tools, host } = await place(t)
   const curl = `curl -s http://${host}/z`
-  const before = descendants(process.pid)
+  const before = descendantsOf(process.pid)
   t.equal(outputOf(await tools.shell(curl, { network: [host] })), 'at /z')
-  const [owner = 0] = descendants(process.pid).filter(pid => !before.includes(pid))
+  const [owner = 0] = descendantsOf(process.pid).filter(pid => !before.includes(pid))
   const call = tools.shell('echo begun >&2; sleep 60', { network: [host] })
   await waitFor('it runs', () => tools.logged.includes('begun'))
   process.kill(owner, 'SIGKILL')

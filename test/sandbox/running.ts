@@ -13,3 +13,24 @@ export function running (...argv: string[]): string[] {
 
 /** The argument of a sleep that no other test uses. */
 export const nap = (): string => `600.${process.hrtime.bigint()}`
+
+/** What waits in the boxes that this process has started. */
+export function gates (): number[] {
+  return descendantsOf(process.pid).filter(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/usr/bin/perl\0-e\0open my $in')
+    } catch {
+      return false
+    }
+  })
+}
+
+/** All that descends from a process. */
+export function descendantsOf (pid: number): number[] {
+  try {
+    const own = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(text => text !== '').map(Number)
+    return own.flatMap(child => [child, ...descendantsOf(child)])
+  } catch {
+    return []
+  }
+}

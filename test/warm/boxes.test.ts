@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { boxedTools, withoutBox, type BoxedRun, type BoxedTools } from '../sandbox/boxed-tools.ts'
-import { nap, running } from '../sandbox/running.ts'
+import { gates, nap, running } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
 
 const skip = await withoutBox()
@@ -150,27 +150,6 @@ void t.test('a call that is cancelled or timed out leaves nothing of a box that 
   t.match(await tools.run({ ...run, timeoutMs: 300 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   t.same(running('sleep', seconds), [])
 })
-
-/** What waits in the boxes that this process has started. */
-function gates (): number[] {
-  return childrenOf(process.pid).filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/usr/bin/perl\0-e\0open my $in')
-    } catch {
-      return false
-    }
-  })
-}
-
-/** All that descends from a process. */
-function childrenOf (pid: number): number[] {
-  try {
-    const own = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(text => text !== '').map(Number)
-    return own.flatMap(child => [child, ...childrenOf(child)])
-  } catch {
-    return []
-  }
-}
 
 void t.test('a box that has ended meanwhile serves no call', { skip }, async t => {
   const tools = await boxedTools(t)

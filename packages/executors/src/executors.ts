@@ -69,7 +69,14 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const networks = sandbox?.networks === undefined
     ? undefined
     : createNetworks({
-      means: sandbox.networks, policy: worker.http, members, onConnection: options.onConnection, onClosed: key => { hosts.endNetwork(key) }
+      means: sandbox.networks,
+      policy: worker.http,
+      members,
+      onConnection: options.onConnection,
+      onClosed (key) {
+        keptReady.endNetwork(key)
+        hosts.endNetwork(key)
+      }
     })
   const python = { hosts, checkOutput: createOutputCheck(worker.checkOutput) }
   let mcpServers: McpServers | undefined
@@ -102,7 +109,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     const group = tool.limits === undefined || tool.run.kind === 'mcp' || (box === undefined && tool.run.kind !== 'python')
       ? undefined
       : sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
-    const kept = keptReady.begin(tool, { box, context })
+    const kept = keptReady.begin(tool, { box, network, context })
     try {
       const files = await withFileArguments(tool.parameters, named.args, context, options)
       if (!files.ok) return files

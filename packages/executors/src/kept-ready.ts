@@ -17,7 +17,9 @@ interface KeptForCall {
 /** What a worker keeps ready for calls: processes of commands that ask for it, and boxes. */
 export interface KeptReady {
   keep (tools: readonly Tool[]): void
-  begin (tool: Tool, call: Pick<CallOfReady, 'box' | 'context'>): KeptForCall
+  begin (tool: Tool, call: Pick<CallOfReady, 'box' | 'network' | 'context'>): KeptForCall
+  /** Ends the boxes in a network, which no call uses any more. */
+  endNetwork (key: string): void
   /** Processes of a tool; without a name, boxes. */
   waiting (name?: string): number
   close (): Promise<void>
@@ -28,10 +30,10 @@ export function createKeptReady (worker: WorkerHost, { sandbox, warm: warmLimits
   const stock = sandbox === undefined || stockLimits === undefined ? undefined : createBoxStock(worker, sandbox, stockLimits)
   return {
     keep (tools) { warm?.keep(tools) },
-    begin (tool, { box, context }) {
+    begin (tool, { box, network, context }) {
       const groups: CallGroup[] = []
       const ends = [warm?.began(tool.name), stock?.began()]
-      const call: CallOfReady = { box, context, onGroup: group => { groups.push(group) }, onEnd: end => { ends.unshift(end) } }
+      const call: CallOfReady = { box, network, context, onGroup: group => { groups.push(group) }, onEnd: end => { ends.unshift(end) } }
       const takes = [warm?.ready(tool, call), stock?.ready(tool, call)].filter(take => take !== undefined)
       return {
         async ready (plan, stdin) {
@@ -45,6 +47,7 @@ export function createKeptReady (worker: WorkerHost, { sandbox, warm: warmLimits
         ended () { for (const end of ends) end?.() }
       }
     },
+    endNetwork (key) { stock?.endNetwork(key) },
     waiting: name => (name === undefined ? stock?.waiting() : warm?.waiting(name)) ?? 0,
     close: async () => { await Promise.all([warm?.close(), stock?.close()]) }
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Tool } from '@toolyard/manifests'
-import type { Box, Pins, ProcessPlan } from '@toolyard/sandbox'
+import { planInNetwork, type Box, type BoxNetwork, type Pins, type ProcessPlan } from '@toolyard/sandbox'
 import type { SessionPlace } from '../run/outcome.ts'
 import type { Sandbox } from '../run/sandbox.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
@@ -22,13 +22,16 @@ const maxIdleMs = 60_000
 
 /**
  * Boxes that are made ahead, for what was called in the last five minutes. Boxes of the same line, with the same files in
- * it, are alike: whose turn comes takes one, and no box serves two calls.
+ * it, in the same network, are alike: whose turn comes takes one, and no box serves two calls. What differs from call to call
+ * (the program, its variables, the call's name at the proxy) comes with the order.
  */
 export interface BoxStock {
   /** A call of any tool begins; what is returned is to be called when it has ended. */
   began (): () => void
   /** What takes a box for a call; undefined for calls whose box depends on more than their line. */
   ready (tool: Tool, call: CallOfReady): ((plan: ProcessPlan, stdin: string) => Promise<Served['start'] | undefined>) | undefined
+  /** Ends the boxes in a network, which no call uses any more. */
+  endNetwork (key: string): void
   waiting (): number
   close (): Promise<void>
 }
@@ -38,15 +41,15 @@ export function createBoxStock (worker: WorkerHost, sandbox: Sandbox, { maxBytes
     maxBytes, maxIdleMs, spare: availableParallelism() - 1, now: () => performance.now(), onUnfit: () => {}
   })
 
-  function kept (plan: ProcessPlan, { tool, session, key }: BoxOf): WarmTool<Served> {
+  function kept (plan: ProcessPlan, { tool, session, network, key }: BoxOf): WarmTool<Served> {
     const boxNow = (): Box => {
-      const box = sandbox.boxOf(tool, session)
+      const box = sandbox.boxOf(tool, session, network)
       if (box === undefined) throw new Error('the tool runs in the open')
       return box
     }
     return {
       warm: 'auto',
-      fingerprint: async () => await fingerprintOf(plan, boxNow(), worker.pins) === key ? key : undefined,
+      fingerprint: async () => await keyOf(plan, { box: boxNow(), network }, worker.pins) === key ? key : undefined,
       async start (signal): Promise<Ready<Served> | Unfit> {
         const group = tool.limits === undefined ? undefined : sandbox.groups?.groupOf(tool.limits, 'box')
         const { launcher, pins } = worker
@@ -72,19 +75,21 @@ export function createBoxStock (worker: WorkerHost, sandbox: Sandbox, { maxBytes
 
   return {
     began: () => pool.began(''),
-    ready (tool, { box, context, onGroup, onEnd }) {
-      if (box?.lineAhead === undefined || tool.network !== undefined) return undefined
+    ready (tool, { box, network, context, onGroup, onEnd }) {
+      if (box?.lineAhead === undefined) return undefined
       return async (plan, stdin) => {
         if (plan.handed !== undefined && plan.handed.length > 0) return undefined
         if (!pool.mayServe()) return undefined
-        const key = await fingerprintOf(plan, box, worker.pins).catch(() => undefined)
+        const key = await keyOf(plan, { box, network }, worker.pins).catch(() => undefined)
         if (key === undefined) return undefined
-        onEnd(pool.use(key, kept(plan, { tool, session: context.session, key })))
-        const served = await pool.take(key, async () => await Promise.resolve(key), { plan, stdin }, context.log)
+        onEnd(pool.use(key, kept(plan, { tool, session: context.session, network: network && { ...network, variables: {} }, key })))
+        const own = { plan: planInNetwork(plan, network), stdin }
+        const served = await pool.take(key, async () => await Promise.resolve(key), own, context.log)
         if (served?.group !== undefined) onGroup(served.group)
         return served?.start
       }
     },
+    endNetwork (key) { pool.forget(name => name.startsWith(inNetwork(key))) },
     waiting: () => pool.waiting(),
     close: async () => { await pool.close() }
   }
@@ -94,7 +99,21 @@ export function createBoxStock (worker: WorkerHost, sandbox: Sandbox, { maxBytes
 interface BoxOf {
   tool: Tool
   session: SessionPlace | undefined
+  /** Without what is of one call. */
+  network: BoxNetwork | undefined
   key: string
+}
+
+/** A network has a key of its own, which no later one gets. */
+async function keyOf (
+  plan: ProcessPlan, { box, network }: { box: Box, network: BoxNetwork | undefined }, pins: Pins
+): Promise<string | undefined> {
+  const fingerprint = await fingerprintOf(plan, box, pins)
+  return fingerprint === undefined || network === undefined ? fingerprint : `${inNetwork(network.key)}${fingerprint}`
+}
+
+function inNetwork (key: string): string {
+  return `${key}: `
 }
 
 /** The line of a box, and which directories and files it shows: what was put in the place of one is another. */

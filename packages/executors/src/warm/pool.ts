@@ -128,6 +128,11 @@ export class WarmPool<Process> {
     this.#fill()
   }
 
+  /** Ends what waits under these names, and starts no more of it. */
+  forget (isGone: (name: string) => boolean): void {
+    for (const name of [...this.#slots.keys()].filter(isGone)) this.#forget(name)
+  }
+
   #forget (name: string): void {
     const slot = this.#slots.get(name)
     this.#slots.delete(name)

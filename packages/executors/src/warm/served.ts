@@ -1,4 +1,4 @@
-import type { Box, CallGroup, Started } from '@toolyard/sandbox'
+import type { Box, BoxNetwork, CallGroup, Started } from '@toolyard/sandbox'
 import type { RunContext } from '../run/outcome.ts'
 
 /** What was kept ready and is a call's now, and the group that it is bounded in. */
@@ -10,6 +10,7 @@ export interface Served {
 /** What is kept ready asks this of a call. */
 export interface CallOfReady {
   box: Box | undefined
+  network: BoxNetwork | undefined
   context: RunContext
   /** Gets what bounds the process, to be removed behind the call. */
   onGroup: (group: CallGroup) => void

@@ -6,7 +6,7 @@ import { handedVariables, type ProcessPlan } from '../process/plan/plan.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import { gateCommand } from './gate.ts'
-import type { Grant } from './grant.ts'
+import { planInNetwork, type Grant } from './grant.ts'
 import { prlimitCommand } from './limits.ts'
 import { narrowCommand } from './narrow.ts'
 import { isWithin } from '../view/path.ts'
@@ -33,7 +33,7 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
     return known
   }
   const line = (given: ProcessPlan, pinned?: string): ProcessPlan => {
-    const plan = network === undefined ? given : { ...given, env: { ...given.env, ...network.variables } }
+    const plan = planInNetwork(given, network)
     const { env, args: setting } = outsideEnvironment(plan.env)
     const { spec, args } = shown(plan, pinned)
     const inside = plan.parts === undefined ? [...setting, '--'] : ['--', ...narrowCommand(spec, plan.parts, setting)]
@@ -53,7 +53,7 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
       return { plan: { ...boxed, env }, ...entry }
     },
     // Boxes that wait are told apart by their command lines, which do not say what a filter holds.
-    ...gate !== undefined && network === undefined && !hasUnix && {
+    ...gate !== undefined && !hasUnix && {
       lineAhead: (plan, pinned) => ahead(shown(plan, pinned).args, gate),
       enterAhead: (plan, pinned) => ({ plan: ahead(shown(plan, pinned).args, gate), ...taken() })
     }

@@ -1,5 +1,6 @@
 import type { Permission } from '@toolyard/contract'
 import type { Launcher } from '../process/launch/child.ts'
+import type { ProcessPlan } from '../process/plan/plan.ts'
 import type { ProcessLimits } from './limits.ts'
 
 /** What one tool's processes may reach and use. */
@@ -25,8 +26,13 @@ export interface BoxNetwork {
   hostsFile: string
   /** A file of certificates that becomes `certificatesPlace`, which the variables name; absent: those of the system alone. */
   certificates?: string
-  /** What processes get of it in their environment. */
+  /** What the processes of one call get of it in their environment. */
   variables: Readonly<Record<string, string>>
+}
+
+/** What a plan becomes in a network. */
+export function planInNetwork (plan: ProcessPlan, network: BoxNetwork | undefined): ProcessPlan {
+  return network === undefined ? plan : { ...plan, env: { ...plan.env, ...network.variables } }
 }
 
 /** The same for code outside a call: it needs no network, and no caller sees what it does. */

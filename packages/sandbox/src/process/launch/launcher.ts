@@ -24,7 +24,9 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
   let helper: HelperProcess | undefined
   let channels: { directory: string, stock: ChannelStock } | undefined
   let joined = Promise.resolve()
+  let closed = false
   const current = (): HelperProcess => {
+    if (closed) throw Object.assign(new Error('the launcher is closed'), { code: 'HELPER_LOST' })
     if (helper?.isAlive() === true) return helper
     helper = startHelper(place)
     // It takes its messages in order: whatever it starts is in there.
@@ -69,6 +71,7 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
       await joined
     },
     async close () {
+      closed = true
       const last = channels
       channels = undefined
       if (last !== undefined) await within(closeMs, last.stock.settled())
