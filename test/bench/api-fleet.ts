@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import type { Cleanup } from '../support/cleanup.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService, testKeys, type Service } from '../support/service.ts'
 import { post } from './http-client.ts'
 import { ratioRow, type Row } from './report.ts'
@@ -22,8 +23,7 @@ interface Traffic {
 /** What one job costs Redis while 1, 4 and 16 API processes are there; what they do at rest is taken off. */
 export async function benchFleetCost (cleanup: Cleanup): Promise<Row[]> {
   const service = await createService(cleanup, { env: { LOG_LEVEL: 'warn' } })
-  const redis = new Redis(service.redis.socket)
-  cleanup.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(cleanup, service.redis)
   const rows: Row[] = []
   let alone: Traffic | undefined
   let running = 1

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { Page } from 'playwright-core'
 import { clientFiles, clientTools } from '../client/tools.ts'
+import { listening } from '../support/listening.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 
@@ -67,9 +67,8 @@ void t.test('the client for TypeScript in a browser', { skip: typeof browser ===
   })
 
   t.test('a page at another address gets no answer, and an error with what was tried', async t => {
-    const elsewhere = createServer((_request, response) => { response.end() }).listen(0, '127.0.0.1')
-    await once(elsewhere, 'listening')
-    t.teardown(() => { elsewhere.close() })
+    const elsewhere = createServer((_request, response) => { response.end() })
+    await listening(t, elsewhere)
     const { page } = await browser.open()
     await openPage(page, `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`)
     // No header of the API lets the page read an answer.

@@ -1,6 +1,6 @@
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { list, reach, submit } from '../jobs/submission.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
@@ -15,8 +15,7 @@ void t.test('one of 100,000 jobs that have ended is found', { skip: typeof brows
   if (typeof browser === 'string') return
   const service = await createService(t, { files: consoleFiles, tools: consoleTools, env: { ...consoleEnv, JOB_RETENTION_COUNT: '200000' } })
   const { client, api: { address } } = service
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   const end = async (body: object, key: string): Promise<{ id: string, worker: string | null }> => await reach(client, (await submit(client, body, { key })).id, 'succeeded', 'failed')
   const usual = await end({ type: 'agentcli.count_words', input: { path: 'a.md' } }, testKeys.admin)
   const faulty = await end({ type: 'agentcli.send_report', input: { day: '2026-11-23' } }, testKeys.admin)

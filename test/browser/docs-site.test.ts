@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, posix } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
+import { listening } from '../support/listening.ts'
 import { startBrowser } from './browser.ts'
 
 const program = join(repoRoot, 'node_modules/vitepress/bin/vitepress.js')
@@ -47,12 +47,8 @@ await t.test('npm run docs builds every page; the site asks no other host, and i
     const path = join(site, new URL(request.url ?? '/', 'http://localhost').pathname.replace(/\/$/, '/index.html'))
     const there = existsSync(path)
     response.writeHead(there ? 200 : 404, { 'content-type': types[extname(path)] ?? 'application/octet-stream' }).end(there ? readFileSync(path) : '')
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
   })
+  await listening(t, server)
   const { page, problems } = await browser.open()
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   page.on('request', request => { asked.push(request.url()) })

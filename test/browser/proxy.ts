@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Cleanup } from '../support/cleanup.ts'
+import { listening } from '../support/listening.ts'
 
 /** Starts a reverse proxy that serves `target` below a path, which it takes off; the address with the path. */
 export async function startProxy (cleanup: Cleanup, target: string, path: string): Promise<string> {
@@ -14,8 +13,5 @@ export async function startProxy (cleanup: Cleanup, target: string, path: string
     forwarded.on('error', () => { outgoing.destroy() })
     incoming.pipe(forwarded)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  cleanup.teardown(() => { server.closeAllConnections(); server.close() })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
+  return `http://127.0.0.1:${await listening(cleanup, server)}${path}`
 }

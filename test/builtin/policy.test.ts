@@ -54,9 +54,8 @@ t.test('models are told what is allowed', async t => {
   t.ok(registry.all().every(({ tool }) => tool.description.length < 900))
 })
 
-t.test('a search provider without its key or address stops the start', t => {
+t.test('a search provider without its key or address stops the start', async t => {
   t.throws(() => builtinSettingsOf(readSettings({ WEB_SEARCH_ENABLED: '1', WEB_SEARCH_PROVIDER: 'brave' })), new SettingsError(['WEB_SEARCH_BRAVE_KEY must be set for WEB_SEARCH_PROVIDER=brave']))
   t.throws(() => builtinSettingsOf(readSettings({ WEB_SEARCH_ENABLED: '1', WEB_SEARCH_PROVIDER: 'searxng' })), new SettingsError(['WEB_SEARCH_SEARXNG_URL must be set for WEB_SEARCH_PROVIDER=searxng']))
   t.match(builtinSettingsOf(readSettings({ WEB_SEARCH_ENABLED: '1', WEB_SEARCH_PROVIDER: 'brave', WEB_SEARCH_BRAVE_KEY: 'k' })), { webSearch: { provider: 'brave', braveKey: 'k' } })
-  t.end()
 })

@@ -1,10 +1,10 @@
-import { Redis } from 'ioredis'
 import t from 'tap'
 import type { JobLogsResponse, LogEntry } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, reach, read, submit } from '../jobs/submission.ts'
 import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { callbackEnv, documentedCheck, secret, startReceiver } from './receiver.ts'
 
@@ -12,8 +12,7 @@ const receiver = await startReceiver(t, { '/flaky': [503, 500, 200], '/broken': 
 const service = await createService(t, { files: programs, tools: entries, env: callbackEnv })
 const { client } = service
 const check = await documentedCheck()
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 /** The lines about callbacks in a job's log. */
 async function callbackLines (id: string): Promise<LogEntry[]> {

@@ -35,18 +35,16 @@ await t.test('of starts at the very same moment exactly one has the directory, w
   t.same([...got].sort(), [...files].sort())
 })
 
-t.test('a claim that was given back, or whose process is gone, is free', t => {
+t.test('a claim that was given back, or whose process is gone, is free', async t => {
   const file = join(t.testdir(), 'a/start.json')
   for (let time = 0; time < 3; time++) claim(file)()
   t.notOk(existsSync(file))
   t.equal(readdirSync(join(file, '..')).length, 1, 'nothing heaps up')
-  t.end()
 })
 
-t.test('a start of an earlier release that runs is seen', t => {
+t.test('a start of an earlier release that runs is seen', async t => {
   const dir = t.testdir({ 'start.json': JSON.stringify({ pid: process.ppid, ...lifeOf(process.ppid) }) })
   t.throws(() => claim(join(dir, 'start.json')), { message: `already running (pid ${process.ppid}) in this directory. Stop it first, or start another in a directory of its own.` })
-  t.end()
 })
 
 function lifeOf (pid: number): { boot: string, started: number } {

@@ -2,12 +2,11 @@ import fc from 'fast-check'
 import t from 'tap'
 import { barText, ProgressBar } from 'toolyard'
 
-t.test('a bar shows the share, the numbers and the text', t => {
+t.test('a bar shows the share, the numbers and the text', async t => {
   t.equal(barText({ done: 40, total: 100, text: 'pages' }, 80), '[########------------] 40/100 pages')
   t.equal(barText({ done: 7, total: null, text: null }, 80), '7')
   t.equal(barText({ done: 0, total: 0, text: 'none' }, 80), '0/0 none')
   t.equal(barText({ done: 9, total: 3, text: null }, 80), '[####################] 9/3')
-  t.end()
 })
 
 t.test('whatever a tool says, a bar is one line that fits, without commands of the terminal', async t => {
@@ -20,7 +19,7 @@ t.test('whatever a tool says, a bar is one line that fits, without commands of t
   })))
 })
 
-t.test('a bar is drawn over itself, and removed once', t => {
+t.test('a bar is drawn over itself, and removed once', async t => {
   let written = ''
   const bar = new ProgressBar({ columns: 40, write: piece => { written += piece } })
   bar.clear()
@@ -28,5 +27,4 @@ t.test('a bar is drawn over itself, and removed once', t => {
   bar.clear()
   bar.clear()
   t.equal(written, '\r\x1b[K[##########----------] 1/2\r\x1b[K')
-  t.end()
 })

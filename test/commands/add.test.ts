@@ -194,7 +194,7 @@ t.test('a million entries are not unpacked', async t => {
   await t.rejects(unpackInto(t.testdir(), endless()), { message: /is one too many: at most 20000 are taken/ })
 })
 
-t.test('no name of an archive leads out of where it is unpacked', t => {
+t.test('no name of an archive leads out of where it is unpacked', async t => {
   const part = fc.oneof(fc.constantFrom('..', '.', '', 'a', '...', '~', 'C:', '..\\..', '\u0000', 'a\u0301'), fc.string({ maxLength: 5 }))
   fc.assert(fc.property(fc.array(part, { maxLength: 10 }), fc.constantFrom('', '/', './', '../'), (parts, start) => {
     let path: string
@@ -206,5 +206,4 @@ t.test('no name of an archive leads out of where it is unpacked', t => {
     const place = join('/base', path)
     return place === '/base' || place === '/base/' || (place.startsWith('/base/') && !path.includes('\0'))
   }), { numRuns: 2_000 })
-  t.end()
 })

@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { startRedisProcess } from '../support/redis-process.ts'
 import { toolyardProgram as program } from '../cli/toolyard.ts'
+import { listening } from '../support/listening.ts'
 
 const redis = await startRedisProcess(t)
-const taken = createServer().listen(0, '127.0.0.1')
-await once(taken, 'listening')
-t.teardown(() => { taken.close() })
+const taken = createServer()
+await listening(t, taken)
 const port = String((taken.address() as AddressInfo).port)
 
 const inUse = (setting: string): RegExp => new RegExp(`^toolyard (?:api|worker): port ${port} on 127\\.0\\.0\\.1 is in use\\. .* ${setting}=\\d+\\n$`)

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
+import { listening } from '../support/listening.ts'
 
 const ofShell = 'the-key-of-the-shell'
 const ofFile = 'the-key-of-the-file'
@@ -17,9 +17,7 @@ async function keysSent (
     keys.push(String(headers['x-api-key'] ?? headers.authorization ?? 'none'))
     response.writeHead(401, { 'content-type': 'application/json' }).end('{"ok":false,"error":{"code":"UNAUTHORIZED","message":"no"}}')
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.close() })
-  const { port } = server.address() as AddressInfo
+  const port = await listening(t, server)
   const cwd = t.testdir()
   writeFileSync(join(cwd, '.env'), file(port))
   const results = await Promise.all([['tools'], ['mcp']].map(args => runToolyard(args, { cwd, env: { ...env, ...ofEnv(port) }, input: args[0] === 'mcp' ? '{"jsonrpc":"2.0","id":1,"method":"ping"}\n' : '' })))

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { listening } from '../support/listening.ts'
 
 const program = fileURLToPath(new URL('../cli/odd-answers-program.js', import.meta.url))
 const commands = [
@@ -49,7 +49,7 @@ await t.test('every command says of an answer that isn\'t Toolyard\'s that it is
 
 await t.test('no command follows a redirect, which would take the key along', async t => {
   const seen: Array<string | undefined> = []
-  const elsewhere = await listening(t, createServer(({ headers }, response) => {
+  const elsewhere = await serving(t, createServer(({ headers }, response) => {
     seen.push(String(headers['x-api-key']))
     response.end('{}')
   }))
@@ -62,13 +62,8 @@ await t.test('no command follows a redirect, which would take the key along', as
   t.strictSame(seen, [])
 })
 
-async function listening (t: Test, server: ReturnType<typeof createServer>): Promise<string> {
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+async function serving (t: Test, server: ReturnType<typeof createServer>): Promise<string> {
+  return `http://127.0.0.1:${await listening(t, server)}`
 }
 
 async function runAll (
@@ -77,7 +72,7 @@ async function runAll (
   const cwd = t.testdir()
   writeFileSync(join(cwd, 'batch.json'), '{"calls": []}')
   const names = Object.keys(answers)
-  const address = await listening(t, createServer((request, response) => {
+  const address = await serving(t, createServer((request, response) => {
     const at = Number(request.url?.split('/')[1])
     request.resume().on('end', () => { answers[names[at] ?? '']?.(response) })
   }))

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { isAlive, readyPid, startDirectory, startSession } from '../cli/start-session.ts'
+import { listening } from '../support/listening.ts'
 
 const ready = 'Toolyard is ready at'
 
@@ -75,9 +76,8 @@ await t.test('a part that fails before it is ready ends the start with its last 
 })
 
 await t.test('the message about a port in use names the remedy', async t => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  t.teardown(() => { taken.close() })
+  const taken = createServer()
+  await listening(t, taken)
   const { port } = taken.address() as { port: number }
   const session = startSession(t, startDirectory(t), { PORT: String(port) })
   t.equal(await session.exited, 1)
@@ -163,9 +163,8 @@ await t.test('warnings show in the terminal, the whole log is in a file', async 
 })
 
 await t.test('ports of METRICS_PORT that are taken, or are that of the API, are told before anything starts', async t => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  t.teardown(() => { taken.close() })
+  const taken = createServer()
+  await listening(t, taken)
   const { port } = taken.address() as { port: number }
   for (const [env, message] of [
     [{ METRICS_PORT: String(port) }, `port ${port} on 127.0.0.1 is in use. Stop the program that uses it, or choose another: METRICS_PORT=`],

@@ -114,7 +114,7 @@ t.test('a tool whose program is missing where the API runs is told; one that is 
   t.same(textsOf({ registry: { ...registry, tools: [{ ...tool, enabled: false }] } }), [])
 })
 
-t.test('of jobs that were made together, each has a bar of when it waited and ran, within the time of all', t => {
+t.test('of jobs that were made together, each has a bar of when it waited and ran, within the time of all', async t => {
   const at = (ms: number): string => new Date(1_000_000 + ms).toISOString()
   const timeOf = (ms: number | null): string | null => ms === null ? null : at(ms)
   type Job = Parameters<typeof barsOf>[0][number]
@@ -133,13 +133,11 @@ t.test('of jobs that were made together, each has a bar of when it waited and ra
     const { bars } = barsOf(made.map(([created, started, finished, status]) => job(status, created, started, finished)), 1_005_000)
     return bars.every(({ waitedFrom, ranFrom, to }) => waitedFrom >= 0 && ranFrom >= waitedFrom && to >= ranFrom && to <= 1)
   }))
-  t.end()
 })
 
-t.test('a list shows the last line of an error, and of an object that a tool reports its text', t => {
+t.test('a list shows the last line of an error, and of an object that a tool reports its text', async t => {
   t.equal(lastLine('connecting\nno answer\n\n'), 'no answer')
   t.equal(lastLine('connecting\n{"error":"the \\"host\\" is away","attempts":3}\n'), 'the "host" is away')
   t.equal(lastLine('{"error":"\\x"}'), '{"error":"\\x"}', 'what is no JSON stays')
   t.equal(lastLine(''), '')
-  t.end()
 })

@@ -1,8 +1,8 @@
-import { Redis } from 'ioredis'
 import { hostname } from 'node:os'
 import t from 'tap'
 import { reach, submit, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService } from '../support/service.ts'
 import { openVisit } from './visitor.ts'
 
@@ -18,8 +18,7 @@ const schema = { type: 'object', properties: { text: { type: 'string' }, rows: {
 const tools = Object.keys(files).map(path => path.slice('tools/bin/'.length)).map(name => ({ name, description: name, schema, command: [`./tools/bin/${name}`] }))
 const service = await createService(t, { files, tools, env: { REDACT: 'hunter\\d+' } })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 const { api } = await openVisit(service.api.address)
 
 const run = async (tool: string, input: object = {}, more: object = {}): Promise<Job> => {

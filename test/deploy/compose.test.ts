@@ -91,10 +91,9 @@ t.test('ports agree: proxy, API, health checks and images', async t => {
   t.strictSame(worker.volumes?.map(volume => volume.split(':')[1]), [workspace, sessions, templates, audit])
 })
 
-t.test('the API believes the proxy who a visitor is, and the proxy believes no visitor', t => {
+t.test('the API believes the proxy who a visitor is, and the proxy believes no visitor', async t => {
   t.strictSame(readSettings({ TRUST_PROXY: String(api.environment?.['TRUST_PROXY']) }).TRUST_PROXY, ['uniquelocal'])
   t.match(proxyConfig, /http-request del-header X-Forwarded-For\n[^]*option forwardfor/)
-  t.end()
 })
 
 t.test('no service has more rights than it needs, and each has enough time to stop', async t => {
@@ -149,17 +148,16 @@ function withoutIds (schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).filter(([name, value]) => !(['id', '$schema'].includes(name) && typeof value === 'string')).map(([name, value]) => [name, withoutIds(value)]))
 }
 
-t.test('API and worker have one user, by which each reads what the other wrote; Redis and monitoring have others', t => {
+t.test('API and worker have one user, by which each reads what the other wrote; Redis and monitoring have others', async t => {
   const userOf = (image: 'api' | 'worker'): string => withDefaults(compose.services[image].user ?? lastOf(allSteps(readStages(), image), 'USER')?.args[0] ?? '')
   const users = [userOf('worker'), ...[redis, prometheus, grafana].map(({ user = '' }) => user)]
   t.equal(userOf('api'), userOf('worker'))
   t.match(api.user, /^\$\{API_USER:-/, 'the API may be given another')
   t.equal(new Set(users).size, 4, users.join(', '))
   t.notOk(users.some(user => user === '' || user.startsWith('0')), 'and none is root')
-  t.end()
 })
 
-t.test('API and workers have the same workspace, the same directories of sessions and the same templates', t => {
+t.test('API and workers have the same workspace, the same directories of sessions and the same templates', async t => {
   const [ofApi, ofWorker] = [api, worker].map(({ volumes = [] }) => volumes)
   t.strictSame(ofApi, ['workspace:/srv/toolyard/workspace', 'sessions:/srv/toolyard/sessions', './.toolyard/templates:/srv/toolyard/templates:ro'])
   t.strictSame(ofWorker?.slice(0, 3), ofApi)
@@ -171,5 +169,4 @@ t.test('API and workers have the same workspace, the same directories of session
   const dockerfile = readFileSync(join(repoRoot, 'Dockerfile'), 'utf8')
   t.match(dockerfile, /^RUN install -d -o node -g node .* \/srv\/toolyard\/sessions /m, 'a new volume belongs to both')
   t.match(dockerfile, /^ && install -d \/srv\/toolyard\/templates$/m, 'no tool changes a template')
-  t.end()
 })

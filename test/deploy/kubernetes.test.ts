@@ -184,14 +184,13 @@ t.test('autoscalers and budgets name deployments that exist, and Redis runs as i
   t.equal((parse(readFileSync(join(repoRoot, 'deploy/kubernetes/base/kustomization.yaml'), 'utf8')) as { namespace: string }).namespace, find('Namespace', 'toolyard').metadata.name)
 })
 
-t.test('API and workers are one user in the volumes and different ones on the node; Redis is another', t => {
+t.test('API and workers are one user in the volumes and different ones on the node; Redis is another', async t => {
   const [ofApi, ofWorker, ofRedis] = [api, worker, redis].map(({ pod }) => (pod.securityContext as { runAsUser?: number }).runAsUser ?? 0)
   t.equal(ofApi, ofWorker, 'each reads what the other wrote in a session')
   t.match(worker.pod, { hostUsers: false }, 'no tool uses up what the kernel counts for the API')
   t.not(ofRedis, ofWorker)
   t.notOk([ofApi, ofRedis].includes(0), 'and none is root')
   for (const { pod } of [api, worker]) t.match(pod.securityContext, { fsGroup: 1000, fsGroupChangePolicy: 'OnRootMismatch' }, 'a new volume is for both')
-  t.end()
 })
 
 t.test('API and workers have the same workspace and the same directories of sessions', async t => {

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Cleanup } from '../support/cleanup.ts'
+import { listening } from '../support/listening.ts'
 
 /** A proxy, and how many requests each port has answered. */
 export interface SmallProxy {
@@ -20,12 +20,7 @@ export async function startSmallProxy (t: Cleanup, ports: readonly string[]): Pr
     void readAll(incoming).then(body => { send({ incoming, outgoing, body, served }, ports.map((_, index) => ports[(turn + index) % ports.length] ?? '')) })
     turn++
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  await listening(t, server)
   return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, served }
 }
 

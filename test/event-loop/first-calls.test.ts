@@ -1,17 +1,14 @@
 import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { createService } from '../support/service.ts'
 import { firstTurnIsShort, turnEnvironment } from './service-turns.ts'
 
-const remote = createServer((_request, response) => { response.setHeader('content-type', 'application/json').end('{"a": 1}') }).listen(0, '127.0.0.1')
-await once(remote, 'listening')
-t.teardown(() => { remote.close() })
-const address = `http://127.0.0.1:${(remote.address() as AddressInfo).port}`
+const remote = createServer((_request, response) => { response.setHeader('content-type', 'application/json').end('{"a": 1}') })
+const address = `http://127.0.0.1:${await listening(t, remote)}`
 
 const env = turnEnvironment()
 const service = await createService(t, {

@@ -1,9 +1,10 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
 import type { FetchPolicy } from '@toolyard/executors'
 import { createFixture } from '../executors/fixture.ts'
 import { startWebServer } from '../builtin/web-server.ts'
+import { listening } from '../support/listening.ts'
 import { leavesLoopFree } from './longest-turn.ts'
 import { worstTexts } from './worst-texts.ts'
 
@@ -82,9 +83,7 @@ t.test('promise 10: no server holds up the event loop by the form of its answer'
     socket.on('error', () => {})
     socket.once('data', () => { socket.end(answer) })
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.close() })
-  const { port } = server.address() as AddressInfo
+  const port = await listening(t, server)
   const fixture = createFixture(t, { builtins: { fetch: { allowlist: ['*'], allowHttp: true, allowPrivate: true, lookup: toLoopback } } })
   for (const [what, text] of Object.entries(answers)) {
     answer = text

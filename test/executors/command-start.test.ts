@@ -82,9 +82,8 @@ t.test('fault 5 a missing workspace and a missing program give different errors'
   mkdirSync(fixture.workspace)
 })
 
-t.test('fault 5 a call whose program can\'t be started is not retried', t => {
+t.test('fault 5 a call whose program can\'t be started is not retried', async t => {
   t.equal(callErrors.TOOL_UNAVAILABLE.retryable, false)
-  t.end()
 })
 
 t.test('fault 6 shell and flag injection stay literal arguments', async t => {

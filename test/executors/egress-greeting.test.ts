@@ -44,7 +44,7 @@ void t.test('the host of a TLS greeting is read, however it comes in pieces and 
   }))
 })
 
-t.test('no bytes make the reader fail, and what is wrong is never taken for TLS with a name', t => {
+t.test('no bytes make the reader fail, and what is wrong is never taken for TLS with a name', async t => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), bytes => { readGreeting(Buffer.from(bytes)) }))
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
     readGreeting(Buffer.concat([Buffer.from([22, 3, 1, 0, bytes.length, 1, 0, 0, Math.max(0, bytes.length - 4)]), Buffer.from(bytes)]))
@@ -54,7 +54,6 @@ t.test('no bytes make the reader fail, and what is wrong is never taken for TLS 
   t.equal(readGreeting(Buffer.from('GE')).kind, 'more')
   t.equal(readGreeting(Buffer.from('SSH-2.0-x')).kind, 'other')
   t.equal(readGreeting(Buffer.alloc(0)).kind, 'more')
-  t.end()
 })
 
 /** A proxy in this process whose connections all lead to one server; gives what that received. */

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { createExecutors, type Outcome } from '@toolyard/executors'
 import type { HttpRun, Tool } from '@toolyard/manifests'
 import { startWebServer, type WebServer } from '../builtin/web-server.ts'
+import { listening } from '../support/listening.ts'
 import { whole } from './fixture.ts'
 
 const maxOutputBytes = 100_000
@@ -42,8 +43,7 @@ async function serveRaw (t: Test, answer: (socket: Socket) => void): Promise<str
     socket.on('error', () => {})
     socket.once('data', () => { answer(socket) })
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.close() })
+  await listening(t, server)
   return `http://api.test:${(server.address() as AddressInfo).port}/`
 }
 

@@ -7,6 +7,7 @@ import type { McpTool } from '@toolyard/contract/terms'
 import { createExecutors, type Executors, type Outcome } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { whole } from './fixture.ts'
 
 const described: McpTool = { name: 'probe', description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } }
@@ -139,12 +140,7 @@ t.test('a tool whose description the server with a URL has changed is not called
 
 t.test('a call of a server with a URL that never opens ends at its timeout', async t => {
   const server = createServer(() => {})
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listening(t, server)
   t.match(await executorsOf(t).run(toolAt(`http://127.0.0.1:${port}/mcp`), {}, contextOf(1_500)), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
 })
 

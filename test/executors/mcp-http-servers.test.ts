@@ -1,5 +1,4 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
@@ -7,6 +6,7 @@ import type { McpTool } from '@toolyard/contract/terms'
 import { createExecutors, type Outcome } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { leavesLoopFree } from '../event-loop/longest-turn.ts'
+import { listening } from '../support/listening.ts'
 import { whole } from './fixture.ts'
 
 t.setTimeout(120_000)
@@ -31,12 +31,7 @@ async function serve (t: Test, answer: (response: ServerResponse) => void): Prom
       return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
     })
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+  return `http://127.0.0.1:${await listening(t, server)}/mcp`
 }
 
 function caller (t: Test, url: Extract<McpServer['connection'], { kind: 'http' }>['url'], env: NodeJS.ProcessEnv = {}): () => Promise<Outcome> {

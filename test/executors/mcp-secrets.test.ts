@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { createExecutors, type ExecutorOptions, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { whole } from './fixture.ts'
+import { listening } from '../support/listening.ts'
 import { described, program, toolOf } from './mcp-fixture.ts'
 
 t.setTimeout(60_000)
@@ -39,8 +40,7 @@ async function serve (t: Test): Promise<{ origin: string, seen: string[] }> {
       return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
     })
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  await listening(t, server)
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
 }
 

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { callbackEnv, startReceiver } from '../callbacks/receiver.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService } from '../support/service.ts'
 
 const receiver = await startReceiver(t, { '/hanging': [0, 204], '/stopping': [0, 204] })
 const service = await createService(t, { files: programs, tools: entries, env: callbackEnv })
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 t.test('RC33, fault 21 a job whose worker was killed has a callback with WORKER_LOST', async t => {
   const [worker] = service.workers

@@ -1,13 +1,12 @@
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { cancel, list, read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService } from '../support/service.ts'
 
 const service = await createService(t, { workers: 2 })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 t.test('X25 a job that is cancelled while it ends has one final state, and every reader gets that one', async t => {
   const rounds = 200

@@ -9,6 +9,7 @@ import { boxed, python } from '../python/fixture.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService } from '../support/service.ts'
 import { toolyardProgram as program } from '../cli/toolyard.ts'
+import { listening } from '../support/listening.ts'
 
 const skip = boxed.skip
 t.setTimeout(240_000)
@@ -24,9 +25,7 @@ async function listen (t: Test): Promise<Listener> {
   const server = createServer(socket => {
     socket.on('error', () => {}).on('data', chunk => { received.push(chunk.toString()) }).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => { server.close() })
+  await listening(t, server)
   return { port: (server.address() as AddressInfo).port, received }
 }
 

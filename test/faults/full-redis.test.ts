@@ -1,5 +1,5 @@
 import type { InvokeBatchResponse, JobLogsResponse, SessionView } from '@toolyard/contract'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -9,6 +9,7 @@ import { cancel, reach, submit } from '../jobs/submission.ts'
 import { hasPython } from '../support/python.ts'
 import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService, type Service } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
@@ -17,8 +18,7 @@ t.setTimeout(300_000)
 const tools = { files: { ...programs, ...stampFiles }, tools: [...entries, ...stampEntries] }
 
 function connect (t: Test, service: Service): Redis {
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   return redis
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { Redis } from 'ioredis'
 import { join } from 'node:path'
 import t from 'tap'
 import { list, post, reach, submit } from '../jobs/submission.ts'
 import { createClient, type Answer, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
 import { createService, testKeys } from '../support/service.ts'
 
@@ -20,8 +20,7 @@ const service = await createService(t, {
   env: { JOB_RETENTION_COUNT: '1', MAX_QUEUES: '1000' }
 })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 const runs = (mark: string): number => {
   try {
     return readFileSync(join(service.dir, 'workspace/runs'), 'utf8').split('\n').filter(line => line === mark).length

@@ -1,15 +1,14 @@
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { list, post, reach } from '../jobs/submission.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const service = await createService(t, { files: programs, tools: entries })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 const withKey = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } })
 const type = 'agentcli.echo'

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { cancel, list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
@@ -65,8 +65,7 @@ void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs o
 
 void t.test('fault 22 Redis answers nobody for 3 s: no run is lost, and none is repeated', async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   for (const round of [1, 2]) {
     const jobs = await Promise.all(['once', 'again'].flatMap(tool => ['4', '6'].map(sec => (
       submit(service.client, { type: `agentcli.${tool}`, input: { mark: `${tool}-${sec}-${round}`, sec } })

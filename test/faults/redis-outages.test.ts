@@ -6,6 +6,7 @@ import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 import { startProcesses, createService } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
@@ -40,8 +41,7 @@ void t.test('fault 24 Redis is away at the start: 503 within 2 s, and both proce
 
 void t.test('fault 26 the connection for events is killed all the time: every call is answered within 1.5 s of its end', async t => {
   const service = await createService(t, { ...tools, env: { WORKER_CONCURRENCY: '2' } })
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   const over = new AbortController()
   const killing = (async () => {
     for (; !over.signal.aborted; await delay(50)) await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
@@ -80,8 +80,7 @@ void t.test('fault 27 Redis is killed after it acknowledged 400 jobs: all of the
 
 void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs; with room again everything works', async t => {
   const service = await createService(t, { ...tools })
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   t.equal((await service.client.call('echo')).ok, true)
   await redis.config('SET', 'maxmemory', '1mb')
   for (let round = 0; round < 3; round++) {
@@ -99,8 +98,7 @@ void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs
 
 void t.test('fault 28 a call that ends while Redis is full is answered, and keeps its outcome', async t => {
   const service = await createService(t, tools)
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   const waiting = service.client.call('once', { mark: 'full', sec: '1' }, { wait_ms: 10_000 })
   await waitFor('it runs', () => runsOf(service).size === 1)
   await redis.config('SET', 'maxmemory', '1mb')
@@ -154,8 +152,7 @@ for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
 
 void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and later calls work', async t => {
   const service = await createService(t, tools)
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   const waiting = service.client.batch([{ call_id: 'a', name: 'once', arguments: { mark: 'flushed', sec: '3' } }, { call_id: 'b', name: 'nap', arguments: { ms: 10 } }])
   await waitFor('it runs', () => runsOf(service).size === 1)
   await redis.flushall()

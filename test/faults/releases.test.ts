@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { protocol } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { reach, submit } from '../jobs/submission.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { layOutRelease } from '../support/other-release.ts'
 import { startApp, type AppProcess } from '../support/processes.ts'
 import { createService, testKeys, type Service } from '../support/service.ts'
@@ -40,8 +40,7 @@ t.test('a worker of an older release doesn\'t take jobs of this one, under load:
 
 t.test('this release leaves the jobs of a newer one to newer workers, and serves those of an older one', async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   const old = createClient((await startRelease(t, service, 'api', older)).address, testKeys.admin)
   t.equal((await old.call('once', { mark: 'old' })).ok, true)
   const next = createClient((await startRelease(t, service, 'api', newer)).address, testKeys.admin)

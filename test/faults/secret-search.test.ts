@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -10,6 +9,7 @@ import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { startCollector, tracedTo } from '../support/collector.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
+import { listening } from '../support/listening.ts'
 import { hasPython } from '../support/python.ts'
 import { freePort } from '../support/redis-process.ts'
 import { createService } from '../support/service.ts'
@@ -57,9 +57,7 @@ const upstream = createServer((request, response) => {
     else response.end(response.getHeader('x-answer'))
   })
 })
-await new Promise<void>(resolve => { upstream.listen(0, '127.0.0.2', resolve) })
-t.teardown(() => { upstream.closeAllConnections(); upstream.close() })
-const { port } = upstream.address() as AddressInfo
+const port = await listening(t, upstream, '127.0.0.2')
 const url = `http://127.0.0.2:${port}`
 // NO_PROXY of tools has 127.0.0.1.
 const network = [`127.0.0.2:${port}`]

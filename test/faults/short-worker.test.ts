@@ -1,6 +1,5 @@
 import type { WorkerList } from '@toolyard/contract'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,6 +10,7 @@ import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { reach, read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { freePort } from '../support/redis-process.ts'
 import { startApp } from '../support/processes.ts'
 import { createService } from '../support/service.ts'
@@ -96,9 +96,8 @@ t.test('a worker that starts where its disk is full ends with a sentence', optio
 })
 
 t.test('a worker without descriptors fails no call of any kind of tool: each waits, and runs once when they are back', async t => {
-  const remote = createServer((_request, response) => { response.setHeader('content-type', 'application/json').end('{"a": 1}') }).listen(0, '127.0.0.1')
-  await once(remote, 'listening')
-  t.teardown(() => { remote.close() })
+  const remote = createServer((_request, response) => { response.setHeader('content-type', 'application/json').end('{"a": 1}') })
+  await listening(t, remote)
   const env = { HTTP_PRIVATE_HOSTS: '127.0.0.1', SANDBOX: 'off' }
   const service = await createService(t, {
     files: {

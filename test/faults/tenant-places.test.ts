@@ -1,10 +1,10 @@
-import { Redis } from 'ioredis'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys, type Service } from '../support/service.ts'
 import { reach, submit } from '../jobs/submission.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
 /** Notes when it begins and ends, and goes on when a file is there. */
@@ -66,8 +66,7 @@ t.test('the places of a killed worker are free again', async t => {
 
 t.test('running calls keep their places while Redis is full', async t => {
   const service = await start(t)
-  const redis = new Redis(service.redis.socket)
-  t.teardown(() => { redis.disconnect() })
+  const redis = plainRedis(t, service.redis)
   const jobs = await Promise.all(Array.from({ length: 3 }, () => submit(service.client, { type: 'agentcli.noted' }, { key: keys.acme })))
   await waitFor('two run', () => linesOf(service).length === 2)
   await redis.config('SET', 'maxmemory', '1mb')

@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { BulkView, JobCounts } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import { entries, programs } from '../e2e/tools.ts'
 import { list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
@@ -22,8 +22,7 @@ const service = await injectService(t, {
   }
 })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 async function begin (action: string, filter: object, key: string = testKeys.admin): Promise<BulkView> {
   const answer = await client.request<{ bulk: BulkView }>('/v1/bulk', { body: { action, filter }, key })

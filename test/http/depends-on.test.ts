@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,12 +5,12 @@ import { entries, programs } from '../e2e/tools.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 import { cancel, post, reach, read, submit } from '../jobs/submission.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const ordered = { name: 'ordered', schema: { type: 'object', properties: { depends_on: { type: 'string' } } }, command: ['./tools/bin/echo'] }
 const service = await injectService(t, { files: programs, tools: [...entries, ordered], env: { WORKER_CONCURRENCY: '1' } })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 const type = 'agentcli.echo'
 const unknownId = '0197c9a5-0000-7000-8000-000000000000'
 const blocked = (id: string, status: string): object => ({

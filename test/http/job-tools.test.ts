@@ -1,10 +1,10 @@
 import type { CallResult, InvokeBatchResponse } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, post, reach, read, submit } from '../jobs/submission.ts'
 import { meta } from '../mcp/clients.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { monitorRedis } from '../support/redis-monitor.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
@@ -28,8 +28,7 @@ const service = await injectService(t, {
   }
 })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 const nowhere = '01a00000-0000-7000-8000-000000000000'
 
 t.test('a request that names a session asks only for jobs of that session', async t => {

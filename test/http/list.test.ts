@@ -1,15 +1,14 @@
 import t from 'tap'
-import { Redis } from 'ioredis'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 import { waitFor } from '../support/condition.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, reach, submit } from '../jobs/submission.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const service = await injectService(t, { files: programs, tools: entries, env: { JOB_RETENTION_COUNT: '30' } })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 const echo = 'agentcli.echo'
 
 t.test('RC24 the newest job is first; each filter keeps what fits it, and they combine', async t => {

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import { readFile, readdir, stat } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
+import { listening } from '../support/listening.ts'
 import { hasPython } from '../support/python.ts'
 import { testKeys } from '../support/service.ts'
 
@@ -15,9 +15,7 @@ const api = createServer((request, response) => {
   seen.push(String(request.headers.authorization))
   response.setHeader('content-type', 'application/json').end(JSON.stringify({ you: request.headers.authorization }))
 })
-await new Promise<void>(resolve => { api.listen(0, '127.0.0.1', resolve) })
-t.teardown(() => { api.close() })
-const { port } = api.address() as AddressInfo
+const port = await listening(t, api)
 const service = await injectService(t, {
   manifests: hasPython() ? ['tools.json', 'bundle/manifest.json'] : ['tools.json'],
   files: {

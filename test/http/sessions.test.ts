@@ -2,10 +2,10 @@ import t from 'tap'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import type { SessionView } from '@toolyard/contract'
 import type { Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
@@ -31,8 +31,7 @@ const service = await injectService(t, {
   }
 })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 type One = Answer<{ session: SessionView }>
 type Page = { sessions: SessionView[], next_cursor: string | null }

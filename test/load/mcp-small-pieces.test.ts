@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { bytesInUse } from '../support/garbage.ts'
 import { outputOf } from '../executors/fixture.ts'
 import { described, open } from '../executors/mcp-fixture.ts'
+import { listening } from '../support/listening.ts'
 
 t.setTimeout(200_000)
 
@@ -60,12 +59,7 @@ for (const [what, { type, body, output }] of Object.entries(bodies)) {
         return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
       })
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.teardown(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+    const url = `http://127.0.0.1:${await listening(t, server)}/mcp`
     const calls = open(t, [], { http: { privateHosts: ['127.0.0.1'] } }, { connection: { kind: 'http', url, headers: {} } })
     const peak = await peakOf(async () => { t.equal(outputOf(await calls.call('echo', {}, patient)), output) })
     t.ok(peak < 5e6, `${(peak / 1e6).toFixed(1)} MB more`)

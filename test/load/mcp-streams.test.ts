@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,13 +5,13 @@ import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { programs, entries } from '../e2e/tools.ts'
 import { meta, rpc } from '../mcp/clients.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const most = 1_000
 const service = await createService(t, { files: programs, tools: entries, env: { MAX_STREAMS: String(most), SSE_HEARTBEAT_SEC: '60' } })
 const { address } = service.api
 const key = testKeys.admin
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 const gone = new AbortController()
 t.teardown(() => { gone.abort() })
 

@@ -1,14 +1,13 @@
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { testKeys } from '../support/service.ts'
 import { openReader } from '../streams/event-reader.ts'
 import { createChatter, chatterLines } from '../streams/tools.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const { service, submit, streamUrl, release } = await createChatter(t)
 const key = testKeys.read
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 t.test('fault 43 as many streams as a process may hold are served, one more is a 503', async t => {
   const small = await service.startApi({ MAX_STREAMS: '2' })

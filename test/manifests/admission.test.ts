@@ -88,9 +88,8 @@ t.test('a call that is already in its queue, and a key that is not bound to queu
   t.match(admitTool({ registered, queue: 'other', key: {} }, deployment), { registered: {} })
 })
 
-t.test('an unknown job type is refused as such', t => {
+t.test('an unknown job type is refused as such', async t => {
   t.strictSame(admitTool({ type: 'agentcli.nothing', registered: undefined, key: {} }, deployment), { kind: 'refused', error: { code: 'UNKNOWN_TOOL', message: "No tool has the job type 'agentcli.nothing'" } })
-  t.end()
 })
 
 t.test('the event loop gets a turn before the arguments are checked again without their nulls', async t => {

@@ -57,7 +57,7 @@ t.test('P8 P9 P10 P12 a tool manifest that the schema refuses has an error or is
   }
 })
 
-t.test('SN2 the files of a skill with three files have schemas of their own', t => {
+t.test('SN2 the files of a skill with three files have schemas of their own', async t => {
   const [tools, allowlist, execution] = ['skill-tools.json', 'skill-allowlist.json', 'skill-execution.json'].map(checkOf)
   const argument = { param: 'path', readPath: true, optional: null, denyPattern: 'x', denyResolveCommand: { script: 'which' } }
   t.ok(tools?.([{ name: 'a', parameters: {}, more: 1 }]))
@@ -66,5 +66,4 @@ t.test('SN2 the files of a skill with three files have schemas of their own', t 
   t.notOk(allowlist?.({ git: 'log' }))
   t.ok(execution?.([{ tool: 'a', binary: 'git', subcommand: 'log', args: [argument, { kind: 'literal', value: '-n' }], successExitCodes: [1] }]))
   for (const fields of [{ args: [{ ...argument, more: 1 }] }, { args: [{ kind: 'other' }] }, { successExitCodes: [256] }, { more: 1 }]) t.notOk(execution?.([{ tool: 'a', binary: 'git', subcommand: 'log', ...fields }]), JSON.stringify(fields))
-  t.end()
 })

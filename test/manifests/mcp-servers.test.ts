@@ -139,7 +139,7 @@ t.test('unknown fields of an entry are reported, also those that other programs 
   t.match(registry.findings, [{ rule: 'X21', fix: 'Write timeoutSec.' }, { rule: 'X21', fix: /servers run in the workspace/ }, { rule: 'X21', fix: /toolyard accept/ }])
 })
 
-t.test('in the filter by name the last matching pattern decides', t => {
+t.test('in the filter by name the last matching pattern decides', async t => {
   const cases: Array<[patterns: string[], lets: string[], stops: string[]]> = [
     [[], ['a', ''], []],
     [['read_*'], ['read_', 'read_a'], ['read', 'write_a']],
@@ -154,7 +154,6 @@ t.test('in the filter by name the last matching pattern decides', t => {
     for (const name of lets) t.equal(filter(name), true, `${patterns.join()} lets through ${name}`)
     for (const name of stops) t.equal(filter(name), false, `${patterns.join()} stops ${name}`)
   }
-  t.end()
 })
 
 t.test('the filter by name agrees with a regular expression for any patterns', async t => {
@@ -168,13 +167,12 @@ t.test('the filter by name agrees with a regular expression for any patterns', a
   }), { numRuns: 1_000 }))
 })
 
-t.test('a digest depends only on what models and calls see of a tool', t => {
+t.test('a digest depends only on what models and calls see of a tool', async t => {
   const base = tool('a', { inputSchema: { type: 'object', properties: { x: { type: 'string' }, y: {} } } })
   const digest = mcpDigest(base)
   t.equal(mcpDigest({ ...base, inputSchema: { properties: { y: {}, x: { type: 'string' } }, type: 'object' } }), digest, 'the order of keys')
   t.equal(mcpDigest({ ...base, icons: [] } as McpTool), digest, 'fields that are not used')
   for (const changed of [{ name: 'b' }, { description: 'Other.' }, { title: 'T' }, { inputSchema: { type: 'object' } }, { outputSchema: { type: 'object' } }, { annotations: { readOnlyHint: true } }]) t.not(mcpDigest({ ...base, ...changed }), digest, JSON.stringify(changed))
-  t.end()
 })
 
 t.test('what other programs write for a server is taken where it means something here', async t => {

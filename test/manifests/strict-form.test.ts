@@ -44,19 +44,17 @@ const strict = {
   }
 }
 
-t.test('the strict form closes objects, requires all properties, and lets optional ones be null', t => {
+t.test('the strict form closes objects, requires all properties, and lets optional ones be null', async t => {
   const before = structuredClone(schema)
   t.strictSame(strictForm(schema), { schema: strict })
   t.strictSame(schema, before, 'the schema itself is not changed')
-  t.end()
 })
 
-t.test('the strict form of a strict form is the same', t => {
+t.test('the strict form of a strict form is the same', async t => {
   t.strictSame(strictForm(strict), { schema: strict })
-  t.end()
 })
 
-t.test('a schema that can\'t be written in strict mode has no strict form, and the reason is given', t => {
+t.test('a schema that can\'t be written in strict mode has no strict form, and the reason is given', async t => {
   const object = (property: unknown, more = {}) => ({ type: 'object', properties: { a: property }, ...more })
   let deep: unknown = { type: 'string' }
   for (let level = 0; level < 10; level++) deep = { type: 'array', items: deep }
@@ -76,7 +74,6 @@ t.test('a schema that can\'t be written in strict mode has no strict form, and t
     [object(deep), /^the schema has 11 levels/]
   ]
   for (const [schema, reason] of cases) t.match(strictForm(schema), { refused: reason }, JSON.stringify(schema).slice(0, 100))
-  t.end()
 })
 
 t.test('R6 a tool with a strict form has a strict spec, and others have none', async t => {
@@ -94,7 +91,7 @@ t.test('R6 a tool with a strict form has a strict spec, and others have none', a
   t.equal(strictToolSpec(await soundTool(t, { inputs: { any: { type: 'object' } } })), undefined)
 })
 
-t.test('nulls that stand for a missing value in strict mode are removed, and others stay', t => {
+t.test('nulls that stand for a missing value in strict mode are removed, and others stay', async t => {
   const args = { path: 'x', mode: null, depth: null, tags: [{ key: null }], either: null, other: null }
   const validate = new Ajv({ strict: false }).compile(schema)
   t.notOk(validate(args))
@@ -102,10 +99,9 @@ t.test('nulls that stand for a missing value in strict mode are removed, and oth
   t.strictSame(plain, { path: 'x', depth: null, tags: [{}], other: null })
   t.ok(validate(plain))
   t.strictSame(withoutStrictNulls(schema, { path: null }), { path: null }, 'a required argument')
-  t.end()
 })
 
-t.test('nulls are removed behind references, and in the choice that fits', t => {
+t.test('nulls are removed behind references, and in the choice that fits', async t => {
   const node = { type: 'object', properties: { v: { type: 'integer' }, next: { $ref: '#/$defs/node' } }, required: ['v'], additionalProperties: false }
   const list = { type: 'object', properties: { first: { $ref: '#/$defs/node' } }, required: ['first'], $defs: { node } }
   t.strictSame(withoutStrictNulls(list, { first: { v: 1, next: { v: 2, next: null } } }), { first: { v: 1, next: { v: 2 } } })
@@ -123,10 +119,9 @@ t.test('nulls are removed behind references, and in the choice that fits', t => 
   t.strictSame(withoutStrictNulls(choice, { x: { kind: 'a', v: null } }), { x: { kind: 'a' } })
   t.strictSame(withoutStrictNulls(choice, { x: { kind: 'b', v: null, w: null } }), { x: { kind: 'b', v: null } })
   t.strictSame(withoutStrictNulls(choice, { x: null }), {})
-  t.end()
 })
 
-t.test('choices within choices, and references to each other, take no long search', t => {
+t.test('choices within choices, and references to each other, take no long search', async t => {
   const tree = {
     type: 'object',
     properties: { t: { $ref: '#/$defs/tree' } },
@@ -136,5 +131,4 @@ t.test('choices within choices, and references to each other, take no long searc
   for (let depth = 0; depth < 60; depth++) value = { a: value }
   t.equal(withoutStrictNulls(tree, { t: value })['t'], value, 'as they are')
   t.strictSame(withoutStrictNulls({ ...tree, properties: { t: { $ref: '#/$defs/loop' } } }, { t: null, u: null }), { t: null, u: null })
-  t.end()
 })

@@ -61,12 +61,11 @@ await t.test("every command and file of the README works, and a tool of one's ow
   t.equal(here.shell('node --test tools/test/').status, 0, 'the tools of init are still there')
 })
 
-await t.test('the schemas for editors are where docs/tools.md says', t => {
+await t.test('the schemas for editors are where docs/tools.md says', async t => {
   const [, file = ''] = /"\$schema": "([^"]+)"/.exec(readFileSync(join(repoRoot, 'docs/tools.md'), 'utf8')) ?? []
   for (const name of ['agentcli.json', 'tool-manifest.json', 'skill.json']) {
     t.ok(existsSync(join(here.directory, file.replace('agentcli.json', name))), name)
   }
-  t.end()
 })
 
 await t.test('the package is below 100 MB with all that it needs', async t => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { serviceCalls } from '../bench/rows/service-calls.ts'
+import { plainRedis } from '../support/connection.ts'
 import { findOnPath } from '@toolyard/sandbox'
 import { createService } from '../support/service.ts'
 
@@ -34,8 +34,7 @@ const most: Record<string, Costs> = {
 const { api, redis, workers: [worker] } = await createService(t, {
   files: { 'workspace/README.md': 'A file.\n' }, env: { MAX_JOBS_PER_KEY: '0' }
 })
-const watching = new Redis(redis.socket)
-t.teardown(() => { watching.disconnect() })
+const watching = plainRedis(t, redis)
 const read = serviceCalls({ api })
 const kinds: Record<string, { run: () => Promise<unknown>, units: number }> = {
   'a sync call of a built-in tool': { run: async () => await read.batch(1), units: 1 },

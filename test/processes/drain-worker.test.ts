@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { ChangeList, Ready, WorkerList, WorkerView } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import { entries, programs } from '../e2e/tools.ts'
 import { reach, read as readJob, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { freePort } from '../support/redis-process.ts'
 import { testKeys } from '../support/service.ts'
@@ -25,8 +25,7 @@ const service = await injectService(t, {
   }
 })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 const list = async (): Promise<WorkerList> => (await client.request<WorkerList>('/v1/workers')).body
 const only = async (): Promise<WorkerView> => {
   const [worker] = (await list()).workers

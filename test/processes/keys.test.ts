@@ -1,20 +1,19 @@
 import t from 'tap'
 import { logIn } from '../dashboard/visitor.ts'
 import fc from 'fast-check'
-import { Redis } from 'ioredis'
 import { entries, programs } from '../e2e/tools.ts'
 import type { Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { createClient } from '../support/client.ts'
 import { openReader, type EventReader } from '../streams/event-reader.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const service = await createService(t, { files: programs, tools: entries })
 const { client } = service
 const other = await service.startApi()
 const elsewhere = createClient(other.address, testKeys.admin)
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 interface Made { name: string, key: string, tenant: string | null, expires_at: string | null, last_used_at: string | null, source: string }
 const make = async (body: unknown, key: string = testKeys.admin): Promise<Answer<{ key: Made }>> => await client.request('/v1/keys', { body, key })

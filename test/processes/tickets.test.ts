@@ -1,10 +1,10 @@
 import type { SseTokenResponse } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createService } from '../support/service.ts'
 import { openReader } from '../streams/event-reader.ts'
 import { chatterEntry, chatterFiles } from '../streams/tools.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const keys = {
   admin: 'test-admin-key-0123456789', read: 'test-read-key-0123456789', limited: 'test-limited-key-0123456789', streamless: 'test-streamless-key-0123456789'
@@ -17,8 +17,7 @@ const keysJson = (readKey: string): string => JSON.stringify([
 ])
 const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { API_KEYS_JSON: keysJson(keys.read), SSE_TOKEN_TTL_SEC: '30' } })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 const submit = async (): Promise<string> => {
   const { results: [result] } = await client.batch([{ call_id: 'c', name: 'chatter', arguments: { lines: 1 } }], { mode: 'async' })

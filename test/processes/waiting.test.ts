@@ -1,15 +1,14 @@
 import type { JobResponse } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createClient } from '../support/client.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
+import { plainRedis } from '../support/connection.ts'
 
 const service = await createService(t, { files: programs, tools: entries })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 t.test('R36, R38, RC17 a batch is answered when its last call ends, not at a poll or at the deadline', async t => {
   await client.call('nap', { ms: 1 })

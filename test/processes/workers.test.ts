@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { WorkerList } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import { hostname } from 'node:os'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
@@ -23,8 +23,7 @@ const service = await injectService(t, {
   }
 })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 const read = async (key: string = testKeys.admin): Promise<WorkerList> => (await client.request<WorkerList>('/v1/workers', { key })).body
 
 t.test('an operator sees each worker: where it is, what it serves and runs, since when, and how loaded its machine is', async t => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { linuxPython } from './fixture.ts'
 
-t.test('any report of an init process is read as an end', linuxPython, t => {
+t.test('any report of an init process is read as an end', linuxPython, async t => {
   const script = `
 import random, sys
 sys.path.insert(0, ${JSON.stringify(join(process.cwd(), 'packages/executors/python'))})
@@ -26,5 +26,4 @@ for _ in range(20000):
 print("done")`
   const { stdout, stderr } = spawnSync('python3', ['-c', script], { encoding: 'utf8' })
   t.match(stdout, /done/, `${stdout}${stderr}`)
-  t.end()
 })

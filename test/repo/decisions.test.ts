@@ -10,21 +10,18 @@ const sound = {
   'docs/decisions/README.md': table('| [0001](0001-one.md) | One |', '| [0004](0004-four.md) | Four |')
 }
 
-t.test('sound records have no faults, also with a gap between their numbers', t => {
+t.test('sound records have no faults, also with a gap between their numbers', async t => {
   t.strictSame(findDecisionFaults(plantTree(sound)), [])
-  t.end()
 })
 
-t.test('a record that is replaced by another one has no fault', t => {
+t.test('a record that is replaced by another one has no fault', async t => {
   const replaced = record('0001', 'One').replace('active', 'replaced by [0004](0004-four.md)')
   t.strictSame(findDecisionFaults(plantTree({ ...sound, 'docs/decisions/0001-one.md': replaced })), [])
-  t.end()
 })
 
-t.test('a record with a status of another word has a fault', t => {
+t.test('a record with a status of another word has a fault', async t => {
   const doubtful = record('0001', 'One').replace('active', 'maybe')
   t.strictSame(findDecisionFaults(plantTree({ ...sound, 'docs/decisions/0001-one.md': doubtful })), ["0001-one.md has no line 'Status: active' below 'Where:'"])
-  t.end()
 })
 
 for (const [planted, fault] of [
@@ -37,10 +34,9 @@ for (const [planted, fault] of [
   [{ 'docs/decisions/README.md': '' }, 'README.md has no row for 0001-one.md with its title'],
   [{ 'docs/decisions/README.md': table('| [0004](0004-four.md) | Four |', '| [0001](0001-one.md) | One |') }, 'README.md has the row [0001](0001-one.md) out of order']
 ] as Array<[Record<string, string>, string]>) {
-  t.test(`found: ${fault}`, t => {
+  t.test(`found: ${fault}`, async t => {
     const found = findDecisionFaults(plantTree({ ...sound, ...planted }).sort((a, b) => a.path < b.path ? -1 : 1))
     t.ok(found.includes(fault), found.join('\n'))
-    t.end()
   })
 }
 
@@ -49,12 +45,11 @@ for (const [count, faults] of [
   [60, []],
   [61, ['there are 61 records: merge those about one subject until there are at most 60']]
 ] as Array<[number, string[]]>) {
-  t.test(`${count} records have ${faults.length === 0 ? 'no fault' : 'the fault that they are too many'}`, t => {
+  t.test(`${count} records have ${faults.length === 0 ? 'no fault' : 'the fault that they are too many'}`, async t => {
     t.strictSame(findDecisionFaults(plantTree({
       ...Object.fromEntries(numbers(count).map(number => [`docs/decisions/${number}-a.md`, record(number, 'A')])),
       'docs/decisions/README.md': table(...numbers(count).map(number => `| [${number}](${number}-a.md) | A |`))
     })), faults)
-    t.end()
   })
 }
 

@@ -11,10 +11,9 @@ const tree = {
 }
 const isDocument = (path: string): boolean => path.startsWith('docs/')
 
-t.test('links with a target, and names of existing files, are accepted', t => {
+t.test('links with a target, and names of existing files, are accepted', async t => {
   t.strictSame(findBrokenLinks(plantTree(tree), isDocument), [])
   t.strictSame(findMissingRecords(plantTree(tree)), [])
-  t.end()
 })
 
 for (const [text, link] of [
@@ -24,15 +23,13 @@ for (const [text, link] of [
   ['[gone](decisions/0001-one.md#one)', 'decisions/0001-one.md#one'],
   ['| `c.ts` |', 'c.ts']
 ] as const) {
-  t.test(`found: ${text}`, t => {
+  t.test(`found: ${text}`, async t => {
     t.strictSame(findBrokenLinks(plantTree({ ...tree, 'docs/c.md': text }), isDocument), [`docs/c.md: ${link}`])
-    t.end()
   })
 }
 
-t.test('a comment that names a missing record is found', t => {
+t.test('a comment that names a missing record is found', async t => {
   t.strictSame(findMissingRecords(plantTree({ 'src/c.ts': '// docs/decisions/0002-two.md' })), ['src/c.ts: docs/decisions/0002-two.md'])
-  t.end()
 })
 
 t.test('links of the documents and of comments lead to files and headings of this repository', async t => {

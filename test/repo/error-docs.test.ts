@@ -13,9 +13,8 @@ const head = '## Errors\n\n| code | status | retryable | meaning | what to do |\
 const lost = '| `LOST` | 404 | no | It is gone. | Look elsewhere. |\n'
 const busy = '| `BUSY` | 503 | yes | Later. | Wait. |\n'
 
-t.test('a page that agrees with the code has no differences', t => {
+t.test('a page that agrees with the code has no differences', async t => {
   t.strictSame(compareErrorDocs(head + lost + busy, 'Errors', errors), [])
-  t.end()
 })
 
 for (const [row, difference] of [
@@ -27,9 +26,8 @@ for (const [row, difference] of [
   ['| `BUSY` | 503 | yes | Never. | Wait. |\n', "Errors: BUSY has the meaning 'Never.', in the code it is 'Later.'"],
   ['| `BUSY` | 503 | yes | Later. |  |\n', "Errors: BUSY doesn't say what to do"]
 ] as const) {
-  t.test(`the page's fault is found: ${difference}`, t => {
+  t.test(`the page's fault is found: ${difference}`, async t => {
     t.strictSame(compareErrorDocs(head + lost + row, 'Errors', errors), [difference])
-    t.end()
   })
 }
 

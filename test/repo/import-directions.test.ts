@@ -66,26 +66,23 @@ const breaches: Array<[file: string, text: string, breach: RegExp]> = [
 ]
 
 for (const [file, text] of allowed) {
-  t.test(`${file} may say ${text}`, t => {
+  t.test(`${file} may say ${text}`, async t => {
     t.strictSame(findWrongImports(plantTree({ ...house, [file]: text })), [])
-    t.end()
   })
 }
 
 for (const [file, text, breach] of breaches) {
-  t.test(`${file} must not say ${text}`, t => {
+  t.test(`${file} must not say ${text}`, async t => {
     const found = findWrongImports(plantTree({ ...house, [file]: text }))
     t.equal(found.length, 1)
     t.match(found[0], breach)
     t.ok(found[0]?.startsWith(`${file}:`), 'the file is named')
-    t.end()
   })
 }
 
-t.test('a package without a place in the table is reported', t => {
+t.test('a package without a place in the table is reported', async t => {
   t.strictSame(findWrongImports(plantTree({ 'packages/attic/package.json': '{"name":"@toolyard/attic"}' })),
     ['packages/attic has no place among the import directions'])
-  t.end()
 })
 
 t.test('imports point one way in this repository', async t => {

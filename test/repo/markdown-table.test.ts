@@ -1,7 +1,7 @@
 import t from 'tap'
 import { plain, readTables } from './markdown-table.ts'
 
-t.test('tables are read with their headings, escaped bars and missing cells', t => {
+t.test('tables are read with their headings, escaped bars and missing cells', async t => {
   t.strictSame(readTables([
     '# One', '', '| a | b |', '|---|:-:|', '| `x` | y \\| z |', '| alone |', '', 'text', '', '## Two', '',
     '```', '| not | read |', '# not a heading', '```', '', '| c |', '| --- |'
@@ -10,5 +10,4 @@ t.test('tables are read with their headings, escaped bars and missing cells', t 
     { heading: 'Two', columns: ['c'], rows: [] }
   ])
   t.equal(plain(' `NAME` '), 'NAME')
-  t.end()
 })

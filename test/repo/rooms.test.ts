@@ -31,9 +31,8 @@ function faultsOf (planted: Record<string, string> = {}): string[] {
 t.strictSame(faultsOf(), [], 'a sound package has no faults')
 
 for (const [what, planted, says] of breaches) {
-  t.test(`${what}: reported`, t => {
+  t.test(`${what}: reported`, async t => {
     t.ok(faultsOf(planted).some(fault => says.test(fault)), faultsOf(planted).join('\n'))
-    t.end()
   })
 }
 

@@ -12,10 +12,9 @@ function faultsOf (texts: Readonly<Record<string, Readonly<Record<string, string
   ]
 }
 
-t.test('faults in the texts of settings are found', t => {
+t.test('faults in the texts of settings are found', async t => {
   t.strictSame(faultsOf({ One: { A: 'a' }, Two: { B: 'b' } }, ['A', 'B']), [])
   t.strictSame(faultsOf({ One: { A: 'a', C: 'c' }, Two: { A: 'again' } }, ['A', 'B']), ['B has no text', 'A has two texts', 'C is no setting'])
-  t.end()
 })
 
 t.test('packages/runtime/src/settings/setting-texts.ts describes every setting, and no other; npm run conformance writes the page', async t => {

@@ -25,7 +25,7 @@ function findUnusedExports (files: SourceFile[]): string[] {
   }))
 }
 
-t.test('an export that no other file names is found', t => {
+t.test('an export that no other file names is found', async t => {
   const tree = plantTree({
     'packages/a/src/one.ts': 'export function used (own: Own): void {}\nexport const alone = 1\nexport interface Both {}\nexport type Own = 1\nexport type Dead = 1\n',
     'packages/a/src/two.ts': "import { used } from './one.ts'\nused()\n",
@@ -33,7 +33,6 @@ t.test('an export that no other file names is found', t => {
     'test/a/one.test.ts': "import type { Both } from '@toolyard/a'\n"
   })
   t.strictSame(findUnusedExports(tree), ['packages/a/src/one.ts alone', 'packages/a/src/one.ts Dead'])
-  t.end()
 })
 
 t.test('what a file exports is named by another one', async t => {

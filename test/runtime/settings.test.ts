@@ -93,7 +93,7 @@ t.test('a process without a Redis to connect to says how to get one', async t =>
   t.throws(() => redisTargetOf(readSettings({})), /REDIS_URL must be set.*`toolyard start`/)
 })
 
-t.test('a Redis address whose password holds what ends one says how that is written, without the password', t => {
+t.test('a Redis address whose password holds what ends one says how that is written, without the password', async t => {
   for (const url of ['redis://:pa/ss@host:6379', 'redis://:pa#ss@host:6379', 'redis://user:12/34@host', 'redis://:pa?ss@host', 'rediss://user:s@p/a@host:6379/0']) {
     const [problem = '', ...others] = problems({ REDIS_URL: url })
     t.match(problem, /^REDIS_URL: a user name or password in it has one of .* %2F .*REDIS_PASSWORD as it is$/, url)
@@ -101,13 +101,11 @@ t.test('a Redis address whose password holds what ends one says how that is writ
     t.notMatch(problem, /pa.ss|12.34|s@p/)
   }
   for (const url of ['redis://:pa%2Fss@host:6379', 'redis://:p@ss@host:6379', 'redis://host:6379/0', 'rediss://user:pass@host']) t.equal(readSettings({ REDIS_URL: url }).REDIS_URL, url)
-  t.end()
 })
 
-t.test('a password of an address that is not written as one has its remedy', t => {
+t.test('a password of an address that is not written as one has its remedy', async t => {
   for (const password of ['a/b', 'a#b', 'a?b', 'a%zz', '100%']) {
     t.match(problems({ REDIS_URL: `redis://:${password}@127.0.0.1:6379` }), [/^REDIS_URL.* write %2F .*%25/], password)
   }
   t.equal(readSettings({ REDIS_URL: 'redis://:a%25%2fb@127.0.0.1' }).REDIS_URL, 'redis://:a%25%2fb@127.0.0.1')
-  t.end()
 })

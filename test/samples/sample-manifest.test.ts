@@ -9,16 +9,15 @@ import { readSamples, samplesDir } from './sample-tool.ts'
 const tools = await readSamples()
 const shebangs: Record<string, string> = { mjs: 'node', sh: 'sh', py: 'python3' }
 
-t.test('there are at least two sample tools in each of three languages, and no name is used twice', t => {
+t.test('there are at least two sample tools in each of three languages, and no name is used twice', async t => {
   for (const extension of Object.keys(shebangs)) {
     t.ok(tools.filter(tool => tool.command[0]?.endsWith(`.${extension}`)).length >= 2, extension)
   }
   t.equal(new Set(tools.map(tool => tool.name)).size, tools.length)
-  t.end()
 })
 
 for (const tool of tools) {
-  t.test(`the manifest's entry for ${tool.name} has everything a model needs`, t => {
+  t.test(`the manifest's entry for ${tool.name} has everything a model needs`, async t => {
     t.match(tool.name, /^[a-z_]{1,64}$/)
     t.match(tool.description, /^[A-Z][^\n]{20,400}\.$/)
     t.ok(Number.isInteger(tool.timeoutSec) && tool.timeoutSec >= 1 && tool.timeoutSec <= 60, 'timeoutSec')
@@ -26,10 +25,9 @@ for (const tool of tools) {
     t.equal(tool.schema.additionalProperties, false)
     t.strictSame(tool.schema.required.filter(name => !Object.hasOwn(tool.schema.properties, name)), [])
     for (const [name, property] of Object.entries(tool.schema.properties)) t.type(property['description'], 'string', `${name} is described`)
-    t.end()
   })
 
-  t.test(`the schema of ${tool.name} is a valid JSON Schema, and only its defaults are filled in`, t => {
+  t.test(`the schema of ${tool.name} is a valid JSON Schema, and only its defaults are filled in`, async t => {
     const ajv = new Ajv({ strict: true, strictRequired: true, useDefaults: true, validateSchema: true })
     const validate = ajv.compile(tool.schema)
     const args = Object.fromEntries(tool.schema.required.map(name => [name, 'x']))
@@ -37,7 +35,6 @@ for (const tool of tools) {
     const defaults = Object.entries(tool.schema.properties).filter(([, property]) => Object.hasOwn(property, 'default'))
     t.strictSame(Object.keys(args).sort(), [...tool.schema.required, ...defaults.map(([name]) => name)].sort())
     t.notOk(validate({ ...args, surprise: 1 }), 'an argument that nobody knows is refused')
-    t.end()
   })
 
   t.test(`the program of ${tool.name} can be started on any machine`, async t => {
@@ -49,10 +46,9 @@ for (const tool of tools) {
     t.equal(first, `#!/usr/bin/env ${shebangs[program.split('.').at(-1) ?? '']}`)
   })
 
-  t.test(`git keeps the program of ${tool.name} executable`, { skip: !existsSync(join(samplesDir, '../.git')) && 'not a clone' }, t => {
+  t.test(`git keeps the program of ${tool.name} executable`, { skip: !existsSync(join(samplesDir, '../.git')) && 'not a clone' }, async t => {
     const program = join(samplesDir, tool.command[0] ?? '')
     const listed = execFileSync('git', ['ls-files', '--stage', '--', basename(program)], { cwd: dirname(program), encoding: 'utf8' })
     t.match(listed, /^100755 /)
-    t.end()
   })
 }

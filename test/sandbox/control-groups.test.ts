@@ -16,25 +16,22 @@ function hierarchyOf (t: Test, mountinfo: string, cgroup: string): unknown {
   return findHierarchy(t.testdir({ mountinfo, cgroup }))
 }
 
-t.test('control groups of version 2 are found at their mount point', t => {
+t.test('control groups of version 2 are found at their mount point', async t => {
   t.same(hierarchyOf(t, version2, '0::/system.slice/toolyard.service\n'), { version: 2, directory: '/sys/fs/cgroup/system.slice/toolyard.service' })
   t.same(hierarchyOf(t, version2.replace(' / /sys', ' /pod/1a /sys'), '0::/pod/1a/worker\n'), { version: 2, directory: '/sys/fs/cgroup/worker' })
   t.equal(hierarchyOf(t, version2.replace(' / /sys', ' /pod/1a /sys'), '0::/pod/1ab\n'), undefined, 'not mounted here')
-  t.end()
 })
 
-t.test('controllers of version 1 are used where they exist', t => {
+t.test('controllers of version 1 are used where they exist', async t => {
   t.same(hierarchyOf(t, version1, '4:memory:/docker/1a\n3:pids:/user\n2:cpu,cpuacct:/\n0::/\n'), {
     version: 1,
     directories: new Map([['memory', '/sys/fs/cgroup/memory'], ['pids', '/sys/fs/cgroup/pids/user'], ['cpu', '/sys/fs/cgroup/cpu,cpuacct']])
   })
-  t.end()
 })
 
-t.test('without control groups there is no hierarchy', t => {
+t.test('without control groups there is no hierarchy', async t => {
   t.equal(hierarchyOf(t, '30 25 0:26 / / rw - ext4 /dev/vda rw', ''), undefined)
   t.equal(findHierarchy(t.testdir({})), undefined)
-  t.end()
 })
 
 /** A directory with the files of a group, which take what is written and do nothing. */
@@ -43,7 +40,7 @@ function groupFiles (t: Test, delegated: string): string {
   return join(directory, 'service')
 }
 
-t.test('with version 2 the service moves into a group below its own, and the tools get one beside it', t => {
+t.test('with version 2 the service moves into a group below its own, and the tools get one beside it', async t => {
   const directory = groupFiles(t, 'cpuset cpu io memory pids\n')
   const groups = openToolGroups({ version: 2, directory }, { memoryBytes: 2 ** 30, processes: 4_096 }, process.pid)
   const read = (...path: string[]): string => readFileSync(join(directory, ...path), 'utf8')
@@ -57,10 +54,9 @@ t.test('with version 2 the service moves into a group below its own, and the too
   t.same(call?.limits, [[join(group, 'call-0', 'pids.max'), '11']])
   t.same(call?.members, [join(group, 'call-0', 'cgroup.procs')])
   t.equal(groups.groupOf({}, 'box'), undefined)
-  t.end()
 })
 
-t.test('a worker that starts beside others finds their group one level up', t => {
+t.test('a worker that starts beside others finds their group one level up', async t => {
   const directory = groupFiles(t, 'cpu memory pids\n')
   const services = join(directory, 'toolyard-services')
   mkdirSync(services)
@@ -69,12 +65,10 @@ t.test('a worker that starts beside others finds their group one level up', t =>
   const groups = openToolGroups({ version: 2, directory: services }, {}, process.pid)
   t.match(groups.members[0], new RegExp(`^${directory}/toolyard-\\d+-\\d+/tools/cgroup.procs$`))
   t.equal(readFileSync(join(services, 'cgroup.procs'), 'utf8'), '')
-  t.end()
 })
 
-t.test('a controller that is not delegated is reported, and nothing is changed', t => {
+t.test('a controller that is not delegated is reported, and nothing is changed', async t => {
   const directory = groupFiles(t, 'memory\n')
   t.throws(() => openToolGroups({ version: 2, directory }, {}, process.pid), { message: `the controllers pids, cpu are not delegated to ${directory}` })
   t.notOk(existsSync(join(directory, 'toolyard-services')))
-  t.end()
 })

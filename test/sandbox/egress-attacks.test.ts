@@ -1,10 +1,10 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { descendantsOf } from './running.ts'
 import { boxedTools, withoutBox, type BoxedTools } from './boxed-tools.ts'
 
@@ -18,9 +18,8 @@ interface Place {
 }
 
 async function place (t: Test): Promise<Place> {
-  const server = createServer((request, response) => { response.end(`at ${request.url}`) }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const server = createServer((request, response) => { response.end(`at ${request.url}`) })
+  const port = await listening(t, server)
   const lookedUp: string[] = []
   const tools = await boxedTools(t, {
     http: {
@@ -31,7 +30,7 @@ async function place (t: Test): Promise<Place> {
       }
     }
   })
-  return { tools, host: `api.test:${(server.address() as AddressInfo).port}`, lookedUp }
+  return { tools, host: `api.test:${port}`, lookedUp }
 }
 
 const python = (lines: string): string => `/usr/bin/env python3 - <<'END'\n${lines}\nEND`

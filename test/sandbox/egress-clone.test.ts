@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join, resolve, sep } from 'node:path'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { makeCertificates } from '../support/certificates.ts'
+import { listening } from '../support/listening.ts'
 import { boxedTools, withoutBox } from './boxed-tools.ts'
 
 const skip = await withoutBox()
@@ -30,9 +30,7 @@ void t.test('git clones from the one host of its list over TLS, and reaches no o
       response.writeHead(404).end()
     }
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.closeAllConnections(); server.close() })
-  const { port } = server.address() as AddressInfo
+  const port = await listening(t, server)
 
   const tools = await boxedTools(t, {
     http: { privateHosts: ['mirror.test', 'other.test'], lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) } }

@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import type { AuditEntry } from '@toolyard/executors'
 import t, { type Test } from 'tap'
 import { outputOf } from '../executors/fixture.ts'
+import { listening } from '../support/listening.ts'
 import { boxedPython } from './boxed-python.ts'
 import { boxedTools, withoutBox, type BoxedTools } from './boxed-tools.ts'
 
@@ -33,13 +33,6 @@ async function place (t: Test): Promise<Place> {
     onConnection: decision => { decisions.push(decision) }
   })
   return { tools, port, entries, decisions }
-}
-
-async function listening (t: Test, server: Server): Promise<number> {
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.closeAllConnections(); server.close() })
-
-  return (server.address() as AddressInfo).port
 }
 
 void t.test('a tool reaches the host that its list names, with curl, Python, and a program that knows no proxy', { skip }, async t => {

@@ -67,7 +67,7 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Objec
     const filter = filterOf(arch) ?? Buffer.alloc(0)
     const verdict = (number: number, args: bigint[]): number => judge(filter, audit, number, args)
 
-    t.test(`fault 13 the ${kind} of ${arch} refuses setuid and setgid bits in every call, and allows all other permissions`, t => {
+    t.test(`fault 13 the ${kind} of ${arch} refuses setuid and setgid bits in every call, and allows all other permissions`, async t => {
       fc.assert(fc.property(word, mode => {
         const expected = (mode & 0o6000n) === 0n ? verdicts.allowed : verdicts.notPermitted
         return Object.values<readonly [number, number]>(modes)
@@ -79,25 +79,22 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Objec
           .every(([number, flagsAt, modeAt]) => verdict(number, argumentsWith({ [flagsAt]: flags, [modeAt]: mode })) === expected)
       }))
       t.equal(verdict(437, argumentsWith({})), verdicts.notImplemented, 'openat2 hides its permissions')
-      t.end()
     })
 
-    t.test(`fault 16 the ${kind} of ${arch} refuses space beyond the end of a file, and allows the rest of fallocate`, t => {
+    t.test(`fault 16 the ${kind} of ${arch} refuses space beyond the end of a file, and allows the rest of fallocate`, async t => {
       fc.assert(fc.property(word, mode => {
         const expected = (mode & 3n) === 1n ? verdicts.notSupported : verdicts.allowed
         return verdict(fallocate, argumentsWith({ 1: mode })) === expected
       }))
       const requests = [0x40305828n, 0x4030582an, 0x40305839n]
       for (const request of requests) t.equal(verdict(ioctl, argumentsWith({ 1: request })), verdicts.notSupported)
-      t.end()
     })
 
-    t.test(`fault 17 the ${kind} of ${arch} refuses leases on files and directories`, t => {
+    t.test(`fault 17 the ${kind} of ${arch} refuses leases on files and directories`, async t => {
       for (const command of [1024n, 1040n]) t.equal(verdict(fcntl, argumentsWith({ 1: command })), verdicts.notPermitted)
-      t.end()
     })
 
-    t.test(`fault 17 the ${kind} of ${arch} decides every system call of every calling convention`, t => {
+    t.test(`fault 17 the ${kind} of ${arch} decides every system call of every calling convention`, async t => {
       const known = Object.values(verdicts)
       fc.assert(fc.property(fc.integer({ min: 0, max: 600 }), fc.array(word, { minLength: 6, maxLength: 6 }), (number, args) =>
         known.includes(verdict(number, args)) || verdict(number, args) === 0x00050061))
@@ -105,7 +102,6 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Objec
         t.equal(judge(filter, other, 90, argumentsWith({ 1: 0o4755n })), verdicts.killed)
       }
       if (arch === 'x64') t.equal(verdict(0x40000000 + 90, argumentsWith({ 1: 0o4755n })), verdicts.notImplemented, 'x32')
-      t.end()
     })
   }
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { ExecutorOptions } from '@toolyard/executors'
@@ -10,6 +9,7 @@ import t, { type Test } from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { boxedPython } from './boxed-python.ts'
 import { boxedTools, withoutBox, type BoxedRun, type BoxedTools } from './boxed-tools.ts'
 
@@ -55,9 +55,7 @@ async function place (t: Test): Promise<Place> {
   const listener = (request: IncomingMessage, response: ServerResponse): void => { void answer(request, response) }
   const servers = [createServer({ cert, key }, listener), createPlainServer(listener)]
   const [port = 0, plainPort = 0] = await Promise.all(servers.map(async server => {
-    await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-    t.teardown(() => { server.closeAllConnections(); server.close() })
-    return (server.address() as AddressInfo).port
+    return await listening(t, server)
   }))
   const means = {
     http: {

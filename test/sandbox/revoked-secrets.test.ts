@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { createService } from '../support/service.ts'
 import { withoutBox } from './boxed-tools.ts'
 
@@ -12,8 +13,7 @@ const api = createServer(({ url = '', headers }, response) => {
   seen.push({ call: url, token: headers.authorization ?? '', at: performance.now() })
   response.end('seen')
 })
-await new Promise<void>(resolve => { api.listen(0, '127.0.0.1', resolve) })
-t.teardown(() => { api.closeAllConnections(); api.close() })
+await listening(t, api)
 const place = `127.0.0.1:${(api.address() as AddressInfo).port}`
 /** Asks again and again over one connection, until it is denied. */
 const program = `const http = require("node:http")

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { startReceiver } from '../callbacks/receiver.ts'
 import { runToolyard } from '../cli/toolyard.ts'
@@ -13,6 +11,7 @@ import { connect, eras, rpc } from '../mcp/clients.ts'
 import { startCollector, tracedTo } from '../support/collector.ts'
 import { waitFor } from '../support/condition.ts'
 import { startIssuer } from '../support/issuer.ts'
+import { listening } from '../support/listening.ts'
 import { monitorRedis } from '../support/redis-monitor.ts'
 import { createService } from '../support/service.ts'
 
@@ -67,12 +66,7 @@ async function reflect (request: IncomingMessage, response: ServerResponse): Pro
 }
 
 const api = createServer((request, response) => { void reflect(request, response) })
-await new Promise<void>(resolve => { api.listen(0, '127.0.0.1', resolve) })
-t.teardown(() => {
-  api.closeAllConnections()
-  api.close()
-})
-const far = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+const far = `http://127.0.0.1:${await listening(t, api)}`
 const collector = await startCollector(t)
 const receiver = await startReceiver(t)
 const issuer = await startIssuer(t)
@@ -123,8 +117,6 @@ const service = await createService(t, {
   }
 })
 const { address } = service.api
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
 const commands: string[] = []
 await monitorRedis(t, service.redis.socket, words => { commands.push(words.join(' ')) })
 /** What callers are told, beside what the service keeps. */

@@ -118,13 +118,12 @@ t.test('SC15 B17 a tool that runs too long is TOOL_TIMEOUT', async t => {
   t.same(await callScript(createFixture(t), 'sleep 60', { timeoutMs: 100 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 0.1 } } })
 })
 
-t.test('X19 B17 the environment is PATH, HOME and a locale, and nothing else of the worker', t => {
+t.test('X19 B17 the environment is PATH, HOME and a locale, and nothing else of the worker', async t => {
   const run: SkillRun = { kind: 'skill', directory: '/', binary: 'env', subcommand: '', args: [], allowlist: { env: [''] }, allowScripts: false }
   const worker = join(import.meta.dirname, '../executors/plain-worker.js')
   const environment = ['PATH=/usr/bin:/bin', 'HOME=/home/someone', 'API_KEYS_JSON=[]', 'REDIS_URL=redis://x']
   const printed = execFileSync('/usr/bin/env', ['-i', ...environment, process.execPath, worker, JSON.stringify(run)], { encoding: 'utf8' })
   t.same(JSON.parse(printed), { ok: true, output: 'LANG=C.UTF-8\nPATH=/usr/bin:/bin\nHOME=/home/someone\n' })
-  t.end()
 })
 
 t.test('X34 a run has a line in the audit, with its argv and no variables', async t => {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { openSecretSource } from '@toolyard/store'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 
 /*
  * No Vault is in Debian or npm: these are the answers that its documentation of KV version 2, and of renew-self, has, and those
@@ -30,9 +30,7 @@ const renewed = { auth: { client_token: 'first', policies: ['toolyard'], lease_d
 
 async function openVault (t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
   const server = createServer(answer)
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.closeAllConnections(); server.close() })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listening(t, server)}`
 }
 
 function opened (t: Test, base: string): { read: (name: string) => Promise<unknown>, faults: string[], token: string } {

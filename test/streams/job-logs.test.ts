@@ -1,14 +1,13 @@
 import type { JobLogsResponse } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { chatterEntry, chatterFiles, chatterLines } from './tools.ts'
 
 const service = await createService(t, { files: chatterFiles, tools: [chatterEntry] })
 const { client } = service
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 const run = async (args: object): Promise<string> => {
   const { results: [result] } = await client.batch([{ call_id: 'c', name: 'chatter', arguments: args }], { mode: 'async' })

@@ -1,7 +1,7 @@
 import type { JobResponse } from '@toolyard/contract'
-import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { testKeys } from '../support/service.ts'
 import { openReader, type EventReader } from './event-reader.ts'
 import { createChatter, chatterLines } from './tools.ts'
@@ -9,8 +9,7 @@ import { createChatter, chatterLines } from './tools.ts'
 const { service, submit, streamUrl, release } = await createChatter(t)
 const { client } = service
 const key = testKeys.read
-const redis = new Redis(service.redis.socket)
-t.teardown(() => { redis.disconnect() })
+const redis = plainRedis(t, service.redis)
 
 const statuses = (reader: EventReader): unknown[] => reader.events.filter(({ name }) => name === 'job_update').map(({ data }) => (data['job'] as { status: string }).status)
 

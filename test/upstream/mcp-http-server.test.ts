@@ -1,11 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { createService, testKeys } from '../support/service.ts'
 
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
@@ -28,9 +28,7 @@ const redirecting = await listen(createServer((_request, response) => {
 }))
 
 async function listen (server: Server): Promise<string> {
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.close() })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listening(t, server)}`
 }
 
 async function name (server: object): Promise<void> {

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { InvokeBatchResponse, JobView, ToolList } from '@toolyard/contract'
 import { json } from 'node:stream/consumers'
@@ -8,6 +7,7 @@ import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { reach } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { createService, testKeys } from '../support/service.ts'
 
 /** A server of 2025: it asks during its calls, one thing after the other, and tells what it was answered. */
@@ -63,12 +63,7 @@ const modernServer = createServer((request, response) => {
     else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
   }, () => { response.writeHead(405).end() })
 })
-await new Promise<void>(resolve => { modernServer.listen(0, '127.0.0.1', resolve) })
-t.teardown(() => {
-  modernServer.closeAllConnections()
-  modernServer.close()
-})
-const modernUrl = `http://127.0.0.1:${(modernServer.address() as AddressInfo).port}/mcp`
+const modernUrl = `http://127.0.0.1:${await listening(t, modernServer)}/mcp`
 
 const schema = JSON.stringify({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
 const twice = `#!/bin/sh

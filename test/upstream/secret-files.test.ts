@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { createService } from '../support/service.ts'
+import { listening } from '../support/listening.ts'
 
 const seen: Array<string | undefined> = []
 const server = createServer((request, response) => {
   seen.push(request.headers.authorization)
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ said: request.headers.authorization }))
 })
-await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-t.teardown(() => { server.closeAllConnections(); server.close() })
+await listening(t, server)
 
 t.test('a worker without SECRETS_KEY uses the files of SECRETS_DIR, each call as they are, and shows nothing of them', async t => {
   const dir = t.testdir({ api: 'first-token-of-file\n' })
@@ -37,8 +37,7 @@ t.test('a worker uses a secret of Vault as it is at each call, and says that Vau
     const [status, body] = request.url === '/v1/secret/data/api' ? answer : [403, { errors: ['permission denied'] }]
     response.writeHead(status).end(JSON.stringify(body))
   })
-  await new Promise<void>(resolve => { vault.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { vault.closeAllConnections(); vault.close() })
+  await listening(t, vault)
   const [url, vaultUrl] = [server, vault].map(each => `http://127.0.0.1:${(each.address() as AddressInfo).port}`)
   const { client } = await createService(t, {
     tools: [{ name: 'who', http: { method: 'GET', url: `${url}/`, headers: { Authorization: { secret: 'api', prefix: 'Bearer ' } } } }],

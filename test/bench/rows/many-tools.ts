@@ -2,9 +2,9 @@ import { loadRegistry } from '@toolyard/manifests'
 import { createServer, request, type Agent as HttpAgent, Agent } from 'node:http'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createService, testKeys } from '../../support/service.ts'
+import { listening } from '../../support/listening.ts'
 import { valueAtMost, type Stage } from '../frame/row.ts'
 import { p50 } from '../sample.ts'
 
@@ -30,10 +30,8 @@ export const manyTools: Stage = {
     cleanup.teardown(() => { agent.destroy() })
     const url = `${service.api.address}/v1/agent-tools`
     const bytes = await get(agent, url)
-    const bare = createServer((_request, response) => { response.setHeader('content-type', 'application/json').end(bytes) }).listen(0, '127.0.0.1')
-    await once(bare, 'listening')
-    cleanup.teardown(() => { bare.close() })
-    const bareUrl = `http://127.0.0.1:${(bare.address() as AddressInfo).port}/`
+    const bare = createServer((_request, response) => { response.setHeader('content-type', 'application/json').end(bytes) })
+    const bareUrl = `http://127.0.0.1:${await listening(cleanup, bare)}/`
     return {
       'tools-load': { yardstick: async () => await p50(size(5, 1), parse), subject: async () => await p50(1, load) },
       'tools-reload': {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { findOnPath } from '@toolyard/sandbox'
 import { createService } from '../../support/service.ts'
+import { listening } from '../../support/listening.ts'
 import { ratioAtMost, type Measure, type Stage, type Unable } from '../frame/row.ts'
 import { p50, pausedP50 } from '../sample.ts'
 import { serviceCalls } from './service-calls.ts'
@@ -61,10 +61,5 @@ async function serveMegabytes (cleanup: Parameters<Stage['open']>[0]['cleanup'],
     response.on('drain', write)
     write()
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.2', resolve) })
-  cleanup.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
+  return await listening(cleanup, server, '127.0.0.2')
 }

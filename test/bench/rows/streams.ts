@@ -1,7 +1,7 @@
-import { Redis } from 'ioredis'
 import { waitFor } from '../../support/condition.ts'
 import { createService, testKeys, type Service } from '../../support/service.ts'
 import { openReader, type EventReader } from '../../streams/event-reader.ts'
+import { plainRedis } from '../../support/connection.ts'
 import { valueAtMost, type Setting, type Stage } from '../frame/row.ts'
 import { residentKb } from '../resident.ts'
 
@@ -18,8 +18,7 @@ export const streams: Stage = {
   },
   open: async ({ cleanup, size }) => {
     const service = await createService(cleanup, { workers: 0, env: { LOG_LEVEL: 'warn' } })
-    const redis = new Redis(service.redis.socket)
-    cleanup.teardown(() => { redis.disconnect() })
+    const redis = plainRedis(cleanup, service.redis)
     const state = async (): Promise<{ mb: number, connections: number }> => (
       { mb: residentKb(service.api.child.pid) / 1_024, connections: (await redis.call('CLIENT', 'LIST') as string).trim().split('\n').length }
     )

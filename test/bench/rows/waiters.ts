@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { request } from 'node:http'
-import { Redis } from 'ioredis'
 import { waitFor } from '../../support/condition.ts'
+import { plainRedis } from '../../support/connection.ts'
 import { createService, testKeys, type Service } from '../../support/service.ts'
 import { ratioAtMost, valueAtMost, type Setting, type Stage } from '../frame/row.ts'
 import { residentKb } from '../resident.ts'
@@ -43,8 +43,7 @@ async function openWaiters (cleanup: Setting['cleanup'], { api, redis }: Service
     sent.on('error', () => {}).end(body)
   }
   cleanup.teardown(() => { over.abort() })
-  const client = new Redis(redis.socket)
-  cleanup.teardown(() => { client.disconnect() })
+  const client = plainRedis(cleanup, redis)
   for (let caller = 0; caller < count; caller++) call()
   await waitFor('the jobs of all callers wait', async () => await client.zcard('toolyard:{parked}:prioritized') >= count, 60_000)
 }
