@@ -54,15 +54,12 @@ const knownScripts = {
   addDelayedJob: 'e47c0db3c46bd84afab98fae90bba3b9',
   addParentJob: '19780e843859d4d8f0ceade1aec912bb',
   addPrioritizedJob: 'd4652d1be004a3d7bfed76efdc706f20',
-  changeDelay: '0a30d9823c49463b1ab53b1638e5a46f',
-  extendLocks: '14bb41f30eff2e7ff033bbcb31078fbc',
   moveStalledJobsToWait: 'dad86d89b50d825fb9ad1e95ef0ca9ae',
   moveToActive: '7d35069db0b831af1bd1b2d5eb8d524e',
   moveToDelayed: '1a7b9311ef92fd66416973c29fa8b2c9',
   moveToFinished: '8e744ec5d65dbe9e7ffb6e39a96c0268',
   moveToWaitingChildren: '677d46787c3d50be28d37af321d2a445',
-  reprocessJob: '4ea1093385a876769f604fb60e2db13d',
-  retryJob: '01f75f76043050807bce00f70908be7c'
+  reprocessJob: '4ea1093385a876769f604fb60e2db13d'
 }
 
 t.test('the scripts of BullMQ are those that ours were made after: packages/queue/src/backend/README.md says what to do', async t => {

@@ -1,15 +1,16 @@
 import type { JobData, OutputRecord } from '@toolyard/contract'
-import type { Processor, Queue, QueueBaseOptions, RedisConnection, WorkerOptions } from 'bullmq'
+import type { AdvancedOptions, QueueBaseOptions, RedisConnection } from 'bullmq'
+import type { Redis as Server } from 'ioredis'
 import { type Redis, internalName, keyPrefix } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import { maxLostRuns } from '../record/settlement.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
-import { JobWorker } from './job-worker.ts'
+import type { WorkerQueue } from './job-taker.ts'
+import { JobWorker, type JobWorkerOptions } from './job-worker.ts'
+import { lockMs } from './lock-renewal.ts'
 import { lookGuardMs } from './lock-times.ts'
-import { lockMs } from './timed/lock-renewal.ts'
-import { clientOn } from './timed/timed-backend.ts'
 
-export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>
+export type JobQueue = WorkerQueue<JobData, OutputRecord>
 
 export function listenOn (redis: Redis): RedisConnection {
   const listening = new bullmq.RedisConnection(clientOn(redis), { shared: true, skipVersionCheck: true })
@@ -23,33 +24,22 @@ export interface BackendParts extends JobBackendParts {
   listening?: RedisConnection
 }
 
-type BackendMaker = (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend
+type BackendMaker = (name: string, options: QueueBaseOptions) => JobBackend
 
-export function backendOn ({ listening, ...parts }: BackendParts): BackendMaker {
-  const { redis } = parts
-  return (name, options, { withBlockingConnection = false } = {}) => {
+/** @param isForWorker whether it waits for jobs */
+export function backendOn ({ listening, ...parts }: BackendParts, isForWorker = false): BackendMaker {
+  const { redis, wait, workerName, holding = { lockMs, maxLost: maxLostRuns, guardMs: lookGuardMs } } = parts
+  return (name, options) => {
     const client = clientOn(redis)
     const connection = listening ?? listenOn(redis)
     const keys = new bullmq.QueueKeys(keyPrefix)
-    const blocking = withBlockingConnection && parts.wait === undefined
+    const blocking = isForWorker && wait === undefined
       ? new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true })
       : undefined
-    const given = { lockDuration: lockMs, ...lookForLost, ...options }
-    return new JobBackend(
-      parts, connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), given, blocking, listening === undefined
-    )
+    const held = { lockDuration: holding.lockMs, maxStalledCount: holding.maxLost, stalledInterval: holding.guardMs, name: workerName }
+    const toKey = (type: string): string => keys.toKey(name, type)
+    return new JobBackend(parts, connection, name, keys.getKeys(name), toKey, { ...held, ...options }, blocking, listening === undefined)
   }
-}
-
-/** What BullMQ's script that looks for lost jobs is told, whoever runs it. */
-const lookForLost = { stalledInterval: lookGuardMs, maxStalledCount: maxLostRuns }
-
-/** What a worker takes at once, and how it holds a job, in milliseconds. */
-export interface WorkerLimits {
-  concurrency: number
-  renewMs: number
-  /** Stands in the jobs that it takes; undefined: nothing does. */
-  name?: string | undefined
 }
 
 /**
@@ -58,35 +48,31 @@ export interface WorkerLimits {
  */
 const lookSec = { own: 5, shared: 60 }
 
-/** Makes the worker of a queue; it is started by `run`. */
-export function openWorker (
-  parts: BackendParts, queue: string, process: Processor<JobData, OutputRecord>,
-  { concurrency, renewMs, name }: WorkerLimits
-): JobWorker<JobData, OutputRecord> {
-  const options: WorkerOptions = {
-    autorun: false,
-    connection: parts.redis,
-    prefix: keyPrefix,
-    concurrency,
-    lockDuration: lockMs,
-    lockRenewTime: renewMs,
-    // One process looks for the lost jobs of all: see `recover`.
-    skipStalledCheck: true,
-    ...lookForLost,
-    runRetryDelay: 500,
-    drainDelay: parts.wait === undefined ? lookSec.own : lookSec.shared,
-    skipVersionCheck: true,
-    ...(name === undefined ? {} : { name })
-  }
-  return new JobWorker(internalName(queue), process, options, backendOn(parts))
+/** Makes the worker of a queue. */
+export function openWorker<Data, Result> (
+  parts: BackendParts, queue: string, options: Omit<JobWorkerOptions<Data, Result>, 'lockMs' | 'lookSec'>, settings: AdvancedOptions = {}
+): JobWorker<Data, Result> {
+  const { redis, wait, holding = { lockMs } } = parts
+  const opened = openAny<Data, Result>(redis, queue, backendOn(parts, true), settings)
+  return new JobWorker(opened, { ...options, lockMs: holding.lockMs, lookSec: wait === undefined ? lookSec.own : lookSec.shared })
 }
 
 /** Opens a queue. Opening writes nothing to Redis, and the queue needs no closing. */
 export function openQueue (redis: Redis, queue: string, backendOf: BackendMaker): JobQueue {
-  const opened: JobQueue = new bullmq.Queue(
-    internalName(queue), { connection: redis, prefix: keyPrefix, skipVersionCheck: true, skipMetasUpdate: true }, backendOf
-  )
+  const opened = openAny<JobData, OutputRecord>(redis, queue, backendOf)
   // The connection reports its own errors.
   opened.on('error', () => {})
   return opened
+}
+
+function openAny<Data, Result> (
+  redis: Redis, queue: string, backendOf: BackendMaker, settings: AdvancedOptions = {}
+): WorkerQueue<Data, Result> {
+  const options = { connection: redis, prefix: keyPrefix, skipVersionCheck: true, skipMetasUpdate: true, settings }
+  return new bullmq.Queue(internalName(queue), options, backendOf)
+}
+
+function clientOn (redis: Redis): ReturnType<typeof bullmq.createIORedisClient<Server>> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ takes clusters as well; its types don't say so.
+  return bullmq.createIORedisClient(redis as Server)
 }

@@ -2,26 +2,25 @@ import type { JobData } from '@toolyard/contract'
 import type { JobJson, MinimalJob, MoveToDelayedOpts } from 'bullmq'
 import { addJobs, commandOf, type AddedJob, type Adder } from './add-jobs.ts'
 import { Beginnings } from './beginnings.ts'
-import { GatheredCalls, type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, fromRedis } from '@toolyard/store'
+import { GatheredCalls, type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, fromRedis, serverTime } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
-import { jobScripts, unbegunField, type BullmqArgs } from './scripts/job-scripts.ts'
+import { jobScripts, takeKeys, unbegunField } from './scripts/job-scripts.ts'
 import { addPlainKeys, addPlainScript, finishPlainKeys, finishPlainScript, takePlainKeys, takePlainScript } from './scripts/plain-scripts.ts'
 import { JobRuns } from './job-runs.ts'
-import type { End, Ended, EndReply } from './job-end.ts'
-import { lockMs } from './timed/lock-renewal.ts'
+import { lockMs } from './lock-renewal.ts'
 import { runAgain, type RunAgain, type RunAgainResult } from './run-again.ts'
 import { heldKey } from '../record/approval.ts'
 import { keepJobs, type Retention } from '../record/retention.ts'
-import { TimedBackend, type BullmqClient, type NextJob } from './timed/timed-backend.ts'
 import type { SharedWait } from './shared-wait.ts'
 import { WakeUps } from './wake-ups.ts'
 
 export interface TakenFields extends JobJson {
   /** No worker that took this job has noted that it began to run it: see `JobRuns`. */
   isUnbegun?: boolean
-  /** Before the command was sent that took it, by `performance.now()`. */
-  askedAt?: number
 }
+
+/** The answer to what took the next job: its fields, if there was one, its id, and when to ask again, by Redis' clock. */
+export type NextJob = [fields: TakenFields | null, id: string, limitMs: number, dueAt: number]
 
 /** Notes on a job that is being settled; in the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
 const hasNoDependents = Symbol('hasNoDependents')
@@ -40,40 +39,68 @@ export interface JobBackendParts {
   replicas?: Replicas | undefined
   /** What a worker waits for jobs with; undefined: a connection of its own. */
   wait?: SharedWait | undefined
+  /** Stands in the jobs that the worker takes; undefined: nothing does. */
+  workerName?: string | undefined
+  /** How long a lock lasts, and how often a job's worker may be lost; `guardMs`: so long after one look for lost jobs none is made. */
+  holding?: { lockMs: number, maxLost: number, guardMs: number }
 }
 
-/** The settler's answer where the job has ended, and BullMQ must be asked for the next one. */
+interface Ending {
+  token: string
+  sign: '+' | '-'
+  /** The return value, or the reason. */
+  text: string
+  stack: string
+  fetchNext: boolean
+}
+
+/** What a script answers to an end: what BullMQ's would, a number or the next job; and 1 where other jobs depend on this one. */
+type EndReply = [reply: unknown, dependents: 0 | 1 | undefined]
+
+/** The settler's answer where the job has ended, and BullMQ's script must be asked for the next one. */
 const askBullmq = 1
 
 /**
- * BullMQ's access to the jobs of one queue. Plain jobs have scripts of our own: one command adds all that are made in one turn
- * of the event loop, and one settles all that end in it. All others are left to BullMQ's scripts, with what Toolyard promises
- * around them. Both leave the same in Redis.
+ * BullMQ's access to the jobs of one queue, by Redis' clock. Plain jobs have scripts of our own: one command adds all that are
+ * made in one turn of the event loop, and one settles all that end in it. All others are left to BullMQ's scripts, with what
+ * Toolyard promises around them. Both leave the same in Redis.
  */
-export class JobBackend extends TimedBackend {
+export class JobBackend extends bullmq.RedisQueueBackend {
+  readonly redis: Redis
   readonly runs: JobRuns
   readonly wakeUps: WakeUps
   readonly #keep: ReturnType<typeof keepJobs>
+  readonly #replicas: Replicas | undefined
+  readonly #wait: SharedWait | undefined
+  readonly #workerName: string
+  readonly #lockMs: number
   /** Adds and ends of plain jobs. */
   readonly #adds: GatheredCalls
   readonly #ends: GatheredCalls
-  readonly #replicas: Replicas | undefined
-  readonly #wait: SharedWait | undefined
-  /** Ids of jobs that BullMQ's script has just taken, and whose run has not begun: BullMQ drops what it doesn't know. */
-  readonly #unbegun = new Set<string>()
 
-  constructor ({ redis, retention, replicas, wait }: JobBackendParts, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
-    super(redis, ...rest)
+  constructor (
+    { redis, retention, replicas, wait, workerName = '', holding }: JobBackendParts,
+    ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>
+  ) {
+    super(...rest)
+    this.redis = redis
     this.#replicas = replicas
     this.#wait = wait
+    this.#workerName = workerName
+    this.#lockMs = holding?.lockMs ?? lockMs
     this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), beginnings: new Beginnings(redis, replicas) })
     this.wakeUps = new WakeUps(redis, part => this.toKey(part))
     this.#keep = keepJobs(retention)
-    const { age, count, limit } = this.#keep
+    const { completed, failed } = this.#keep
     this.#adds = new GatheredCalls(async calls => await addPlainScript.run(redis, calls, this.#addsShared()))
-    this.#ends = new GatheredCalls(async calls => await finishPlainScript.run(
-      redis, calls, this.#shared(finishPlainKeys, [...this.#taking(), age, count, limit, jobChannel(''), replyChannel('')])
-    ))
+    this.#ends = new GatheredCalls(async calls => await finishPlainScript.run(redis, calls, this.#shared(finishPlainKeys, [
+      ...this.#taking(), completed.age, failed.age, completed.count, completed.limit, jobChannel(''), replyChannel('')
+    ])))
+  }
+
+  /** Redis' time, in milliseconds since 1970. */
+  now (): number {
+    return serverTime(this.redis)
   }
 
   /** Whether other jobs may wait for a job that was settled here. */
@@ -92,7 +119,7 @@ export class JobBackend extends TimedBackend {
 
   override async moveToCompleted (
     job: MinimalJob, value: unknown, _keep: unknown, token: string, fetchNext: boolean
-  ): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  ): Promise<{ result: NextJob, finishedOn: number }> {
     const text = (JSON.stringify(value) as string | undefined) ?? 'null'
     return await this.#finish(job, { token, sign: '+', text, stack: '', fetchNext })
   }
@@ -100,42 +127,31 @@ export class JobBackend extends TimedBackend {
   /** @param message of what was thrown; undefined where that was no error. */
   override async moveToFailed (
     job: MinimalJob, message: string | undefined, _keep: unknown, token: string, fetchNext: boolean, fields?: Record<string, unknown>
-  ): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  ): Promise<{ result: NextJob, finishedOn: number }> {
     const stack = typeof fields?.['stacktrace'] === 'string' ? fields['stacktrace'] : '[]'
     return await this.#finish(job, { token, sign: '-', text: message ?? '', stack, fetchNext }, fields)
   }
 
   /** What BullMQ tells of the next job then doesn't say whether its run has begun: the worker asks for it. */
-  override async moveToDelayed (id: string, timestamp: number, delay: number, token?: string, options?: MoveToDelayedOpts): Promise<void> {
-    await super.moveToDelayed(id, timestamp, delay, token, { ...options, fetchNext: false })
+  override async moveToDelayed (id: string, _timestamp: number, delay: number, token?: string, options?: MoveToDelayedOpts): Promise<void> {
+    await super.moveToDelayed(id, this.now(), delay, token, { ...options, fetchNext: false })
   }
 
-  /** A Redis that is full still gives out its jobs, and takes back those of lost workers: else it would stay full. */
-  override execCommand (client: BullmqClient, command: string, args: unknown[]): unknown {
-    if (command !== 'moveToActive' && command !== 'moveStalledJobsToWait') return super.execCommand(client, command, args)
-    const wrapped = jobScripts[command]
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ made them.
-    const call = wrapped.call(this.inServerTime(command, args) as BullmqArgs, [this.toKey('meta')], command === 'moveToActive' ? [this.toKey('')] : [])
-    return wrapped.script.run(this.redis, [call]).then(([reply]) => {
-      if (reply instanceof Error) throw reply
-      if (command === 'moveToActive' && isUnbegun(reply)) this.#unbegun.add(fromRedis<[unknown, string]>(reply)[1])
-      return reply
-    })
+  override async moveStalledJobsToWait (): Promise<string[]> {
+    return fromRedis(await this.#run('moveStalledJobsToWait', this.moveStalledJobsToWaitArgs(), [this.toKey('meta')], []))
   }
 
-  override async moveToActive (token: string): Promise<NextJob<TakenFields>> {
-    const askedAt = performance.now()
+  override async moveToActive (token: string): Promise<NextJob> {
     const [reply] = await takePlainScript.run(this.redis, [{ keys: [], args: [token] }], this.#shared(takePlainKeys, this.#taking()))
-    return Array.isArray(reply) ? this.#nextJob(reply, askedAt) : await this.#takeByBullmq(token)
+    return Array.isArray(reply) ? nextJob(reply) : await this.#takeByBullmq(token)
   }
 
-  override async waitForJob (blockTimeout: number): ReturnType<typeof TimedBackend.prototype.waitForJob> {
+  override async waitForJob (seconds: number): ReturnType<typeof bullmq.RedisQueueBackend.prototype.waitForJob> {
     this.wakeUps.noteWait()
-    if (this.#wait === undefined) return await super.waitForJob(blockTimeout)
-    return this.markerInLocalTime(await this.#wait.wait(this.toKey('marker'), blockTimeout) ?? null)
+    return this.#wait === undefined ? await super.waitForJob(seconds) : await this.#wait.wait(this.toKey('marker'), seconds) ?? null
   }
 
-  /** BullMQ calls this to end the wait of a worker that closes. */
+  /** Ends the wait of a worker that closes. */
   override async disconnectBlocking (wait?: boolean): Promise<void> {
     this.#wait?.leave(this.toKey('marker'))
     await super.disconnectBlocking(wait)
@@ -160,32 +176,22 @@ export class JobBackend extends TimedBackend {
     }
   }
 
-  /** @throws what Redis says to the job, or the connection. */
-  async #settle ({ job, token, sign, text, stack, at, fetchNext, awaited, runs, call }: End): Promise<Ended> {
-    const plain = { keys: [], args: [idOf(job), token, sign, text, stack, at, fetchNext && this.closing === undefined ? '1' : '', awaited, runs] }
-    const askedAt = performance.now()
-    // Undefined for a job that isn't plain.
-    const [reply] = job.parentKey === undefined ? await this.#ends.replies([plain]) : []
-    const settled = Array.isArray(reply) ? fromRedis<EndReply>(reply) : undefined
-    // The job has ended, whatever becomes of the next: another place of the worker takes it.
-    if (settled?.[0] === askBullmq) return { next: await this.#takeByBullmq(token).catch(() => []), dependents: settled[1] }
-    if (settled !== undefined) return this.#ended(job, settled, askedAt)
-    const generalAskedAt = performance.now()
-    const [ended] = await jobScripts.moveToFinished.script.run(this.redis, [call()])
-    if (!Array.isArray(ended)) throw ended
-    return this.#ended(job, fromRedis(ended), generalAskedAt)
+  async #takeByBullmq (token: string): Promise<NextJob> {
+    const [now, ms, worker] = this.#taking()
+    const theirs = takeKeys.map(part => this.toKey(part))
+    return nextJob(await this.#run('moveToActive', theirs, [this.toKey('meta')], [this.toKey(''), now, token, ms, worker]))
   }
 
-  async #takeByBullmq (token: string): Promise<NextJob<TakenFields>> {
-    const askedAt = performance.now()
-    const next = fromRedis<NextJob<TakenFields>>(await super.moveToActive(token))
-    if (next[0] !== null) Object.assign(next[0], { askedAt }, this.#unbegun.delete(next[1]) && { isUnbegun: true })
-    return next
+  /** Runs a script of BullMQ with our part of it. @throws what Redis says */
+  async #run (name: keyof typeof jobScripts, ...of: Parameters<typeof jobScripts.moveToActive.call>): Promise<unknown> {
+    const wrapped = jobScripts[name]
+    const [reply] = await wrapped.script.run(this.redis, [wrapped.call(...of)])
+    if (reply instanceof Error) throw reply
+    return reply
   }
 
-  #taking (): [number, number, string] {
-    const { opts } = this.queue
-    return [this.now(), lockMs, 'name' in opts && typeof opts.name === 'string' ? opts.name : '']
+  #taking (): [now: number, lockMs: number, worker: string] {
+    return [this.now(), this.#lockMs, this.#workerName]
   }
 
   #shared (types: readonly string[], args: ScriptCall['args']): ScriptCall {
@@ -198,42 +204,36 @@ export class JobBackend extends TimedBackend {
     return { keys: [...keys, createdKey(publicName(this.name))], args }
   }
 
-  /** @throws BullMQ's error for a number that its script answers. */
-  #ended (job: MinimalJob, [reply, dependents]: EndReply, askedAt: number): Ended {
-    if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: idOf(job), command: 'moveToFinished', state: 'active' })
-    return { next: this.#nextJob(reply, askedAt), dependents }
-  }
-
-  /** BullMQ's words for a job that a script has taken; `askedAt`: see `TakenFields`. */
-  #nextJob (reply: unknown, askedAt: number): NextJob<TakenFields> {
-    const next = fromRedis<NextJob<TakenFields>>(this.inLocalTime(bullmq.raw2NextJobData(fromRedis(reply))))
-    Object.assign(next[0] ?? {}, { askedAt }, isUnbegun(reply) && { isUnbegun: true })
-    return next
-  }
-
-  async #finish (job: MinimalJob & SettlementNotes, part: Pick<End, 'token' | 'sign' | 'text' | 'stack' | 'fetchNext'>, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  async #finish (
+    job: MinimalJob & SettlementNotes, ending: Ending, fields?: Record<string, unknown>
+  ): Promise<{ result: NextJob, finishedOn: number }> {
     const id = idOf(job)
-    const { token, sign, text, fetchNext } = part
-    const { replyTo } = fromRedis<JobData>(job.data)
-    const awaited = replyTo ?? ''
+    const { token, sign, text, stack, fetchNext } = ending
+    const awaited = fromRedis<Partial<JobData>>(job.data).replyTo ?? ''
     const runs = this.runs.isUnbegun(job) ? job.attemptsMade + 1 : ''
     const at = job[endedAt] ??= this.now()
+    const plain = { keys: [], args: [id, token, sign, text, stack, at, fetchNext && this.closing === undefined ? '1' : '', awaited, runs] }
+    // No list for a job that isn't plain.
+    const [settled] = job.parentKey === undefined ? await this.#ends.replies([plain]) : []
     const [field, target] = sign === '+' ? ['returnvalue', 'completed'] as const : ['failedReason', 'failed'] as const
-    const { next, dependents } = await this.#settle({
-      job,
-      at,
-      awaited,
-      runs,
-      ...part,
-      call: () => jobScripts.moveToFinished.call(
-        this.moveToFinishedArgs(job, text, field, this.#keep, target, token, at, fetchNext, fields),
-        [this.toKey(id)],
-        [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs]
-      )
-    })
+    const [reply, dependents] = fromRedis<EndReply>(Array.isArray(settled)
+      ? settled
+      : await this.#run(
+        'moveToFinished', this.moveToFinishedArgs(job, text, field, this.#keep[target], target, token, at, fetchNext, fields),
+        [this.toKey(id)], [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs]
+      ))
+    if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
     if (dependents === 0) job[hasNoDependents] = true
-    return { result: next, finishedOn: at }
+    // The job has ended, whatever becomes of the next: another place of the worker takes it.
+    return { result: reply === askBullmq ? await this.#takeByBullmq(token).catch(() => nextJob(0)) : nextJob(reply), finishedOn: at }
   }
+}
+
+/** The job that a script has taken, or none. */
+function nextJob (reply: unknown): NextJob {
+  const [fields, id = '', limitMs = 0, dueAt = 0] = fromRedis<NextJob | []>(bullmq.raw2NextJobData(fromRedis(reply)))
+  if (fields === null || fields === undefined) return [null, '', limitMs, dueAt]
+  return [isUnbegun(reply) ? { ...fields, isUnbegun: true } : fields, id, limitMs, dueAt]
 }
 
 /** Whether a script has taken a job whose run has not begun. A hash, as Redis tells it, has names and values in turn. */

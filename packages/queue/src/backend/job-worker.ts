@@ -1,71 +1,100 @@
-import type { Job, Span } from 'bullmq'
-import { setTimeout as delay } from 'node:timers/promises'
+import type { Job } from 'bullmq'
+import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
-import { mayRedisTakeItLater, idOf } from '@toolyard/store'
+import { fromRedis, mayRedisTakeItLater, idOf } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
-import type { JobBackend, TakenFields } from './job-backend.ts'
-import { JobLoop } from './job-loop.ts'
-import { TimedWorker } from './timed/timed-worker.ts'
-import type { SharedPlaces } from './shared-places.ts'
+import type { JobBackend, NextJob } from './job-backend.ts'
+import { JobTaker, type Taken, type TakerOptions, type WorkerQueue } from './job-taker.ts'
+import { LockRenewal } from './lock-renewal.ts'
 
-/** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
-const pauseMs = 50
-
-/** A worker that takes no jobs now asks after so many milliseconds whether it may again. */
-const notNowMs = 200
-
-/** When only another worker can run a job that this one has put off, this one looks for it so many milliseconds later than others. */
-const yieldMs = 200
-
-/** A job was put off: its place in the worker is free, and whether the worker takes another one is for its loop to say. */
-export class PutOffError extends bullmq.DelayedError {}
-
+/** A job whose end Redis can't take, or that can't be sent, is settled again after so many milliseconds. */
+const pauseMs = { refused: 50, unreachable: 500 }
 /** A job whose taking was answered later than this is asked for again before it runs, in milliseconds. */
 const lateMs = 500
+/** The loop waits so many turns of the event loop for a job to end. A job that hasn't ended by then is a long one. */
+const shortTurns = 3
 
-/** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
-const askedAt = Symbol('askedAt')
-interface TakingNotes {
-  /** Before the command was sent that took it, by `performance.now()`. */
-  [askedAt]?: number | undefined
+/** How a run ended. */
+export type End<Result> =
+  | { kind: 'succeeded', result: Result }
+  /** The job runs again while it has attempts left, unless `isFinal`; after `pauseMs`, where its options leave that open. */
+  | { kind: 'failed', reason: string, isFinal: boolean, pauseMs?: number }
+
+/** BullMQ asks a `backoffStrategy` of it how long the job waits. */
+export class RunError extends Error {
+  readonly pauseMs: number | undefined
+
+  constructor ({ reason, pauseMs }: Extract<End<never>, { kind: 'failed' }>) {
+    super(reason)
+    this.pauseMs = pauseMs
+  }
 }
 
-/** Errors by which a run says that its job is elsewhere by now. */
-const movedOn = [bullmq.DelayedError, bullmq.WaitingError, bullmq.WaitingChildrenError]
+/** What becomes of a job that was run. `left`: it is elsewhere by now: put off, parked or given back, or another worker's. */
+export type Outcome<Result> = End<Result> | typeof left
+
+export const left = { kind: 'left' } as const
+
+/** A run after which no other attempt follows. */
+export function failed (reason: string): { kind: 'failed', reason: string, isFinal: boolean } {
+  return { kind: 'failed', reason, isFinal: true }
+}
+
+export interface JobWorkerOptions<Data, Result> extends TakerOptions<Data, Result> {
+  /** Jobs that run at once. */
+  concurrency: number
+  lockMs: number
+  /** A lock is renewed after half of this time at the earliest, and after all of it at the latest. */
+  renewMs: number
+  run: (job: Job<Data, Result>, token: string) => Promise<Outcome<Result>>
+  onSettled?: (job: Job<Data, Result>) => void
+  /** Gets the ids of jobs that are somebody else's, or may soon be. */
+  onLost?: (ids: string[]) => void
+}
 
 /**
- * BullMQ's worker with a loop of its own, which starts each job as soon as it is taken: BullMQ's loop fills all places first,
- * which costs round trips (docs/decisions/0016-replace-bullmq-parts.md). And with what Toolyard promises: an outcome isn't lost while
- * Redis can't take it, and a worker that has put a job off leaves it to other workers.
- *
- * It is started by `run`, once all listeners are set (`autorun` must be false).
+ * Runs the jobs of one queue side by side, each as soon as it is taken: docs/decisions/0016-replace-bullmq-parts.md. An outcome
+ * isn't lost while Redis can't take it, and a worker that has put a job off leaves it to other workers.
  */
-export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBackend> {
-  readonly #loop = new JobLoop<Job<Data, Result>>({
-    isOpen: () => this.closing === undefined && !this.paused,
-    places: () => this.concurrency,
-    take: async taken => await this.#take(`${this.id}:${taken}`),
-    run: async job => (await this.processJob(job, job.token ?? '')) ?? undefined,
-    restAfter: async job => {
-      const awayMs = this.stayAwayMs(idOf(job))
-      if (awayMs > 0) await this.#rest(awayMs)
-    },
-    onError: error => { this.emit('error', error) }
-  })
-
-  #hasAsked = false
-  #awayUntil = 0
-  #isYielding = false
+export class JobWorker<Data, Result> {
+  readonly backend: JobBackend
+  readonly #options: JobWorkerOptions<Data, Result>
+  readonly #taker: JobTaker<Data, Result>
+  readonly #locks: LockRenewal
+  readonly #leavePlace: () => void
   readonly #closing = new AbortController()
+  #serving: Promise<void> | undefined
+  /** One promise for each place in use. In it run a job, and then each job that came with the settlement of the one before. */
+  readonly #lanes = new Set<Promise<void>>()
+  #laneEnded = (): void => {}
+  /** Jobs that are being settled; never rejected. */
+  readonly #settling = new Set<Promise<void>>()
 
-  /** How long no other job is taken after the one of this id, in milliseconds. */
-  stayAwayMs: (jobId: string) => number = () => 0
+  constructor (queue: WorkerQueue<Data, Result>, options: JobWorkerOptions<Data, Result>) {
+    const { lockMs, renewMs, places, onLost = () => {}, onError } = options
+    this.backend = queue.backend
+    this.#options = options
+    this.#taker = new JobTaker(queue, options, this.#closing.signal)
+    this.#locks = new LockRenewal(this.backend, { lockMs, everyMs: renewMs, onLost, onError })
+    this.#leavePlace = () => { places?.leave(queue.name) }
+    queue.on('error', onError)
+  }
 
-  /** Whether it takes jobs now. */
-  mayTake: () => boolean = () => true
+  /** Serves until it is closed. */
+  start (): void {
+    this.#locks.start()
+    this.#serving = this.#serve()
+  }
 
-  /** What it shares with the other workers of the process; undefined where each has only places of its own. */
-  places: SharedPlaces | undefined
+  /** Takes no more jobs; resolves when its last one has ended. */
+  async close (): Promise<void> {
+    this.#closing.abort()
+    await this.backend.disconnectBlocking().catch(this.#options.onError)
+    await this.#serving
+    this.#locks.close()
+    await this.backend.close().catch(this.#options.onError)
+  }
 
   /** Takes the jobs whose locks have ended from their workers, and wakes a worker for what waits though nobody was woken. */
   async recover (): Promise<void> {
@@ -73,145 +102,71 @@ export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBacken
     await this.backend.wakeUps.wakeForWork()
   }
 
-  /** Until it takes another job, it looks later than others for the job that it is about to put off. */
+  /** See `JobTaker`. */
   yieldToOthers (): void {
-    this.#isYielding = true
+    this.#taker.yieldToOthers()
   }
 
-  /** Serves until the worker is closed or paused; resolves when its last job has ended. */
-  override async run (): Promise<void> {
-    if (this.running) throw new Error('Worker is already running.')
-    this.running = true
-    try {
-      await this.startStalledCheckTimer()
-      this.lockManager.start()
-      this.mainLoopRunning = this.#loop.serve()
-      await this.mainLoopRunning
-    } finally {
-      this.running = false
-    }
+  /** Call it before a job is given back: from then on nobody is told that its lock is gone. */
+  leaveJob (id: string): void {
+    this.#locks.leaveJob(id)
   }
 
-  override async getNextJob (...asked: Parameters<TimedWorker<Data, Result, JobBackend>['getNextJob']>): ReturnType<TimedWorker<Data, Result, JobBackend>['getNextJob']> {
-    while (!this.mayTake() && this.closing === undefined) await this.#rest(notNowMs)
-    return await super.getNextJob(...asked)
-  }
-
-  override async close (force = false): Promise<void> {
-    this.#closing.abort()
-    await super.close(force)
-  }
-
-  override async processJob (job: Job<Data, Result>, token: string, fetchNext?: () => boolean): Promise<Job<Data, Result> | undefined> {
-    let next: Job<Data, Result> | undefined
-    try {
-      if (!await this.#holds(job, token)) return undefined
-      next = (await super.processJob(job, token, fetchNext)) ?? undefined
-      return next
-    } finally {
-      // The next job has the place of the one before.
-      if (next === undefined) this.places?.leave(this.name)
-    }
-  }
-
-  protected override async handleCompleted (
-    result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
-  ): Promise<Job<Data, Result>> {
-    try {
-      return await this.#settle(job, token, async () => await super.handleCompleted(result, job, token, this.#mayFetch(fetchNext), span))
-    } catch (error) {
-      if (!bullmq.isNotConnectionError(asError(error))) throw error
-      // The job has done its work: another attempt would do it again.
-      throw new bullmq.UnrecoverableError(`its outcome could not be stored: ${asError(error).message}`)
-    }
-  }
-
-  protected override async handleFailed (
-    error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
-  ): Promise<Job<Data, Result>> {
-    // After such an error the job has not ended. BullMQ would take the next job with another command, which needs a place of its own.
-    const mustStop = error instanceof PutOffError || (this.places !== undefined && movedOn.some(Kind => error instanceof Kind))
-    return await this.#settle(job, token, async () => await super.handleFailed(
-      error, job, token, mustStop ? () => false : this.#mayFetch(fetchNext), span
-    ))
-  }
-
-  /** Whether the command that settles a job takes the next one, which then has its place. */
-  #mayFetch (fetchNext: () => boolean = () => true): () => boolean {
-    return () => this.mayTake() && fetchNext() && this.places?.mayKeep(this.name) !== false
-  }
-
-  protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {
-    const job = super.createJob(fields, id)
-    if (fields.isUnbegun === true) this.backend.runs.noteUnbegun(job)
-    Object.assign(job, { [askedAt]: fields.askedAt })
-    this.#awayUntil = performance.now() + this.stayAwayMs(id)
-    this.#isYielding = false
-    return job
-  }
-
-  protected override getBlockTimeout (blockUntil: number): number {
-    this.#hasAsked = true
-    return super.getBlockTimeout(this.#isYielding && blockUntil > 0 ? blockUntil + yieldMs : blockUntil)
-  }
-
-  protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {
-    this.#hasAsked = true
-    const { places } = this
-    // Another process may have a place for what this one was woken for.
-    if (!this.mayTake() || places?.hasFree === false) this.backend.wakeUps.passOn().catch((error: unknown) => { this.emit('error', asError(error)) })
-    const awayMs = this.#awayUntil - performance.now()
-    if (awayMs > 0) await this.#rest(awayMs)
-    let job: Job<Data, Result> | undefined
-    if (places === undefined) {
-      if (this.mayTake()) job = await super.moveToActive(token, name)
-    } else if (await places.take(this.name, this.#closing.signal)) {
-      try {
-        if (this.mayTake()) job = await super.moveToActive(token, name)
-      } finally {
-        if (job === undefined) places.leave(this.name)
+  async #serve (): Promise<void> {
+    const id = randomUUID()
+    for (let taken = 0; !this.#closing.signal.aborted; taken++) {
+      const job = await this.#taker.take(`${id}:${taken}`)
+      if (job !== undefined) {
+        const lane = this.#runLane(job).finally(() => {
+          this.#lanes.delete(lane)
+          this.#laneEnded()
+        })
+        this.#lanes.add(lane)
+        await this.#anySettles()
       }
+      while (this.#lanes.size >= this.#options.concurrency) await new Promise<void>(resolve => { this.#laneEnded = resolve })
     }
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ's own answers the same where there is no job.
-    return job as Job<Data, Result>
+    await Promise.all(this.#lanes)
   }
 
-  async #settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
-    return await this.#loop.whileSettling(this.#settleAtLast(job, token, settle))
+  /** The command that settles a job also takes the next one: while one is being settled, no other is needed. */
+  async #anySettles (): Promise<void> {
+    for (let turn = 0; turn < shortTurns && this.#settling.size === 0; turn++) await nextTurn()
+    if (this.#settling.size > 0) await Promise.race(this.#settling)
   }
 
-  /** Settles a job, again and again while Redis can't take it; its lock is renewed meanwhile. */
-  async #settleAtLast<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
-    const id = idOf(job)
+  /** Runs a job, and then those that were taken with the same command that settled the one before. */
+  async #runLane (first: Taken<Data, Result>): Promise<void> {
     try {
-      for (;;) {
-        try {
-          return await settle()
-        } catch (error) {
-          // BullMQ itself waits for a connection.
-          if (!mayRedisTakeItLater(error) || !bullmq.isNotConnectionError(asError(error))) throw error
-          // BullMQ untracks a job before it settles it.
-          this.locks.trackJob(id, token)
-          await delay(pauseMs)
-        }
-      }
-    } finally {
-      this.lockManager.untrackJob(id)
-    }
-  }
-
-  /** Takes a job, waiting for one; resolves with undefined from time to time, and when Redis can't be reached. */
-  async #take (token: string): Promise<Job<Data, Result> | undefined> {
-    this.#hasAsked = false
-    try {
-      const job = await this.getNextJob(token) as Job<Data, Result> | undefined
-      // Someone has limited the queue's rate.
-      if (job === undefined && !this.#hasAsked) await this.#rest(pauseMs)
-      return job
+      for (let taken: Taken<Data, Result> | undefined = first; taken !== undefined;) taken = await this.#run(taken)
     } catch (error) {
-      if (bullmq.isNotConnectionError(asError(error)) && this.closing === undefined) this.emit('error', asError(error))
-      await this.#rest(this.opts.runRetryDelay ?? pauseMs)
-      return undefined
+      this.#options.onError(asError(error))
+    }
+    this.#leavePlace()
+  }
+
+  async #run (taken: Taken<Data, Result>): Promise<Taken<Data, Result> | undefined> {
+    const { job, token } = taken
+    try {
+      if (!await this.#holds(taken)) return undefined
+      const outcome = await this.#outcomeOf(job, token)
+      if (outcome.kind === 'left') return undefined
+      const settling = this.#settle(job, token, outcome)
+      const over = settling.then(() => {}, () => {})
+      this.#settling.add(over)
+      return await settling.finally(() => { this.#settling.delete(over) })
+    } finally {
+      this.#locks.untrackJob(idOf(job))
+    }
+  }
+
+  async #outcomeOf (job: Job<Data, Result>, token: string): Promise<Outcome<Result>> {
+    // BullMQ's word for one whose worker was lost too often, or whose parent has failed.
+    if (job.deferredFailure !== undefined) return failed(job.deferredFailure)
+    try {
+      return await this.#options.run(job, token)
+    } catch (error) {
+      return { kind: 'failed', reason: asError(error).message, isFinal: false }
     }
   }
 
@@ -219,28 +174,50 @@ export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBacken
    * Counts the time of the lock of a job that was taken, and says whether it is still held: the answer to the command that took
    * the job may have been on its way for longer than the lock lasts.
    */
-  async #holds (job: Job<Data, Result> & TakingNotes, token: string): Promise<boolean> {
-    const id = idOf(job)
-    const since = job[askedAt] ?? performance.now()
-    if (performance.now() - since < lateMs) {
-      this.locks.trackRun(id, token, since)
+  async #holds ({ job, token, askedAt }: Taken<Data, Result>): Promise<boolean> {
+    if (performance.now() - askedAt < lateMs) {
+      this.#locks.trackRun(idOf(job), token, askedAt)
       return true
     }
     try {
-      return await this.locks.isHeld(id, token)
+      return await this.#locks.isHeld(idOf(job), token)
     } catch (error) {
-      this.emit('error', asError(error))
+      this.#options.onError(asError(error))
       return false
     }
   }
 
-  /** Waits, but not while the worker closes. */
-  async #rest (ms: number): Promise<void> {
-    if (this.closing !== undefined) return
-    const closing = new AbortController()
-    const end = (): void => { closing.abort() }
-    this.once('closing', end)
-    await delay(ms, undefined, { signal: closing.signal }).catch(() => {})
-    this.off('closing', end)
+  /** Settles a job, again and again while Redis can't take it; its lock is renewed meanwhile. Gives the next job. */
+  async #settle (job: Job<Data, Result>, token: string, end: End<Result>): Promise<Taken<Data, Result> | undefined> {
+    for (;;) {
+      try {
+        return await this.#end(job, token, end)
+      } catch (error) {
+        const isUnreachable = !bullmq.isNotConnectionError(asError(error))
+        if (isUnreachable && this.#closing.signal.aborted) return undefined
+        if (isUnreachable || mayRedisTakeItLater(error)) {
+          this.#locks.trackSettling(idOf(job), token)
+          await delay(isUnreachable ? pauseMs.unreachable : pauseMs.refused)
+          continue
+        }
+        const reason = `its outcome could not be stored: ${asError(error).message}`
+        this.#options.onError(new Error(`Job ${idOf(job)}: ${reason}`, { cause: error }))
+        if (end.kind === 'failed') return undefined
+        // The job has done its work: another attempt would do it again.
+        end = failed(reason)
+      }
+    }
+  }
+
+  async #end (job: Job<Data, Result>, token: string, end: End<Result>): Promise<Taken<Data, Result> | undefined> {
+    this.#locks.untrackJob(idOf(job))
+    const takesNext = this.#taker.mayTakeNext()
+    const askedAt = performance.now()
+    const next: unknown = end.kind === 'succeeded'
+      ? await job.moveToCompleted(end.result, token, takesNext)
+      : await job.moveToFailed(end.isFinal ? new bullmq.UnrecoverableError(end.reason) : new RunError(end), token, takesNext)
+    // A run that will be followed by another one fails without an end.
+    if (job.finishedOn !== undefined) this.#options.onSettled?.(job)
+    return Array.isArray(next) ? this.#taker.taken(fromRedis<NextJob>(next), token, askedAt) : undefined
   }
 }

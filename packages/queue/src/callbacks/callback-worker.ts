@@ -2,13 +2,13 @@ import type { ApprovalCallbackBody, ApprovalCallbackData, CallbackBody, Callback
 import { sharedAbort } from '@toolyard/runtime'
 import type { Job } from 'bullmq'
 import { asError, around } from '@toolyard/contract/terms'
-import { type Redis, callbackQueue, internalName, keyPrefix, serverTime, idOf, RedisUnavailableError } from '@toolyard/store'
-import { bullmq } from '../record/bullmq.ts'
+import { type Redis, callbackQueue, serverTime, idOf, RedisUnavailableError } from '@toolyard/store'
 import { JobLogWriter, type LogLine } from '../record/log/job-log-writer.ts'
 import type { OutputStore, TruncatedOutput } from '../record/output-store.ts'
 import type { Retention } from '../record/retention.ts'
-import { timedBackendOn, type TimedBackend } from '../backend/timed/timed-backend.ts'
-import { TimedWorker } from '../backend/timed/timed-worker.ts'
+import { openWorker } from '../backend/backends.ts'
+import { failed, left, RunError, type JobWorker, type Outcome } from '../backend/job-worker.ts'
+import { callbackRetention } from '../queues/callback-outbox.ts'
 import { cancelled } from '../record/cancellation.ts'
 import { isoTime } from '../record/job-times.ts'
 
@@ -51,57 +51,44 @@ const concurrency = 64
 /** Before the second attempt there are 0.5 to 1 s, before each further one twice as much. */
 const firstPauseMs = 1_000
 /** A process that dies while it sends: the callback is sent again, with the same id, within about 20 s. */
-const lock = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 100 }
+const lookMs = 5_000
+const holding = { lockMs: 15_000, maxLost: 100, guardMs: lookMs }
 
 type Told = CallbackData | ApprovalCallbackData
-
-/** The attempt failed and is followed by another one. */
-class TryAgain extends Error {
-  override readonly name = 'TryAgain'
-  readonly pauseMs: number
-
-  constructor (reason: string, pauseMs: number) {
-    super(reason)
-    this.pauseMs = pauseMs
-  }
-}
 
 export class CallbackWorker {
   readonly #options: CallbackOptions
   readonly #parts: CallbackWorkerParts
-  readonly #worker: TimedWorker<Told, string, TimedBackend>
+  readonly #worker: JobWorker<Told, string>
+  #lookTimer: NodeJS.Timeout | undefined
   readonly #stopping = sharedAbort()
 
   constructor (options: CallbackOptions, parts: CallbackWorkerParts) {
     this.#options = options
     this.#parts = parts
-    const name = internalName(callbackQueue)
-    this.#worker = new TimedWorker<Told, string, TimedBackend>(name, (job, token) => this.#process(job, token), {
-      connection: parts.redis,
-      prefix: keyPrefix,
+    const { redis } = parts
+    this.#worker = openWorker<Told, string>({ redis, retention: callbackRetention, holding }, callbackQueue, {
       concurrency,
-      ...lock,
-      runRetryDelay: 500,
-      drainDelay: 5,
-      skipVersionCheck: true,
-      autorun: false,
-      settings: { backoffStrategy: (attempt, _type, error) => error instanceof TryAgain ? error.pauseMs : pauseAfter(attempt ?? 1) }
-    }, timedBackendOn(parts.redis))
-    this.#worker.on('error', error => { parts.onError(error, callbackQueue) })
+      renewMs: holding.lockMs / 2,
+      run: (job, token) => this.#process(job, token),
+      onError: this.#report
+    }, { backoffStrategy: (attempt = 1, _type, error) => (error instanceof RunError ? error.pauseMs : undefined) ?? pauseAfter(attempt) })
   }
 
   start (): void {
-    void this.#worker.run().catch((error: unknown) => { this.#parts.onError(asError(error), callbackQueue) })
+    this.#worker.start()
+    this.#lookTimer = setInterval(() => { this.#worker.recover().catch(this.#report) }, lookMs)
   }
 
   /** Takes no more; those that are being sent have `graceMs`, then they are left to another process. */
   async stop (graceMs: number): Promise<void> {
     const timer = setTimeout(() => { this.#stopping.abort() }, graceMs)
+    clearInterval(this.#lookTimer)
     await this.#worker.close()
     clearTimeout(timer)
   }
 
-  async #process (job: Job<Told, string>, token: string | undefined): Promise<string> {
+  async #process (job: Job<Told, string>, token: string): Promise<Outcome<string>> {
     const { url: text, queue, jobId } = job.data
     const { redis, retention, outputs, onError } = this.#parts
     const url = new URL(text)
@@ -114,28 +101,33 @@ export class CallbackWorker {
     if (outcome.kind === 'failed' && signal.aborted) {
       this.#worker.leaveJob(deliveryId)
       await job.moveToWait(token)
-      throw new bullmq.WaitingError()
+      return left
     }
     const attempt = job.attemptsMade + 1
-    const end = this.#end(outcome, attempt)
-    this.#options.onSent(end.result)
-    log.write({ ...end.line, message: `callback to ${url.host} ${end.line.message}`, meta: { callback: deliveryId, attempt, ...end.line.meta } })
+    const { result, line, end } = this.#end(outcome, attempt)
+    this.#options.onSent(result)
+    log.write({ ...line, message: `callback to ${url.host} ${line.message}`, meta: { callback: deliveryId, attempt, ...line.meta } })
     await log.close()
-    if (end.error !== undefined) throw end.error
-    return end.line.message
+    return end
   }
 
-  #end (outcome: CallbackOutcome, attempt: number): { result: string, line: LogLine, error?: Error } {
-    if (outcome.kind === 'delivered') return { result: 'delivered', line: { level: 'info', message: `delivered: status ${outcome.status}`, meta: { status: outcome.status } } }
-    if (outcome.kind === 'refused') return { result: 'refused', line: { level: 'error', message: `refused: ${outcome.reason}` }, error: new bullmq.UnrecoverableError(outcome.reason) }
+  #end (outcome: CallbackOutcome, attempt: number): { result: string, line: LogLine, end: Outcome<string> } {
+    if (outcome.kind === 'delivered') {
+      const message = `delivered: status ${outcome.status}`
+      return { result: 'delivered', line: { level: 'info', message, meta: { status: outcome.status } }, end: { kind: 'succeeded', result: message } }
+    }
+    const { kind, reason } = outcome
+    if (kind === 'refused') return { result: 'refused', line: { level: 'error', message: `refused: ${reason}` }, end: failed(reason) }
     if (attempt >= this.#options.attempts) {
-      return { result: 'given_up', line: { level: 'error', message: `given up after attempt ${attempt}: ${outcome.reason}` }, error: new bullmq.UnrecoverableError(outcome.reason) }
+      return { result: 'given_up', line: { level: 'error', message: `given up after attempt ${attempt}: ${reason}` }, end: failed(reason) }
     }
     const pauseMs = pauseAfter(attempt)
     const nextAt = new Date(serverTime(this.#parts.redis) + pauseMs).toISOString()
-    const line: LogLine = { level: 'warn', message: `failed: ${outcome.reason}; next attempt at ${nextAt}`, meta: { next_attempt_at: nextAt } }
-    return { result: 'failed', line, error: new TryAgain(outcome.reason, pauseMs) }
+    const line: LogLine = { level: 'warn', message: `failed: ${reason}; next attempt at ${nextAt}`, meta: { next_attempt_at: nextAt } }
+    return { result: 'failed', line, end: { kind: 'failed', reason, isFinal: false, pauseMs } }
   }
+
+  readonly #report = (error: unknown): void => { this.#parts.onError(asError(error), callbackQueue) }
 }
 
 function pauseAfter (attempt: number): number {

@@ -8,7 +8,7 @@ import { JobFlow } from './job-flow.ts'
 import { leaveHeld } from '../queues/held-jobs.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { unbegunField } from '../backend/scripts/job-scripts.ts'
-import { lockMs } from '../backend/timed/lock-renewal.ts'
+import { lockMs } from '../backend/lock-renewal.ts'
 import { hasAsked } from '../record/question.ts'
 import { encodeFailure } from '../record/settlement.ts'
 

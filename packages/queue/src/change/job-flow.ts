@@ -1,7 +1,7 @@
 import type { JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { alarmsKey, jobKey, jobPartKey, placeOfKey, goOnWhenFull, idOf } from '@toolyard/store'
-import { bullmq } from '../record/bullmq.ts'
+import { failed, left, type Outcome } from '../backend/job-worker.ts'
 import { cancelled } from '../record/cancellation.ts'
 import { encodeFailure } from '../record/settlement.ts'
 import { dependencyError, examineDependencies, leaveDependencies, releaseDependents } from '../queues/dependencies.ts'
@@ -51,31 +51,28 @@ export class JobFlow {
    * Lets a job through that a worker has taken.
    *
    * @param uncount makes the job count as not taken.
-   * @throws UnrecoverableError with the job's end when it can't run any more; DelayedError when it was parked again.
+   * @returns what becomes of one that can't run any more, or was parked again.
    */
-  async admit (job: Job<JobData>, token: string | undefined, uncount: () => Promise<unknown>): Promise<void> {
+  async admit (job: Job<JobData>, token: string, uncount: () => Promise<unknown>): Promise<Outcome<never> | undefined> {
     const { redis } = this.#parts
-    if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) {
-      throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
-    }
+    if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) return failed(encodeFailure(cancelled))
     const { dependsOn } = job.data
-    if (dependsOn === undefined) return
+    if (dependsOn === undefined) return undefined
     const { pending, broken } = await examineDependencies(redis, this.#queue, idOf(job), dependsOn)
-    if (broken.length > 0) throw new bullmq.UnrecoverableError(encodeFailure(dependencyError(broken)))
-    if (pending.length === 0) return
+    if (broken.length > 0) return failed(encodeFailure(dependencyError(broken)))
+    if (pending.length === 0) return undefined
     // Somebody released it too early, an operator say.
     await uncount()
     await job.moveToDelayed(Date.now() + parkMs, token)
-    throw new bullmq.DelayedError()
+    return left
   }
 
   /**
    * Parks a job that waits for the jobs that it has made: it takes no slot of a worker.
    *
-   * @returns false when none of them is pending any more.
-   * @throws WaitingChildrenError when it is parked.
+   * @returns whether it is parked: not so when none of them is pending any more.
    */
-  async park (job: Job<JobData>, token: string, { until, settled }: StepWait): Promise<false> {
+  async park (job: Job<JobData>, token: string, { until, settled }: StepWait): Promise<boolean> {
     const { redis } = this.#parts
     const id = idOf(job)
     const key = jobKey(this.#queue, id)
@@ -86,7 +83,7 @@ export class JobFlow {
     }
     // A job that was settled in between found no parked parent.
     if (await settledSteps(redis, this.#queue, id) !== settled) await release(this.#parts, this.#queue, id)
-    throw new bullmq.WaitingChildrenError()
+    return true
   }
 
   /**

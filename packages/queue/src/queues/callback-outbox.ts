@@ -6,6 +6,7 @@ import {
   whileAvailable
 } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
+import { keepJobs } from '../record/retention.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
 
 /*
@@ -16,16 +17,10 @@ import { decodeFailure, runsOf } from '../record/settlement.ts'
  * States of an entry: entered (the job runs, or waits for its next run) -> the job has ended -> posted and removed.
  */
 
-/** How long callbacks that were sent, and those that were given up, are known, in seconds. */
-const keepSec = { sent: 3_600, givenUp: 86_400 }
-const keepCount = 10_000
-const posting = {
-  attempts: limits.callbackAttempts,
-  backoff: { type: 'custom' },
-  removeOnComplete: { age: keepSec.sent, count: keepCount },
-  removeOnFail: { age: keepSec.givenUp, count: keepCount },
-  stackTraceLimit: 0
-} as const
+/** How long callbacks that were sent, and those that were given up, are known. */
+export const callbackRetention = { ageSec: 3_600, failedSec: 86_400, count: 10_000 }
+const { completed: removeOnComplete, failed: removeOnFail } = keepJobs(callbackRetention)
+const posting = { attempts: limits.callbackAttempts, backoff: { type: 'custom' }, removeOnComplete, removeOnFail, stackTraceLimit: 0 } as const
 /** Callbacks of each kind that one turn removes. */
 const atOnce = 1_000
 
@@ -86,8 +81,8 @@ export class CallbackOutbox {
     if (await this.#redis.exists(...ended) === 0) return
     const now = serverTime(this.#redis)
     const { backend } = this.#queue()
-    await backend.cleanJobsByState('completed', now - keepSec.sent * 1_000, atOnce)
-    await backend.cleanJobsByState('failed', now - keepSec.givenUp * 1_000, atOnce)
+    await backend.cleanJobsByState('completed', now - callbackRetention.ageSec * 1_000, atOnce)
+    await backend.cleanJobsByState('failed', now - callbackRetention.failedSec * 1_000, atOnce)
   }
 
   async close (): Promise<void> {

@@ -8,11 +8,12 @@ export interface FlowParts {
 
 /**
  * Puts a parked job among the delayed ones, as one that is due: from there BullMQ makes it ready by itself, should the
- * caller die before it does. KEYS: waiting-children, delayed. ARGV: id, when it is due in milliseconds.
+ * caller die before it does. KEYS: waiting-children, delayed, marker. ARGV: id, when it is due in milliseconds.
  */
 const unparkScript = `
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('ZADD', KEYS[2], ARGV[2] * 4096, ARGV[1])
+redis.call('ZADD', KEYS[3], redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] / 4096, '1')
 return 1
 `
 
@@ -25,16 +26,13 @@ return 1
 export async function release ({ redis, queues }: FlowParts, queue: string, jobId: string, dueAt = 0): Promise<boolean> {
   const stem = queueStem(queue)
   const now = serverTime(redis)
-  const delayMs = Math.max(0, dueAt - now)
-  const unparked = await redis.eval(unparkScript, 2, `${stem}waiting-children`, `${stem}delayed`, jobId, now + delayMs)
-  if (unparked !== 1) return false
-  const job = await queues.open(queue).getJob(jobId)
-  // Another process may be faster: then it is no longer among the delayed ones.
-  await (delayMs > 0 ? job?.changeDelay(delayMs) : job?.promote())?.catch(() => {})
+  const keys = [`${stem}waiting-children`, `${stem}delayed`, `${stem}marker`]
+  if (await redis.eval(unparkScript, keys.length, ...keys, jobId, Math.max(now, dueAt)) !== 1) return false
+  if (dueAt <= now) await promote(queues, { queue, id: jobId })
   return true
 }
 
-/** Lets a delayed job go on now; one that isn't delayed needs no waking. */
+/** Lets a delayed job go on now; one that isn't delayed needs no waking: another process may be faster. */
 export async function promote (queues: FlowParts['queues'], { queue, id }: { queue: string, id: string }): Promise<void> {
   const job = await queues.open(queue).getJob(id)
   await job?.promote().catch(() => {})

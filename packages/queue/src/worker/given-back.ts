@@ -2,7 +2,7 @@ import type { JobData } from '@toolyard/contract'
 import { protocol } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import type { JobBackend } from '../backend/job-backend.ts'
-import { bullmq } from '../record/bullmq.ts'
+import { failed, left, type Outcome } from '../backend/job-worker.ts'
 import { lostTooOften, maxLostRuns } from '../record/settlement.ts'
 import { idOf } from '@toolyard/store'
 
@@ -40,21 +40,20 @@ export class GivenBackJobs {
   /**
    * Puts a job back whose run was lost. A worker that stops does so at once. In one that goes on, what the run needs was
    * lost, and may be lost again: there, each time takes longer, and there is a last one.
-   *
-   * @throws UnrecoverableError
    */
-  async giveBack (job: Job, token: string, isStopped: boolean): Promise<void> {
+  async giveBack (job: Job, token: string, isStopped: boolean): Promise<Outcome<never>> {
     const { runs, wakeUps } = this.#backend
     if (isStopped) {
       await job.moveToWait(token)
       await wakeUps.wake()
-      return
+      return left
     }
     // Only what has begun counts.
-    if (runs.isUnbegun(job) && !await runs.begin(job, token)) return
+    if (runs.isUnbegun(job) && !await runs.begin(job, token)) return left
     const lostRuns = job.attemptsStarted - job.attemptsMade
-    if (lostRuns > maxLostRuns) throw new bullmq.UnrecoverableError(lostTooOften)
+    if (lostRuns > maxLostRuns) return failed(lostTooOften)
     await job.moveToDelayed(Date.now() + lostPauseMs * 2 ** lostRuns, token)
+    return left
   }
 
   /**

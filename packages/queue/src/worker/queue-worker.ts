@@ -3,12 +3,11 @@ import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
 import { serverTime, mayRedisTakeItLater, idOf } from '@toolyard/store'
-import { bullmq } from '../record/bullmq.ts'
 import type { Announcer } from './announcer.ts'
 import type { CallbackOutbox } from '../queues/callback-outbox.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
 import type { JobBackendParts } from '../backend/job-backend.ts'
-import { PutOffError, type JobWorker } from '../backend/job-worker.ts'
+import { failed, left, type JobWorker, type Outcome } from '../backend/job-worker.ts'
 import { JobFlow } from '../change/job-flow.ts'
 import { openWorker } from '../backend/backends.ts'
 import type { SharedPlaces } from '../backend/shared-places.ts'
@@ -62,29 +61,26 @@ export class QueueWorker {
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#gates = new PersonGates(options.redis, queue)
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
-    const { redis, retention, concurrency, name } = options
-    this.#worker = openWorker(
-      { redis, retention, replicas: parts.replicas, wait: parts.wait }, queue, (job, token) => this.#process(job, token),
-      { concurrency, renewMs, name }
-    )
-    this.#givenBack = new GivenBackJobs(this.#worker.backend)
-    Object.assign(this.#worker, { places: parts.shared }, options.mayTake && { mayTake: options.mayTake })
-    this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
-    // Before anything that can settle the job; commands keep their order.
-    this.#worker.on('active', job => { if (job.data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: idOf(job) }).catch(this.#report) })
-    this.#worker.on('completed', job => { this.#settled(job).catch(this.#report) })
-    this.#worker.on('failed', job => {
-      // A run that will be followed by another one fails without an end.
-      if (job?.finishedOn !== undefined) this.#settled(job).catch(this.#report)
+    const { redis, retention, concurrency, name: workerName, mayTake } = options
+    const { replicas, wait, callbacks } = parts
+    this.#worker = openWorker<JobData, OutputRecord>({ redis, retention, replicas, wait, workerName }, queue, {
+      concurrency,
+      renewMs,
+      places: parts.shared,
+      mayTake,
+      stayAwayMs: id => this.#givenBack.stayAwayMs(id),
+      run: (job, token) => this.#process(job, token),
+      // Before anything that can settle the job; commands keep their order.
+      onTaken: job => { if (job.data.callbackUrl !== undefined) callbacks.enter({ queue, jobId: idOf(job) }).catch(this.#report) },
+      onSettled: job => { this.#settled(job).catch(this.#report) },
+      onLost: ids => { for (const id of ids) this.#running.get(id)?.abort.abort(lockLost) },
+      onError: this.#report
     })
-    this.#worker.on('lockRenewalFailed', (ids: string[]) => { for (const id of ids) this.#running.get(id)?.abort.abort(lockLost) })
-    this.#worker.on('error', error => { options.onError(error, queue) })
-    this.#worker.run().catch(this.#report)
+    this.#givenBack = new GivenBackJobs(this.#worker.backend)
+    this.#worker.start()
   }
 
-  get running (): number {
-    return this.#running.size
-  }
+  get running (): number { return this.#running.size }
 
   async recover (): Promise<void> { await this.#worker.recover() }
 
@@ -101,7 +97,7 @@ export class QueueWorker {
     off()
   }
 
-  async #process (job: Job<JobData, OutputRecord>, token = ''): Promise<OutputRecord> {
+  async #process (job: Job<JobData, OutputRecord>, token: string): Promise<Outcome<OutputRecord>> {
     const id = idOf(job)
     const { redis, retention } = this.#options
     const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
@@ -112,25 +108,30 @@ export class QueueWorker {
     try {
       if (isNewer(job.data)) return await this.#putOff(run)
       // First: its canceller is gone, so no one else settles it.
-      if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
-      if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
+      if (await isMarked(redis, this.#queue, job)) return failed(encodeFailure(cancelled))
+      if (this.#parts.cancelled.has(id)) return left
       const pass = await this.#gates.enter(job, token)
-      if (pass.kind === 'ends') await this.#worker.backend.runs.endUnrun(job, token)
-      if (pass.kind === 'ends') throw new bullmq.UnrecoverableError(encodeFailure(pass.error))
-      if (pass.kind === 'parks') return await this.#hold(run, pass)
-      Object.assign(run, { approved: pass.approved, answers: pass.answers, memo: pass.memo })
-      await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
-      const leave = await this.#parts.places.take(job.data.tenant, id)
+      switch (pass.kind) {
+        case 'lost': return left
+        case 'parks': return await this.#hold(run, pass)
+        case 'ends':
+          await this.#worker.backend.runs.endUnrun(job, token)
+          return failed(encodeFailure(pass.error))
+        case 'runs': Object.assign(run, { approved: pass.approved, answers: pass.answers, memo: pass.memo })
+      }
+      const stopped = await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
+      if (stopped !== undefined) return stopped
+      const { places } = this.#parts
+      const leave = await places.take(job.data.tenant, id)
       if (leave === undefined) {
-        await this.#parts.places.park(job.data.tenant, { queue: this.#queue, id }, async ms => { await this.#park(run, ms) })
-        throw new PutOffError()
+        await places.park(job.data.tenant, { queue: this.#queue, id }, ms => this.#park(run, ms))
+        return left
       }
       const result = await (job.data.serial === true ? this.#handleSerially(run) : this.#handleFlowing(run)).finally(leave)
       // Who sees the final state finds the whole log.
       await Promise.all([log.close(), progress.close()])
-      // Whoever cancels a job settles it; BullMQ doesn't touch a job that another client has moved.
-      if (run.abort.signal.reason === cancelled) throw new bullmq.WaitingError()
-      return await this.#end(run, result)
+      // Whoever cancels a job settles it.
+      return run.abort.signal.reason === cancelled ? left : await this.#end(run, result)
     } catch (error) {
       if (run.isHandled || !mayRedisTakeItLater(error)) throw error
       return await this.#putOff(run)
@@ -151,8 +152,7 @@ export class QueueWorker {
     // A job that makes jobs is taken again and again.
     const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined || job.data.hold !== undefined || run.answers !== undefined
     const waitedMs = isRepeated ? undefined : Math.max(0, serverTime(this.#options.redis) - job.timestamp - (job.opts.delay ?? 0))
-    const begin = async (): Promise<boolean> => await runs.beginOnce(job, token)
-    return await this.#options.handle({ ...takenJobOf(run, this.#queue), lostBefore, begin, waitedMs })
+    return await this.#options.handle({ ...takenJobOf(run, this.#queue), lostBefore, begin: () => runs.beginOnce(job, token), waitedMs })
   }
 
   /** Notes a long run as begun. Unlike `begin`, the run doesn't wait for it. A call that was approved may still be held again. */
@@ -163,7 +163,7 @@ export class QueueWorker {
   }
 
   /** Runs a job. If it is to wait for its steps, parks it; if none of them is pending any more, runs it again at once. */
-  async #handleFlowing (run: Run): Promise<HandlerResult> {
+  async #handleFlowing (run: Run): Promise<HandlerResult | typeof left> {
     for (let seen = -1; ;) {
       const result = await this.#handle(run)
       if (result.kind !== 'waits' || run.abort.signal.reason === cancelled) return result
@@ -171,19 +171,19 @@ export class QueueWorker {
       if (result.wait.settled <= seen) throw new Error('The job waits for nothing')
       seen = result.wait.settled
       await Promise.all([run.log.close(), run.progress.close()])
-      await this.#flow.park(run.job, run.token, result.wait)
+      if (await this.#flow.park(run.job, run.token, result.wait)) return left
     }
   }
 
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
-  async #handleSerially (run: Run): Promise<HandlerResult> {
+  async #handleSerially (run: Run): Promise<HandlerResult | typeof left> {
     const { job, token } = run
     const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: idOf(job) }
     const turn = await this.#parts.gate.enter(serial, token)
     if (turn !== 'runs') {
       await this.#park(run, await this.#parts.gate.parkMs(serial))
       await this.#parts.gate.parked(serial, turn)
-      throw new bullmq.DelayedError()
+      return left
     }
     try {
       return await this.#handle(run)
@@ -200,36 +200,39 @@ export class QueueWorker {
   }
 
   /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
-  async #putOff (run: Run, isForOthers = false): Promise<never> {
+  async #putOff (run: Run, isForOthers = false): Promise<typeof left> {
     if (isNewer(run.job.data)) this.#worker.yieldToOthers()
     this.#worker.leaveJob(idOf(run.job))
     await this.#givenBack.putOff(run.job, run.token, isForOthers)
     this.#notices.changed(idOf(run.job))
-    throw new PutOffError()
+    return left
   }
 
-  /** Parks a job that waits for a person. Should this process die half way, it is due soon, and parked again. */
-  async #hold (run: Run, { ms, record }: Waits): Promise<never> {
-    await this.#park(run, Math.min(ms, restlessMs))
-    await rest({ redis: this.#options.redis, queues: this.#parts.queues }, { queue: this.#queue, id: idOf(run.job) }, record)
-    throw new bullmq.DelayedError()
+  /** Parks a job that waits for a person, where it is still this worker's. Should this process die half way, it is due soon. */
+  async #hold (run: Run, waits: Waits | undefined): Promise<typeof left> {
+    if (waits === undefined) return left
+    await this.#park(run, Math.min(waits.ms, restlessMs))
+    await rest({ redis: this.#options.redis, queues: this.#parts.queues }, { queue: this.#queue, id: idOf(run.job) }, waits.record)
+    return left
   }
 
-  async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
+  async #end (run: Run, result: HandlerResult | typeof left): Promise<Outcome<OutputRecord>> {
     switch (result.kind) {
       case 'succeeded': {
         const record = await this.#parts.outputs.save(this.#queue, idOf(run.job), result)
         const { sandbox, files, moreFiles } = result
-        return { ...record, ...(sandbox && { sandbox }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
+        return { kind: 'succeeded', result: { ...record, ...(sandbox && { sandbox }), ...(files && { files }), ...(moreFiles && { moreFiles }) } }
       }
-      case 'failed': throw new (result.retry === true ? Error : bullmq.UnrecoverableError)(encodeFailure(result.error, result.sandbox))
-      case 'requeued':
+      case 'failed': return { ...failed(encodeFailure(result.error, result.sandbox)), isFinal: result.retry !== true }
+      case 'requeued': {
         this.#worker.leaveJob(idOf(run.job))
-        await this.#givenBack.giveBack(run.job, run.token, run.abort.signal.aborted)
+        const outcome = await this.#givenBack.giveBack(run.job, run.token, run.abort.signal.aborted)
         this.#notices.changed(idOf(run.job))
-        throw new bullmq.WaitingError()
+        return outcome
+      }
       case 'later': return await this.#putOff(run, result.nowhere)
-      case 'taken': throw new bullmq.WaitingError()
+      case 'taken':
+      case 'left': return left
       case 'held':
       case 'asks': return await this.#hold(run, await this.#gates.waitsFor(run, result))
       case 'waits': throw new Error('A job of a serial tool does not wait for others')

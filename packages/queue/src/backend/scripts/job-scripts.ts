@@ -7,7 +7,7 @@ import { bullmqScript, withoutEvents } from './bullmq-scripts.ts'
 /** What BullMQ would send: keys, then arguments. */
 export type BullmqArgs = ReadonlyArray<string | number | boolean | Buffer | undefined>
 
-/** What our part of a script does, with `keys` and `args` of ours; `bullmq()` runs BullMQ's part and answers its reply. */
+/** What our part of a script does, with `keys` and `args` of ours; `bullmq(args)` runs BullMQ's part and answers its reply. */
 interface OwnPart extends EachCall {
   keys: number
   args: number
@@ -28,7 +28,7 @@ class WrappedScript {
       ...rest,
       each: `
 local keys, args = KEYS, ARGV
-local function bullmq () return script({unpack(keys, ${keys + 1})}, {unpack(args, ${args + 1})}) end
+local function bullmq (theirs) return script({unpack(keys, ${keys + 1})}, theirs or {unpack(args, ${args + 1})}) end
 ${each}
 `
     }))
@@ -96,8 +96,20 @@ end
 /** KEYS: meta. */
 const lookForLost: OwnPart = { keys: 1, args: 0, each: `${goOnWhenFull('keys[1]')}\nreturn bullmq()` }
 
-/** KEYS: meta. ARGV: the stem of the jobs' keys. */
-const take: OwnPart = { keys: 1, args: 1, before: mark, each: `${goOnWhenFull('keys[1]')}\nreturn mark(bullmq(), args[1])` }
+/** The keys of BullMQ's script that takes a job. */
+export const takeKeys = ['wait', 'active', 'prioritized', 'events', 'stalled', 'limiter', 'delayed', 'paused', 'meta', 'pc', 'marker'] as const
+
+/** KEYS: meta. ARGV: stem of the jobs' keys; time; the worker's token; how long it holds the job, in milliseconds; its name, or nothing. */
+const take: OwnPart = {
+  keys: 1,
+  args: 5,
+  before: mark,
+  each: `
+local stem, now, token, ms, worker = unpack(args, 1, 5)
+${goOnWhenFull('keys[1]')}
+return mark(bullmq({stem, now, cmsgpack.pack({token = token, lockDuration = tonumber(ms), name = worker ~= '' and worker or nil})}), stem)
+`
+}
 
 /**
  * KEYS: job. ARGV: the stem of the jobs' keys; id; when the job ended; + or -; the return value or the reason; the channel

@@ -146,10 +146,10 @@ return replies
 /** The keys of the script that settles jobs. */
 export const finishPlainKeys = [...takePlainKeys, 'stalled', 'completed', 'failed'] as const
 /**
- * ARGV: as for taking; then for how many seconds finished jobs are kept, how many, and how many are removed at once; what
- * the names of channels begin with, of jobs and of API processes. ARGV of a call: id; the worker's token; + or -; the
- * return value or the reason; the stack; when it ended; 1 to take the next job; the API process that waits for it, or
- * nothing; how often the job has run if its beginning was not noted before, else nothing.
+ * ARGV: as for taking; then for how many seconds jobs are kept that succeeded, and those that failed, how many of each, and how
+ * many are removed at once; what the names of channels begin with, of jobs and of API processes. ARGV of a call: id; the
+ * worker's token; + or -; the return value or the reason; the stack; when it ended; 1 to take the next job; the API process
+ * that waits for it, or nothing; how often the job has run if its beginning was not noted before, else nothing.
  *
  * Answers the next job, 0 for none, 1 where BullMQ must be asked for it; and 1 where others depend on the job, else 0.
  */
@@ -157,8 +157,8 @@ export const finishPlainScript = new BatchedScript('finish-plain', allCalls(`
 ${queue}
 ${take}
 local stalled, ends = KEYS[9], {['+'] = KEYS[10], ['-'] = KEYS[11]}
-local keptMs, keptCount, removable = ARGV[6] * 1000, tonumber(ARGV[7]), tonumber(ARGV[8])
-local jobChannel, replyChannel = ARGV[9], ARGV[10]
+local keptMs, keptCount, removable = {['+'] = ARGV[6] * 1000, ['-'] = ARGV[7] * 1000}, tonumber(ARGV[8]), tonumber(ARGV[9])
+local jobChannel, replyChannel = ARGV[10], ARGV[11]
 
 local locks, flows, dependents = {}, {}, {}
 for _, call in ipairs(calls) do
@@ -221,7 +221,7 @@ redis.call('SREM', stalled, unpack(settled))
 for sign, ended in pairs(scores) do
   if #ended > 0 then
     redis.call('ZADD', ends[sign], unpack(ended))
-    local old = redis.call('ZCOUNT', ends[sign], '-inf', whole(now - keptMs))
+    local old = redis.call('ZCOUNT', ends[sign], '-inf', whole(now - keptMs[sign]))
     local most = math.min(removable, math.max(old, redis.call('ZCARD', ends[sign]) - keptCount))
     if most > 0 then
       local removed, keys, beside = redis.call('ZPOPMIN', ends[sign], most), {}, {}

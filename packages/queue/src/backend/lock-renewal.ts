@@ -1,4 +1,5 @@
 import { asError } from '@toolyard/contract/terms'
+import { fromRedis, type Redis } from '@toolyard/store'
 
 /** How long the lock of a worker or canceller lasts, in milliseconds, unless it is renewed. */
 export const lockMs = 4_000
@@ -6,13 +7,31 @@ export const lockMs = 4_000
 /** So long before its lock ends a run is ended, in milliseconds: its processes get 250 ms, and are gone when another worker begins. */
 const endMs = 400
 
-/** What renews the locks of a worker's jobs. */
-export interface LockHolder {
-  /** Renews locks; the ids of the jobs that are somebody else's by now. */
-  extendJobLocks: (ids: string[], tokens: string[], ms: number) => Promise<string[]>
+/**
+ * Renews the locks of jobs. Nothing in it takes memory: a Redis that is full allows it. KEYS: stalled. ARGV: stem of the
+ * jobs' keys, milliseconds, then ids and tokens in turn. Answers the ids of the jobs that are somebody else's by now.
+ */
+const renewScript = `
+local lost = {}
+for place = 3, #ARGV, 2 do
+  local lock = ARGV[1] .. ARGV[place] .. ':lock'
+  if redis.call('GET', lock) == ARGV[place + 1] then
+    redis.call('PEXPIRE', lock, ARGV[2])
+    redis.call('SREM', KEYS[1], ARGV[place])
+  else
+    table.insert(lost, ARGV[place])
+  end
+end
+return lost
+`
+
+interface LockRenewalOptions {
+  lockMs: number
+  /** A lock is renewed after half of this time at the earliest, and after all of it at the latest. */
+  everyMs: number
   /** Gets the ids of the jobs that are somebody else's, or may soon be. */
-  lost: (ids: string[]) => void
-  failed: (error: Error) => void
+  onLost: (ids: string[]) => void
+  onError: (error: Error) => void
 }
 
 interface LockedJob {
@@ -33,18 +52,15 @@ interface LockedJob {
  * command, so it knows of the end first: also where nothing reaches Redis, or its answers don't come. Then it ends the run.
  */
 export class LockRenewal {
-  readonly #holder: LockHolder
-  readonly #lockMs: number
-  readonly #everyMs: number
+  readonly #queue: { redis: Redis, toKey: (part: string) => string }
+  readonly #options: LockRenewalOptions
   readonly #held = new Map<string, LockedJob>()
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  /** @param everyMs a lock is renewed after half of this time at the earliest, and after all of it at the latest. */
-  constructor (holder: LockHolder, lockMs: number, everyMs: number) {
-    this.#holder = holder
-    this.#lockMs = lockMs
-    this.#everyMs = everyMs
+  constructor (queue: { redis: Redis, toKey: (part: string) => string }, options: LockRenewalOptions) {
+    this.#queue = queue
+    this.#options = options
   }
 
   start (): void {
@@ -54,10 +70,10 @@ export class LockRenewal {
       // An answer that doesn't come holds up no other renewal.
       void this.#renew()
       this.start()
-    }, Math.min(this.#everyMs / 2, Math.max(0, firstEnd)))
+    }, Math.min(this.#options.everyMs / 2, Math.max(0, firstEnd)))
   }
 
-  async close (): Promise<void> {
+  close (): void {
     this.#closed = true
     clearTimeout(this.#timer)
     this.#held.clear()
@@ -69,12 +85,12 @@ export class LockRenewal {
    * @param since before the command was sent that took its lock
    */
   trackRun (id: string, token: string, since: number): void {
-    this.#track(id, token, since + this.#lockMs)
+    this.#track(id, token, since + this.#options.lockMs)
   }
 
-  /** BullMQ calls it for a job that is run, and we for one that is being settled. */
-  trackJob (id: string, token: string): undefined {
-    if (this.#held.get(id)?.token !== token) this.#track(id, token, Infinity)
+  /** Tracks a job whose run is over, and that can't be settled yet. */
+  trackSettling (id: string, token: string): void {
+    this.#track(id, token, Infinity)
   }
 
   untrackJob (id: string): void {
@@ -90,7 +106,7 @@ export class LockRenewal {
   /** Whether the lock of a job that was taken long ago is there still; then its time is counted anew. */
   async isHeld (id: string, token: string): Promise<boolean> {
     const since = performance.now()
-    if ((await this.#holder.extendJobLocks([id], [token], this.#lockMs)).length > 0) return false
+    if ((await this.#extend([[id, { token }]])).length > 0) return false
     this.trackRun(id, token, since)
     return true
   }
@@ -109,14 +125,20 @@ export class LockRenewal {
     }
     if (due.length === 0) return
     try {
-      const lost = new Set(await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, { token }]) => token), this.#lockMs))
-      for (const [id, held] of due) if (!lost.has(id)) held.until = Math.max(held.until, sentAt + this.#lockMs)
+      const lost = new Set(await this.#extend(due))
+      for (const [id, held] of due) if (!lost.has(id)) held.until = Math.max(held.until, sentAt + this.#options.lockMs)
       // A job that was settled or given back meanwhile has no lock to lose.
       this.#lose(due.filter(([id, held]) => lost.has(id) && this.#held.get(id) === held && !held.isLeaving).map(([id]) => id), 'could not renew lock for')
     } catch (error) {
       // A worker that has stopped has closed its connection.
-      if (!this.#closed) this.#holder.failed(asError(error))
+      if (!this.#closed) this.#options.onError(asError(error))
     }
+  }
+
+  async #extend (jobs: ReadonlyArray<[id: string, { token: string }]>): Promise<string[]> {
+    const queue = this.#queue
+    const held = jobs.flatMap(([id, { token }]) => [id, token])
+    return fromRedis(await queue.redis.eval(renewScript, 1, queue.toKey('stalled'), queue.toKey(''), this.#options.lockMs, ...held))
   }
 
   #endOverdue (now: number): void {
@@ -125,11 +147,11 @@ export class LockRenewal {
   }
 
   #lose (ids: readonly string[], why: string): void {
-    if (ids.length > 0) this.#holder.lost([...ids])
+    if (ids.length > 0) this.#options.onLost([...ids])
     for (const id of ids) {
       // It doesn't come back.
       this.#held.delete(id)
-      this.#holder.failed(new Error(`${why} job ${id}`))
+      this.#options.onError(new Error(`${why} job ${id}`))
     }
   }
 }
