@@ -189,6 +189,7 @@ export class JobWorker<Data, Result> {
 
   /** Settles a job, again and again while Redis can't take it; its lock is renewed meanwhile. Gives the next job. */
   async #settle (job: Job<Data, Result>, token: string, end: End<Result>): Promise<Taken<Data, Result> | undefined> {
+    this.#locks.untrackJob(idOf(job))
     for (;;) {
       try {
         return await this.#end(job, token, end)
@@ -210,7 +211,6 @@ export class JobWorker<Data, Result> {
   }
 
   async #end (job: Job<Data, Result>, token: string, end: End<Result>): Promise<Taken<Data, Result> | undefined> {
-    this.#locks.untrackJob(idOf(job))
     const takesNext = this.#taker.mayTakeNext()
     const askedAt = performance.now()
     const next: unknown = end.kind === 'succeeded'

@@ -90,7 +90,7 @@ export class LockRenewal {
 
   /** Tracks a job whose run is over, and that can't be settled yet. */
   trackSettling (id: string, token: string): void {
-    this.#track(id, token, Infinity)
+    if (!this.#held.has(id)) this.#track(id, token, Infinity)
   }
 
   untrackJob (id: string): void {
