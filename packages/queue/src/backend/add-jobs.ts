@@ -1,6 +1,5 @@
-import type { JobJson, ParentKeyOpts, RedisQueueBackend } from 'bullmq'
 import { type GatheredCalls, type ScriptCall, type ScriptRun, type Redis, type Replicas, required } from '@toolyard/store'
-import { jobScripts } from './scripts/job-scripts.ts'
+import { addKeys, jobScripts } from './scripts/job-scripts.ts'
 import { addPlainScript } from './scripts/plain-scripts.ts'
 
 /** Jobs of a request with less than so many characters are added together with those of other requests. */
@@ -8,37 +7,23 @@ const gatheredChars = 16_384
 
 export interface AddedJob {
   id: string
+  /** A plain one is due at once, and waits for no other job; else BullMQ's script that adds it. */
+  kind: 'plain' | keyof typeof addKeys
+  name: string
+  /** JSON, as are its options. */
+  data: string
+  opts: string
+  timestamp: number
+  priority: number
   /** What the index of the queue gets, one or two: see `JobIndex`. */
   entries: readonly string[]
   /** It waits for an approval: the index of those gets the same. */
   isHeld: boolean
   /** For so many seconds no other job with this id is made, even when this one is gone; 0: no such bound. */
   idempotencySec: number
-  /** It is a step: the key of its workflow's record, and the field there that gets the id. */
+  /** It is a step: what BullMQ keeps of its parent, as JSON; the parent's key, and the field there that gets the id. */
+  parent?: string
   step?: { key: string, field: string }
-  /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. */
-  plain?: PlainJob
-  /** As BullMQ makes it. */
-  general: () => GeneralJob
-}
-
-interface PlainJob {
-  name: string
-  data: string
-  opts: string
-  timestamp: number
-  priority: number
-}
-
-interface GeneralJob {
-  job: JobJson
-  parent: ParentKeyOpts
-}
-
-/** What BullMQ sends to add a job; its keys come first. */
-export interface AddCommand {
-  name: string
-  args: Array<string | Buffer>
 }
 
 /** Another run of the workflow has made the job of a step. */
@@ -62,14 +47,12 @@ export interface Adder {
   /** What adds plain jobs together with those of other requests, and what its script gets in all calls. */
   adds: GatheredCalls
   addsShared: () => ScriptCall
-  /** The keys of the queue's indexes and its settings. */
+  /** The keys of the queue's indexes. */
   created: string
   held: string
-  meta: string
   /** Those that must have the jobs. */
   replicas: Replicas | undefined
   keyOf: (id: string) => string
-  commandOf: (id: string, made: GeneralJob) => Promise<AddCommand>
   /** BullMQ's error for a number that its script answers. */
   errorOf: (code: number, id: string) => Error
 }
@@ -79,30 +62,29 @@ type AddRun = ScriptRun & { calls: readonly AddCall[] }
 
 /** See `JobBackend.addAll`. */
 export async function addJobs (
-  redis: Redis, jobs: readonly AddedJob[], { adds, addsShared, created, held, meta, replicas, keyOf, commandOf, errorOf }: Adder
+  redis: Redis, jobs: readonly AddedJob[], { adds, addsShared, created, held, replicas, keyOf, errorOf }: Adder
 ): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const runs: AddRun[] = []
-  for (const { id, entries: [entry = '', tenantEntry = ''], isHeld, idempotencySec, step, plain: made, general } of jobs) {
+  for (const { id, kind, name, data, opts, timestamp, priority, parent, entries, isHeld, idempotencySec, step } of jobs) {
+    const [entry = '', tenantEntry = ''] = entries
     const once = idempotencySec === 0 ? '' : idempotencySec
-    if (made !== undefined) {
-      const { name, data, opts, timestamp, priority } = made
+    if (kind === 'plain') {
       plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry, once, tenantEntry] })
       continue
     }
-    const { name, args } = await commandOf(id, general())
-    if (!isAdding(name)) throw new Error(`BullMQ adds a job with '${name}'`)
-    const call = {
-      id,
-      ...jobScripts[name].call(
-        args, [created, keyOf(id), meta, keyOf('limiter'), held, step?.key ?? keyOf('limiter')],
-        [id, entry, once, tenantEntry, isHeld ? 1 : '', step?.field ?? '']
-      )
-    }
-    runs.push({ script: jobScripts[name].script, calls: [call] })
+    const absent = keyOf('limiter')
+    const call: ScriptCall = jobScripts[kind].call(
+      addKeys[kind].map(keyOf), [created, keyOf(id), keyOf('meta'), absent, held, step?.key ?? absent],
+      [
+        id, entry, once, tenantEntry, isHeld ? 1 : '', step?.field ?? '', keyOf(''), name, data, opts, timestamp,
+        step?.key ?? '', parent ?? ''
+      ]
+    )
+    runs.push({ script: jobScripts[kind].script, calls: [Object.assign(call, { id })] })
   }
   // Those of others would wait for a long one.
-  const areGathered = jobs.reduce((sum, { plain: { data = '' } = {} }) => sum + data.length, 0) < gatheredChars
+  const areGathered = jobs.reduce((sum, { kind, data }) => kind === 'plain' ? sum + data.length : sum, 0) < gatheredChars
   if (plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: addsShared() })
   const answers = replicas === undefined || replicas.needed === 0
     ? await Promise.all(runs.map(async ({ script, calls, shared }) => (
@@ -120,20 +102,4 @@ export async function addJobs (
     }
   }
   return refused
-}
-
-/** What BullMQ would send to add a job. */
-export async function commandOf (backend: RedisQueueBackend, id: string, { job, parent }: GeneralJob): Promise<AddCommand> {
-  let command: AddCommand | undefined
-  const listening = { runCommand: (name: string, args: AddCommand['args']) => { command = { name: required(name.split(':')[0], 'the name of a command'), args } } }
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ uses only `runCommand` of a client here.
-  await backend.addJobToTransaction(listening as never, job, id, parent)
-  if (command === undefined) throw new Error('BullMQ adds a job without a command')
-  return command
-}
-
-const adding = ['addPrioritizedJob', 'addDelayedJob', 'addParentJob'] as const
-
-function isAdding (name: string): name is typeof adding[number] {
-  return (adding as readonly string[]).includes(name)
 }

@@ -1,6 +1,23 @@
 import { asError } from '@toolyard/contract/terms'
-import { type ScriptCall, type Redis, ReplicasMissingError, type Replicas } from '@toolyard/store'
-import { beginScript } from './scripts/job-scripts.ts'
+import { BatchedScript, eachCall, type ScriptCall, type Redis, ReplicasMissingError, type Replicas } from '@toolyard/store'
+import { unbegunField } from './scripts/job-scripts.ts'
+
+/**
+ * ARGV: the token of who runs the job, and the time. Answers whether they hold it. Those who took it before didn't run
+ * it, and don't count; one that is just being given back stays uncounted. It always writes: a connection can then wait until
+ * replicas have it.
+ */
+const beginScript = new BatchedScript('begin', eachCall(`
+if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
+local isFirst = redis.call('HDEL', KEYS[1], '${unbegunField}') == 1
+redis.call('HSET', KEYS[1], 'processedOn', ARGV[2])
+if isFirst then
+  local runs = redis.call('HMGET', KEYS[1], 'ats', 'atm')
+  local begun = tonumber(runs[2] or '0') + 1
+  if tonumber(runs[1]) > begun then redis.call('HSET', KEYS[1], 'ats', begun) end
+end
+return 1
+`))
 
 interface Beginning {
   call: ScriptCall

@@ -1,6 +1,6 @@
 import type { JobData } from '@toolyard/contract'
 import type { JobJson, MinimalJob, MoveToDelayedOpts } from 'bullmq'
-import { addJobs, commandOf, type AddedJob, type Adder } from './add-jobs.ts'
+import { addJobs, type AddedJob } from './add-jobs.ts'
 import { Beginnings } from './beginnings.ts'
 import { GatheredCalls, type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, fromRedis, serverTime } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
@@ -114,7 +114,16 @@ export class JobBackend extends bullmq.RedisQueueBackend {
    * @returns the errors of those that were refused, by id
    */
   async addAll (jobs: readonly AddedJob[]): Promise<Map<string, Error>> {
-    return await addJobs(this.redis, jobs, this.#adder())
+    const queue = publicName(this.name)
+    return await addJobs(this.redis, jobs, {
+      adds: this.#adds,
+      addsShared: () => this.#addsShared(),
+      created: createdKey(queue),
+      held: heldKey(queue),
+      replicas: this.#replicas,
+      keyOf: id => this.toKey(id),
+      errorOf: (code, jobId) => this.finishedErrors({ code, jobId, command: 'addJob' })
+    })
   }
 
   override async moveToCompleted (
@@ -160,20 +169,6 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   /** Puts a failed job back, with all its attempts. */
   async runAgain (id: string, wish: RunAgain): Promise<RunAgainResult> {
     return await runAgain({ redis: this.redis, queue: publicName(this.name), now: this.now(), toKey: part => this.toKey(part) }, id, wish)
-  }
-
-  #adder (): Adder {
-    return {
-      adds: this.#adds,
-      addsShared: () => this.#addsShared(),
-      created: createdKey(publicName(this.name)),
-      held: heldKey(publicName(this.name)),
-      meta: this.toKey('meta'),
-      replicas: this.#replicas,
-      keyOf: id => this.toKey(id),
-      commandOf: async (id, made) => await commandOf(this, id, made),
-      errorOf: (code, jobId) => this.finishedErrors({ code, jobId, command: 'addJob' })
-    }
   }
 
   async #takeByBullmq (token: string): Promise<NextJob> {

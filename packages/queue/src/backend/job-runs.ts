@@ -1,7 +1,20 @@
 import type { Job } from 'bullmq'
-import { type ScriptCall, type Redis, idOf } from '@toolyard/store'
+import { BatchedScript, eachCall, goOnWhenFull, type ScriptCall, type Redis, idOf } from '@toolyard/store'
 import type { Beginnings } from './beginnings.ts'
-import { uncountScript } from './scripts/job-scripts.ts'
+import { unbegunField } from './scripts/job-scripts.ts'
+
+/**
+ * ARGV: the token of who gives the job back; how often it counts as run then; 1 where that is said of a job that has not
+ * begun. Should it have done so meanwhile, those who took it before don't count. Answers how often it was given back so.
+ */
+const uncountScript = new BatchedScript('uncount', eachCall(`
+if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
+${goOnWhenFull('KEYS[1]')}
+local runs = ARGV[2]
+if ARGV[3] == '1' and redis.call('HEXISTS', KEYS[1], '${unbegunField}') == 0 then runs = redis.call('HGET', KEYS[1], 'atm') or '0' end
+redis.call('HSET', KEYS[1], 'ats', runs)
+return redis.call('HINCRBY', KEYS[1], 'givenBack', 1)
+`))
 
 /** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
 const unbegun = Symbol('unbegun')

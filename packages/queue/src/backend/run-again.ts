@@ -1,6 +1,48 @@
 import { limits } from '@toolyard/contract/terms'
-import { type Redis, fromRedis, jobChannel, jobLogKey } from '@toolyard/store'
-import { jobScripts } from './scripts/job-scripts.ts'
+import { type Redis, fromRedis, jobChannel, jobLogKey, rerunsField } from '@toolyard/store'
+import { approvalField } from '../record/approval.ts'
+import { answersField, askedField, questionField } from '../record/question.ts'
+import { beganField } from '../record/job-times.ts'
+import { wrapScript } from './scripts/job-scripts.ts'
+
+/**
+ * BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, what a workflow waited for
+ * and when it began, who ran the job, that it was approved, and what it has asked.
+ */
+const leftovers = ['stc', 'defa', 'cancelled', 'seen', beganField, 'pb', approvalField, askedField, questionField, answersField]
+/** The bulk change by which a job was run again last. */
+const bulkField = 'wish'
+/**
+ * Puts a failed job back, with all its attempts and without what earlier runs left behind. KEYS: job, failed jobs, log. ARGV:
+ * id; when the job ended, as the caller saw it; the bulk change, or nothing; the time for the log, and what else is said
+ * there, or nothing; lines that a log keeps, and for how many seconds; the channel of those who watch the job.
+ *
+ * A process may stand still between what it read and this. So it is told which end is meant, and a bulk change runs a job
+ * again once, also where a part of it is done twice. Answers `queued`, or why not.
+ */
+const script = wrapScript('reprocessJob', {
+  keys: 3,
+  args: 8,
+  each: `
+local id, endedAt, bulk, time, meta, lines, seconds, channel = unpack(args, 1, 8)
+local job, failed, log = unpack(keys, 1, 3)
+if redis.call('EXISTS', job) == 0 then return 'missing' end
+local state = redis.call('HMGET', job, 'finishedOn', '${bulkField}')
+if not redis.call('ZSCORE', failed, id) or state[1] ~= endedAt then return 'unfailed' end
+if bulk ~= '' and string.sub(state[2] or '', 1, #bulk) == bulk then return 'unfailed' end
+redis.call('HINCRBY', job, '${rerunsField}', 1)
+if bulk ~= '' then redis.call('HSET', job, '${bulkField}', bulk) end
+redis.call('HDEL', job, ${leftovers.map(field => `'${field}'`).join(', ')})
+local line = {'ts', time, 'level', 'info', 'message', 'Run again by an operator'}
+if meta ~= '' then line[7], line[8] = 'meta', meta end
+redis.call('XADD', log, 'MAXLEN', '~', lines, '*', unpack(line))
+redis.call('EXPIRE', log, seconds)
+bullmq()
+redis.call('PUBLISH', channel, 'log')
+redis.call('PUBLISH', channel, 'job')
+return 'queued'
+`
+})
 
 /** What became of a job that was to be run again; `unfailed` when it waits, runs, or has ended otherwise or anew. */
 export type RunAgainResult = 'queued' | 'missing' | 'unfailed'
@@ -30,11 +72,11 @@ export async function runAgain (
 ): Promise<RunAgainResult> {
   const parts = ['events', 'failed', 'wait', 'meta', 'active', 'marker', 'prioritized', 'pc'].map(toKey)
   const said = [new Date(now).toISOString(), meta === undefined ? '' : JSON.stringify(meta), limits.logLines, logSec]
-  const call = jobScripts.reprocessJob.call(
+  const call = script.call(
     [toKey(id), ...parts, id, 'LPUSH', 'failedReason', 'failed', '1', '1'],
     [toKey(id), toKey('failed'), jobLogKey(queue, id)], [id, endedAt, bulkId, ...said, jobChannel(id)]
   )
-  const [reply] = await jobScripts.reprocessJob.script.run(redis, [call])
+  const [reply] = await script.script.run(redis, [call])
   if (reply instanceof Error) throw reply
   return fromRedis(reply)
 }

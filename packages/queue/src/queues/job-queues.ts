@@ -177,11 +177,11 @@ export class JobQueues {
       }
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
-      const added = jobs.map(job => ({ idempotencySec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) }))
+      const added = jobs.map(job => ({ idempotencySec, ...addedJob(job, turns.get(job.id) ?? 1, now) }))
       const held = added.flatMap(({ id, isHeld }, place) => isHeld ? [{ queue, id, callbackUrl: jobs[place]?.data.callbackUrl }] : [])
       if (held.length > 0) await enterEvents(this.#redis, 'approval.requested', held)
       const errors = await this.#large.write(
-        ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { chars }) => sum + chars, 0),
+        ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { data }) => sum + data.length, 0),
         async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)
       )
       for (const [id, error] of errors) refused.set(id, asRedisError(error))
