@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
@@ -11,11 +11,14 @@ import { CommandError } from '../terminal/exit-status.ts'
 const gitMs = 300_000
 /** Bytes of the one file that a fetch writes: it is compressed, and has what git keeps beside the files. */
 const packBytes = 2 * mostTree.bytes
+/** Those of a repository would have git run programs (`$Format:%GG$` runs gpg), leave files out, and write others than the commit has. */
+const noAttributes = '* -text !eol !ident !filter !working-tree-encoding !export-ignore !export-subst\n'
 /** No hooks, helpers or settings of others, no question, and no protocol but those that are named. */
 const alone = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_TERMINAL_PROMPT: '0', GIT_ALLOW_PROTOCOL: 'https:ssh:file', GIT_LFS_SKIP_SMUDGE: '1' }
 
 /**
- * The archive of one commit of a repository, piece by piece. Nothing is checked out, so that no filter or hook runs.
+ * The archive of one commit of a repository, piece by piece, with the files as the commit has them. Nothing is checked out, so that
+ * no filter or hook runs.
  *
  * @throws CommandError where the repository has no such commit, or a URL of https leads to no public host.
  */
@@ -38,6 +41,11 @@ export async function * gitArchive (url: string, commit: string, mostBytes = pac
     await run(...network, '-c', 'fetch.unpackLimit=1', 'fetch', '--quiet', '--depth', '1', '--no-tags', '--', url, commit)
     const found = await run('rev-parse', '--verify', 'FETCH_HEAD^{commit}')
     if (found !== commit) throw new CommandError(`${url} gives ${found} for ${commit}`, { code: 'SOURCE' })
+    // git holds all names in memory before it writes the first one, and a few trees that name each other have billions.
+    const listed = await runProgram(git, ['-C', directory, 'ls-tree', '-r', '-t', '-z', '--name-only', commit], process.env, gitMs, alone)
+    if (!listed.ok || listed.output.split('\0').length > mostTree.files + 1) throw new CommandError(`${url} has more than ${mostTree.files} files and directories in that commit, or they can't be listed.`, { code: 'SOURCE' })
+    await mkdir(join(directory, 'info'), { recursive: true })
+    await writeFile(join(directory, 'info/attributes'), noAttributes)
     const child = spawn(git, ['-C', directory, 'archive', '--format=tar', commit], { env: { PATH: process.env['PATH'] ?? '', ...alone }, stdio: ['ignore', 'pipe', 'ignore'] })
     try {
       for await (const piece of child.stdout) if (piece instanceof Buffer) yield piece
