@@ -61,3 +61,12 @@ t.test('what is escaped in a text is read before it is looked for, and stays as 
   t.equal(withoutTexts('t\\u00F6ken-1', hide), '***REDACTED***')
   t.equal(withoutTexts('\\\\u0061 and \\u0062', hide), '\\\\u0061 and \\u0062')
 })
+
+t.test('a hidden text that has NULs between its letters is hidden, and NULs elsewhere stay', async t => {
+  const spread = (text: string, nulls: number): string => [...text].map(letter => letter + '\0'.repeat(nulls)).join('')
+  for (const nulls of [1, 3]) {
+    t.equal(withoutTexts(spread('it is secret-1.', nulls), ['secret-1']), 'it is ***REDACTED***.')
+    t.equal(withoutTexts(spread('it is nothing.', nulls), ['secret-1']), spread('it is nothing.', nulls))
+    t.notMatch(withoutParts(spread('a secret-1\nof', nulls), ['secret-1']).replaceAll('\0', ''), /secret-1/)
+  }
+})

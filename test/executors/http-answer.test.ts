@@ -156,6 +156,22 @@ t.test('a secret is hidden in plain form, in base64 and URL-encoded; a short one
   t.match(await caller(t, {}, { TOKEN: 'abcde' })(`${site}/short`, { headers }), { ok: true, output: 'abcde' })
 })
 
+t.test('a secret is hidden in an answer in UTF-16, whatever the answer says of its charset', async t => {
+  const secret = 'open+sesame/99'
+  const little = Buffer.from(`you sent ${secret}`, 'utf16le')
+  const bodies = { little, marked: Buffer.concat([Buffer.from([0xff, 0xfe]), little]), big: Buffer.from(little).swap16() }
+  const headers: HttpRun['headers'] = [{ name: 'authorization', setting: 'TOKEN', prefix: '', base64: false }]
+  for (const [name, body] of Object.entries(bodies)) {
+    for (const type of ['text/plain', 'text/plain; charset=utf-8', 'application/json; charset=utf-8', 'text/plain; charset=utf-16le']) {
+      const { site } = await serve(t, { '/ok': typed(type, body), '/no': response => { response.writeHead(400, { 'content-type': type }).end(body) } })
+      for (const path of ['/ok', '/no']) {
+        const said = JSON.stringify(await caller(t, {}, { TOKEN: secret })(`${site}${path}`, { headers }))
+        t.notOk(said.replaceAll('\\u0000', '').includes(secret), `${name} as ${type}: ${said}`)
+      }
+    }
+  }
+})
+
 t.test('a secret is hidden where the bound cuts it in two, and where JSON escapes it', async t => {
   const secret = 'open/sésame-0123456789'
   const headers = [{ name: 'authorization', setting: 'TOKEN', prefix: 'Bearer ', base64: false }]

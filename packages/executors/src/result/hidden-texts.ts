@@ -44,12 +44,20 @@ const escape = /\\(?:u([0-9a-f]{4})|[^])/gi
 export function withoutTexts (text: string, hide: readonly string[], mark = hiddenText): string {
   if (text.length < leastHidden || hide.length === 0) return text
   const hider = hiderOf(hide)
-  const shown = withoutWhole(text, hider, mark)
+  const shown = withoutSpread(withoutWhole(text, hider, mark), hider, mark)
   if (!shown.includes('\\u')) return shown
   // Each library escapes other characters: one a plus, one an ampersand.
   const read = shown.replace(escape, readEscape)
   const hidden = withoutWhole(read, hider, mark)
   return hidden === read ? shown : hidden
+}
+
+/** A text in UTF-16 or UTF-32 that was read as another one has NULs between its letters. */
+function withoutSpread (text: string, hider: Hider, mark: string): string {
+  if (!text.includes('\0')) return text
+  const read = text.replaceAll('\0', '')
+  const hidden = withoutWhole(read, hider, mark)
+  return hidden === read ? text : hidden
 }
 
 /** Quotes, backslashes and control characters stay escaped, so that JSON stays JSON. */
