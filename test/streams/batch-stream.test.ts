@@ -20,7 +20,7 @@ const indexes = (reader: EventReader): unknown[] => reader.events.filter(({ name
 t.test('a batch is watched: each answer as its call ends, then the body of the JSON answer', async t => {
   const reader = await open({ calls: [call('slow', { stopAt: 'go-1', output: 1 }), call('quick', { output: { two: 2 } }), call('none', {}, 'no_such_tool')] })
   t.equal(reader.status, 200)
-  t.match(reader.headers, { 'content-type': /^text\/event-stream/, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+  t.match(reader.headers, { 'content-type': /^text\/event-stream/, 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
   const quick = await reader.next('call_result', data => data['index'] === 1)
   t.match(quick.data, { result: { call_id: 'quick', ok: true, output: { two: 2 } }, tool_message: { role: 'tool', tool_call_id: 'quick' } })
   t.same(indexes(reader), [2, 1], 'a call that needs no job is answered at once')

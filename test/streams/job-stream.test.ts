@@ -17,7 +17,7 @@ t.test('R41, RC26 a stream shows the job, the lines of the tool while it runs, t
   const id = await submit({ lines: 3, stopAt: 'go-1', output: { answer: 42 } })
   const reader = await openReader(t, streamUrl(id), { key })
   t.equal(reader.status, 200)
-  t.match(reader.headers, { 'content-type': /^text\/event-stream/, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+  t.match(reader.headers, { 'content-type': /^text\/event-stream/, 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
   await reader.next('log_append', data => data['message'] === 'line 2')
   t.equal((await client.request<JobResponse>(`/v1/jobs/${id}`)).body.job.status, 'running', 'the lines come while the tool runs')
   t.notOk(reader.isEnded())
@@ -43,7 +43,7 @@ t.test('HEAD of a stream is answered as GET would be, and opens none', async t =
   for (let time = 0; time < 2; time++) {
     const answer = await head(streamUrl(id, address))
     t.equal(answer.status, 200)
-    t.match(Object.fromEntries(answer.headers), { 'content-type': /^text\/event-stream/, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+    t.match(Object.fromEntries(answer.headers), { 'content-type': /^text\/event-stream/, 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
   }
   t.equal((await head(streamUrl('01890a5d-ac96-774b-bcce-b302099a8057', address))).status, 404)
   t.equal((await head(`${streamUrl(id, address)}?since_log_id=x`)).status, 400)

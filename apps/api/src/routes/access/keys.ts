@@ -39,7 +39,6 @@ export async function keyRoutes (app: App, keys: KeyRing, stored: StoredKeys, se
     if (made === 'taken') throw taken(name)
     if (made === 'full') throw new HttpError('CONFLICT', `There are ${maxStoredKeys} keys already: revoke some`)
     request.log.info({ key: principalOf(request).name, made: name }, 'keys: made')
-    void reply.header('cache-control', 'no-store')
     return await reply.code(201).send({ ok: true as const, key: { ...view(made.listed, 'redis'), key: made.text } })
   })
 

@@ -27,7 +27,7 @@ export async function loginRoutes (app: App, logins: Logins, authDisabled: boole
       throw new HttpError('UNAUTHORIZED', unauthorizedText(request.body.key))
     }
     request.log.info({ key: principal.name }, 'console: login')
-    void reply.headers({ 'set-cookie': await logins.begin(request, principal), 'cache-control': 'no-store' })
+    void reply.header('set-cookie', await logins.begin(request, principal))
     return { ok: true as const, name: principal.name }
   })
 

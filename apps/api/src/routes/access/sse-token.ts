@@ -16,10 +16,9 @@ export async function sseTokenRoutes (app: App, { ticketIssuer }: { ticketIssuer
         return { error: asError(error) }
       }
     }
-  }, async (request, reply) => {
+  }, async request => {
     const principal = principalOf(request)
     requireSse(principal)
-    void reply.header('cache-control', 'no-store')
     return await ticketIssuer.issue(principal, request.body.job_id ?? null)
   })
 }
