@@ -1,5 +1,5 @@
 import { FinishedJobs, JobCanceller, JobQueues } from '@toolyard/queue'
-import { jobKey, queueKey, type Redis } from '@toolyard/store'
+import { jobKey, openJobsKey, ownerOf, queueKey, type Redis } from '@toolyard/store'
 import type { Command } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -83,4 +83,28 @@ t.test('the log says that a job is run again before it does, and only where it i
   t.equal(log.split('Run again by an operator').length, 2)
   t.match(log, '{\\"key\\":\\"admin\\"}')
   t.equal(await queues.open('q').getJob(id).then(job => job?.attemptsStarted), 1)
+})
+
+t.test('a job that is run again takes one place of its queue, and counts to its owner though its entry was dropped meanwhile', async t => {
+  const id = await add('q')
+  await failedAfter(id, 1)
+  await queues.pause('q', true)
+  t.teardown(async () => { await queues.pause('q', false) })
+  const own = new JobQueues(redis, directory, retention, { queueDepth: 1, perOwner: () => 10 })
+  t.teardown(() => own.close())
+  const finished = new FinishedJobs({ redis, queues: own, canceller: new JobCanceller(redis, own), retention })
+  const open = openJobsKey(ownerOf({ tenant: undefined, keyName: 'k' }))
+  const { backend } = own.open('q')
+  const runAgain = backend.runAgain.bind(backend)
+  backend.runAgain = async (...args) => {
+    const result = await runAgain(...args)
+    await redis.del(open)
+    return result
+  }
+  t.equal(await finished.rerun('q', id, { keyName: 'admin', mayRun: () => true }), 'queued')
+  const entries = await waitFor('it is entered', async () => {
+    const found = await redis.zrange(open, '0', '-1')
+    return found.length > 0 && found
+  })
+  t.same(entries, [`${id} q`])
 })

@@ -65,8 +65,7 @@ export class FinishedJobs {
     const meta = job.data.tenant === undefined ? { key: operator.keyName } : undefined
     const wish = { endedAt: job.finishedOn, bulkId: operator.bulkId, meta, logSec: outputSec(retention) }
     const result = await whileAvailable(opened.backend.runAgain(jobId, wish))
-    // Until here it had ended, so that its entry may have been dropped.
-    if (result === 'queued') await queues.enterAgain(queue, entry)
+    if (result === 'queued') await queues.keepEntered(queue, entry)
     return result
   }
 

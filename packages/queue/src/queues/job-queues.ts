@@ -33,6 +33,8 @@ export interface JobQueuesOptions extends Partial<JobLimits> {
   replicas?: Replicas
 }
 
+type Entered = Pick<CompleteJob, 'id' | 'data' | 'priority'>
+
 const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perOwner: () => 0 }
 
 const maxOpened = 200
@@ -128,6 +130,15 @@ export class JobQueues {
     return (await this.#limit(queue, [{ id, data, priority: limits.priority.default }])).size === 0
   }
 
+  /**
+   * Sees to it that a job which was entered again counts: until it was queued it had ended, so that its entry may have been dropped.
+   *
+   * @throws RedisUnavailableError
+   */
+  async keepEntered (queue: string, { id, data }: Pick<NewJob, 'id' | 'data'>): Promise<void> {
+    await this.#enter(queue, [{ id, data, priority: limits.priority.default }])
+  }
+
   async close (): Promise<void> {
     await Promise.all([this.#listening.close(), this.callbacks.close()])
   }
@@ -144,11 +155,17 @@ export class JobQueues {
   }
 
   /** The errors of those jobs for which there is no room. */
-  async #limit (queue: string, jobs: ReadonlyArray<Pick<CompleteJob, 'id' | 'data' | 'priority'>>): Promise<Map<string, Error>> {
-    const refused = new Map<string, Error>()
+  async #limit (queue: string, jobs: readonly Entered[]): Promise<Map<string, Error>> {
     const room = await this.#depth.room(queue, jobs.length)
+    const refused = await this.#enter(queue, jobs.slice(0, room))
     for (const { id } of jobs.slice(room)) refused.set(id, new QueueFullError(`Queue '${queue}' is full: ${this.#limits.queueDepth} jobs wait in it already`))
-    for (const [{ tenant, keyName }, own] of linesOf(queue, jobs.slice(0, room))) {
+    return refused
+  }
+
+  /** Enters jobs as unfinished ones of their owners. Gives the errors of those that have too many. */
+  async #enter (queue: string, jobs: readonly Entered[]): Promise<Map<string, Error>> {
+    const refused = new Map<string, Error>()
+    for (const [{ tenant, keyName }, own] of linesOf(queue, jobs)) {
       const max = this.#limits.perOwner(tenant)
       const beyond = await this.#open.enter({ owner: ownerOf({ tenant, keyName }), max }, queue, own.map(job => job.id))
       const owner = tenant === undefined ? `API key '${keyName}'` : `Tenant '${tenant}'`
