@@ -26,7 +26,7 @@ async function place (t: Test): Promise<Place> {
   const decisions: string[] = []
   const tools = await boxedTools(t, {
     http: {
-      privateHosts: ['api.test', 'other.test'],
+      privateHosts: ['api.test', 'other.test', 'localhost'],
       lookup: (host, _options, callback) => { callback(null, [{ address: addresses[host] ?? '127.0.0.1', family: 4 }]) }
     },
     audit: { record: entry => { entries.push(entry) }, flush: async () => { await Promise.resolve() } },
@@ -94,6 +94,19 @@ void t.test('a listed name with an address inside is refused, unless HTTP_PRIVAT
   const ended = await tools.shell('curl -s http://metadata.test/', { network: ['metadata.test'] })
   t.match(outputOf(ended), /^egress: denied metadata\.test:80: its address is not public/)
   t.equal(outputOf(await tools.shell(`curl -s --noproxy '' http://127.0.0.1:${port}/`, { network: [`127.0.0.1:${port}`] })), `GET 127.0.0.1:${port} /`)
+})
+
+void t.test('a listed loopback address is reached by programs that honour NO_PROXY, or know no proxy, and no other port of it', { skip }, async t => {
+  const { tools, port } = await place(t)
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const run = { network: [`${host}:${port}`], ...host === 'localhost' && { tenant: 'private' } }
+    const script = `curl -s http://${host}:${port}/c; curl -s --noproxy '*' http://${host}:${port}/d; ` +
+      `/usr/bin/env python3 -c 'import urllib.request as r; print(r.urlopen("http://${host}:${port}/p").read().decode(), end="")'; ` +
+      `curl -s -m 5 -o /dev/null http://${host}:${port + 1}/; echo "|$?"`
+    t.equal(String(outputOf(await tools.shell(script, run))).trim(), ['c', 'd', 'p'].map(path => `GET ${host}:${port} /${path}`).join('') + '|7', host)
+  }
+  const other = await tools.shell(`curl -s -m 5 --noproxy '*' http://127.0.0.1:${port}/; echo "|$?"`, { network: [`api.test:${port}`] })
+  t.equal(String(outputOf(other)).trim(), '|7', 'where it is not listed')
 })
 
 void t.test('a request in the tunnel or the connection of one host is not carried to another', { skip }, async t => {

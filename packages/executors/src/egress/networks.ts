@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
-import { readEgressRule, webPorts, type EgressRule } from '@toolyard/runtime/outgoing'
+import { readEgressRule } from '@toolyard/runtime/outgoing'
 import { createLauncher, type BoxNetwork, type Launcher } from '@toolyard/sandbox'
 import type { HttpPolicy } from '../run/tool-call.ts'
 import type { NetworkMeans } from '../run/sandbox.ts'
@@ -12,7 +12,7 @@ import { createConnectionBound, type ConnectionBound } from './connection-bound.
 import { createGate } from './gate.ts'
 import { createHttpProxy } from './http-proxy.ts'
 import { serveSocks } from './socks.ts'
-import { EgressRefusal, type Target } from './target.ts'
+import { EgressRefusal, foundOf, isLoopback, type Target } from './target.ts'
 
 export interface NetworksOptions {
   means: NetworkMeans
@@ -145,11 +145,12 @@ function openNetwork (
   const gate = createGate({ rules, ...policy, calls })
   const http = createHttpProxy(gate, calls, trusted === undefined ? undefined : async () => (await trusted()).authority)
   const mayConnect = connections.network()
-  const names = namesOf(rules)
+  const found = foundOf(rules)
   const directory = mkdtempSync(join(means.directory, 'network-'))
   const hostsFile = join(directory, 'hosts')
-  writeFileSync(hostsFile, ['127.0.0.1 localhost', '::1 localhost', ...names.map(({ host, address }) => `${address} ${host}`), ''].join('\n'), { mode: 0o644 })
-  const direct = names.flatMap(({ host, address, ports }) => ports.map(port => ({ at: { host: address, port }, target: { host, port } })))
+  const named = new Set(found.flatMap(({ at, target }) => isLoopback(target.host) ? [] : [`${at.host} ${target.host}`]))
+  writeFileSync(hostsFile, ['127.0.0.1 localhost', '::1 localhost', ...named, ''].join('\n'), { mode: 0o644 })
+  const direct = found.filter(({ at }) => !proxies.some(({ host, port }) => host === at.host && port === at.port))
   let listening: { servers: ReadonlyArray<Server | undefined>, owner: number } | undefined
   const place = means.placeOf({
     at: [...proxies, ...direct.map(({ at }) => at)],
@@ -189,16 +190,6 @@ function openNetwork (
       rmSync(directory, { recursive: true, force: true })
     }
   }
-}
-
-/** Programs that know no proxy find listed names by themselves, at loopback addresses of their own. */
-function namesOf (rules: readonly EgressRule[]): Array<{ host: string, address: string, ports: number[] }> {
-  const hosts = [...new Set(rules.map(({ host }) => host))].filter(host => /^[^*:]*[a-z][^*:]*$/i.test(host) && host !== 'localhost')
-  return hosts.map((host, index) => ({
-    host,
-    address: `127.0.1.${index + 1}`,
-    ports: [...new Set(rules.filter(rule => rule.host === host).flatMap(({ port }) => port === undefined ? webPorts : [port]))]
-  }))
 }
 
 function serve (server: Server, mayConnect: (client: Socket) => boolean, take: (client: Socket) => void): void {
