@@ -15,13 +15,20 @@ export interface ProxyPlace {
   program: (port?: number) => Promise<Socket>
 }
 
+interface ProxyOptions {
+  hosts?: string[]
+  addressOf?: (name: string) => string
+  /** A value that requests to all of the hosts carry in the place of its placeholder. */
+  secret?: { placeholder: string, value: string }
+}
+
 /**
  * Serves a proxy whose list is `hosts`; each of their ports leads to the host that the test serves.
  *
  * @param host serves a connection to any of the hosts
  */
 export async function egressProxy (
-  t: Test, host: (socket: Socket) => void, { hosts = ['api.test'], addressOf = () => '127.0.0.1' }: { hosts?: string[], addressOf?: (name: string) => string } = {}
+  t: Test, host: (socket: Socket) => void, { hosts = ['api.test'], addressOf = () => '127.0.0.1', secret }: ProxyOptions = {}
 ): Promise<ProxyPlace> {
   const sockets = new Set<Socket>()
   const kept = (socket: Socket): Socket => {
@@ -37,6 +44,11 @@ export async function egressProxy (
   }
   const calls = createCallBook(() => {})
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
+  if (secret !== undefined) {
+    const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
+    const secrets = [{ ...secret, name: 'api', isCurrent: async () => await Promise.resolve(true), rules }]
+    calls.enter({ tool: 'hostile', job: 'job-1', log: () => {}, audit, secrets })
+  }
   const gate = createGate({ rules, privateHosts: ['api.test'], calls, lookup })
   const there: Gate = { ...gate, open: async (target, ...rest) => await gate.open({ ...target, port: portOf(behind) }, ...rest) }
   const http = createHttpProxy(there, calls)

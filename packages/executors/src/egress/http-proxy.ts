@@ -1,14 +1,13 @@
 import { createServer, request as send, type ClientRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { takeAnswerInTurns, takeTurns } from '@toolyard/runtime'
-import { canonicalHost } from '@toolyard/runtime/outgoing'
 import type { HeaderSecret } from '../run/header-secret.ts'
 import type { CallBook, EgressCall } from './calls.ts'
 import type { Authority } from './authority.ts'
 import { answerTls } from './answer-tls.ts'
 import type { Gate } from './gate.ts'
-import { withValues } from './placeholders.ts'
-import { EgressRefusal, targetText, type Target } from './target.ts'
+import { askingWhole, createMask, mostHeaderChars, withValues } from './placeholders.ts'
+import { answerRefusal, EgressRefusal, endWith, targetOf, targetText, type Target } from './target.ts'
 import { carryTunnel, type Tunnel } from './tunnel.ts'
 
 export interface HttpProxy {
@@ -36,6 +35,8 @@ interface Means {
 
 /** Between two machines alone, so that no proxy hands them on. */
 const hopByHop = new Set(['connection', 'host', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+/** Requests of one connection that wait for the answer to another one. With more of them it is cut off. */
+const mostWaiting = 64
 const idleMs = 600_000
 /** Until a request is there, the greeting of TLS before it included. */
 const headersMs = 60_000
@@ -47,14 +48,19 @@ const headersMs = 60_000
  */
 export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => Promise<Authority>): HttpProxy {
   const tunnels = new WeakMap<Socket, InTunnel>()
+  const turns = new WeakMap<Socket, { last: Promise<void>, waiting: number }>()
   // A large body may take longer than the 5 minutes of Node; one that rests is cut off.
   const server: Server = createServer({ keepAlive: true, requestTimeout: 0, headersTimeout: headersMs }, (request, response) => {
     const tunnel = tunnels.get(request.socket)
     if (tunnel !== undefined) tunnel.asked = true
     const by = tunnel?.by ?? calls.find(tokenOf(request))
-    forward(request, response, tunnel, { gate, calls, by }).catch((error: unknown) => { answerRefusal(response, error) })
+    inTurn(request.socket, async () => {
+      await forward(request, response, tunnel, { gate, calls, by }).catch((error: unknown) => { answerRefusal(response, error) })
+    })
   })
   server.timeout = idleMs
+  // Node leaves out what is behind the 2,000th, also the length of a body. Their bytes are bounded.
+  server.maxHeadersCount = 0
   takeTurns(server)
   server.on('connect', (request, client, head) => {
     if (!(client instanceof Socket)) return client.destroy()
@@ -64,6 +70,18 @@ export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => 
     if (error.code === 'ECONNRESET' || !client.writable) return client.destroy()
     client.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
   })
+
+  /** Requests that come before the answer to the last one: each would be one more connection to a host. */
+  function inTurn (client: Socket, act: () => Promise<void>): void {
+    const turn = turns.get(client) ?? { last: Promise.resolve(), waiting: 0 }
+    if (turn.waiting > mostWaiting) return void client.destroy()
+    turn.waiting += 1
+    turn.last = turn.last.then(async () => {
+      if (!client.destroyed) await act()
+      turn.waiting -= 1
+    })
+    turns.set(client, turn)
+  }
 
   async function connect (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
     client.on('error', () => {})
@@ -112,14 +130,6 @@ export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => 
   }
 }
 
-/** `host:port`, which is that of a CONNECT, or a host alone where there is a usual port. */
-function targetOf (authority: string, usual?: number): Target | undefined {
-  const match = /^(.+):(\d{1,5})$/.exec(usual === undefined || /:\d{1,5}$/.test(authority) ? authority : `${authority}:${usual}`)
-  const host = match === null ? undefined : canonicalHost(match[1] ?? '')
-  const port = Number(match?.[2])
-  return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port }
-}
-
 /** Programs name their call as the user or the password of the proxy's address. */
 function tokenOf ({ headers }: IncomingMessage): string | undefined {
   const [, encoded] = /^basic ([A-Za-z0-9+/=]{1,200})$/i.exec(headers['proxy-authorization'] ?? '') ?? []
@@ -144,6 +154,10 @@ async function forward (
   }
   const isIn = (secret: HeaderSecret): boolean => withValues(written, [secret]).some((text, index) => text !== written[index])
   const used = headers === written ? [] : secrets.filter(isIn)
+  if (used.length > 0 && headers.reduce((sum, text) => sum + text.length, 0) > mostHeaderChars) {
+    throw gate.refuse(target, by, `: the headers of a request are longer than ${mostHeaderChars} characters with the secrets in them`)
+  }
+  const mask = used.length === 0 ? undefined : createMask(used, headers.filter((text, index) => text !== written[index]))
   const upstream = isSecure ? await gate.openSecure(target, by, request.socket) : await gate.open(target, by, request.socket)
   const gone = await firstGone(used).catch((error: unknown) => {
     upstream.destroy()
@@ -157,7 +171,7 @@ async function forward (
     createConnection: () => upstream,
     method: request.method,
     path,
-    headers: [...headers, 'host', targetText(target).replace(isSecure ? /:443$/ : /:80$/, ''), 'connection', 'close'],
+    headers: [...mask === undefined ? headers : askingWhole(headers), 'host', targetText(target).replace(isSecure ? /:443$/ : /:80$/, ''), 'connection', 'close'],
     setHost: false
   })
   takeAnswerInTurns(outgoing)
@@ -172,8 +186,9 @@ async function forward (
   const answer = await Promise.race([answering, closed])
   if (answer === undefined) return
   // It throws for what no server may answer, such as the status 000.
-  response.writeHead(answer.statusCode ?? 502, undefined, endToEnd(answer))
-  answer.pipe(response)
+  response.writeHead(answer.statusCode ?? 502, undefined, mask === undefined ? endToEnd(answer) : mask.headers(endToEnd(answer)))
+  if (mask === undefined) answer.pipe(response)
+  else answer.pipe(mask.body()).pipe(response)
   await closed
 }
 
@@ -226,22 +241,4 @@ function endToEnd ({ rawHeaders, headers }: IncomingMessage): string[] {
     return stays ? [name, rawHeaders[index + 1] ?? ''] : []
   })
   return headers['transfer-encoding'] === undefined ? kept : [...kept, 'transfer-encoding', 'chunked']
-}
-
-function answerRefusal (response: ServerResponse, error: unknown): void {
-  const { status, message } = refusalOf(error)
-  if (response.headersSent || response.destroyed) return void response.destroy()
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${message}\n`)
-}
-
-function endWith (client: Socket, error: unknown): void {
-  const { status, message } = refusalOf(error)
-  const body = `${message}\n`
-  client.end(`HTTP/1.1 ${status} ${status === 403 ? 'Forbidden' : 'Bad Gateway'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`)
-}
-
-/** @throws what is no refusal: a bug. */
-function refusalOf (error: unknown): EgressRefusal {
-  if (error instanceof EgressRefusal) return error
-  return new EgressRefusal(502, `egress: the request could not be made (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'})`)
 }

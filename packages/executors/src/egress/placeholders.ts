@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { Transform } from 'node:stream'
+import { secretForms } from '../result/secret-forms.ts'
 import type { HeaderSecret } from '../run/header-secret.ts'
 
 const placeholders = /tyd_placeholder_[0-9a-f]{32}/g
+/** Of a request with values in it. Servers refuse longer ones, and a placeholder may stand there hundreds of times. */
+export const mostHeaderChars = 65_536
 const basic = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
 
 export function makePlaceholder (): string {
@@ -27,4 +31,58 @@ function withCredentials (text: string, put: (text: string) => string): string {
   const decoded = Buffer.from(encoded, 'base64').toString('utf8')
   const whole = put(decoded)
   return whole === decoded ? text : `${scheme}${Buffer.from(whole).toString('base64')}`
+}
+
+/** Where something may stand in pieces, or compressed, a mask doesn't see it: the host is asked for all of it, as it is. */
+export function askingWhole (headers: readonly string[]): string[] {
+  const asking = new Set(['accept-encoding', 'range', 'if-range'])
+  return [...headers.filter((_, index) => !asking.has(headers[index - index % 2]?.toLowerCase() ?? '')), 'accept-encoding', 'identity']
+}
+
+/** Hides values in the answer of a host, which may repeat what it was sent. */
+interface Mask {
+  /** @param headers names and values in turn. */
+  headers (headers: readonly string[]): string[]
+  /** Hides them in what is written to it, of which it holds back only what may be the beginning of one. */
+  body (): Transform
+}
+
+/**
+ * Puts stars in the place of values, as many as these had letters: all lengths stay as they were.
+ *
+ * @param sent headers with values in them
+ */
+export function createMask (secrets: ReadonlyArray<Pick<HeaderSecret, 'value'>>, sent: readonly string[]): Mask {
+  const credentials = sent.flatMap(text => basic.exec(text)?.[2] ?? [])
+  const forms = secretForms(secrets.map(({ value }) => value), credentials)
+  const inBody = [...new Set(forms.flatMap(form => [form, Buffer.from(form).toString('latin1')]))].map(form => Buffer.from(form, 'latin1'))
+  const hide = (text: string): string => forms.reduce((rest, form) => rest.replaceAll(form, '*'.repeat(form.length)), text)
+  return {
+    headers: headers => headers.map((text, index) => index % 2 === 0 ? text : hide(text)),
+    body () {
+      let held = Buffer.alloc(0)
+      return new Transform({
+        transform (chunk: Buffer, _encoding, done) {
+          const bytes = Buffer.concat([held, chunk])
+          for (const form of inBody) {
+            for (let at = bytes.indexOf(form); at !== -1; at = bytes.indexOf(form, at + form.length)) bytes.fill('*', at, at + form.length)
+          }
+          const shown = bytes.length - Math.max(...inBody.map(form => begunAtEnd(bytes, form)), 0)
+          held = bytes.subarray(shown)
+          done(null, bytes.subarray(0, shown))
+        },
+        flush (done) { done(null, held) }
+      })
+    }
+  }
+}
+
+/** How many bytes at the end may be the beginning of a form. */
+function begunAtEnd (bytes: Buffer, form: Buffer): number {
+  const [first = 0] = form
+  for (let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1)); at !== -1; at = bytes.indexOf(first, at + 1)) {
+    const length = bytes.length - at
+    if (form.compare(bytes, at, bytes.length, 0, length) === 0) return length
+  }
+  return 0
 }

@@ -1,5 +1,6 @@
-import { isIP } from 'node:net'
-import { webPorts, type EgressRule } from '@toolyard/runtime/outgoing'
+import type { ServerResponse } from 'node:http'
+import { isIP, type Socket } from 'node:net'
+import { canonicalHost, webPorts, type EgressRule } from '@toolyard/runtime/outgoing'
 
 /** Where a connection is to lead: a host as `canonicalHost` has it. */
 export interface Target {
@@ -9,6 +10,14 @@ export interface Target {
 
 export function targetText ({ host, port }: Target): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+}
+
+/** `host:port`, which is that of a CONNECT, or a host alone where there is a usual port. */
+export function targetOf (authority: string, usual?: number): Target | undefined {
+  const match = /^(.+):(\d{1,5})$/.exec(usual === undefined || /:\d{1,5}$/.test(authority) ? authority : `${authority}:${usual}`)
+  const host = match === null ? undefined : canonicalHost(match[1] ?? '')
+  const port = Number(match?.[2])
+  return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port }
 }
 
 /** A place where the worker listens in a network, and the host that a connection to it leads to. */
@@ -43,4 +52,22 @@ export class EgressRefusal extends Error {
     super(message)
     this.status = status
   }
+}
+
+export function answerRefusal (response: ServerResponse, error: unknown): void {
+  const { status, message } = refusalOf(error)
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${message}\n`)
+}
+
+export function endWith (client: Socket, error: unknown): void {
+  const { status, message } = refusalOf(error)
+  const body = `${message}\n`
+  client.end(`HTTP/1.1 ${status} ${status === 403 ? 'Forbidden' : 'Bad Gateway'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`)
+}
+
+/** @throws what is no refusal: a bug. */
+function refusalOf (error: unknown): EgressRefusal {
+  if (error instanceof EgressRefusal) return error
+  return new EgressRefusal(502, `egress: the request could not be made (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'})`)
 }
