@@ -22,16 +22,19 @@ const service = await createService(t, {
 const { client } = service
 const leavesLoopsFree = turnsOf(service, env)
 const long = 900_000
-const worst: Record<string, object> = {
+const worst: Record<string, object | string> = {
   'a long text': { text: 'x'.repeat(long) },
   'many fields': Object.fromEntries(Array.from({ length: 14_000 }, (_, at) => [`field ${at} ${'y'.repeat(40)}`, at])),
   'many lists': { lists: Array.from({ length: 14_000 }, (_, at) => [`item ${at} ${'z'.repeat(40)}`]) },
-  'control characters': { text: '\u0001'.repeat(long / 6) }
+  'control characters': { text: '\u0001'.repeat(long / 6) },
+  'numbers as they were written': `{${Array.from({ length: 14_000 }, (_, at) => `"${at} ${'y'.repeat(40)}":1.0`).join(',')}}`
 }
 
-async function hold (args: object): Promise<string> {
-  const calls = [{ call_id: 'c', name: 'pay', arguments: args }]
-  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls } })
+const jsonOf = (args: object | string): string => typeof args === 'string' ? args : JSON.stringify(args)
+
+async function hold (args: object | string): Promise<string> {
+  const sent = `{"calls":[{"call_id":"c","name":"pay","arguments":${jsonOf(args)}}]}`
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: sent })
   return body.results[0]?.job_id ?? ''
 }
 
@@ -52,7 +55,7 @@ for (const [what, args] of Object.entries(worst)) {
     await leavesLoopsFree(t, `${what}, shown`, async () => { t.equal((await client.request(`/v1/approvals/${ids[0]}`)).status, 200) })
     await leavesLoopsFree(t, `${what}, decided`, async () => { t.equal(await decide(ids.pop() ?? '', 'deny'), 200) })
     await leavesLoopsFree(t, `${what}, in the arguments of a reason`, async () => {
-      const { status } = await client.request(`/v1/approvals/${ids[0]}`, { body: { decision: 'deny', digest: '0'.repeat(64), reason: JSON.stringify(args) } })
+      const { status } = await client.request(`/v1/approvals/${ids[0]}`, { body: { decision: 'deny', digest: '0'.repeat(64), reason: jsonOf(args) } })
       t.ok([400, 413].includes(status), `${status}`)
     })
     for (const id of ids) await client.request(`/v1/jobs/${id}/cancel`, { method: 'POST' })
@@ -63,7 +66,7 @@ for (const [what, args] of Object.entries(worst)) {
     const id = body.results[0]?.job_id ?? ''
     await reach(client, id, 'input_required')
     await leavesLoopsFree(t, `${what}, answered`, async () => {
-      const { status } = await client.request(`/v1/jobs/${id}/answer`, { body: { answer: args, number: 1 } })
+      const { status } = await client.request(`/v1/jobs/${id}/answer`, { body: `{"answer":${jsonOf(args)},"number":1}` })
       t.ok(status === 200 || status === 400 || status === 413 || status === 409, `${status}`)
     })
     await client.request(`/v1/jobs/${id}/cancel`, { method: 'POST' })

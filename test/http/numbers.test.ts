@@ -3,10 +3,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { readJson, writeJson } from '@toolyard/contract/terms'
+import type { ApprovalDetail, JobView } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
+import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
 
 const object = { type: 'object' }
+const form = { text: 'Which?', schema: { ...object, properties: { id: { type: 'integer' }, rate: { type: 'number' } } } }
 const { client, dir } = await injectService(t, {
   files: {
     ...programs,
@@ -15,11 +18,15 @@ const { client, dir } = await injectService(t, {
     'tools/bin/lost': '#!/bin/sh\necho \'{"error":"no","id":725653563933458432}\' >&2\nexit 3\n',
     'tools/bin/told': '#!/bin/sh\necho "::progress 1/2 half" >&2\nsleep 1\n',
     'tools/bin/digits': '#!/bin/sh\necho \'{"id":725653563933458432,"2":1.0,"1":0}\'\n',
-    'tools/bin/power': '#!/bin/sh\necho 1152921504606846977\n'
+    'tools/bin/power': '#!/bin/sh\necho 1152921504606846977\n',
+    'tools/bin/asks': `#!/bin/sh\ncat > /dev/null\n[ -n "$TOOLYARD_ANSWER" ] && exec cat "$TOOLYARD_ANSWER"\necho '${JSON.stringify({ $ask: form })}'\n`
   },
   tools: [
     ...entries,
     { name: 'cat', schema: object, command: ['./tools/bin/cat'] },
+    { name: 'held', schema: object, command: ['./tools/bin/cat'], approval: { self: true } },
+    { name: 'asks', schema: object, command: ['./tools/bin/asks'], asks: true },
+    { name: 'asks_prompt', schema: object, command: ['./tools/bin/asks'], asks: true, publishAs: 'prompt' },
     { name: 'stdin', schema: object, command: ['./tools/bin/stdin'] },
     { name: 'lost', schema: object, command: ['./tools/bin/lost'] },
     { name: 'told', schema: object, command: ['./tools/bin/told'] },
@@ -119,6 +126,42 @@ t.test('prompts and resources that tools make keep their digits', async t => {
   t.ok(prompt.includes('"text":"1152921504606846977"'), prompt)
   const resource = await rpc('{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"digits://a"}}')
   t.ok(resource.includes(JSON.stringify(`{"id":${id},"2":1.0,"1":0}`)), resource)
+})
+
+t.test('what waits for an approval is shown, and told beside the next one, as it was written', async t => {
+  const hold = async (): Promise<string> => (JSON.parse(await post('/v1/tools/held', text)) as { job_id: string }).job_id
+  const first = await hold()
+  const { text: shown, body: { approval } } = await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${first}`)
+  t.ok(shown.includes(`"arguments":${text}`), shown)
+  t.ok((await client.request('/v1/approvals')).text.includes(`"arguments_preview":${JSON.stringify(text)}`))
+  const decided = await post(`/v1/approvals/${first}`, JSON.stringify({ decision: 'approve', digest: approval.approval.digest }))
+  t.ok(decided.includes(`"arguments":${text}`), decided)
+  const { text: next } = await client.request(`/v1/approvals/${await hold()}`)
+  t.ok(next.includes(`"previous":{"job_id":"${first}","arguments":${text}}`), next)
+})
+
+t.test('an answer to a question reaches its tool as it was written, by every way', async t => {
+  const given = `{"id":${id},"rate":1.0}`
+  const { job_id: job } = JSON.parse(await post('/v1/tools/asks', '{}')) as { job_id: string }
+  await post(`/v1/jobs/${job}/answer`, `{"answer":${given}}`)
+  t.ok((await post('/v1/tools/job_result', `{"job_id":"${job}","wait_ms":20000}`)).includes(given))
+
+  const capabilities = '"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}'
+  const ask = async (method: string, params: string, name: string): Promise<string> => (await client.request('/mcp', {
+    method: 'POST',
+    body: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",${capabilities}}}}`,
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': name }
+  })).text
+  for (const [method, name] of [['tools/call', 'asks'], ['prompts/get', 'asks_prompt']] as const) {
+    const { result: { requestState: state = '' } } = JSON.parse(await ask(method, `"name":"${name}"`, name)) as { result: { requestState?: string } }
+    const params = `"name":"${name}","requestState":"${state}","inputResponses":{"answer":{"action":"accept","content":{"id":${id},"rate":1.0,"else":null}}}`
+    const answer = await ask(method, params, name)
+    t.ok(answer.includes(JSON.stringify(given)), answer)
+  }
+  const { body: { job: { id: task } } } = await client.request<{ job: JobView }>('/v1/jobs', { body: { type: 'agentcli.asks', input: {} } })
+  await waitFor('it asks', async () => (await client.request<{ job: JobView }>(`/v1/jobs/${task}`)).body.job.question !== undefined)
+  await ask('tasks/update', `"taskId":"${task}","inputResponses":{"answer":{"action":"accept","content":${given}}}`, task)
+  t.ok((await post('/v1/tools/job_result', `{"job_id":"${task}","wait_ms":20000}`)).includes(given))
 })
 
 t.test('details of a failure keep their digits for an MCP client', async t => {

@@ -11,7 +11,8 @@ interface Message {
 export interface RawSession {
   /** Opens a call, whose messages come one after the other. */
   call: (address: string, name: string, args?: object, id?: string) => Promise<{ next: () => Promise<Message>, leave: () => void }>
-  say: (address: string, message: object) => Promise<RpcAnswer>
+  /** A text is sent as it is. */
+  say: (address: string, message: object | string) => Promise<RpcAnswer>
 }
 
 export async function rawSession (address: string, key: string, capabilities: object): Promise<RawSession> {
@@ -25,7 +26,7 @@ export async function rawSession (address: string, key: string, capabilities: ob
     accept: 'application/json, text/event-stream'
   }
   return {
-    say: async (to, message) => await post(`${to}/mcp`, { jsonrpc: '2.0', ...message }, headers),
+    say: async (to, message) => await post(`${to}/mcp`, typeof message === 'string' ? message : { jsonrpc: '2.0', ...message }, headers),
     async call (to, name, args = {}, id = 'call') {
       const leaving = new AbortController()
       const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } })

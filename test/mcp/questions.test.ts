@@ -118,8 +118,9 @@ t.test('a client of 2025', async t => {
     t.equal((await session.say(other.address, { id: first.id, result: said({ seat: 'aisle' }) })).status, 202)
     const second = await call.next()
     t.match(second, { method: 'elicitation/create', params: { message: 'Question 2?' } })
-    await session.say(other.address, { id: second.id, result: said({ seat: 'aisle' }) })
-    t.match(await call.next(), { id: 'call', result: { structuredContent: { seat: 'aisle' } } })
+    const given = '{"seat":"aisle","row":1152921504606846977}'
+    await session.say(other.address, `{"jsonrpc":"2.0","id":"${String(second.id)}","result":{"action":"accept","content":${given}}}`)
+    t.match(await call.next(), { id: 'call', result: { content: [{ text: given }] } }, 'with its number as it was written')
   })
 
   await t.test('hears that it needs not answer any more when somebody else has', async t => {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { InvokeBatchResponse, JobView, ToolList } from '@toolyard/contract'
-import { json } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { reach } from '../jobs/submission.ts'
@@ -23,6 +23,7 @@ const ask = (message, more) => new Promise(resolve => {
 const form = field => ({ requestedSchema: { type: 'object', properties: { [field]: { type: 'string' } }, required: [field] } })
 const tools = {
   book: async ({ who }) => [await ask('Which seat for ' + who + '?', form('seat')), await ask('Which meal?', form('meal'))],
+  number: () => ask('Which number?', { requestedSchema: { type: 'object', properties: { x: { type: 'number' } } } }),
   page: () => ask('Log in', { mode: 'url', elicitationId: 'e', url: 'https://example.com/login' }),
   odd: () => ask('', form('x'))
 }
@@ -34,7 +35,7 @@ const results = {
 }
 require('node:readline').createInterface({ input: process.stdin }).on('line', async line => {
   const { id: of, method, params, result } = JSON.parse(line)
-  if (method === undefined) return waiting.get(of)?.(result ?? { action: 'refused' })
+  if (method === undefined) return waiting.get(of)?.(result?.content?.x === undefined ? result ?? { action: 'refused' } : line)
   if (of === undefined) return
   const answer = results[method]
   send(answer === undefined ? { id: of, error: { code: -32601, message: 'Method not found' } } : { id: of, result: await answer(params) })
@@ -42,7 +43,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', as
 `
 /** One of 2026, which answers with what it asks. */
 const form = (message: string): object => ({
-  method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties: { x: { type: 'string' } }, required: ['x'] } }
+  method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties: { x: { type: ['string', 'number'] } }, required: ['x'] } }
 })
 const modern: Record<string, (params: Record<string, unknown>) => object> = {
   'server/discover': () => ({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: { name: 'modern', version: '1' }, ttlMs: 0, cacheScope: 'private' }),
@@ -54,9 +55,11 @@ const modern: Record<string, (params: Record<string, unknown>) => object> = {
     return asks(name === 'many' ? { a: form('First?'), b: form('Second?') } : { m: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } })
   }
 }
+let lastBody = ''
 const modernServer = createServer((request, response) => {
-  void json(request).then(body => {
-    const { id, method, params } = body as { id?: number, method: string, params: Record<string, unknown> }
+  void textOf(request).then(body => {
+    lastBody = body
+    const { id, method, params } = JSON.parse(body) as { id?: number, method: string, params: Record<string, unknown> }
     const result = modern[method]?.(params)
     const outcome = result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result: { resultType: 'complete', ...result } }
     if (id === undefined) response.writeHead(202).end()
@@ -165,6 +168,23 @@ t.test('what a server of 2026 asks at once is asked one after the other, and bro
   t.match(JSON.parse(String((await reach(client, id, 'succeeded')).result)), {
     requestState: 'state of many', inputResponses: { a: { action: 'accept', content: { x: 'one' } }, b: { action: 'accept', content: { x: 'two' } } }
   })
+})
+
+t.test('a server gets the numbers of answers as they were written', async t => {
+  const digits = '1152921504606846977'
+  const give = async (id: string, number: number): Promise<void> => {
+    await asks(id, number)
+    const { status } = await client.request(`/v1/jobs/${id}/answer`, { body: `{"answer":{"x":${digits}},"number":${number}}` })
+    t.equal(status, 200)
+  }
+  const old = (await call('seats_number')).job_id ?? ''
+  await give(old, 1)
+  t.match(String((await reach(client, old, 'succeeded')).result), `\\"content\\":{\\"x\\":${digits}}`)
+  const many = (await call('modern_many')).job_id ?? ''
+  await give(many, 1)
+  await give(many, 2)
+  await reach(client, many, 'succeeded')
+  t.match(lastBody, `"inputResponses":{"a":{"action":"accept","content":{"x":${digits}}},"b":{"action":"accept","content":{"x":${digits}}}}`)
 })
 
 t.test('a server of 2026 that wants to be called again is, and one that asks for a model gets no answer', async t => {

@@ -150,7 +150,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       streams.requireRoom()
     }
     if (method === undefined) {
-      const answer = answerIn(written.body)
+      const answer = answerIn(request.body)
       // Who was asked has a session.
       if (session.id !== undefined && answer !== undefined) await sessions.answer({ session: session.id, ...answer })
       return await reply.code(202).send()

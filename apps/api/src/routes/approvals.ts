@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { ApprovalList, ApprovalResponse, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, limits, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
+import { ApprovalList, ApprovalResponse, around, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, limits, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
 import { listJson, type Approvals, type DecisionResult, type HeldCall, type JobReader } from '@toolyard/queue'
 import { keyRefusal } from '@toolyard/manifests'
@@ -101,9 +101,14 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
   async function detail (call: HeldCall, principal: Principal): Promise<string> {
     const { hold, version, arguments: args, approval } = call
     const previous = await approvals.previous(call, scopeOf(principal))
-    const shown: ApprovalDetail = {
-      ...about(call), arguments: args, version: version ?? null, program_sha256: hold.parts.program, previous: previous ?? null, approval
-    }
+    const shown: ApprovalDetail = around({
+      ...about(call),
+      arguments: args,
+      version: version ?? null,
+      program_sha256: hold.parts.program,
+      previous: previous === undefined ? null : around(previous),
+      approval
+    })
     return `{"ok":true,"approval":${writeJson(shown)}}`
   }
 }

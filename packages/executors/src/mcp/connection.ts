@@ -124,15 +124,16 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
     jsonSchemaValidator: { getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }) }
   })
   const turns = createTurns()
+  const texts = new WrittenTexts()
   let current: RemoteCall | undefined
   if (server.asks === true) {
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the fields that the server asks for.
-    client.setRequestHandler('elicitation/create', async ({ params }) => (await current?.onAsked(params) ?? { action: 'cancel' }) as ElicitResult)
+    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq: { id } }) => texts.answer(id, await current?.onAsked(params) ?? { action: 'cancel' }) as ElicitResult)
   }
-  const texts = new WrittenTexts()
   const { transport, release } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)
-  transport.send = async (message, options) => {
+  transport.send = async (sent, options) => {
+    const message = texts.whole(sent)
     reader.sent(message)
     await (hasWritten(message) ? texts.during(message, async () => { await send(message, options) }) : send(message, options))
   }

@@ -1,20 +1,21 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { around, isWritten, writeJson } from '@toolyard/contract/terms'
+import { around, holdsWritten, isRecord, isWritten, storedJson, writeThrough } from '@toolyard/contract/terms'
 
-/** The JSON of a message, with the numbers of a call's arguments as they were written. */
+/** The JSON of a message, with the numbers of a call's arguments and of answers as they were written. */
 export function messageText (message: JSONRPCMessage): string {
-  if (!hasWritten(message)) return JSON.stringify(message)
-  return writeJson(around({ ...message, params: around({ ...message.params }) }))
+  return hasWritten(message) ? writeThrough(message) : JSON.stringify(message)
 }
 
 /** Whether the client, which writes messages itself, would write this one otherwise. */
-export function hasWritten (message: JSONRPCMessage): message is Extract<JSONRPCMessage, { method: string }> {
-  return 'method' in message && isWritten(message.params?.['arguments'])
+export function hasWritten (message: JSONRPCMessage): boolean {
+  if ('result' in message) return holdsWritten(message.result)
+  return 'method' in message && (isWritten(message.params?.['arguments']) || isWritten(message.params?.['inputResponses']))
 }
 
-/** Messages on their way over HTTP, where the client writes them: by what it writes. */
+/** Messages on their way over HTTP, where the client writes them, by what it writes; and answers, of which it makes copies. */
 export class WrittenTexts {
   readonly #texts = new Map<string, string>()
+  readonly #answers = new Map<unknown, Record<string, unknown>>()
 
   async during (message: JSONRPCMessage, send: () => Promise<void>): Promise<void> {
     const json = JSON.stringify(message)
@@ -24,5 +25,21 @@ export class WrittenTexts {
 
   of (json: string): string {
     return this.#texts.get(json) ?? json
+  }
+
+  /** Keeps what a request of the server is answered with until that is sent. The client refuses members that no JSON has. */
+  answer<Answer extends { action: string, content?: Record<string, unknown> }> (id: unknown, answer: Answer): Answer {
+    const { content } = answer
+    if (content === undefined || !isWritten(content)) return answer
+    this.#answers.set(id, content)
+    return { ...answer, content: storedJson(JSON.stringify(content)) }
+  }
+
+  /** A message with the answer that was kept for it. */
+  whole (message: JSONRPCMessage): JSONRPCMessage {
+    if (!('result' in message) || !isRecord(message.result)) return message
+    const content = this.#answers.get(message.id)
+    this.#answers.delete(message.id)
+    return content === undefined ? message : { ...message, result: around({ ...message.result, content }) }
   }
 }

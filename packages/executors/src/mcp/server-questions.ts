@@ -1,4 +1,4 @@
-import { isRecord, storedJson, writeJson } from '@toolyard/contract/terms'
+import { around, isRecord, readJson, storedJson, writeJson } from '@toolyard/contract/terms'
 import { createHash } from 'node:crypto'
 import type { AskedBack, RunContext } from '../run/outcome.ts'
 
@@ -33,7 +33,8 @@ export class ServerQuestions {
 
   constructor ({ answers = [], memo }: Pick<RunContext, 'answers' | 'memo'>) {
     // Answers are objects: they were checked against the schema of their question.
-    this.#answers = answers.map(answer => storedJson<Record<string, unknown>>(answer))
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As above.
+    this.#answers = answers.map(answer => readJson(answer) as Record<string, unknown>)
     this.#memo = memo === undefined ? undefined : storedJson<Memo>(memo)
   }
 
@@ -49,8 +50,8 @@ export class ServerQuestions {
   get brought (): { inputResponses?: Record<string, object>, requestState?: string } {
     if (this.#memo?.kind !== 'required') return {}
     const { state, requests, from } = this.#memo
-    const responses = requests.map(({ key }, at) => [key, { action: 'accept', content: this.#answers[from + at] }] as const)
-    const inputResponses = Object.fromEntries(responses)
+    const responses = requests.map(({ key }, at) => [key, around({ action: 'accept', content: this.#answers[from + at] })] as const)
+    const inputResponses = around(Object.fromEntries(responses))
     return { ...requests.length > 0 && { inputResponses }, ...state !== undefined && { requestState: state } }
   }
 

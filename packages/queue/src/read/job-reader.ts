@@ -4,7 +4,7 @@ import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailab
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { approvalField, approvalView, decodeApproval, firstApproval, isHeld } from '../record/approval.ts'
-import { argumentsOf } from '../record/job-arguments.ts'
+import { shownArguments } from '../record/job-arguments.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { askedField, decodeAsked, decodeQuestion, questionField, questionView, type Question } from '../record/question.ts'
@@ -33,7 +33,7 @@ export interface HeldCall {
   type: string
   hold: Hold
   parentId: string | undefined
-  /** As they will be handed over. */
+  /** As they will be handed over, to be written by `writeJson` alone. */
   arguments: unknown
   approval: ApprovalView
   submittedAt: string
@@ -105,7 +105,7 @@ export class JobReader {
       ...(conversation === undefined ? {} : { conversation }),
       ...(session === undefined ? {} : { session }),
       ...(origin === undefined ? {} : { request: origin.request }),
-      input: await argumentsOf(data),
+      input: shownArguments(data),
       ...truncation,
       ...(record?.files === undefined ? {} : { files: record.files }),
       ...(record?.moreFiles === undefined ? {} : { more_files: record.moreFiles }),

@@ -1,6 +1,6 @@
 import type { JobData } from '@toolyard/contract'
 import { setImmediate as turn } from 'node:timers/promises'
-import { isWritten, plainProtocol, protocol, readJsonInTurns, textProtocol, writeJson } from '@toolyard/contract/terms'
+import { isWritten, plainProtocol, protocol, readJsonInTurns, textProtocol, WrittenJson, writeJson } from '@toolyard/contract/terms'
 
 /**
  * What a job carries: its arguments also as text, where only that keeps their numbers and their order. Workers that know no
@@ -21,4 +21,9 @@ export function carriedData (data: JobData): JobData {
 export async function argumentsOf ({ arguments: args, argumentsText: text }: JobData): Promise<Record<string, unknown>> {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `carriedData` has written it.
   return text === undefined ? args : await readJsonInTurns(text, turn) as Record<string, unknown>
+}
+
+/** The same for who only shows them: to read the text, and to write it again, takes long. */
+export function shownArguments ({ arguments: args, argumentsText: text }: JobData): unknown {
+  return text === undefined ? args : new WrittenJson(text)
 }

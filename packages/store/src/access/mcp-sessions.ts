@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, readJson, writeThrough } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 import { mcpChannel, mcpSessionKey, mcpSessionsKey } from '../redis/names.ts'
@@ -188,12 +188,12 @@ export class McpSessions {
    * @throws RedisUnavailableError
    */
   async answer (answer: McpAnswer): Promise<void> {
-    await whileAvailable(this.#commands.publish(answersChannel, JSON.stringify(answer)))
+    await whileAvailable(this.#commands.publish(answersChannel, writeThrough(answer)))
   }
 
   /** As `listen`. */
   listenForAnswers (onAnswer: (answer: McpAnswer) => void): void {
-    subscribe(this.#subscriber, answersChannel, message => { onAnswer(readStored('an answer of MCP', message, isAnswer)) }).catch(() => {})
+    subscribe(this.#subscriber, answersChannel, message => { onAnswer(readStored('an answer of MCP', message, isAnswer, readJson)) }).catch(() => {})
   }
 
   async #keep (session: string, owner: string, sec: number): Promise<void> {

@@ -40,7 +40,7 @@ export async function handOn ({ view }: ReadJob, { number }: QuestionView, respo
   if (!isRecord(response) || typeof response['action'] !== 'string') return { kind: 'again', fault: '' }
   if (response['action'] !== 'accept') return { kind: 'declined' }
   try {
-    await answerer.answer(view, { answer: response['content'] ?? {}, number })
+    await answerer.answer(view, { answer: filledIn(response['content']), number })
     return { kind: 'answered' }
   } catch (error) {
     // Somebody else has answered meanwhile.
@@ -48,4 +48,13 @@ export async function handOn ({ view }: ReadJob, { number }: QuestionView, respo
     if (error instanceof HttpError && error.code === 'VALIDATION_ERROR') return { kind: 'again', fault: ` (${error.message})` }
     throw error
   }
+}
+
+/** What was filled in: clients write null for a field that was left out. */
+function filledIn (content: unknown): unknown {
+  if (!isRecord(content)) return content ?? {}
+  // A copy by spread knows how its numbers were written.
+  const filled = { ...content }
+  for (const name in filled) if (filled[name] === null) Reflect.deleteProperty(filled, name)
+  return filled
 }

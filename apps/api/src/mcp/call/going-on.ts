@@ -33,10 +33,10 @@ export type GoneOn = { kind: 'asked', result: InputRequiredResult } | { kind: 'j
 
 /** @throws ProtocolError for a `requestState` that this service has not given out. */
 export function goingOn (context: ServerContext, exchange: Exchange, parts: McpParts, abandoned: AbortSignal): GoingOn {
-  const { envelope, inputResponses: responses } = context.mcpReq
+  const { envelope, id } = context.mcpReq
   const client = envelope === undefined ? askedClient(exchange, parts) : undefined
   const forms = envelope !== undefined ? formsOf(context) : client === undefined ? noForms : exchange.forms
-  return { exchange, parts, abandoned, forms, client, resumed: resumedBy(context), responses }
+  return { exchange, parts, abandoned, forms, client, resumed: resumedBy(context), responses: exchange.written.responsesOf(id) }
 }
 
 /** A client of 2025 that can be asked while its call is open: it has a session and reads a stream. */

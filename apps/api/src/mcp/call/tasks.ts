@@ -30,7 +30,7 @@ const pollIntervalMs = 1_000
 
 const taskId = { type: 'string', maxLength: 200 }
 const taskParams = fromJsonSchema<{ taskId: string }>({ type: 'object', properties: { taskId }, required: ['taskId'] })
-const updateParams = fromJsonSchema<{ taskId: string, inputResponses?: Record<string, unknown> }>({
+const updateParams = fromJsonSchema<{ taskId: string }>({
   type: 'object', properties: { taskId, inputResponses: { type: 'object' } }, required: ['taskId']
 })
 /** Codes of failures that are the service's: the tool has not answered at all. */
@@ -91,8 +91,8 @@ export function serveTasks (
     const pause = pauseOf(job.view)
     // Approvals are decided elsewhere, by whoever may.
     if (pause?.kind !== 'asks') return {}
-    const responses = params.inputResponses ?? context.mcpReq.inputResponses
-    const said = await handOn(job, pause.question, isRecord(responses) ? responses[taskNameOf(pause)] : undefined, parts.answerer)
+    const responses = exchange.written.responsesOf(context.mcpReq.id)
+    const said = await handOn(job, pause.question, responses?.[taskNameOf(pause)], parts.answerer)
     if (said.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
     return {}
   }))

@@ -6,11 +6,13 @@ const idMark = 'toolyard number '
 const outputMark = 'toolyard/written'
 
 /**
- * What goes around the protocol's own code, which copies what it reads and writes it anew: the arguments of a tool, since a schema
- * of the tool's own judges them, and numbers that JavaScript can't hold: ids as texts, outputs beside the messages.
+ * What goes around the protocol's own code, which copies what it reads and writes it anew: the arguments of a tool and what a
+ * person has said, since schemas of the tool's own judge them, and numbers that JavaScript can't hold: ids as texts, outputs
+ * beside the messages.
  */
 export class WrittenParts {
   readonly #arguments = new Map<unknown, Record<string, unknown>>()
+  readonly #responses = new Map<unknown, Record<string, unknown>>()
   readonly #outputs = new Map<string, string>()
   #hasIds = false
   /** The body that the protocol's own code reads. */
@@ -24,6 +26,11 @@ export class WrittenParts {
 
   argumentsOf (id: unknown): Record<string, unknown> | undefined {
     return this.#arguments.get(id)
+  }
+
+  /** What the client brings along for what it was asked. */
+  responsesOf (id: unknown): Record<string, unknown> | undefined {
+    return this.#responses.get(id)
   }
 
   /** What stands for an output until it is sent: its value, where JavaScript writes that in the same way. */
@@ -58,6 +65,7 @@ export class WrittenParts {
     if (!isRecord(params)) return { ...message, ...(id === undefined ? {} : { id }) }
     const args = message['method'] === 'tools/call' ? params['arguments'] : undefined
     if (isRecord(args)) this.#arguments.set(id, args)
+    if (isRecord(params['inputResponses'])) this.#responses.set(id, params['inputResponses'])
     const request = this.#id(params, 'requestId')
     const meta = isRecord(params['_meta']) ? params['_meta'] : {}
     const token = this.#id(meta, 'progressToken')
