@@ -81,8 +81,14 @@ t.test('a task whose tool asks something is input_required, and goes on with wha
   }
   const taskId = await waiting()
   await of('update', taskId, { inputResponses: { seat: { action: 'accept', content: { seat: 'roof' } } } })
-  t.match(await of('get', taskId), { status: 'input_required' }, 'it does not fit')
+  const again = { status: 'input_required', inputRequests: { 'seat 1.1': { params: { message: /^Which\? \(.*does not fit.*\/seat/ } } } }
+  t.match(await of('get', taskId), again, 'it does not fit, and no name is used twice')
   await of('update', taskId, { inputResponses: { seat: { action: 'accept', content: { seat: 'aisle' } } } })
+  await of('update', taskId, { inputResponses: { other: { action: 'accept', content: { seat: 'aisle' } } } })
+  t.match(await of('get', taskId), again, 'what comes under another name is passed over')
+  await of('update', taskId, { inputResponses: { 'seat 1.1': 'aisle' } })
+  t.match(await of('get', taskId), { inputRequests: { 'seat 1.2': { params: { message: /no answer to a form/ } } } })
+  await of('update', taskId, { inputResponses: { 'seat 1.2': { action: 'accept', content: { seat: 'aisle' } } } })
   t.match(await settled(taskId), { status: 'completed', result: { structuredContent: { seat: 'aisle' } } })
   const declined = await waiting()
   await of('update', declined, { inputResponses: { seat: { action: 'decline' } } })

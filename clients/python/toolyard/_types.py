@@ -220,15 +220,26 @@ class ApprovalDetail(_HeldCall):
     previous: ApprovedBefore | None
 
 
-class QuestionView(TypedDict):
-    """What a tool asks whoever called it; `schema` is that of the answer."""
+class RefusedAnswers(TypedDict):
+    """Answers of the client of an MCP task that did not fit, and why the last one did not."""
 
+    count: int
+    reason: str
+
+
+class _QuestionView(TypedDict):
     number: int
     name: str
     text: str
     schema: Any
     asked_at: str
     expires_at: str
+
+
+class QuestionView(_QuestionView, total=False):
+    """What a tool asks whoever called it; `schema` is that of the answer."""
+
+    refused: RefusedAnswers
 
 
 class _JobView(JobSummary):

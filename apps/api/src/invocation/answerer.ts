@@ -31,6 +31,11 @@ export class Answerer {
     if (refusal !== undefined) throw new HttpError('CONFLICT', refusal)
   }
 
+  /** Notes that an answer didn't fit, and why: its client is asked again under another name. */
+  async refuse ({ id, queue, tenant }: Pick<JobView, 'id' | 'queue' | 'tenant'>, number: number, reason: string): Promise<void> {
+    await this.#approvals.refuse({ id, queue, tenant }, number, reason.slice(0, limits.decisionChars))
+  }
+
   async #checked (schema: unknown, answer: unknown): Promise<Record<string, unknown>> {
     if (!isRecord(answer)) throw new HttpError('VALIDATION_ERROR', "'answer' must be an object that fits the schema of the question")
     if (writeJson(answer).length > limits.answerChars) throw new HttpError('VALIDATION_ERROR', `'answer' must have at most ${limits.answerChars} characters as JSON`)

@@ -1,10 +1,10 @@
-import { createInterface } from 'node:readline/promises'
 import type { McpTool } from '@toolyard/contract/terms'
 import type { McpLock, McpServer } from '@toolyard/manifests'
 import type { Changes } from '../accept/changes.ts'
 import type { Offer } from '../accept/offers.ts'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
+import { agrees } from '../terminal/agreement.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
 /** What a server offers beside what was accepted of it. */
@@ -53,7 +53,7 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
     const reviewed = await Promise.all(offers.flatMap(offer => 'problem' in offer ? [] : [review(offer, locks)]))
     const open = reviewed.filter(({ server, changes }) => isChanged(changes) || locks.get(server.source.file)?.has(server.name) !== true)
     if (options['json'] !== true) await show(reviewed, failed)
-    const accepted = open.length === 0 || options['yes'] === true || (options['json'] !== true && await agrees())
+    const accepted = open.length === 0 || options['yes'] === true || (options['json'] !== true && await agrees('Publish these tools as they are described here?'))
     if (accepted && open.length > 0) await write(open, locks, servers)
     if (options['json'] === true) print(JSON.stringify({ ok: accepted && failed.length === 0, accepted, servers: offers.map(offer => described(offer, reviewed)) }, null, 2))
     else if (!accepted) complain('toolyard accept: nothing was accepted; --yes accepts it')
@@ -89,16 +89,6 @@ async function write (open: readonly Reviewed[], locks: ReadonlyMap<string, McpL
     const kept = [...lock].filter(([name]) => named.includes(name))
     await writeLock(file, new Map([...kept, ...changed.map(({ server, tools }): [string, readonly McpTool[]] => [server.name, tools])]))
     complain(`toolyard accept: wrote ${changed[0]?.server.lock ?? file}`)
-  }
-}
-
-async function agrees (): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return false
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    return /^y(?:es)?$/i.test((await terminal.question('Publish these tools as they are described here? [y/N] ')).trim())
-  } finally {
-    terminal.close()
   }
 }
 

@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline/promises'
 import { join, resolve } from 'node:path'
 import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { agrees } from '../terminal/agreement.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
 const place = 'What was added lies in tools/vendor of the working directory, and toolyard.lock.json there has its source and digest. Services serve it where TOOL_MANIFESTS names toolyard.lock.json.'
@@ -101,21 +101,11 @@ async function bring (source: string, name: string | undefined, { options }: Com
       print(`${staged.name} from ${source}\n${staged.digest}`)
       for (const line of before === undefined ? review : [changes.length === 0 ? 'No file differs.' : 'Files that differ:', ...changes, ...review]) print(line)
     }
-    const agreed = options['yes'] === true || (!isJson && await agrees())
+    const agreed = options['yes'] === true || (!isJson && await agrees('Take it, as it is shown here?'))
     const version = agreed ? await install(directory, staged, options['trusted'] === true ? 'trusted' : 'experimental') : undefined
     if (isJson) print(JSON.stringify({ ok: agreed, name: staged.name, digest: staged.digest, review, changes, ...version }, null, 2))
     else if (version === undefined) complain(`toolyard ${what}: nothing was changed; --yes does it`)
     else print(`${staged.name} is in ${version.path}, and in toolyard.lock.json`)
     return agreed ? exitStatus.done : exitStatus.failed
   })
-}
-
-async function agrees (): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return false
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    return /^y(?:es)?$/i.test((await terminal.question('Take it, as it is shown here? [y/N] ')).trim())
-  } finally {
-    terminal.close()
-  }
 }

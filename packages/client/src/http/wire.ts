@@ -117,6 +117,8 @@ export interface QuestionView {
   schema: unknown
   asked_at: string
   expires_at: string
+  /** Answers of the client of an MCP task that didn't fit, and why the last one didn't. */
+  refused?: { count: number, reason: string }
 }
 
 /** A job. */

@@ -17,6 +17,8 @@ export interface ReloadResult {
   registry: Registry
   /** The findings for which something is served as it was before. */
   errors: readonly Finding[]
+  /** Something was served as it was before until now. */
+  hadErrors: boolean
 }
 
 export interface RegistrySourceOptions extends RegistryOptions {
@@ -58,8 +60,10 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
     read = before === await fingerprint(files) ? before : ''
     // Those that came meanwhile; from here on nothing is waited for.
     const next = faults === known ? reloaded : reloaded.withImportFaults(faults)
+    const result: ReloadResult = {
+      kind: next.version === registry.version ? 'unchanged' : 'replaced', registry: next, errors, hadErrors: problems.length > 0
+    }
     problems = errors
-    const result: ReloadResult = { kind: next.version === registry.version ? 'unchanged' : 'replaced', registry: next, errors }
     registry = next
     options.onReload(result)
     return result

@@ -21,9 +21,23 @@ function sentence ({ file, line, message, fix }: Finding): string {
 }
 
 export function reportReload (result: ReloadResult, logger: ReportLogger): void {
-  const [first] = result.errors
-  if (first !== undefined) logger.error({ findings: result.errors }, `manifests: the new version has faults; the tools that they are about are served as they were: ${sentence(first)}`)
+  const { errors, hadErrors } = result
+  const [first] = errors
+  if (first !== undefined) logger.error({ findings: errors }, `manifests: the new version has faults; ${keptText(errors)}: ${sentence(first)}`)
+  else if (hadErrors) logger.info({ version: result.registry.version }, 'manifests: the faults of the version before are mended')
   if (result.kind === 'unchanged') return
   logger.info({ tools: result.registry.published().length, version: result.registry.version }, 'manifests: reloaded')
   reportFindings(result.registry.findings, logger)
+}
+
+/** What goes on as it was: rules of the policy file, tools, or both. */
+function keptText (errors: readonly Finding[]): string {
+  const ofRules = errors.filter(isOfPolicyFile).length
+  if (ofRules === 0) return 'the tools that they are about are served as they were'
+  const rules = 'the rules of POLICY_FILE stay in force as they were'
+  return ofRules === errors.length ? rules : `${rules}, and the tools that the others are about are served as they were`
+}
+
+function isOfPolicyFile ({ rule, whole }: Finding): boolean {
+  return rule === 'policy/rule' && whole === true
 }

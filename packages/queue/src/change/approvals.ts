@@ -2,7 +2,7 @@ import type { CallError } from '@toolyard/contract'
 import { approvedCallsKey, jobKey, whileAvailable, type JobScope, type Redis, type Replicas } from '@toolyard/store'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { enterEvents } from '../queues/callback-outbox.ts'
-import { noteAnswer, type AnswerResult, type AskingJob, type GivenAnswer } from '../queues/asked-jobs.ts'
+import { noteAnswer, noteRefusal, type AnswerResult, type AskingJob, type GivenAnswer } from '../queues/asked-jobs.ts'
 import { decide, type Decision, type DecisionResult, type HeldJob } from '../queues/held-jobs.ts'
 import { approvalDenied, approvalField, decodeApproval, type ApprovalRecord, type DecidingKey } from '../record/approval.ts'
 import { promote } from '../queues/release.ts'
@@ -67,6 +67,11 @@ export class Approvals {
     const result = await noteAnswer(redis, job, answer)
     if (result === 'taken' || result === 'done') await whileAvailable(promote(queues, job))
     return result
+  }
+
+  /** Notes that an answer to a question didn't fit; the job waits on. */
+  async refuse (job: AskingJob, number: number, reason: string): Promise<void> {
+    await noteRefusal(this.#parts.redis, job, number, reason)
   }
 
   /**

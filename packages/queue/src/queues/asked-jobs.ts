@@ -66,6 +66,18 @@ redis.call('PUBLISH', channel, 'job')
 return 'taken'
 `
 
+/** KEYS: job. ARGV: number of the question, why the answer to it doesn't fit, channel. */
+const refuseScript = `
+local text = redis.call('HGET', KEYS[1], '${askedField}')
+if not text then return end
+local asked = cjson.decode(text)
+if asked.state ~= 'asked' or asked.number ~= tonumber(ARGV[1]) then return end
+${goOnWhenFull('KEYS[1]')}
+asked.refused = {count = (asked.refused and asked.refused.count or 0) + 1, reason = ARGV[2]}
+redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked))
+redis.call('PUBLISH', ARGV[3], 'job')
+`
+
 /** KEYS: job, held. ARGV: id, tenant or nothing. Answers the state, the milliseconds that are left, the answers and the question. */
 const admitScript = `
 ${clock}${leavePart}
@@ -110,6 +122,11 @@ export async function noteAnswer (
   return fromRedis<AnswerResult>(await whileAvailable(
     redis.eval(answerScript, keys.length, ...keys, id, tenant, number ?? '', answer, jobChannel(id), isChecked ? 1 : '')
   ))
+}
+
+/** Notes that an answer didn't fit, for who must be asked again under another name. @throws RedisUnavailableError */
+export async function noteRefusal (redis: Redis, { queue, id }: AskingJob, number: number, reason: string): Promise<void> {
+  await whileAvailable(redis.eval(refuseScript, 1, jobKey(queue, id), number, reason, jobChannel(id)))
 }
 
 /** What is asked, by the worker that holds the job. */

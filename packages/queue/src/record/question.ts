@@ -33,6 +33,8 @@ export interface AskedRecord {
   number: number
   at: number
   ends: number
+  /** How many answers of a client of tasks didn't fit, and why the last one didn't. Absent: none came. */
+  refused?: { count: number, reason: string }
   /** When it waited for answers that came: from, and until when. Absent: none has come. */
   waits?: Array<[from: number, to: number]>
 }
@@ -41,8 +43,8 @@ export function decodeAsked (text: string | null | undefined): AskedRecord | und
   return text === null || text === undefined ? undefined : storedJson<AskedRecord>(text)
 }
 
-export function questionView ({ name, text, schema }: Question, { number, at, ends }: AskedRecord): QuestionView {
-  return { number, name, text, schema, asked_at: isoTime(at), expires_at: isoTime(ends) }
+export function questionView ({ name, text, schema }: Question, { number, at, ends, refused }: AskedRecord): QuestionView {
+  return { number, name, text, schema, asked_at: isoTime(at), expires_at: isoTime(ends), ...refused !== undefined && { refused } }
 }
 
 /** What those who wait for a job hear when its tool asks something. */

@@ -5,11 +5,11 @@ import { isSpecType, type InputRequests } from '@modelcontextprotocol/server'
 export type PersonRequest = InputRequests[string]
 
 /** A question as a form of the protocol; undefined for a schema that no form has. */
-export function formRequest ({ text, schema }: QuestionView, fault: string): PersonRequest | undefined {
+export function formRequest ({ text, schema }: QuestionView, fault: string | undefined): PersonRequest | undefined {
   const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {}
   const fields = Object.entries(properties).map(([name, property]) => [name, fieldOf(property)] as const)
   const requestedSchema = { ...isRecord(schema) && schema, properties: Object.fromEntries<unknown>(fields) }
-  const params = { mode: 'form', message: `${text}${fault}`, requestedSchema }
+  const params = { mode: 'form', message: fault === undefined ? text : `${text} (${fault})`, requestedSchema }
   return isSpecType.ElicitRequestFormParams(params) ? { method: 'elicitation/create', params } : undefined
 }
 

@@ -21,8 +21,8 @@ export interface AskedJob {
 }
 
 /** What a client is asked while its call waits; undefined where it can't be asked. `fault` says what was wrong with the last answer. */
-export function requestOf (pause: Pause, { tool, forms, approvalUrl }: AskedJob, fault = ''): PersonRequest | undefined {
-  if (pause.kind === 'asks') return forms.form ? formRequest(pause.question, fault) : undefined
+export function requestOf (pause: Pause, { tool, forms, approvalUrl }: AskedJob, fault?: string): PersonRequest | undefined {
+  if (pause.kind === 'asks') return forms.form ? formRequest(pause.question, fault ?? pause.question.refused?.reason) : undefined
   if (!forms.url || approvalUrl === undefined) return undefined
   const why = pause.reason === undefined ? '' : ` (${pause.reason})`
   const message = `The call of '${tool}' runs once somebody has approved it${why}. The page shows what would run. To open it approves nothing.`
@@ -34,8 +34,9 @@ export function nameOf (pause: Pause): string {
   return pause.kind === 'asks' ? pause.question.name : 'approval'
 }
 
-/** The same for a task, whose clients leave out what had the same name before. */
+/** The same for a task: no name is used again once an answer has come under it, also where that didn't fit. */
 export function taskNameOf (pause: Pause): string {
-  const isFirst = pause.kind === 'asks' && pause.question.number === 1
-  return isFirst ? nameOf(pause) : `${nameOf(pause)} ${pause.mark}`
+  const { number, refused } = pause.kind === 'asks' ? pause.question : {}
+  if (refused !== undefined) return `${nameOf(pause)} ${pause.mark}.${refused.count}`
+  return number === 1 ? nameOf(pause) : `${nameOf(pause)} ${pause.mark}`
 }

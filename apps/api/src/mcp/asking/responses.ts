@@ -35,9 +35,11 @@ export function resumedBy ({ mcpReq }: ServerContext): { jobId: string, mark: st
 /** What a person has said: an answer was taken, it is asked again and why, or nobody wants to answer. */
 export type Said = { kind: 'answered' } | { kind: 'again', fault: string } | { kind: 'declined' }
 
+const noAnswer = 'that is no answer to a form'
+
 /** Hands on what a client has said to the question that a job asks now. */
 export async function handOn ({ view }: ReadJob, { number }: QuestionView, response: unknown, answerer: Answerer): Promise<Said> {
-  if (!isRecord(response) || typeof response['action'] !== 'string') return { kind: 'again', fault: '' }
+  if (!isRecord(response) || typeof response['action'] !== 'string') return { kind: 'again', fault: noAnswer }
   if (response['action'] !== 'accept') return { kind: 'declined' }
   try {
     await answerer.answer(view, { answer: filledIn(response['content']), number })
@@ -45,7 +47,7 @@ export async function handOn ({ view }: ReadJob, { number }: QuestionView, respo
   } catch (error) {
     // Somebody else has answered meanwhile.
     if (error instanceof HttpError && error.code === 'CONFLICT') return { kind: 'answered' }
-    if (error instanceof HttpError && error.code === 'VALIDATION_ERROR') return { kind: 'again', fault: ` (${error.message})` }
+    if (error instanceof HttpError && error.code === 'VALIDATION_ERROR') return { kind: 'again', fault: error.message }
     throw error
   }
 }

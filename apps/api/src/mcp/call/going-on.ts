@@ -57,7 +57,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
   const { exchange, parts, client, abandoned } = going
   const responses = isRecord(going.responses) ? { ...going.responses } : {}
   let job = first
-  let fault = ''
+  let fault: string | undefined
   for (let round = 0; round < mostAsked && !abandoned.aborted && !isOver(job); round++) {
     const { id, queue, tool: name } = job.view
     const pause = pauseOf(job.view)
@@ -92,7 +92,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
       }
       if (said?.kind === 'declined') await parts.canceller.cancel(queue, id)
     }
-    fault = ''
+    fault = undefined
     job = await nextOf(job, pause?.mark, going)
     await page?.complete()
   }

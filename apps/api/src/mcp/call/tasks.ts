@@ -92,7 +92,10 @@ export function serveTasks (
     // Approvals are decided elsewhere, by whoever may.
     if (pause?.kind !== 'asks') return {}
     const responses = exchange.written.responsesOf(context.mcpReq.id)
-    const said = await handOn(job, pause.question, responses?.[taskNameOf(pause)], parts.answerer)
+    const response = responses?.[taskNameOf(pause)]
+    if (response === undefined) return {}
+    const said = await handOn(job, pause.question, response, parts.answerer)
+    if (said.kind === 'again') await parts.answerer.refuse(job.view, pause.question.number, said.fault)
     if (said.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
     return {}
   }))

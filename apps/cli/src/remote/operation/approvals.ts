@@ -1,8 +1,9 @@
 import { pathSegment } from '@toolyard/client'
 import { isRecord, prettyJson } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
-import { misuse } from '../../terminal/exit-status.ts'
-import { print } from '../../terminal/terminal.ts'
+import { agrees, hasTerminal } from '../../terminal/agreement.ts'
+import { exitStatus, misuse } from '../../terminal/exit-status.ts'
+import { complain, print } from '../../terminal/terminal.ts'
 import { askBriefly, strangeAnswer } from '../ask-service.ts'
 import { asking, type Target } from '../target.ts'
 
@@ -21,7 +22,7 @@ const list: Command = {
     const answer = await askBriefly(target, 'GET', `/v1/approvals?${query.toString()}`)
     const { approvals } = answer
     if (!Array.isArray(approvals) || !approvals.every(isRecord)) throw strangeAnswer(target, answer)
-    print(options['json'] === true ? JSON.stringify(answer, null, 2) : approvals.length === 0 ? 'No calls wait for an approval' : approvals.map(row).join('\n'))
+    print(options['json'] === true ? prettyJson(answer) : approvals.length === 0 ? 'No calls wait for an approval' : approvals.map(row).join('\n'))
   })
 }
 
@@ -41,18 +42,34 @@ function decision (name: 'approve' | 'deny', summary: string, why: string): Comm
   return {
     name,
     summary,
-    help: `${help}\nWithout --digest the call is decided about as it is now.`,
+    help: `${help}\nWhat was shown is what is decided: --digest names it. Without --digest the call is shown, and a terminal is asked.`,
     arguments: ['<job id>'],
-    options: [['--reason <text>', why], ['--digest <digest>', 'of what was shown: another call is not decided about'], jsonOption],
+    options: [['--reason <text>', why], ['--digest <digest>', 'of what was shown, as toolyard approvals show prints it: another call is not decided about'], jsonOption],
     run: asking(async (target, { args: [id = ''], options }) => {
       const reason = textOption(options, 'reason')
-      const digest = textOption(options, 'digest') ?? (await read(target, id)).digest
+      const digest = textOption(options, 'digest') ?? await agreedDigest(target, id, { name, isJson: options['json'] === true })
+      if (digest === undefined) return exitStatus.failed
       const answer = await askBriefly(target, 'POST', `/v1/approvals/${pathSegment(id)}`, { decision: name, digest, ...reason !== undefined && { reason } })
       const { approval } = answer
       const state = isRecord(approval) && isRecord(approval['approval']) ? String(approval['approval']['state']) : ''
-      print(options['json'] === true ? JSON.stringify(answer, null, 2) : `${id}  ${state === 'held' ? 'noted; more keys must approve' : state}`)
+      print(options['json'] === true ? prettyJson(answer) : `${id}  ${state === 'held' ? 'noted; more keys must approve' : state}`)
+      return exitStatus.done
     })
   }
+}
+
+/**
+ * Shows a call at a terminal and asks about it.
+ *
+ * @returns the digest of what was shown; undefined where nobody agrees.
+ */
+async function agreedDigest (target: Target, id: string, { name, isJson }: { name: string, isJson: boolean }): Promise<string | undefined> {
+  if (isJson || !hasTerminal()) throw misuse(`--digest is missing: what was shown is what is decided. toolyard approvals show ${id} prints the call and its digest`)
+  const { approval, digest } = await read(target, id)
+  print(prettyJson(approval))
+  if (await agrees(`${name === 'approve' ? 'Approve' : 'Deny'} this call, as it is shown here?`)) return digest
+  complain(`toolyard approvals ${name}: nothing was decided`)
+  return undefined
 }
 
 /** `toolyard approvals`: calls that wait for a person. */

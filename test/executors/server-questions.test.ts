@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { writeJson } from '@toolyard/contract/terms'
+import { ServerQuestions } from '@toolyard/executors'
+
+/* What MCP servers ask during a call, over all runs of its job, compared with a model. */
+
+const textOf = (question: number): string => `Question ${question}?`
+const form = (question: number): object => ({ message: textOf(question), requestedSchema: { type: 'object' } })
+/** The JSON of an answer that is no other one, with a number that JavaScript would round. */
+const answerAt = (place: number): string => `{"n":115292150460684${String(1_000 + place)},"rate":1.0}`
+
+/** What the next run of a job knows. */
+interface Known {
+  answers: string[]
+  memo?: string
+}
+
+type Asked = Exclude<ReturnType<ServerQuestions['asked']>, { answer: unknown }>
+
+/** Somebody answers what a run has asked. Gives the answer. */
+function answered (known: Known, asked: Asked | undefined): string {
+  if (asked === undefined || typeof asked === 'string') throw new Error(`Nothing is asked: ${asked}`)
+  const answer = answerAt(known.answers.length)
+  known.answers.push(answer)
+  if (asked.memo !== undefined) known.memo = asked.memo
+  return answer
+}
+
+t.test('a server of 2025 that asks the same in each run gets all answers, and each of its questions is asked once', async t => {
+  fc.assert(fc.property(fc.array(fc.nat(3), { maxLength: 9 }), script => {
+    const known: Known = { answers: [] }
+    for (let run = 0; run <= script.length; run++) {
+      const questions = new ServerQuestions(known)
+      for (const [at, question] of script.entries()) {
+        const said = questions.asked(form(question))
+        if (typeof said === 'string') return false
+        if (!('answer' in said)) {
+          if (at !== run || said.text !== textOf(question)) return false
+          answered(known, said)
+          break
+        }
+        if (at >= run || writeJson(said.answer) !== answerAt(at)) return false
+      }
+    }
+    return known.answers.length === script.length
+  }))
+  t.pass()
+})
+
+t.test('whatever a server of 2025 asks, a question gets an answer that was given to the same one, each once in a run', async t => {
+  fc.assert(fc.property(fc.array(fc.array(fc.nat(2), { maxLength: 5 }), { maxLength: 12 }), runs => {
+    const known: Known = { answers: [] }
+    const model: string[][] = [[], [], []]
+    for (const script of runs) {
+      const questions = new ServerQuestions(known)
+      const unused = model.map(given => [...given])
+      for (const question of script) {
+        const said = questions.asked(form(question))
+        const expected = unused[question]?.shift()
+        if (typeof said === 'string') return false
+        if ('answer' in said) {
+          if (writeJson(said.answer) !== expected) return false
+          continue
+        }
+        if (expected !== undefined || said.text !== textOf(question)) return false
+        model[question]?.push(answered(known, said))
+        break
+      }
+    }
+    return true
+  }))
+  t.pass()
+})
+
+const method = 'elicitation/create'
+const key = fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom('__proto__', 'constructor', '1', '0'))
+// Names like numbers come first, as they do in any object.
+const names = fc.uniqueArray(key, { maxLength: 4 }).map(list => Object.keys(Object.fromEntries(list.map(name => [name, 1]))))
+const round = fc.record({ requests: names, state: fc.option(fc.string({ maxLength: 20 }), { nil: undefined }) })
+  .filter(({ requests, state }) => requests.length > 0 || state !== undefined)
+
+t.test('a server of 2026 gets the answers to all that it asked last, under their names, and its state', async t => {
+  fc.assert(fc.property(fc.array(round, { maxLength: 4 }), rounds => {
+    const known: Known = { answers: [] }
+    let at = 0
+    let expected: string[] = []
+    for (let run = 0; run <= rounds.length * 5; run++) {
+      const questions = new ServerQuestions(known)
+      for (let { left } = questions; ; left = undefined) {
+        if (left !== undefined) {
+          expected.push(answered(known, left))
+          break
+        }
+        const { requests: before = [], state: stateBefore } = rounds[at - 1] ?? {}
+        const { inputResponses = {}, requestState } = questions.brought
+        const brought = before.map((name, place) => `${JSON.stringify(name)}:{"action":"accept","content":${expected[place]}}`)
+        if (requestState !== stateBefore || Object.keys(inputResponses).length !== before.length) return false
+        for (const [place, name] of before.entries()) if (!writeJson(inputResponses).includes(brought[place] ?? name)) return false
+        const next = rounds[at++]
+        if (next === undefined) return known.answers.length === rounds.flatMap(({ requests }) => requests).length
+        expected = []
+        const inputRequests = Object.fromEntries(next.requests.map((name, place) => [name, { method, params: form(place) }]))
+        const asked = questions.required({ inputRequests, ...next.state !== undefined && { requestState: next.state } })
+        if (asked === undefined) continue
+        expected.push(answered(known, asked))
+        break
+      }
+    }
+    return false
+  }))
+  t.pass()
+})
+
+t.test('whatever a server sends as a question, it is asked or refused with a reason, and the run after it begins', async t => {
+  const odd = fc.oneof(
+    fc.jsonValue(),
+    fc.record({ inputRequests: fc.dictionary(key, fc.jsonValue()), requestState: fc.jsonValue() }, { requiredKeys: [] }),
+    fc.record({ inputRequests: fc.dictionary(key, fc.record({ method: fc.constantFrom(method, 'roots/list'), params: fc.jsonValue() })) }),
+    fc.record({ mode: fc.constantFrom('form', 'url', 7), message: fc.jsonValue(), requestedSchema: fc.jsonValue() }, { requiredKeys: [] })
+  )
+  fc.assert(fc.property(odd, fc.boolean(), (sent, isOld) => {
+    const record = typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? { ...sent } : {}
+    const said = isOld ? new ServerQuestions({}).asked(sent) : new ServerQuestions({}).required(record)
+    if (said === undefined || typeof said === 'string') return said !== ''
+    if ('answer' in said) return false
+    const next = new ServerQuestions({ answers: ['{}'], ...said.memo !== undefined && { memo: said.memo } })
+    return next.left === undefined || typeof next.left.memo === 'string'
+  }), { numRuns: 500 })
+  const large = new ServerQuestions({}).required({ requestState: 'x'.repeat(65_536) })
+  t.match(large, /more than 65536 characters/)
+})
