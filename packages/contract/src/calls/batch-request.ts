@@ -42,9 +42,7 @@ export function checkBatchRequest (body: unknown): HttpError | undefined {
 
 /** The calls of a provider's message in a checked body; undefined where the body has `calls`. */
 export function messageOf (body: InvokeBatchRequest): MessageCall[] | undefined {
-  if (!hasMessage(body)) return undefined
-  const found = findCalls(body)
-  return 'calls' in found ? found.calls : []
+  return hasMessage(body) ? findCalls(body).calls : undefined
 }
 
 /** Checks the query of `invoke-batch`. */
@@ -135,9 +133,8 @@ function callsErrorOf (body: Record<string, unknown>): string | undefined {
 }
 
 function messageError (body: Record<string, unknown>): string | undefined {
-  const found = findCalls(body)
-  if ('problem' in found) return found.problem
-  const { calls } = found
+  const { calls, problem } = findCalls(body)
+  if (problem !== undefined) return problem
   const [first] = calls
   if (first === undefined) return undefined
   if (calls.length > limits.calls.max) return `'${first.at.replace(/\[\d+\]$/, '')}' must have at most ${limits.calls.max} calls`

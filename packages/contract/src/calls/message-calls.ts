@@ -2,8 +2,11 @@ import { isAbsent } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 import { pieceText, readItem, type MessageCall } from './message-items.ts'
 
-/** The calls of a message in their order, or a sentence about what in it can't be read. */
-export type FoundCalls = { calls: MessageCall[] } | { problem: string }
+/** The calls of a message in their order; none, and a sentence, where something in it can't be read. */
+export interface FoundCalls {
+  calls: MessageCall[]
+  problem?: string
+}
 
 /** Lists that hold nothing but calls. They count where texts beside them have the same calls again. */
 const callLists = ['tool_calls', 'invalid_tool_calls', 'toolCalls', 'functionCalls', 'function_calls'] as const
@@ -27,7 +30,7 @@ const wholeFields = [
 /** The calls of a message of any of the known shapes, or of what stands around it. */
 export function findCalls (message: Record<string, unknown>, at = ''): FoundCalls {
   const place = (field: string): string => at === '' ? field : `${at}.${field}`
-  if (isEvent(message)) return { problem: pieceText(at === '' ? 'The body' : at) }
+  if (isEvent(message)) return unreadable(pieceText(at === '' ? 'The body' : at))
   for (const [field, inner] of [['choices', 'message'], ['candidates', 'content']] as const) {
     if (!isAbsent(message[field])) return ofAlternatives(message[field], place(field), inner)
   }
@@ -41,7 +44,7 @@ export function findCalls (message: Record<string, unknown>, at = ''): FoundCall
 function ofField (value: unknown, field: string, at: string): FoundCalls {
   if (isRecord(value) && field !== 'parts') return findCalls(value, at)
   if (typeof value === 'string' && field === 'content') return none
-  return isWrapper(field) && !isAbsent(value) ? { problem: `'${at}' must be an object` } : ofList(value, field, at)
+  return isWrapper(field) && !isAbsent(value) ? unreadable(`'${at}' must be an object`) : ofList(value, field, at)
 }
 
 function isWrapper (field: string): boolean {
@@ -50,13 +53,17 @@ function isWrapper (field: string): boolean {
 
 const none: FoundCalls = { calls: [] }
 
+function unreadable (problem: string): FoundCalls {
+  return { calls: [], problem }
+}
+
 function ofList (items: unknown, field: string, at: string): FoundCalls {
   if (isAbsent(items)) return none
-  if (!Array.isArray(items)) return { problem: `'${at}' must be an array` }
+  if (!Array.isArray(items)) return unreadable(`'${at}' must be an array`)
   const calls: MessageCall[] = []
   for (const [index, item] of items.entries()) {
     const read = readItem(item, field, `${at}[${index}]`)
-    if (typeof read === 'string') return { problem: read }
+    if (typeof read === 'string') return unreadable(read)
     if (read !== undefined) calls.push(field === 'toolCalls' && read.format === 'chat' ? { ...read, format: 'mistral' } : read)
   }
   return { calls }
@@ -65,43 +72,44 @@ function ofList (items: unknown, field: string, at: string): FoundCalls {
 /** The call of chat completions before there were several in a message. */
 function ofLegacy (value: unknown, at: string): FoundCalls {
   if (isAbsent(value)) return none
-  if (!isRecord(value)) return { problem: `'${at}' must be an object` }
+  if (!isRecord(value)) return unreadable(`'${at}' must be an object`)
   return { calls: [{ at, format: 'function', idField: 'id', id: undefined, name: value['name'], arguments: value['arguments'] }] }
 }
 
 /** The answers that a model gave to choose from: one of them may have calls. */
 function ofAlternatives (list: unknown, at: string, inner: string): FoundCalls {
-  if (!Array.isArray(list)) return { problem: `'${at}' must be an array` }
+  if (!Array.isArray(list)) return unreadable(`'${at}' must be an array`)
   let found: FoundCalls = none
   for (const [index, item] of list.entries()) {
     const place = `${at}[${index}]`
-    if (!isRecord(item)) return { problem: `${place} must be an object` }
-    if (isRecord(item['delta']) && !isRecord(item[inner])) return { problem: pieceText(place) }
+    if (!isRecord(item)) return unreadable(`${place} must be an object`)
+    if (isRecord(item['delta']) && !isRecord(item[inner])) return unreadable(pieceText(place))
     const own = isRecord(item[inner]) ? cut(findCalls(item[inner], `${place}.${inner}`), item) : none
-    if ('problem' in own) return own
-    if (own.calls.length > 0 && 'calls' in found && found.calls.length > 0) return { problem: `${place} has calls beside those of another of '${at}': send the one that is answered` }
+    if (own.problem !== undefined) return own
+    if (own.calls.length > 0 && found.calls.length > 0) return unreadable(`${place} has calls beside those of another of '${at}': send the one that is answered`)
     if (own.calls.length > 0) found = own
   }
   return found
 }
 
 function together (found: readonly FoundCalls[]): FoundCalls {
-  return found.find(one => 'problem' in one) ?? { calls: found.flatMap(one => 'calls' in one ? one.calls : []) }
+  return found.find(({ problem }) => problem !== undefined) ?? { calls: found.flatMap(({ calls }) => calls) }
 }
 
 /** LangChain's messages have calls in a list, and once more as the provider sent them. */
 function withoutRepeats (first: FoundCalls, rest: FoundCalls): FoundCalls {
-  if ('problem' in first || first.calls.length === 0) return 'problem' in first ? first : rest
+  if (first.problem !== undefined) return first
+  if (first.calls.length === 0) return rest
   const ids = new Set(first.calls.map(({ id }) => id))
-  const more = 'calls' in rest ? rest.calls.find(({ id }) => !ids.has(id)) : undefined
-  return more === undefined ? first : { problem: `${more.at} and ${first.calls[0]?.at} can't come together: send the calls in one list` }
+  const more = rest.calls.find(({ id }) => !ids.has(id))
+  return more === undefined ? first : unreadable(`${more.at} and ${first.calls[0]?.at} can't come together: send the calls in one list`)
 }
 
 /** A provider that stops at its limit says so beside the message: what the model said last isn't whole. */
 function cut (found: FoundCalls, around: Record<string, unknown>): FoundCalls {
   const reasons = ['finish_reason', 'finishReason', 'stop_reason', 'stopReason'].map(field => around[field])
-  const last = 'calls' in found ? found.calls.at(-1) : undefined
-  if (last === undefined || !('calls' in found) || !reasons.some(reason => typeof reason === 'string' && limitReached.test(reason))) return found
+  const last = found.calls.at(-1)
+  if (last === undefined || !reasons.some(reason => typeof reason === 'string' && limitReached.test(reason))) return found
   return { calls: [...found.calls.slice(0, -1), { ...last, incomplete: true }] }
 }
 
