@@ -1,49 +1,89 @@
-import type { CallError, JobData } from '@toolyard/contract'
+import type { CallError, Hold, JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import type { Redis } from '@toolyard/store'
+import { idOf, jobKey, type Redis } from '@toolyard/store'
+import { admitAsked, noteQuestion } from '../queues/asked-jobs.ts'
+import { enterEvents } from '../queues/callback-outbox.ts'
+import { publicPriority } from '../queues/fair-order.ts'
+import { admitHeld, holdAgain, type HeldJob } from '../queues/held-jobs.ts'
 import type { WaitRecord } from '../queues/release.ts'
+import { approvalDenied, approvalExpired, approvalField, decodeApproval } from '../record/approval.ts'
+import { indexEntries } from '../record/job-index.ts'
+import { askedField, hasAsked, inputExpired } from '../record/question.ts'
 import type { HandlerResult } from './handler.ts'
-import { HoldGate } from './hold-gate.ts'
-import { QuestionGate } from './question-gate.ts'
 import type { Run } from './run.ts'
 
-/** A job that waits for a person: for how long at most, and what says so. */
+/** A job that waits for a person: for how many milliseconds at most, and what says so. */
 export interface Waits { kind: 'parks', ms: number, record: WaitRecord }
 
 /** What becomes of a job that a worker has taken: it runs, ends, waits for a person, or is another worker's by now. */
 export type Pass = { kind: 'runs' } & Pick<Run, 'approved' | 'answers' | 'memo'> | { kind: 'ends', error: CallError } | Waits | { kind: 'lost' }
 
+const heldRecord: WaitRecord = { field: approvalField, state: 'held', ends: 'expiresAt' }
+const askedRecord: WaitRecord = { field: askedField, state: 'asked', ends: 'ends' }
+
+/** The jobs of one queue that need an approval, or whose tool has asked something. */
 export class PersonGates {
-  readonly #holds: HoldGate
-  readonly #questions: QuestionGate
+  readonly #redis: Redis
+  readonly #queue: string
 
   constructor (redis: Redis, queue: string) {
-    this.#holds = new HoldGate(redis, queue)
-    this.#questions = new QuestionGate(redis, queue)
+    this.#redis = redis
+    this.#queue = queue
   }
 
   /** To be asked before anything of a job runs. */
   async enter (job: Job<JobData>, token: string): Promise<Pass> {
-    const held = await this.#holds.enter(job, token)
-    if (held?.kind === 'ends' || held?.kind === 'lost') return held
-    if (held?.kind === 'parks') return this.#until(held.ms, this.#holds)
-    const asked = await this.#questions.enter(job)
-    if (asked?.kind === 'ends') return asked
-    if (asked?.kind === 'parks') return this.#until(asked.ms, this.#questions)
-    return { kind: 'runs', approved: held?.digest, answers: asked?.answers, memo: asked?.memo }
+    const { hold } = job.data
+    const pass = hold === undefined ? { kind: 'runs' } as const : await this.#enterHeld(job, token, hold)
+    if (pass.kind !== 'runs' || !hasAsked(job)) return pass
+    const { state, leftMs: ms, answers, memo } = await admitAsked(this.#redis, this.#placeOf(job))
+    if (state === 'asked') return { kind: 'parks', ms, record: askedRecord }
+    return state === 'expired' ? { kind: 'ends', error: inputExpired } : { ...pass, answers, memo }
   }
 
   /** What a run waits for that ended so; undefined for a job that is another worker's by now. */
-  async waitsFor (
-    { job, token, answers = [] }: Run, result: Extract<HandlerResult, { kind: 'held' | 'asks' }>
-  ): Promise<Waits | undefined> {
-    const ms = result.kind === 'held'
-      ? await this.#holds.holdAgain(job, token, result.held)
-      : await this.#questions.ask(job, token, { question: result.ask, number: answers.length + 1 })
-    return ms === undefined ? undefined : this.#until(ms, result.kind === 'held' ? this.#holds : this.#questions)
+  async waitsFor ({ job, token, answers = [] }: Run, result: Extract<HandlerResult, { kind: 'held' | 'asks' }>): Promise<Waits | undefined> {
+    if (result.kind === 'asks') {
+      const asked = { token, question: result.ask, number: answers.length + 1, replyTo: job.data.replyTo, entries: entriesOf(job) }
+      const ms = await noteQuestion(this.#redis, this.#placeOf(job), asked)
+      // As the note has it.
+      job.attemptsStarted = job.attemptsMade + 1
+      return ms === undefined ? undefined : { kind: 'parks', ms, record: askedRecord }
+    }
+    const { hold } = job.data
+    if (hold === undefined) return { kind: 'parks', ms: 0, record: heldRecord }
+    await this.#tell(job)
+    const ms = await holdAgain(this.#redis, { ...this.#placeOf(job), hold }, result.held, { token, entries: entriesOf(job) })
+    return ms === undefined ? undefined : { kind: 'parks', ms, record: heldRecord }
   }
 
-  #until (ms: number, gate: HoldGate | QuestionGate): Waits {
-    return { kind: 'parks', ms, record: gate.record }
+  async #enterHeld (job: Job<JobData>, token: string, hold: Hold): Promise<Pass> {
+    const admitted = await admitHeld(this.#redis, { ...this.#placeOf(job), hold }, { token, entries: entriesOf(job) })
+    if (admitted === undefined) return { kind: 'lost' }
+    const { state, leftMs, digest } = admitted
+    if (state === 'approved') return { kind: 'runs', approved: digest }
+    if (state !== 'held') return { kind: 'ends', error: state === 'expired' ? approvalExpired : await this.#denial(idOf(job)) }
+    // An operator may have run it again. It is told of once for each time that it is held.
+    await this.#tell(job)
+    return { kind: 'parks', ms: leftMs, record: heldRecord }
   }
+
+  async #tell (job: Job<JobData>): Promise<void> {
+    await enterEvents(this.#redis, 'approval.requested', [{ queue: this.#queue, id: idOf(job), callbackUrl: job.data.callbackUrl }])
+  }
+
+  async #denial (id: string): Promise<CallError> {
+    const record = decodeApproval(await this.#redis.hget(jobKey(this.#queue, id), approvalField))
+    return approvalDenied(record?.decisions?.findLast(({ decision }) => decision === 'deny')?.reason)
+  }
+
+  #placeOf (job: Job<JobData>): Omit<HeldJob, 'hold'> {
+    return { queue: this.#queue, id: idOf(job), tenant: job.data.tenant }
+  }
+}
+
+/** What stands in the index of jobs that wait for a person. */
+function entriesOf (job: Job<JobData>): string[] {
+  const { name: type, data, priority, opts: { attempts = 1 } } = job
+  return indexEntries({ id: idOf(job), type, data, priority: publicPriority(priority), maxAttempts: attempts })
 }
