@@ -1,12 +1,9 @@
-import { JobQueues, QueueDirectory, WorkerPool } from '@toolyard/queue'
-import { newJobId, type Redis } from '@toolyard/store'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { connectTo } from '../support/connection.ts'
+import { startPool, type StartedPool } from '../support/pool.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-const retention = { ageSec: 60, count: 1_000 }
 const done = { kind: 'succeeded', json: '1', value: 1 } as const
 const others = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
 
@@ -15,16 +12,12 @@ interface Running {
   end: () => void
 }
 
-interface Fixture {
-  redis: Redis
-  queues: JobQueues
-  pool: WorkerPool
+interface Fixture extends StartedPool {
   /** The jobs that run now, the oldest first. */
   running: Running[]
   most: () => number
   /** Those that have ended, in this order, by their queues. */
   ended: string[]
-  add: (queue: string, count: number) => Promise<void>
   /** Ends the oldest job that runs. */
   endOne: () => void
   /** Waits until a queue, which has something to take, stands in line: only who stands there puts the marker back. */
@@ -32,17 +25,11 @@ interface Fixture {
 }
 
 /** A pool of three places for eight queues, whose jobs run until the test ends them. */
-async function startPool (t: Test): Promise<Fixture> {
-  const server = await startTestRedis(t)
-  const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 100), retention)
+async function start (t: Test): Promise<Fixture> {
   const running: Running[] = []
   const ended: string[] = []
   let most = 0
-  const pool = new WorkerPool({
-    redis,
-    subscriber: await connectTo(t, server, 'subscriber'),
-    retention,
+  const started = await startPool(t, await startTestRedis(t), {
     queues: ['flood', ...others],
     concurrency: 3,
     totalConcurrency: 3,
@@ -58,35 +45,24 @@ async function startPool (t: Test): Promise<Fixture> {
       if (signal.aborted) return { kind: 'requeued' }
       ended.push(queue)
       return done
-    },
-    onError: error => { t.error(error) }
+    }
   })
-  await pool.start()
+  const { redis } = started
   await waitFor('all queues wait', async () => (
     (await redis.info('clients')).includes('blocked_clients:1') && (await redis.keys('toolyard:wait:*')).length === 0
   ))
-  t.teardown(async () => {
-    await pool.stop(0)
-    await queues.close()
-  })
   return {
-    redis,
-    queues,
-    pool,
+    ...started,
     running,
     ended,
     most: () => most,
     endOne: () => { running.shift()?.end() },
-    standsInLine: async queue => { await waitFor(`${queue} stands in line`, async () => await redis.exists(`toolyard:{${queue}}:marker`) === 1) },
-    add: async (queue, count) => {
-      const jobs = Array.from({ length: count }, () => ({ id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }))
-      t.same(await queues.add(queue, jobs), new Map())
-    }
+    standsInLine: async queue => { await waitFor(`${queue} stands in line`, async () => await redis.exists(`toolyard:{${queue}}:marker`) === 1) }
   }
 }
 
 t.test('while one queue is flooded, seven others with one job each are served in turn, and never more jobs run than there are places', async t => {
-  const { add, running, ended, endOne, most, pool, standsInLine } = await startPool(t)
+  const { add, running, ended, endOne, most, pool, standsInLine } = await start(t)
   await add('flood', 100)
   await waitFor('the flood has all places', () => running.length === 3)
   for (const queue of others) await add(queue, 1)
@@ -101,7 +77,7 @@ t.test('while one queue is flooded, seven others with one job each are served in
 })
 
 t.test('a queue that is paused, and one that has nothing, take no place', async t => {
-  const { add, running, endOne, queues, ended, standsInLine } = await startPool(t)
+  const { add, running, endOne, queues, ended, standsInLine } = await start(t)
   await queues.open('a').pause()
   await add('a', 5)
   await add('flood', 9)
@@ -119,7 +95,7 @@ t.test('a queue that is paused, and one that has nothing, take no place', async 
 })
 
 t.test('a pool that stops while queues stand in line ends, and leaves their jobs to others', async t => {
-  const { add, running, pool, redis, standsInLine } = await startPool(t)
+  const { add, running, pool, redis, standsInLine } = await start(t)
   await add('flood', 5)
   await waitFor('the flood has all places', () => running.length === 3)
   await add('a', 1)

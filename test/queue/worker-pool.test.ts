@@ -1,53 +1,40 @@
-import { JobQueues, QueueDirectory, WorkerPool, type TakenJob, type WorkerPoolOptions } from '@toolyard/queue'
+import type { TakenJob, WorkerPoolOptions } from '@toolyard/queue'
 import { newJobId, type Redis } from '@toolyard/store'
 import { once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { connectTo } from '../support/connection.ts'
+import { startPool, type PoolWishes, type StartedPool } from '../support/pool.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-const retention = { ageSec: 60, count: 1_000 }
 const done = { kind: 'succeeded', json: '1', value: 1 } as const
 
-interface Fixture {
-  redis: Redis
-  queues: JobQueues
-  pool: WorkerPool
+interface Fixture extends Omit<StartedPool, 'add'> {
   /** Adds so many jobs, in one go. */
-  add: (count: number) => Promise<void>
+  add: (count: number) => Promise<string>
   ended: () => Promise<number>
   /** Resolves when the pool waits for a job. */
   isWaiting: () => Promise<void>
 }
 
-/** A pool that serves the queue `q` with three places; it must report no error unless it is told what to do with one. */
-async function startPool (t: Test, handle: (redis: Redis, job: TakenJob) => ReturnType<WorkerPoolOptions['handle']>, onError: WorkerPoolOptions['onError'] = error => { t.error(error) }): Promise<Fixture> {
+/** A pool that serves the queue `q` with three places. */
+async function start (
+  t: Test, handle: (redis: Redis, job: TakenJob) => ReturnType<WorkerPoolOptions['handle']>, wishes: PoolWishes = {}
+): Promise<Fixture> {
   const server = await startTestRedis(t)
-  const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
-  const pool = new WorkerPool({ redis, subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['q'], concurrency: 3, handle: job => handle(redis, job), onError })
-  await pool.start()
-  t.teardown(async () => {
-    await pool.stop(0)
-    await queues.close()
-  })
+  const started: StartedPool = await startPool(t, server, { queues: ['q'], concurrency: 3, handle: job => handle(started.redis, job), ...wishes })
+  const { redis, add } = started
   return {
-    redis,
-    queues,
-    pool,
+    ...started,
     isWaiting: async () => { await waitFor('it waits', async () => (await redis.info('clients')).includes('blocked_clients:1')) },
-    add: async count => {
-      const jobs = Array.from({ length: count }, () => ({ id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }))
-      t.same(await queues.add('q', jobs), new Map())
-    },
+    add: count => add('q', count),
     ended: async () => await redis.zcard('toolyard:{q}:completed')
   }
 }
 
 t.test('a worker runs its job before it looks for another one', async t => {
   const waiting: number[] = []
-  const { add, ended } = await startPool(t, async redis => {
+  const { add, ended } = await start(t, async redis => {
     waiting.push(await redis.zcard('toolyard:{q}:prioritized'))
     return done
   })
@@ -60,7 +47,7 @@ t.test('as many jobs run at once as there are places, and never more', async t =
   let running = 0
   let most = 0
   const held: Array<() => void> = []
-  const { add, ended } = await startPool(t, async () => {
+  const { add, ended } = await start(t, async () => {
     most = Math.max(most, ++running)
     await new Promise<void>(resolve => held.push(resolve))
     running--
@@ -76,7 +63,7 @@ t.test('as many jobs run at once as there are places, and never more', async t =
 })
 
 t.test('a worker that may not take jobs, because of a rate limit, can do everything else', async t => {
-  const { add, ended, queues, redis } = await startPool(t, async () => done)
+  const { add, ended, queues, redis } = await start(t, async () => done)
   await queues.open('q').setGlobalRateLimit(1, 3_600_000)
   await add(3)
   await waitFor('one has ended', async () => await ended() === 1)
@@ -88,11 +75,11 @@ t.test('a worker that may not take jobs, because of a rate limit, can do everyth
 t.test('a finished job whose outcome Redis refuses is not run again though it has attempts left', async t => {
   let runs = 0
   const id = newJobId()
-  const { queues, redis } = await startPool(t, async redis => {
+  const { queues, redis } = await start(t, async redis => {
     runs += 1
     await redis.set(`toolyard:{q}:${id}:dependencies`, 'no set')
     return done
-  }, error => { t.match(error, { message: /WRONGTYPE/ }) })
+  }, { onError: error => { t.match(error, { message: /WRONGTYPE/ }) } })
   await queues.add('q', [{ id, type: 'x', maxAttempts: 3, data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
   await waitFor('it has failed', async () => await redis.zcard('toolyard:{q}:failed') === 1)
   t.match(await redis.hget(`toolyard:{q}:${id}`, 'failedReason'), /its outcome could not be stored: WRONGTYPE/)
@@ -100,21 +87,21 @@ t.test('a finished job whose outcome Redis refuses is not run again though it ha
 })
 
 t.test('a job that a waiting worker took and ran has one attempt in its record', async t => {
-  const { ended, queues, redis, isWaiting } = await startPool(t, async () => done)
+  const { add, ended, queues, redis, isWaiting } = await start(t, async () => done)
   await isWaiting()
-  const id = await addLost(redis, queues, { ats: 1, unbegun: 1 })
+  const id = await addLost({ add, redis, queues }, { ats: 1, unbegun: 1 })
   await waitFor('it has ended', async () => await ended() === 1)
   t.same(await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun'), ['1', null])
 })
 
 t.test('a long run is noted as begun, whatever its tool is', async t => {
   const held: Array<() => void> = []
-  const { ended, queues, redis, isWaiting } = await startPool(t, async () => {
+  const { add, ended, queues, redis, isWaiting } = await start(t, async () => {
     await new Promise<void>(resolve => held.push(resolve))
     return done
   })
   await isWaiting()
-  const id = await addLost(redis, queues, { stc: 0 })
+  const id = await addLost({ add, redis, queues }, { stc: 0 })
   await waitFor('it runs', () => held.length === 1)
   await waitFor('it is noted', async () => await redis.hexists(`toolyard:{q}:${id}`, 'unbegun') === 0)
   t.equal(await ended(), 0, 'while it runs')
@@ -124,7 +111,7 @@ t.test('a long run is noted as begun, whatever its tool is', async t => {
 
 t.test('a job that is being given back is not counted as run, though its run is noted as begun', async t => {
   const runs: unknown[] = []
-  const { add, ended, isWaiting } = await startPool(t, async (redis, job) => {
+  const { add, ended, isWaiting } = await start(t, async (redis, job) => {
     const key = `toolyard:{q}:${job.id}`
     await redis.hset(key, 'ats', 0)
     await job.begin()
@@ -140,12 +127,12 @@ t.test('a job that is being given back is not counted as run, though its run is 
 t.test('a worker that lost a job does not change how often the job counts as run', async t => {
   const id = newJobId()
   const errors: string[] = []
-  const { queues, redis, isWaiting } = await startPool(t, async redis => {
+  const { queues, redis, isWaiting } = await start(t, async redis => {
     // First of all: a run that lasts is noted as begun by who holds it.
     await redis.set(`toolyard:{q}:${id}:lock`, 'another')
     await redis.hset(`toolyard:{q}:${id}`, 'ats', 5)
     return { kind: 'later', reason: 'as a test' }
-  }, error => { errors.push(error.message) })
+  }, { onError: error => { errors.push(error.message) } })
   await isWaiting()
   await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
   await waitFor('it was told', () => errors.length > 0)
@@ -154,10 +141,9 @@ t.test('a worker that lost a job does not change how often the job counts as run
 })
 
 /** A job's record says how often it was taken, and whether a run may have begun; another worker has died with it then. */
-async function addLost (redis: Redis, queues: JobQueues, fields: Record<string, number>): Promise<string> {
-  const id = newJobId()
+async function addLost ({ add, redis, queues }: Pick<Fixture, 'add' | 'redis' | 'queues'>, fields: Record<string, number>): Promise<string> {
   await queues.open('q').pause()
-  await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  const id = await add(1)
   await redis.hset(`toolyard:{q}:${id}`, fields)
   await queues.open('q').resume()
   return id
@@ -165,12 +151,12 @@ async function addLost (redis: Redis, queues: JobQueues, fields: Record<string, 
 
 t.test('a job whose worker was lost before the run began does not count as run', async t => {
   const seen: boolean[] = []
-  const { ended, queues, redis, isWaiting } = await startPool(t, async (_redis, job) => {
+  const { add, ended, queues, redis, isWaiting } = await start(t, async (_redis, job) => {
     seen.push(job.lostBefore, await job.begin())
     return done
   })
   await isWaiting()
-  const id = await addLost(redis, queues, { ats: 1, unbegun: 1 })
+  const id = await addLost({ add, redis, queues }, { ats: 1, unbegun: 1 })
   await waitFor('it has ended', async () => await ended() === 1)
   t.same(seen, [false, true])
   t.same(await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun'), ['1', null])
@@ -178,12 +164,12 @@ t.test('a job whose worker was lost before the run began does not count as run',
 
 t.test('a job whose worker was lost after the run began counts as run, whichever worker takes it', async t => {
   const seen: boolean[] = []
-  const { ended, queues, redis, isWaiting } = await startPool(t, async (_redis, job) => {
+  const { add, ended, queues, redis, isWaiting } = await start(t, async (_redis, job) => {
     seen.push(job.lostBefore)
     return done
   })
   await isWaiting()
-  const id = await addLost(redis, queues, { ats: 1 })
+  const id = await addLost({ add, redis, queues }, { ats: 1 })
   await waitFor('it has ended', async () => await ended() === 1)
   t.same(seen, [true])
   t.equal(await redis.hget(`toolyard:{q}:${id}`, 'unbegun'), null)
@@ -191,7 +177,7 @@ t.test('a job whose worker was lost after the run began counts as run, whichever
 
 t.test('a worker does not begin a job whose lock another worker has by then', async t => {
   const begun: boolean[] = []
-  const { add, isWaiting, redis } = await startPool(t, async (redis, job) => {
+  const { add, isWaiting, redis } = await start(t, async (redis, job) => {
     await redis.set(`toolyard:{q}:${job.id}:lock`, 'another')
     begun.push(await job.begin())
     return { kind: 'taken' }
@@ -206,7 +192,7 @@ t.test('a worker does not begin a job whose lock another worker has by then', as
 
 t.test('no lock counts as lost when jobs are given back while it is renewed', async t => {
   let running = 0
-  const { add, redis, pool } = await startPool(t, async (_redis, { signal }) => {
+  const { add, redis, pool } = await start(t, async (_redis, { signal }) => {
     running++
     await once(signal, 'abort')
     return { kind: 'requeued' }
