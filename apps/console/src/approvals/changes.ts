@@ -1,4 +1,4 @@
-import { isRecord, writeJson } from '@toolyard/contract/terms'
+import { isRecord, numberText, writeJson } from '@toolyard/contract/terms'
 import { visible } from './visible.ts'
 
 /** One argument, as it is and as it was before; empty where there is none. */
@@ -20,6 +20,10 @@ export function changesOf (now: unknown, before: unknown): ArgumentChange[] {
   return [...changes.filter(({ isChanged }) => isChanged), ...changes.filter(({ isChanged }) => !isChanged)]
 }
 
+/** Names as JSON has them, without their quotes: what looks the same is the same. */
 function fieldsOf (args: unknown): Map<string, string> {
-  return new Map(isRecord(args) ? Object.entries(args).map(([name, value]) => [visible(name), visible(writeJson(value))]) : [['', visible(writeJson(args))]])
+  if (!isRecord(args)) return new Map([['', visible(writeJson(args))]])
+  return new Map(Object.entries(args).map(([name, value]) => (
+    [visible(JSON.stringify(name)).slice(1, -1), visible(numberText(args, name) ?? writeJson(value))]
+  )))
 }
