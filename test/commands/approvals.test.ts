@@ -50,6 +50,13 @@ t.test('a call is decided about by the digest of what was shown, with its number
   await reach(client, id, 'succeeded')
 })
 
+t.test('what can not be seen in the arguments is escaped where they are shown', async t => {
+  const body = '{"calls":[{"call_id":"c","name":"pay","arguments":{"to\u200b":"\u00a0\u202e1"}}]}'
+  const id = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })).body.results[0]?.job_id ?? ''
+  t.ok((await run('show', id)).stdout.includes('"to\\u200b": "\\u00a0\\u202e1"'))
+  t.ok((await run('list')).stdout.includes('{"to\\u200b":"\\u00a0\\u202e1"}'))
+})
+
 t.test('without a terminal nothing is decided unless the digest says about what', async t => {
   const id = await hold()
   const says = `--digest is missing: what was shown is what is decided. toolyard approvals show ${id} prints`

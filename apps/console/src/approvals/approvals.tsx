@@ -1,6 +1,6 @@
 import { pathSegment } from '@toolyard/client'
 import type { ApprovalDetail, ApprovalItem } from '@toolyard/contract'
-import { prettyJson } from '@toolyard/contract/terms'
+import { prettyJson, visible } from '@toolyard/contract/terms'
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
@@ -10,7 +10,6 @@ import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { exact, Time } from '../parts/time.tsx'
 import { changesOf } from './changes.ts'
-import { visible } from './visible.ts'
 
 const everyMs = 5_000
 

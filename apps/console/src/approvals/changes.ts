@@ -1,5 +1,4 @@
-import { isRecord, numberText, writeJson } from '@toolyard/contract/terms'
-import { visible } from './visible.ts'
+import { isRecord, numberText, visible, writeJson } from '@toolyard/contract/terms'
 
 /** One argument, as it is and as it was before; empty where there is none. */
 export interface ArgumentChange {

@@ -1,5 +1,5 @@
 import { pathSegment } from '@toolyard/client'
-import { isRecord, prettyJson } from '@toolyard/contract/terms'
+import { isRecord, prettyJson, visible } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
 import { agrees, hasTerminal } from '../../terminal/agreement.ts'
 import { exitStatus, misuse } from '../../terminal/exit-status.ts'
@@ -33,7 +33,7 @@ const show: Command = {
   arguments: ['<job id>'],
   options: [jsonOption],
   run: asking(async (target, { args: [id = ''] }) => {
-    print(prettyJson((await read(target, id)).approval))
+    print(visible(prettyJson((await read(target, id)).approval)))
   })
 }
 
@@ -66,7 +66,7 @@ function decision (name: 'approve' | 'deny', summary: string, why: string): Comm
 async function agreedDigest (target: Target, id: string, { name, isJson }: { name: string, isJson: boolean }): Promise<string | undefined> {
   if (isJson || !hasTerminal()) throw misuse(`--digest is missing: what was shown is what is decided. toolyard approvals show ${id} prints the call and its digest`)
   const { approval, digest } = await read(target, id)
-  print(prettyJson(approval))
+  print(visible(prettyJson(approval)))
   if (await agrees(`${name === 'approve' ? 'Approve' : 'Deny'} this call, as it is shown here?`)) return digest
   complain(`toolyard approvals ${name}: nothing was decided`)
   return undefined
@@ -94,6 +94,6 @@ async function read (target: Target, id: string): Promise<{ approval: unknown, d
 function row (held: Record<string, unknown>): string {
   const { job_id: id, tool, key, tenant, arguments_preview: args, approval } = held
   const { expires_at: until, reason } = isRecord(approval) ? approval : {}
-  return [id, tool, typeof tenant === 'string' ? `${String(key)} (${tenant})` : key, args, reason, `until ${String(until)}`]
+  return [id, tool, typeof tenant === 'string' ? `${String(key)} (${tenant})` : key, visible(String(args)), reason, `until ${String(until)}`]
     .filter(each => each !== null && each !== undefined).map(String).join('  ')
 }
