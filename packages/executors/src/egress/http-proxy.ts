@@ -35,8 +35,8 @@ interface Means {
 
 /** Between two machines alone, so that no proxy hands them on. */
 const hopByHop = new Set(['connection', 'host', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
-/** Requests of one connection that wait for the answer to another one. With more of them it is cut off. */
-const mostWaiting = 64
+/** Requests of one connection that wait for the answer to another one; apt sends ten in one go. With more of them it is cut off. */
+const mostWaiting = 16
 const idleMs = 600_000
 /** Until a request is there, the greeting of TLS before it included. */
 const headersMs = 60_000
