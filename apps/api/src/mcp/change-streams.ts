@@ -1,4 +1,4 @@
-import { onAbort } from '@toolyard/runtime'
+import { mapInTurns, onAbort } from '@toolyard/runtime'
 import type { FastifyReply } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { principalOf, type Principal } from '../access/principal.ts'
@@ -52,7 +52,7 @@ export class ChangeStreams {
     const { updated } = change
     const changed = (['tools', 'prompts', 'resources'] as const).filter(list => change[list])
     const lists = changed.map(list => notice(`notifications/${list}/list_changed`))
-    for (const stream of this.#open.keys()) for (const each of lists) stream.send(each)
+    await mapInTurns([...this.#open.keys()], stream => { stream.sendAll(lists) })
     if (updated.length === 0) return
     const isUpdated = new Set(updated)
     for (const [stream, { session, principal }] of this.#open) {
@@ -62,6 +62,6 @@ export class ChangeStreams {
   }
 
   #end (isMeant: (of: { id: string, session: string | undefined }) => boolean): void {
-    for (const [stream, of] of this.#open) if (isMeant(of)) stream.end(nothing)
+    void mapInTurns([...this.#open], ([stream, of]) => { if (isMeant(of)) stream.end(nothing) })
   }
 }

@@ -11,6 +11,8 @@ import { heartbeatFrame } from './frame.ts'
 /** Bytes that may wait for a reader. */
 const bufferBytes = 65_536
 
+const nothing = Buffer.alloc(0)
+
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
@@ -48,6 +50,16 @@ export class EventStream {
 
   send (frame: Buffer): void {
     if (!this.isClosed) this.#response.write(frame)
+  }
+
+  /** Sends frames together, by few calls of the system, until the reader is full. Gives how many it was sent. */
+  sendAll (frames: readonly Buffer[]): number {
+    const { socket } = this.#response
+    socket?.cork()
+    let sent = 0
+    while (sent < frames.length && !this.isFull) this.send(frames[sent++] ?? nothing)
+    socket?.uncork()
+    return sent
   }
 
   /** Sends the last frame; the connection may serve another request afterwards. */

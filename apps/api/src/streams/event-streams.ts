@@ -1,4 +1,5 @@
 import { HttpError } from '@toolyard/contract'
+import { mapInTurns } from '@toolyard/runtime'
 import type { FastifyReply } from 'fastify'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Principal } from '../access/principal.ts'
@@ -84,7 +85,7 @@ export class EventStreams {
       clearInterval(this.#timer)
       this.#timer = undefined
     }
-    for (const stream of [...this.#open.keys(), ...this.#calls]) stream.beat()
+    void mapInTurns([...this.#open.keys(), ...this.#calls], stream => { stream.beat() })
     void this.endRevoked()
   }
 }

@@ -1,6 +1,7 @@
 import type { JobState } from '@toolyard/contract'
 import { compareLogIds, jobJson, logStart, type JobChange, type JobLogs, type JobReader, type ReadJob } from '@toolyard/queue'
 import { asError } from '@toolyard/contract'
+import { mapInTurns } from '@toolyard/runtime'
 import type { EventStream } from './event-stream.ts'
 import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
 
@@ -80,8 +81,9 @@ export class JobFeed {
   }
 
   endAll (frame: Buffer): void {
-    for (const { stream } of this.#readers) stream.end(frame)
+    const readers = [...this.#readers]
     this.#readers.clear()
+    void mapInTurns(readers, ({ stream }) => { stream.end(frame) })
     clearTimeout(this.#retry)
   }
 
@@ -105,7 +107,7 @@ export class JobFeed {
 
   #tryLater (error: Error): void {
     if (!this.#isAway) {
-      for (const { stream } of this.#readers) stream.send(awayFrame)
+      void mapInTurns([...this.#readers], ({ stream }) => { stream.send(awayFrame) })
       this.#parts.onError(error)
     }
     this.#isAway = true
@@ -126,7 +128,7 @@ export class JobFeed {
       }
       this.#job = { status: job.view.status, frame: jobFrame(job) }
     }
-    for (const reader of await this.#showLog()) this.#showJob(reader)
+    await mapInTurns(await this.#showLog(), reader => { this.#showJob(reader) })
   }
 
   /** Who is full misses it: the next one tells more. */
@@ -134,7 +136,7 @@ export class JobFeed {
     const progress = await this.#parts.jobs.progress(this.#queue, this.#id)
     if (progress === undefined) return
     const frame = eventFrame('progress', { progress })
-    for (const { stream } of this.#readers) if (!stream.isFull) stream.send(frame)
+    await mapInTurns([...this.#readers], ({ stream }) => { if (!stream.isFull) stream.send(frame) })
   }
 
   /** Sends the rest of the log; gives the readers that have it all. A full one goes on when it drains. */
@@ -144,8 +146,8 @@ export class JobFeed {
       if (ready.length === 0) return []
       const entries = await this.#parts.logs.after(this.#queue, this.#id, lowest(ready), pageLines)
       const lines = entries.map(entry => ({ id: entry.id, frame: eventFrame('log_append', entry, entry.id) }))
-      for (const reader of ready) sendLines(reader, lines)
-      if (entries.length < pageLines) return ready.filter(({ stream }) => !stream.isFull)
+      const haveAll = await mapInTurns(ready, reader => sendLines(reader, lines))
+      if (entries.length < pageLines) return ready.filter(({ stream }, at) => haveAll[at] === true && !stream.isFull)
     }
   }
 
@@ -157,13 +159,12 @@ export class JobFeed {
   }
 }
 
-function sendLines (reader: Reader, lines: ReadonlyArray<{ id: string, frame: Buffer }>): void {
-  for (const { id, frame } of lines) {
-    if (reader.stream.isFull) return
-    if (compareLogIds(id, reader.logId) <= 0) continue
-    reader.stream.send(frame)
-    reader.logId = id
-  }
+/** Whether the reader has all of them now. One that was full may have drained already. */
+function sendLines (reader: Reader, lines: ReadonlyArray<{ id: string, frame: Buffer }>): boolean {
+  const missing = lines.filter(({ id }) => compareLogIds(id, reader.logId) > 0)
+  const sent = reader.stream.sendAll(missing.map(({ frame }) => frame))
+  reader.logId = missing[sent - 1]?.id ?? reader.logId
+  return sent === missing.length
 }
 
 function lowest (readers: readonly Reader[]): string {
