@@ -123,6 +123,8 @@ t.test('an invalid token is refused', async t => {
     'its time has not come': { claims: { nbf: now + 300 } },
     'nobody\'s': { claims: { sub: undefined } },
     'a name with a line break': { claims: { sub: 'a\nb' } },
+    'a list as the name': { claims: { sub: ['alice'] } },
+    'a number as the name': { claims: { sub: 5 } },
     'a name of 300 letters': { claims: { sub: 'a'.repeat(300) } },
     'signed with a key of somebody else': { key: stranger.privateKey },
     'signed with the public key as a secret': { header: { alg: 'HS256' }, key: publicText },

@@ -51,8 +51,8 @@ export class AccessTokens {
    */
   async principalOf (token: string): Promise<Principal> {
     const claims = await this.#verified(token)
-    const { sub = '', exp = 0 } = claims
-    if (!namePattern.test(sub)) throw new TokenRefusedError('The access token names nobody: its sub is missing or is no name')
+    const { sub, exp = 0 } = claims
+    if (typeof sub !== 'string' || !namePattern.test(sub)) throw new TokenRefusedError('The access token names nobody: its sub is missing or is no name')
     const role = this.#roleOf(claims)
     if (role === undefined) throw this.lacksScope('read')
     const principal = {

@@ -29,14 +29,22 @@ const renewMs = { least: 10_000, most: 86_400_000, afterFault: 60_000 }
 export function openVault ({ url, tokenFile }: VaultOptions, onFault: (reason: string) => void): Vault {
   async function ask (method: 'GET' | 'POST', address: string): Promise<{ status: number, body: unknown }> {
     const token = (await readFile(tokenFile, 'utf8')).trim()
-    const answer = await fetch(address, {
-      method,
-      // A redirect would take the token elsewhere.
-      redirect: 'error',
-      headers: { 'x-vault-token': token, 'x-vault-request': 'true' },
-      signal: AbortSignal.timeout(requestMs)
-    })
-    return { status: answer.status, body: await readAnswer(answer) }
+    const { origin, pathname, search } = new URL(address)
+    const { openConnections } = await import('@toolyard/runtime/outgoing')
+    const connections = openConnections({ allowPrivate: true })
+    try {
+      // No redirect is followed: it would take the token elsewhere.
+      const { statusCode: status, body } = await connections.dispatcher.request({
+        origin,
+        path: `${pathname}${search}`,
+        method,
+        headers: { 'x-vault-token': token, 'x-vault-request': 'true' },
+        signal: AbortSignal.timeout(requestMs)
+      })
+      return { status, body: await readAnswer(body) }
+    } finally {
+      await connections.close()
+    }
   }
 
   async function renew (): Promise<void> {
@@ -71,11 +79,9 @@ export function openVault ({ url, tokenFile }: VaultOptions, onFault: (reason: s
   }
 }
 
-async function readAnswer (answer: Response): Promise<unknown> {
+async function readAnswer (body: AsyncIterable<Uint8Array>): Promise<unknown> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  if (answer.body === null) return undefined
-  const body: AsyncIterable<Uint8Array> = answer.body
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > maxAnswerBytes) throw new Error(`it answered with more than ${maxAnswerBytes} bytes`)
@@ -108,10 +114,8 @@ function faultOf (status: number, body: unknown): string {
   return `Vault answered ${status}${errorsOf(body).map(text => `, ${JSON.stringify(String(text).slice(0, 200))}`).join('').slice(0, 500)}`
 }
 
-/** `fetch` says why in the cause alone. */
 function reasonOf (error: unknown): string {
   if (!(error instanceof Error)) return 'it failed'
   if (error.name === 'TimeoutError') return `Vault did not answer in ${requestMs / 1_000} s`
-  const { cause } = error
-  return cause instanceof Error ? `Vault can't be reached: ${'code' in cause ? String(cause.code) : cause.message}` : error.message
+  return 'code' in error ? `Vault can't be reached: ${String(error.code)}` : error.message
 }
