@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -72,7 +73,7 @@ t.test('fault 9 a cancel is answered after the program has ended', async t => {
   const { exec, workspace } = createExec(t, ['sh'])
   const stop = new AbortController()
   const run = exec({ command: 'sh', args: ['-c', 'echo $$ > pid.new; mv pid.new pid; sleep 60'] }, { signal: stop.signal })
-  await waitFor('the program runs', () => { try { return readFileSync(join(workspace, 'pid'), 'utf8') !== '' } catch { return false } })
+  await waitFor('the program runs', () => orElse(() => readFileSync(join(workspace, 'pid'), 'utf8') !== '', false))
   stop.abort()
   t.match(await run, { ok: false, error: { code: 'JOB_CANCELLED' } })
   t.notOk(isAlive(Number(readFileSync(join(workspace, 'pid'), 'utf8'))))

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -114,9 +115,5 @@ function installs (bin: string, server: string, version: string): string {
 }
 
 function calls (bin: string): string {
-  try {
-    return readFileSync(join(bin, 'calls'), 'utf8')
-  } catch {
-    return ''
-  }
+  return orElse(() => readFileSync(join(bin, 'calls'), 'utf8'), '')
 }

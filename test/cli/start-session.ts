@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -63,17 +64,9 @@ export async function readyPid (directory: string, name: 'api' | 'worker', times
 
 /** Whether a process exists. */
 export function isAlive (pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
+  return orElse(() => process.kill(pid, 0), false)
 }
 
 function readEvents (directory: string): string[] {
-  try {
-    return readFileSync(join(directory, 'events'), 'utf8').trimEnd().split('\n')
-  } catch {
-    return []
-  }
+  return orElse(() => readFileSync(join(directory, 'events'), 'utf8').trimEnd().split('\n'), [])
 }

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 
 /** A turn of the event loop. */
@@ -29,11 +30,7 @@ function reading (): { processorMs: number, clockMs: number, pages: number } {
 
 /** Only Linux tells it of a thread: `process.threadCpuUsage` is younger than Node 20. */
 function mainThreadMs (): number | undefined {
-  try {
-    return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6
-  } catch {
-    return undefined
-  }
+  return orElse(() => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6, undefined)
 }
 
 /**

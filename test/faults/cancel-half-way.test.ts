@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { JobCanceller, JobQueues, QueueDirectory } from '@toolyard/queue'
 import { connectRedis, isConnected } from '@toolyard/store'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -121,11 +122,7 @@ t.test('no process of a cancelled call is left', async t => {
 })
 
 function commandLine (pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
+  return orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '')
 }
 
 function show ({ type, status, error }: Job): string {

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -47,11 +48,7 @@ async function begin (name: string, mark: string): Promise<string> {
 
 /** The names of the runs of a mark, each as often as it wrote. */
 function lives (mark: string): string[] {
-  try {
-    return readFileSync(join(service.dir, 'workspace', `lives-${mark}`), 'utf8').trim().split('\n')
-  } catch {
-    return []
-  }
+  return orElse(() => readFileSync(join(service.dir, 'workspace', `lives-${mark}`), 'utf8').trim().split('\n'), [])
 }
 
 const runs = (mark: string): string[] => [...new Set(lives(mark))]

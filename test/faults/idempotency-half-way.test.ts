@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -22,11 +23,7 @@ const service = await createService(t, {
 const { client } = service
 const redis = plainRedis(t, service.redis)
 const runs = (mark: string): number => {
-  try {
-    return readFileSync(join(service.dir, 'workspace/runs'), 'utf8').split('\n').filter(line => line === mark).length
-  } catch {
-    return 0
-  }
+  return orElse(() => readFileSync(join(service.dir, 'workspace/runs'), 'utf8').split('\n').filter(line => line === mark).length, 0)
 }
 const withKey = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } })
 

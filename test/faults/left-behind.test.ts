@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
@@ -138,22 +139,12 @@ function commandsOf (base: string): string[] {
 }
 
 function commandOf (pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
-  } catch {
-    return ''
-  }
+  return orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1'), '')
 }
 
 /** Where the descriptors of a process lead to. */
 function openOf (pid: number): string[] {
-  return readdirSync(`/proc/${pid}/fd`).flatMap(fd => {
-    try {
-      return readlinkSync(`/proc/${pid}/fd/${fd}`)
-    } catch {
-      return []
-    }
-  })
+  return readdirSync(`/proc/${pid}/fd`).flatMap(fd => orElse(() => readlinkSync(`/proc/${pid}/fd/${fd}`), []))
 }
 
 /** A process and its descendants, parents before children. */

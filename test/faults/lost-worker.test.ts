@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -19,11 +20,7 @@ const start = async (t: Parameters<typeof createService>[0]): Promise<Service> =
   tools: [tool('again', { idempotent: true }), tool('never'), tool('switched')]
 })
 const runsOf = (service: Service, name: string): number => {
-  try {
-    return readFileSync(join(service.dir, 'workspace', `runs-${name}`), 'utf8').trim().split('\n').length
-  } catch {
-    return 0
-  }
+  return orElse(() => readFileSync(join(service.dir, 'workspace', `runs-${name}`), 'utf8').trim().split('\n').length, 0)
 }
 
 t.test('fault 20, fault 21 the job of a killed worker runs again once when its tool is idempotent, and never otherwise, whatever its attempts', async t => {

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import type { CallGroup, HostBox, ProcessGroups } from '@toolyard/sandbox'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
@@ -15,13 +16,7 @@ function noGroups (base: string, members: string[]): ProcessGroups {
 
 /** Processes, a host and its box, whose command line names a directory. */
 function naming (directory: string): string[] {
-  return readdirSync('/proc').filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory)
-    } catch {
-      return false
-    }
-  })
+  return readdirSync('/proc').filter(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory), false))
 }
 
 async function endsSoon ({ executors }: BoxedPython): Promise<boolean> {

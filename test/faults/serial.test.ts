@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import type { JobResponse } from '@toolyard/contract'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,11 +44,7 @@ const record = async ({ client }: Service, queue: string, n: number, rest: { ms?
 )
 
 function trace ({ dir }: Service): string[] {
-  try {
-    return readFileSync(join(dir, 'workspace/trace.txt'), 'utf8').trim().split('\n')
-  } catch {
-    return []
-  }
+  return orElse(() => readFileSync(join(dir, 'workspace/trace.txt'), 'utf8').trim().split('\n'), [])
 }
 
 const started = (service: Service, n: number): boolean => trace(service).includes(`start ${n}`)

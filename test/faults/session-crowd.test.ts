@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -131,9 +132,5 @@ void t.test('a worker that dies while it removes a session leaves the rest to an
 })
 
 function namesIn (dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch {
-    return []
-  }
+  return orElse(() => readdirSync(dir), [])
 }

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Redis } from '@toolyard/store'
@@ -77,17 +78,9 @@ export async function lookAtRedis (redis: Redis, look: Look): Promise<number> {
 }
 
 function textOf (path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return ''
-  }
+  return orElse(() => readFileSync(path, 'latin1'), '')
 }
 
 function namesIn (path: string): string[] {
-  try {
-    return readdirSync(path)
-  } catch {
-    return []
-  }
+  return orElse(() => readdirSync(path), [])
 }

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
@@ -14,11 +15,7 @@ const withWaiting = 'cd "$(mktemp -d)" && mkfifo never; waits () { read line < n
 /** How many processes there are, without those that wait for a parent that reaps them. */
 function running (): number {
   return readdirSync('/proc').filter(name => {
-    try {
-      return Number(name) > 0 && !readFileSync(`/proc/${name}/stat`, 'latin1').includes(') Z ')
-    } catch {
-      return false
-    }
+    return orElse(() => Number(name) > 0 && !readFileSync(`/proc/${name}/stat`, 'latin1').includes(') Z '), false)
   }).length
 }
 

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -33,11 +34,5 @@ function resources (): string {
 
 /** Pids by command line. */
 function processesOf (argv: string[]): string[] {
-  return readdirSync('/proc').filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${argv.join('\0')}\0`
-    } catch {
-      return false
-    }
-  })
+  return readdirSync('/proc').filter(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${argv.join('\0')}\0`, false))
 }

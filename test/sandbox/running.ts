@@ -1,14 +1,9 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Processes on this machine, zombies left out, whose command line is that. */
 export function running (...argv: string[]): string[] {
-  return readdirSync('/proc').filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${argv.join('\0')}\0`
-    } catch {
-      return false
-    }
-  })
+  return readdirSync('/proc').filter(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${argv.join('\0')}\0`, false))
 }
 
 /** The argument of a sleep that no other test uses. */
@@ -17,11 +12,7 @@ export const nap = (): string => `600.${process.hrtime.bigint()}`
 /** What waits in the boxes that this process has started. */
 export function gates (): number[] {
   return descendantsOf(process.pid).filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/usr/bin/perl\0-e\0open my $in')
-    } catch {
-      return false
-    }
+    return orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/usr/bin/perl\0-e\0open my $in'), false)
   })
 }
 

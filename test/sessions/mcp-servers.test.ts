@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,11 +21,7 @@ await waitFor('the tools are published', async () => (await client.request<ToolL
 /** Processes of the server, with those that make up their boxes. */
 function servers (): string[] {
   return readdirSync('/proc').filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(service.dir, 'tools/server.mjs'))
-    } catch {
-      return false
-    }
+    return orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(service.dir, 'tools/server.mjs')), false)
   })
 }
 

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -51,13 +52,7 @@ async function boxOf (tools: BoxedTools, run: Omit<BoxedRun, 'program'>): Promis
 
 /** What waits in boxes, by its network. */
 function waitingIn (network: string): number[] {
-  return gates().filter(pid => {
-    try {
-      return readlinkSync(`/proc/${pid}/ns/net`) === network
-    } catch {
-      return false
-    }
-  })
+  return gates().filter(pid => orElse(() => readlinkSync(`/proc/${pid}/ns/net`) === network, false))
 }
 
 /** Lets the clock go on, so that a box that is made now is younger than those that wait. */

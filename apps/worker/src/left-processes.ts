@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 
@@ -32,25 +33,13 @@ function commandOf (pid: number): string[] {
 }
 
 function processIds (): number[] {
-  try {
-    return readdirSync('/proc').map(Number).filter(Number.isSafeInteger)
-  } catch {
-    return []
-  }
+  return orElse(() => readdirSync('/proc').map(Number).filter(Number.isSafeInteger), [])
 }
 
 function linkOf (path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
-  }
+  return orElse(() => readlinkSync(path), '')
 }
 
 function textOf (path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return ''
-  }
+  return orElse(() => readFileSync(path, 'latin1'), '')
 }

@@ -18,7 +18,7 @@ export { boundedProgress, parseProgress, type Progress } from './terms/progress.
 export { skillArgumentFault } from './terms/skill-argument.ts'
 export { crlfText, firstLineBytes, markedText, noFirstLineText, readFirstLine, type FirstLine } from './value/first-line.ts'
 export { lettersApart, nearName, nearNames } from './value/near-name.ts'
-export { asError, errorCode, thrownAs } from './value/caught.ts'
+export { asError, errorCode, orElse, thrownAs } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'
 export { compareNumbers, isMultiple, isWhole } from './json/decimal.ts'
 export { mayLoseText, readJson, readJsonInTurns, readWhole } from './json/read-json.ts'

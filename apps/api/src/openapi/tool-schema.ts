@@ -1,4 +1,4 @@
-import { pointerName, pointerToken } from '@toolyard/contract/terms'
+import { pointerName, pointerToken, orElse } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 
 const schemasPath = '#/components/schemas/'
@@ -173,11 +173,7 @@ function collectAnchors (value: unknown, anchors: Map<string, object>): void {
 }
 
 function decoded (fragment: string): string {
-  try {
-    return decodeURIComponent(fragment)
-  } catch {
-    return fragment
-  }
+  return orElse(() => decodeURIComponent(fragment), fragment)
 }
 
 /** A name as part of a reference. */

@@ -1,4 +1,4 @@
-import { asError, isRecord, readJson } from '@toolyard/contract/terms'
+import { asError, isRecord, readJson, orElse } from '@toolyard/contract/terms'
 import { commandError, type Target } from './target.ts'
 
 const shownChars = 200
@@ -51,11 +51,7 @@ export function strangeAnswer (target: Target, answer: unknown, status = 200): E
 }
 
 function parsed (text: string): unknown {
-  try {
-    return readJson(text)
-  } catch {
-    return undefined
-  }
+  return orElse(() => readJson(text), undefined)
 }
 
 /** What fetch throws says why in its cause. */

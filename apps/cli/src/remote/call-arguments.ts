@@ -1,4 +1,4 @@
-import { around, readWhole, WrittenNumber } from '@toolyard/contract/terms'
+import { around, readWhole, WrittenNumber, orElse } from '@toolyard/contract/terms'
 import { misuse } from '../terminal/exit-status.ts'
 
 /** As much of a tool's JSON Schema as tells how an argument is written. */
@@ -55,11 +55,7 @@ function typesOf ({ type, enum: values, const: only, anyOf, oneOf }: ArgumentSch
 }
 
 function parse (text: string): { json: unknown } | undefined {
-  try {
-    return { json: readWhole(text) }
-  } catch {
-    return undefined
-  }
+  return orElse(() => ({ json: readWhole(text) }), undefined)
 }
 
 function fits (given: unknown, types: Set<string>): boolean {

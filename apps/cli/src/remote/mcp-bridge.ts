@@ -1,4 +1,4 @@
-import { asError, isRecord } from '@toolyard/contract/terms'
+import { asError, isRecord, orElse } from '@toolyard/contract/terms'
 import {
   isJSONRPCErrorResponse, isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResultResponse, StreamableHTTPClientTransport,
   type JSONRPCMessage, type JSONRPCRequest, type RequestId
@@ -90,11 +90,7 @@ async function readStdin (onLine: (line: string) => void): Promise<boolean> {
 
 /** Undefined for what is no JSON: lines of others are passed over. */
 function readJson (line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
+  return orElse(() => JSON.parse(line), undefined)
 }
 
 /** Languages write null, or an empty list, for parameters that are left out; the service takes both everywhere else. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isAlive, startTicks } from '@toolyard/runtime'
-import { errorCode, storedJson } from '@toolyard/contract/terms'
+import { errorCode, storedJson, orElse } from '@toolyard/contract/terms'
 import { StartError } from '../supervision/start-error.ts'
 
 /**
@@ -84,9 +84,5 @@ function isHolding ({ pid, boot, started }: Holder): boolean {
 
 /** Linux: which boot it is; empty elsewhere. */
 function bootId (): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return ''
-  }
+  return orElse(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), '')
 }

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { useEffect, useState } from 'preact/hooks'
 
 /** Where the page is: what is behind the `#` of its address. */
@@ -33,9 +34,5 @@ export function useRoute (): Route {
 }
 
 function decode (text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return orElse(() => decodeURIComponent(text), text)
 }

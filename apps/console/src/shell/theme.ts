@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { useEffect, useState } from 'preact/hooks'
 
 export const themes = ['system', 'light', 'dark'] as const
@@ -18,9 +19,5 @@ export function useTheme (): [Theme, (theme: Theme) => void] {
 }
 
 function stored (): string | null {
-  try {
-    return localStorage.getItem(place)
-  } catch {
-    return null
-  }
+  return orElse(() => localStorage.getItem(place), null)
 }

@@ -13,3 +13,12 @@ export function thrownAs<Kind extends Error> (thrown: unknown, kind: abstract ne
 export function errorCode (thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined
 }
+
+/** What a function gives, or `otherwise` where it throws. */
+export function orElse<Result> (act: () => Result, otherwise: Result): Result {
+  try {
+    return act()
+  } catch {
+    return otherwise
+  }
+}

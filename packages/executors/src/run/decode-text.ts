@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { TextDecoder } from 'node:util'
 
 /**
@@ -16,9 +17,5 @@ function marked ([first, second]: Uint8Array): string | undefined {
 }
 
 function decoder (charset: string): TextDecoder {
-  try {
-    return new TextDecoder(charset)
-  } catch {
-    return new TextDecoder()
-  }
+  return orElse(() => new TextDecoder(charset), new TextDecoder())
 }

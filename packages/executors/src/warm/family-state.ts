@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readFileSync, statfsSync } from 'node:fs'
 import { familyOf, readStatFields, signalGroup, signalProcess } from '@toolyard/sandbox'
 
@@ -25,7 +26,7 @@ export function readFamily (root: number): FamilyState {
   let states = ''
   let inGroup = true
   for (const pid of pids) {
-    const fields = whileThere(() => readStatFields(pid))
+    const fields = orElse(() => readStatFields(pid), undefined)
     if (fields === undefined) continue
     const [state = '', , group, , , , , faults, , hardFaults, , user, system] = fields
     states += state
@@ -49,23 +50,14 @@ export function signalFamily (root: number, signal: 'SIGSTOP' | 'SIGCONT'): bool
 }
 
 function privateBytes (pid: number): number {
-  const status = whileThere(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? ''
+  const status = orElse(() => readFileSync(`/proc/${pid}/status`, 'latin1'), '')
   return [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].reduce((sum, [, kib]) => sum + Number(kib) * kibibyte, 0)
 }
 
 /** 0 for what is no file system of the box's own. */
 function usedBytes (place: string): number {
-  const { type, bsize, blocks, bfree } = whileThere(() => statfsSync(place)) ?? { type: 0, bsize: 0, blocks: 0, bfree: 0 }
+  const { type, bsize, blocks, bfree } = orElse(() => statfsSync(place), { type: 0, bsize: 0, blocks: 0, bfree: 0 })
   return type === tmpfs ? (blocks - bfree) * bsize : 0
-}
-
-/** Undefined for a process that is gone. */
-function whileThere<T> (look: () => T): T | undefined {
-  try {
-    return look()
-  } catch {
-    return undefined
-  }
 }
 
 /** See statfs(2). */

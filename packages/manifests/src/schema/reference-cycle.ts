@@ -1,4 +1,4 @@
-import { isRecord, pointerName } from '@toolyard/contract/terms'
+import { isRecord, pointerName, orElse } from '@toolyard/contract/terms'
 import { referenceKeywords } from './keywords.ts'
 
 /**
@@ -79,9 +79,5 @@ function resolve (schema: object, reference: string): unknown {
 }
 
 function nameOf (part: string): string {
-  try {
-    return pointerName(decodeURIComponent(part))
-  } catch {
-    return part
-  }
+  return orElse(() => pointerName(decodeURIComponent(part)), part)
 }

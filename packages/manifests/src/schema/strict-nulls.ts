@@ -1,4 +1,4 @@
-import { isRecord, pointerName, writtenLike } from '@toolyard/contract/terms'
+import { isRecord, pointerName, writtenLike, orElse } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /** Steps and fields that one call may take: choices within choices are gone through again and again. */
@@ -150,11 +150,7 @@ function isOfType (name: unknown, value: unknown): boolean {
 }
 
 function unescaped (part: string): string {
-  try {
-    return pointerName(decodeURIComponent(part))
-  } catch {
-    return part
-  }
+  return orElse(() => pointerName(decodeURIComponent(part)), part)
 }
 
 function listOf (value: unknown): readonly unknown[] {

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 /** A variable of a URI: its value is one part of the path, the host or the query, percent-encoded. */
 const variable = /\{([^{}]*)\}/
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -52,9 +53,5 @@ function values (uri: string, [first = '', ...texts]: readonly string[], variabl
 
 function decoded (value: string): string | undefined {
   if (/[/?#]/.test(value)) return undefined
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return undefined
-  }
+  return orElse(() => decodeURIComponent(value), undefined)
 }

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { createContext, Script } from 'node:vm'
 
 export interface RedactionOptions {
@@ -52,11 +53,7 @@ export function createRedactor ({ redact, secrets, onError }: RedactionOptions):
 }
 
 function toPattern (source: string): RegExp {
-  try {
-    return new RegExp(source, 'g')
-  } catch {
-    return new RegExp(source.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'g')
-  }
+  return orElse(() => new RegExp(source, 'g'), new RegExp(source.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'g'))
 }
 
 /** What one call may still take. */

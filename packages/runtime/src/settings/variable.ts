@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { resolve } from 'node:path'
 
 export interface HostPort {
@@ -90,11 +91,7 @@ export function optional<T> (variable: Omit<Variable<T>, 'fallback'>): Variable<
 }
 
 function decoded (text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return orElse(() => decodeURIComponent(text), text)
 }
 
 function splitList (value: string): string[] {

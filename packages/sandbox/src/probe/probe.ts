@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -56,20 +56,10 @@ function findingsOf ({ ending, stdout }: ProcessEnd, lines: readonly string[], l
 }
 
 function isRunning (sleepSeconds: string): boolean {
-  return processIds().some(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(sleepSeconds)
-    } catch {
-      return false
-    }
-  })
+  return processIds().some(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(sleepSeconds), false))
 }
 
 /** What the canary printed; undefined where it is no JSON. */
 function jsonOf (text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return orElse(() => JSON.parse(text), undefined)
 }

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync, type BigIntStats, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
@@ -90,11 +91,7 @@ export function linkedFilesBelow (directories: Iterable<string>): Map<string, Bi
 
 /** Nothing of what this user can't read: its tools can't either. */
 export function entriesOf (directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-  } catch {
-    return []
-  }
+  return orElse(() => readdirSync(directory, { withFileTypes: true }), [])
 }
 
 /** What one look remembers and may still do. */
@@ -124,11 +121,7 @@ function idOf (stat: BigIntStats | undefined): string | undefined {
 
 /** The path behind all symbolic links; undefined when nothing is there. */
 export function realPath (path: string): string | undefined {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return undefined
-  }
+  return orElse(() => realpathSync.native(path), undefined)
 }
 
 /** The hidden directory that a place is or lies in; undefined for any other place, or none. */
@@ -181,17 +174,9 @@ function linkOf (path: string, seen: Seen): string | undefined {
     seen.set(path, stat)
     return undefined
   }
-  try {
-    return readlinkSync(path)
-  } catch {
-    return undefined
-  }
+  return orElse(() => readlinkSync(path), undefined)
 }
 
 function statOf (path: string, look: typeof statSync = statSync): BigIntStats | undefined {
-  try {
-    return look(path, { bigint: true, throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
+  return orElse(() => look(path, { bigint: true, throwIfNoEntry: false }), undefined)
 }

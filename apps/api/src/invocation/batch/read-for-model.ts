@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import type { OutputStore } from '@toolyard/queue'
 import type { Publication } from '../../catalog/tool-catalog.ts'
 import type { ReadOutput } from './call-answer.ts'
@@ -31,9 +32,5 @@ export function offsetBehind (preview: string): number {
   if (!preview.startsWith('"')) return preview.length
   // The last escape may have been cut.
   const whole = preview.replace(/(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/, '$1')
-  try {
-    return String(JSON.parse(`${whole}"`)).length
-  } catch {
-    return 0
-  }
+  return orElse(() => String(JSON.parse(`${whole}"`)).length, 0)
 }

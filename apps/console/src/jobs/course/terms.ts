@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import type { JobState, JobSummary } from '@toolyard/client'
 
 /** The states of jobs, in the order in which they are reached. */
@@ -35,9 +36,5 @@ export function barsOf (jobs: readonly Course[], now: number): { bars: Bar[], to
 export function lastLine (text: string): string {
   const line = text.trimEnd().split('\n').at(-1)?.trim() ?? ''
   const [, error] = /^\{"error":("(?:[^"\\]|\\.)*")[,}]/.exec(line) ?? []
-  try {
-    return error === undefined ? line : String(JSON.parse(error))
-  } catch {
-    return line
-  }
+  return orElse(() => error === undefined ? line : String(JSON.parse(error)), line)
 }

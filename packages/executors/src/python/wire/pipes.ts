@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Connections } from './connections.ts'
@@ -29,14 +30,14 @@ export function createPipeSource (find: () => number | undefined): PipeSource {
   function openDirectory (): number | undefined {
     const pid = find()
     if (closed || pid === undefined) return undefined
-    return orUndefined(() => openSync(`/proc/${pid}/fd`, constants.O_RDONLY | constants.O_DIRECTORY))
+    return orElse(() => openSync(`/proc/${pid}/fd`, constants.O_RDONLY | constants.O_DIRECTORY), undefined)
   }
 
   function openPipe (descriptor: unknown, access: number): number | undefined {
     directory ??= openDirectory()
     if (directory === undefined || !Number.isSafeInteger(descriptor)) return undefined
     const path = `/proc/self/fd/${directory}/${Number(descriptor)}`
-    const fd = orUndefined(() => openSync(path, access | constants.O_NONBLOCK | constants.O_NOCTTY))
+    const fd = orElse(() => openSync(path, access | constants.O_NONBLOCK | constants.O_NOCTTY), undefined)
     if (fd === undefined || fstatSync(fd).isFIFO()) return fd
     closeSync(fd)
     return undefined
@@ -69,12 +70,4 @@ function connectionsOf (requests: number, replies: number, output: number): Conn
   // Who writes no more, reads no more.
   connections.replies.once('close', () => { connections.requests.destroy() })
   return connections
-}
-
-function orUndefined<T> (action: () => T): T | undefined {
-  try {
-    return action()
-  } catch {
-    return undefined
-  }
 }

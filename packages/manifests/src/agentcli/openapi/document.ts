@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { isRecord, pointerName, readJsonInTurns } from '@toolyard/contract/terms'
+import { isRecord, pointerName, readJsonInTurns, orElse } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
 import { largeYaml, readLargeYaml } from '../../document/yaml.ts'
 import { manifestLimits } from '../../tool/limits.ts'
@@ -84,9 +84,5 @@ async function parse (text: string): Promise<unknown> {
 }
 
 function decoded (step: string): string {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
+  return orElse(() => decodeURIComponent(step), step)
 }

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { createRequire } from 'node:module'
 import type * as re2js from 're2js'
 import { manifestLimits } from '../../tool/limits.ts'
@@ -77,11 +78,7 @@ function nativePattern (source: string): Pattern {
 
 /** Undefined for what the parser doesn't know. */
 function parsed (source: string): PatternNode | undefined {
-  try {
-    return parsePattern(source)
-  } catch {
-    return undefined
-  }
+  return orElse(() => parsePattern(source), undefined)
 }
 
 function linearPattern (source: string, pattern: PatternNode): Pattern | undefined {

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { lstat, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { ManifestFault } from '../../finding/finding.ts'
@@ -72,9 +73,5 @@ async function isThere (path: string): Promise<boolean> {
 }
 
 function parsed (text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
+  return orElse(() => JSON.parse(text) as unknown, undefined)
 }

@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { closeSync, readdirSync, readFileSync } from 'node:fs'
 
 const closeOnExec = 0o2000000
@@ -14,11 +15,7 @@ export function closeStrayDescriptors (): void {
 }
 
 function openDescriptors (): number[] {
-  try {
-    return readdirSync('/proc/self/fd').map(Number)
-  } catch {
-    return []
-  }
+  return orElse(() => readdirSync('/proc/self/fd').map(Number), [])
 }
 
 /** True as well for the descriptor of the listing itself, which is gone by now. */

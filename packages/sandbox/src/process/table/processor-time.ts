@@ -1,3 +1,4 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { familyOf, readStatFields } from './process-table.ts'
 
@@ -75,9 +76,5 @@ export function processorMs (first: number, proc = '/proc'): number {
 
 /** 0 for a kernel that doesn't tell. */
 function firstThreadNs (pid: number, proc: string): number {
-  try {
-    return Number(readFileSync(`${proc}/${pid}/schedstat`, 'latin1').split(' ')[0])
-  } catch {
-    return 0
-  }
+  return orElse(() => Number(readFileSync(`${proc}/${pid}/schedstat`, 'latin1').split(' ')[0]), 0)
 }
