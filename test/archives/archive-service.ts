@@ -20,7 +20,6 @@ export interface ArchiveService {
   aside: string
   at: (...names: string[]) => string
   ask: (method: string, path: string, options?: Options) => Promise<Response>
-  /** Makes a session. */
   make: (body?: object) => Promise<string>
   putArchive: (path: string, body: Uint8Array, key?: string) => Promise<Response>
   getArchive: (path: string) => Promise<Buffer>

@@ -1,4 +1,3 @@
-/** One line of the report. */
 export interface Row {
   what: string
   bare: string

@@ -16,7 +16,6 @@ export async function p50 (runs: number, operation: () => Promise<unknown>): Pro
   return quantile(await timesOf(runs, operation), 0.5)
 }
 
-/** The number that a share of all is below. */
 export function quantile (numbers: readonly number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN

@@ -33,7 +33,6 @@ export const consoleFiles = {
 const entry = (name: string, description: string, schema: object, rest: object = {}): object =>
   ({ name, description, schema: { type: 'object', ...schema }, command: [`./tools/bin/${name}`], ...rest })
 
-/** Their entries of the manifest. */
 export const consoleTools = [
   entry('count_words', 'Counts the words of a file of the workspace.', {
     properties: {

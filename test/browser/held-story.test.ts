@@ -18,7 +18,6 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const page = readFileSync(join(root, 'docs/approvals.md'), 'utf8')
 const boss = 'test-boss-key-0123456789'
 
-/** A file that the page shows. */
 function shown (name: string): string {
   const [, text] = new RegExp(`\\\`\\\`\\\`\\w+ \\[${name.replaceAll('.', '\\.')}\\]\\n(.*?)\\\`\\\`\\\``, 's').exec(page) ?? []
   if (text === undefined) throw new Error(`docs/approvals.md does not show ${name}`)

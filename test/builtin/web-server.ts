@@ -2,14 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 
-/** A server on loopback, and what it was asked. */
 export interface WebServer {
   port: number
   url: string
   requests: IncomingMessage[]
 }
 
-/** Starts a server that ends with the test. */
 export async function startWebServer (t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<WebServer> {
   const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {

@@ -14,7 +14,6 @@ const { client } = service
 const check = await documentedCheck()
 const redis = plainRedis(t, service.redis)
 
-/** The lines about callbacks in a job's log. */
 async function callbackLines (id: string): Promise<LogEntry[]> {
   const { body } = await client.request<JobLogsResponse>(`/v1/jobs/${id}/logs`)
   return body.logs.filter(line => line.meta?.['callback'] !== undefined)

@@ -7,7 +7,6 @@ import type { CallbackBody } from '@toolyard/contract'
 import type { Cleanup } from '../support/cleanup.ts'
 import { waitFor } from '../support/condition.ts'
 
-/** A callback as it arrived. */
 export interface Received {
   path: string
   headers: IncomingHttpHeaders
@@ -20,7 +19,6 @@ export interface Received {
 export interface Receiver {
   url: string
   received: Received[]
-  /** Waits for the callbacks at a path. */
   at: (path: string, count?: number) => Promise<Received[]>
 }
 

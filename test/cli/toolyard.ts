@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** What a run of the command came to. */
 export interface Ran {
   status: number | null
   stdout: string
   stderr: string
 }
 
-/** The command's program. */
 export const toolyardProgram = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
 
 /** Runs `toolyard` with none of the settings of whoever runs the tests. */

@@ -33,7 +33,6 @@ process.stdin.on('end', async () => {
 const numbers = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'], additionalProperties: false }
 const file = { type: 'object', properties: { file: { type: 'string' } }, required: ['file'], additionalProperties: false }
 
-/** Their entries of a manifest. */
 export const clientTools = [
   { name: 'add', description: 'Adds two numbers', schema: numbers, command: ['./tools/bin/add'] },
   { name: 'echo', description: 'Says what it gets', schema: { type: 'object' }, command: ['./tools/bin/echo'] },

@@ -32,7 +32,6 @@ t.test('a source that leads into the network, has another digest or no end is re
   t.equal(readdirSync(join(dir, 'work/tools/vendor')).length, 3)
 })
 
-/** Makes a repository with one skill. */
 function commitIn (repository: string): string {
   mkdirSync(repository)
   writeFileSync(join(repository, 'SKILL.md'), '---\nname: cards\ndescription: Writes cards.\n---\n# Cards\n')

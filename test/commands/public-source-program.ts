@@ -16,7 +16,6 @@ import { runToolyard } from '../cli/toolyard.ts'
 
 const [publicAddress = '', dir = '', commit = ''] = process.argv.slice(2)
 const tls = { key: readFileSync(join(dir, 'public.key')), cert: readFileSync(join(dir, 'public.pem')) }
-/** An archive with one skill. */
 function archiveOf (name: string): Buffer {
   const text = `---\nname: ${name}\ndescription: Counts.\n---\n# Counts\n`
   const header = writeHeader({ name: Buffer.from('top/SKILL.md'), size: text.length, mode: 0o644, mtime: new Date(0), type: '0' })

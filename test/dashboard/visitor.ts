@@ -1,7 +1,6 @@
 import { consoleHeader } from '@toolyard/contract'
 import { testKeys } from '../support/service.ts'
 
-/** An answer, redirects included. */
 export interface Page {
   status: number
   headers: Headers
@@ -37,7 +36,6 @@ export interface Visitor {
   api: (path: string, method?: string) => Promise<Page>
 }
 
-/** Logs a visitor in at an address. */
 export async function openVisit (address: string, key?: string): Promise<Visitor> {
   const cookie = await logIn(address, key)
   return { cookie, api: async (path, method = 'GET') => await visit(`${address}/dashboard/api${path}`, { method, headers: { cookie, 'sec-fetch-site': 'same-origin' } }) }

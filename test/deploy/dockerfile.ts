@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repoRoot } from '../repo/source-tree.ts'
 
-/** One instruction of a Dockerfile. */
 export interface Step {
   keyword: string
   /** Behind the flags; the elements where they are written as a JSON array. */
@@ -43,7 +42,6 @@ export function allSteps (stages: readonly Stage[], name: string): Step[] {
   return stage === undefined ? [] : [...allSteps(stages, stage.from), ...stage.steps]
 }
 
-/** The variables that `ENV` sets. */
 export function environmentOf (steps: readonly Step[]): Record<string, string> {
   return Object.fromEntries(steps.filter(({ keyword }) => keyword === 'ENV').flatMap(({ args }) => args.map(assignment)))
 }

@@ -10,7 +10,6 @@ export const chartDir = join(repoRoot, 'deploy/helm/toolyard')
 /** Values as the chart has them, or as a user gives them. */
 export interface Values { [name: string]: unknown }
 
-/** Reads a YAML file of the chart. */
 export function readChartFile (name: string): Values {
   return parse(readFileSync(join(chartDir, name), 'utf8')) as Values
 }
@@ -47,7 +46,6 @@ function count (text: string, part: string): number {
   return text.split(part).length - 1
 }
 
-/** The `helm` of the `PATH`. */
 export const helm = (process.env['PATH'] ?? '').split(':').map(place => join(place, 'helm')).find(existsSync)
 
 /** What `helm template` makes of the chart with further values. */

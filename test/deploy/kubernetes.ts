@@ -3,7 +3,6 @@ import { join, relative } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { repoRoot } from '../repo/source-tree.ts'
 
-/** An object of Kubernetes as a manifest has it. */
 export interface KubernetesObject {
   apiVersion: string
   kind: string
@@ -19,7 +18,6 @@ export interface Manifest {
 
 const root = join(repoRoot, 'deploy/kubernetes')
 
-/** The manifest files, from deploy/kubernetes. */
 export function manifestFiles (): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
     .map(entry => relative(root, join(entry.parentPath, entry.name))).sort()

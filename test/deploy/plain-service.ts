@@ -19,7 +19,6 @@ export interface PlainCommand {
   logDir: string
 }
 
-/** One process of a deployment. */
 export interface PlainService {
   child: ChildProcess
   output: () => string

@@ -9,10 +9,7 @@ export interface SmallProxy {
   served: Map<string, number>
 }
 
-/**
- * A proxy before replicas that takes them in turn, and the next one when no connection comes about; answers are passed on
- * as they come.
- */
+/** A proxy before replicas that takes them in turn, and the next one when no connection comes about; answers are passed on as they come. */
 export async function startSmallProxy (t: Cleanup, ports: readonly string[]): Promise<SmallProxy> {
   const served = new Map<string, number>()
   let turn = 0

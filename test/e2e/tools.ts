@@ -5,7 +5,6 @@ process.stdin.on('data', chunk => { text += chunk })
 process.stdin.on('end', () => { const args = JSON.parse(text || '{}'); ${body} })
 `
 
-/** Files of the programs, by path. */
 export const programs: Record<string, string> = {
   'tools/bin/echo': node('process.stdout.write(JSON.stringify(args))'),
   'tools/bin/value': node('process.stdout.write(args.text ?? JSON.stringify(args.value))'),

@@ -1,7 +1,6 @@
 import { orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 
-/** A turn of the event loop. */
 export interface Turn {
   /**
    * By the processor time of the main thread or by the clock, whichever is less, in milliseconds: who waits for a processor
@@ -41,7 +40,6 @@ export function nextTurn (measure: () => void): NodeJS.Timeout {
   return setTimeout(measure, 1)
 }
 
-/** Keeps the longest turn. */
 export function longer (one: Turn, other: Turn): Turn {
   return other.ms > one.ms ? other : one
 }

@@ -17,7 +17,6 @@ const broken = createClient(api.address, testKeys.admin)
 const first = await submit(service.client, { type: 'agentcli.quick', tags: ['kept'] })
 await reach(service.client, first.id, 'succeeded')
 
-/** Cancels a job that waits. */
 async function cancelled (to: Client): Promise<Answer> {
   const { id } = await submit(service.client, { type: 'agentcli.quick', queue: 'cancelled', delay_ms: 600_000 })
   return await to.request(`/v1/jobs/${id}/cancel`, { method: 'POST' })

@@ -18,7 +18,6 @@ const service = await createService(t, {
   workers: 2
 })
 const { client, redis } = service
-/** Cases that run at once. */
 const together = 8
 
 /** What a cancel met, and what became of the jobs. */

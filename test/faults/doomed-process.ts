@@ -5,7 +5,6 @@ import type { Cleanup } from '../support/cleanup.ts'
 
 export type Side = 'before' | 'after'
 const sides = ['before', 'after'] as const
-/** Cases that run at once. */
 export const together = 6
 
 /** A process that is killed at the n-th command about something, once it is armed. */

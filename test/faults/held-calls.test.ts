@@ -43,7 +43,6 @@ async function decide (to: Client, id: string, decision: 'approve' | 'deny', { a
   return (await to.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: approver })).status
 }
 
-/** Approves a call as it is now. */
 async function approve (id: string): Promise<void> {
   if (await decide(client, id, 'approve', await show(id)) !== 200) throw new Error(`${id} is not approved`)
 }

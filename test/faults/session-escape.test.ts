@@ -26,7 +26,6 @@ interface Report {
 interface Neighbours {
   own: SessionPlace
   other: SessionPlace
-  /** Arguments of the tool `escape`. */
   given: Target['given']
   /** Fails where something of the other session, or of the workspace, was changed. */
   areUntouched: (t: Test) => void

@@ -7,10 +7,7 @@ import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
 
 const skip = await withoutBox()
 
-/**
- * Tries, once called, every way to give a file permissions, by number where Python has no word for it. Prints what came
- * of each.
- */
+/** Tries, once called, every way to give a file permissions, by number where Python has no word for it. Prints what came of each. */
 const attempts = `
 import ctypes, json, os, platform, sys
 sys.stdin.read()

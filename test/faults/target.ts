@@ -14,7 +14,6 @@ export interface Target {
   given: { secrets: string[], outside: string[], tcp: string[], sockets: string[], marker: string, links: string }
 }
 
-/** Sets up the target; the test's end removes it. */
 export async function setUpTarget (t: Test): Promise<Target> {
   const directory = mkdtempSync(join(tmpdir(), 'toolyard-target-'))
   const secret = join(directory, 'secret')

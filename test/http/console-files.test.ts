@@ -7,7 +7,6 @@ import { gzipSync } from 'node:zlib'
 import { repoRoot } from '../repo/source-tree.ts'
 
 const dir = join(repoRoot, 'apps/api/dist/console')
-/** Bytes that the page may be, compressed. */
 const most = 200_000
 
 /** The routes of the console alone. */

@@ -2,7 +2,6 @@ import type { InvokeBatchResponse, JobResponse } from '@toolyard/contract'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '../support/client.ts'
 
-/** One call of the load, and what became of it. */
 export interface LoadCall {
   number: number
   name: string
@@ -12,13 +11,11 @@ export interface LoadCall {
   jobId?: string
 }
 
-/** What the load met on its way. */
 export interface Encounters {
   /** Answers that said that the service can't serve now. */
   unavailable: number
   /** Requests that broke off. */
   broken: number
-  /** Answers that came as pending. */
   pending: number
 }
 

@@ -20,17 +20,14 @@ export async function loadLayers (
   return (await loadTexts(t, layers.map(tools => JSON.stringify({ tools })), builtins)).registry
 }
 
-/** Loads one manifest of the entries. */
 export async function load (t: Test, ...entries: Array<Record<string, unknown> | null>): Promise<Registry> {
   return await loadLayers(t, [entries])
 }
 
-/** What was refused: the findings that are errors. */
 export function errors (registry: Registry): Finding[] {
   return registry.findings.filter(finding => finding.severity === 'error')
 }
 
-/** Names of all tools. */
 export function names (registry: Registry): string[] {
   return registry.all().map(({ tool }) => tool.name)
 }

@@ -30,7 +30,6 @@ export function textAt (result: { content: unknown }, index = 0): string {
   return (result.content as Array<{ text?: string }>)[index]?.text ?? ''
 }
 
-/** The answer to a raw request. */
 export interface RpcAnswer {
   status: number
   headers: Headers

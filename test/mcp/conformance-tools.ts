@@ -143,7 +143,6 @@ const promises = {
   }]
 }
 
-/** Files of a service that has them. */
 export const conformanceFiles = {
   ...Object.fromEntries(Object.entries(programs).map(([name, text]) => [`tools/bin/${name}`, text])),
   'skills/pdf-processing/SKILL.md': '---\nname: pdf-processing\ndescription: Reads and fills forms\n---\nSee references/FORMS.md.\n',
@@ -155,7 +154,6 @@ export const conformanceFiles = {
 /** Where a service finds their manifests. */
 export const conformanceManifests = ['skills', 'tools.json', 'promises/manifest.json']
 
-/** Entries of an agentcli manifest. */
 export const conformanceTools = [...Object.keys(programs), 'json_schema_2020_12_tool'].map(name => ({
   name,
   description: `What the conformance suite calls ${name}`,

@@ -2,7 +2,6 @@ import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** The root of the repository. */
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Why the Python client can't be tested here; false where it can. */

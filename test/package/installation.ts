@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repoRoot } from '../repo/source-tree.ts'
 
-/** What a command came to. */
 export interface Ended {
   status: number | null
   stdout: string
@@ -25,7 +24,6 @@ export interface Installation {
   remove: () => Promise<void>
 }
 
-/** A command that serves. */
 export interface Served {
   output: () => string
   ended: () => boolean
@@ -43,7 +41,6 @@ export function packTarballs (directory: string): string[] {
   return made.filter(path => path.endsWith('.tgz'))
 }
 
-/** An empty directory to install into. */
 export function emptyDirectory (): Installation {
   const top = mkdtempSync(join(tmpdir(), 'toolyard-package-'))
   const directory = join(top, 'project')

@@ -39,7 +39,6 @@ export interface Fixture {
   run (options?: RunOptions): Promise<Outcome>
   /** Runs `body` as the `execute` of a class in a module of its own. */
   execute (body: string, options?: RunOptions): Promise<Outcome>
-  /** The text of a file in the workspace. */
   written (name: string): string
   has (name: string): boolean
   auditLines (): Promise<Array<Record<string, unknown>>>
@@ -107,7 +106,6 @@ async function openBox (workspaceDir: string, { env = process.env }: Pick<Fixtur
   return await openSandbox({ mode: 'require', env: { ...env, PATH: `${env['PATH'] ?? ''}:/usr/bin:/bin` }, workspaceDir, hidden: [], defaultPermissions: ['write_files'] })
 }
 
-/** A class with this body of `execute`. */
 export function toolClass (body: string, name = 'Sample'): string {
   return `class ${name}(Tool):\n    def execute(self, **arguments):\n${body.split('\n').map(line => `        ${line}`).join('\n')}\n`
 }

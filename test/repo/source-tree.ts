@@ -10,7 +10,6 @@ export interface SourceFile {
   text: string
 }
 
-/** The root of this repository. */
 export const repoRoot = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Reads the text files of a checkout that git doesn't ignore and whose paths `keep` accepts, in the order of their paths. */

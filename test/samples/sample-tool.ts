@@ -6,7 +6,6 @@ import { accessSync, constants } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
-/** The folder of the bundled samples. */
 export const samplesDir = fileURLToPath(new URL('../../../samples', import.meta.url))
 
 /** One entry of `samples/tools.json`. */
@@ -28,7 +27,6 @@ export interface Run {
 /** A reason to skip tests of the tools in Python on a machine without it. */
 export const withoutPython: string | false = onPath('python3') ? false : 'this machine has no python3'
 
-/** The entries of `samples/tools.json`. */
 export async function readSamples (): Promise<SampleTool[]> {
   const { tools } = JSON.parse(await readFile(join(samplesDir, 'tools.json'), 'utf8')) as { tools: SampleTool[] }
   return tools

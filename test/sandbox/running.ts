@@ -16,7 +16,6 @@ export function gates (): number[] {
   })
 }
 
-/** All that descends from a process. */
 export function descendantsOf (pid: number): number[] {
   try {
     const own = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(text => text !== '').map(Number)

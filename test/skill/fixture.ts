@@ -17,12 +17,9 @@ export interface SkillFiles {
 
 export interface SkillFixture {
   base: string
-  /** The directory of the skills. */
   skills: string
   workspace: string
-  /** The directory of the programs that are installed. */
   bin: string
-  /** Lines that calls logged. */
   logged: string[]
   /** Writes an executable shell script that is found by its name. */
   program (name: string, script: string): string
@@ -122,7 +119,6 @@ export function shownArguments (outcome: Outcome): string[] {
   return outcome.output.split('\0').slice(1, -1)
 }
 
-/** Names of all tools. */
 export function names (registry: Registry): string[] {
   return registry.all().map(({ tool }) => tool.name)
 }

@@ -34,11 +34,7 @@ export class Caller {
     this.#random = random
   }
 
-  /**
-   * Sends a request once.
-   *
-   * @returns undefined where the connection broke, or the service said that it can't serve now
-   */
+  /** Sends a request once. @returns undefined where the connection broke, or the service said that it can't serve now */
   async once<T> (key: string, path: string, options: RequestOptions = {}): Promise<Answer<T> | undefined> {
     const apis = this.#world.members.filter(({ kind }) => kind === 'api')
     try {
@@ -53,11 +49,7 @@ export class Caller {
     return undefined
   }
 
-  /**
-   * Sends a request that may be repeated until it is answered.
-   *
-   * @throws Error when there is no answer in two minutes
-   */
+  /** Sends a request that may be repeated until it is answered. @throws Error when there is no answer in two minutes */
   async until<T> (key: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     const deadline = performance.now() + patienceMs
     for (;;) {

@@ -24,7 +24,6 @@ export interface Ask {
   decisions: Set<'approve' | 'deny'>
 }
 
-/** A workflow that was asked for; its steps are asks of their own. */
 export interface AskedWorkflow {
   run: string
   tool: 'once' | 'again' | 'flaky'

@@ -73,7 +73,6 @@ function noteBatch (ledger: Ledger, asks: readonly Ask[], answer: Answer<InvokeB
   }
 }
 
-/** One job, with everything that may be said of it. */
 async function job (actor: Actor): Promise<void> {
   const { ledger, random, world } = actor
   const tool = random.pick(toolNames)
@@ -96,7 +95,6 @@ async function job (actor: Actor): Promise<void> {
   await submit(actor, body, [mark], id => { ledger.named(ask, id) })
 }
 
-/** A workflow of three steps. */
 async function workflow (actor: Actor): Promise<void> {
   const { ledger, random } = actor
   const tool = random.pick(['once', 'again', 'flaky'] as const)

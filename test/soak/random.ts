@@ -15,7 +15,6 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number from `least` to `most`. */
   int (least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1))
   }

@@ -53,7 +53,6 @@ ${step('b', tool, ', after: "${a.done}"')}
 ${step('c', 'once', ', after: "${b.done}"')}
     output: "\${c.done}"`).join('')
 
-/** Files of the service under soak. */
 export const soakFiles = {
   'tools/bin/stamp': stamp('[ "$sec" = 0 ] || sleep "$sec"\necho \'{"done":true}\''),
   'tools/bin/flaky': stamp('[ $(($(date +%N | sed s/^0*//) / 1000 % 3)) = 0 ] || { echo "not this time" >&2; exit 1; }\necho \'{"done":true}\''),
@@ -66,13 +65,11 @@ export const soakFiles = {
   ...(hasPython() ? { 'bundle/recorder.py': recorder, 'bundle/manifest.json': JSON.stringify(serialManifest) } : {})
 }
 
-/** Manifests of the service under soak. */
 export const soakManifests = ['tools.json', ...(hasPython() ? ['bundle/manifest.json'] : [])]
 
 const schema = { type: 'object', properties: { mark: { type: 'string' }, sec: { type: 'string' } }, required: ['mark'] }
 const entry = (name: string, program: string, rest: object = {}): object => ({ name, description: name, schema, command: [`./tools/bin/${program}`], timeoutSec: 20, ...rest })
 
-/** Entries of the commands manifest. */
 export const soakTools = [
   entry('once', 'stamp'),
   entry('again', 'stamp', { idempotent: true }),

@@ -22,7 +22,6 @@ export interface Member {
   held: boolean
 }
 
-/** All that is soaked. */
 export interface World {
   redis: RedisSentinels
   service: Processes
@@ -41,7 +40,6 @@ export interface World {
   replace: (member: Member) => Promise<void>
 }
 
-/** Keys of the soak's callers. */
 export const soakKeys = ['one', 'two', 'three'].map(name => ({ name, key: `soak-key-${name}-0123456789`, role: 'admin' }))
 
 /** Seconds by which the clocks of the members are ahead at first. */

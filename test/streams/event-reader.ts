@@ -21,19 +21,16 @@ export interface EventReader {
   text: () => string
   /** The messages of the log lines so far. */
   lines: () => string[]
-  /** The id of the last event that had one. */
   lastId: () => string
   isEnded: () => boolean
   /** Waits for the end, by whichever side. */
   ended: () => Promise<void>
-  /** Waits for an event. */
   next: (name: string, matches?: (data: Record<string, unknown>) => boolean) => Promise<ReceivedEvent>
   pause: () => void
   resume: () => void
   close: () => void
 }
 
-/** How a stream is asked for. */
 export interface ReaderRequest {
   key?: string
   headers?: Record<string, string>

@@ -26,7 +26,6 @@ process.stdin.on('end', async () => {
 
 export const chatterEntry = { name: 'chatter', schema: { type: 'object' }, command: ['./tools/bin/chatter'], timeoutSec: 60 }
 
-/** The messages of the lines that `chatter` writes. */
 export function chatterLines (from: number, to: number): string[] {
   return Array.from({ length: to - from }, (_, index) => `line ${from + index}`)
 }

@@ -29,7 +29,6 @@ export interface Client {
   request: <T = Record<string, unknown>>(path: string, options?: RequestOptions) => Promise<Answer<T>>
   /** Posts a batch and expects a 200. */
   batch: (calls: TestCall[], rest?: Record<string, unknown>, key?: string) => Promise<InvokeBatchResponse>
-  /** Posts a batch of one call and gives its result. */
   call: (name: string, args?: unknown, rest?: Record<string, unknown>) => Promise<InvokeBatchResponse['results'][number]>
 }
 

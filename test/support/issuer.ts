@@ -12,7 +12,6 @@ export interface TokenOptions {
   key?: CryptoKey | Uint8Array
 }
 
-/** An OAuth issuer on loopback. */
 export interface TestIssuer {
   url: string
   /** Paths that it was asked for, in order. */

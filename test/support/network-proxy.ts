@@ -18,14 +18,12 @@ export interface NetworkProxy {
   mend: () => void
 }
 
-/** Where a process is to be led. */
 export interface NetworkTarget {
   to: NetConnectOpts
   /** It tells the process of the other targets by their ports, in place of which the process gets those of the proxy. */
   tellsPorts?: boolean
 }
 
-/** Starts a proxy for one process. */
 export async function startNetworkProxy (cleanup: Cleanup, targets: readonly NetworkTarget[]): Promise<NetworkProxy> {
   const network = new Network()
   const ports: number[] = []

@@ -17,7 +17,6 @@ export interface Snippet {
   /** Whether the text is an entry to add to the tools of the file, as in `json [tools.json: one more entry]`. */
   entry: boolean
   text: string
-  /** The line of the page that the fence is on. */
   line: number
 }
 

@@ -17,7 +17,6 @@ export interface RedisProcess {
   client: Redis
   isRunning: () => boolean
   signal: (signal: NodeJS.Signals) => void
-  /** Kills it and waits for its end. */
   kill: () => Promise<void>
   /** Starts it again with the same configuration, on its data; fails with its log where it ends at once. */
   start: () => Promise<void>

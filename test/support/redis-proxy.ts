@@ -18,17 +18,12 @@ export interface RedisProxy {
    * @returns resolves when they are broken
    */
   breakAt: (side: 'before' | 'after', breaks: Breaks) => Promise<void>
-  /**
-   * Has Redis answer each command with an error for which `fails` says so, until `mend`.
-   *
-   * @returns resolves when the first one has come
-   */
+  /** Has Redis answer each command with an error for which `fails` says so, until `mend`. @returns resolves when the first one has come */
   failWhere: (error: string, fails: Breaks) => Promise<void>
   /** Lets connections through again; a break that has not come is called off. */
   mend: () => void
 }
 
-/** Starts a proxy before a Redis server. */
 export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts): Promise<RedisProxy> {
   const open = new Set<Socket>()
   let plan: { side: 'before' | 'after', breaks: Breaks, done: () => void } | undefined

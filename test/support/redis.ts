@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cleanup } from './cleanup.ts'
 
-/** A Redis server of a test's own. */
 export interface TestRedis {
   url: string
   /** Absolute path of its socket. */

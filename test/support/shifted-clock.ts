@@ -13,11 +13,7 @@ export interface ShiftedClock {
   set: (sec: number) => Promise<void>
 }
 
-/**
- * Finds libfaketime.
- *
- * @returns makes clocks; where there is none, `missing` is the reason to skip a test with
- */
+/** Finds libfaketime. @returns makes clocks; where there is none, `missing` is the reason to skip a test with */
 export async function findClocks (): Promise<{ shift: (t: Cleanup, sec: number) => Promise<ShiftedClock> } | { missing: string }> {
   const found = await ensureTestProgram('faketime')
   if ('missing' in found) return found

@@ -44,10 +44,8 @@ export const traceFiles: Record<string, string> = {
   'skills/tracing/tools.json': JSON.stringify({ ...skill, allowlist: { printenv: ['TRACEPARENT'] } })
 }
 
-/** Paths of their manifests. */
 export const traceManifests = ['tools.json', 'bundle/manifest.json', 'skills']
 
-/** Entries of the commands. */
 export const traceEntries = [
   { name: 'traced', description: 'Makes a span of its own', schema: { type: 'object' }, command: ['./tools/bin/tracing'], permissions: ['network'] },
   { name: 'failing', description: 'Fails', schema: { type: 'object' }, command: ['./tools/bin/failing'] }

@@ -4,11 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Between two looks for Redis. */
 const connectMs = 60_000
 
-/**
- * Waits for Redis as long as it takes, and looks whether jobs are safe in it.
- *
- * @throws UnsafeRedisError
- */
+/** Waits for Redis as long as it takes, and looks whether jobs are safe in it. @throws UnsafeRedisError */
 export async function admitRedis (redis: Redis, guard: RedisGuard): Promise<void> {
   for (;;) {
     if (!await isConnected(redis, connectMs)) continue

@@ -12,7 +12,6 @@ export interface ImportWatchOptions {
   logger: Logger
 }
 
-/** The last try of a declaration. */
 interface Tried {
   /** How the source looked. */
   stamp: string

@@ -10,7 +10,6 @@ import type { WorkerMetrics } from './metrics.ts'
 import { provideSandbox } from './provide-sandbox.ts'
 import { keptLimits, warmTools } from './warm-tools.ts'
 
-/** The tools of a worker, and what runs them. */
 export interface WorkerTools {
   tools: RegistrySource
   sandbox: Sandbox

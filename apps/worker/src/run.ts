@@ -18,11 +18,7 @@ const importMs = 5_000
 /** Time to kill and settle what outlived the grace time, in milliseconds. */
 const settleMs = 5_000
 
-/**
- * Runs a worker process until it is told to stop. Reads `.env` and the environment.
- *
- * @throws SettingsError for a bad environment.
- */
+/** Runs a worker process until it is told to stop. Reads `.env` and the environment. @throws SettingsError for a bad environment. */
 export async function runWorker (): Promise<void> {
   const env = loadEnvFile()
   const settings = readSettings(process.env)

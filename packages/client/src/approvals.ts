@@ -41,7 +41,6 @@ export interface ApprovalDetail extends HeldCall {
   previous: { job_id: string, arguments: unknown } | null
 }
 
-/** What is read of a held call. */
 const approvalShape = record({ job_id: text, tool: text, status: text, approval: record({ state: text, digest: text }) })
 
 /** Which held calls a list shall have. */

@@ -5,7 +5,6 @@ import { list, record, text } from './http/shape.ts'
 import type { Transport } from './http/transport.ts'
 import type { JobList, JobState, JobView, LogEntry, NewJob } from './http/wire.ts'
 
-/** What is read of a job. */
 export const jobShape = record({ id: text, status: text, tool: text, queue: text, created_at: text })
 
 /** Which jobs a list shall have. */
@@ -14,7 +13,6 @@ export interface JobQuery {
   type?: string | undefined
   queue?: string | undefined
   tag?: string | undefined
-  /** The name of the tool. */
   tool?: string | undefined
   /** The name of the API key that submitted it. */
   key?: string | undefined

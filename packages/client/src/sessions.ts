@@ -5,10 +5,8 @@ import { list, number, record, text } from './http/shape.ts'
 import type { Transport } from './http/transport.ts'
 import type { NewSession, SessionList, SessionView } from './http/wire.ts'
 
-/** What is read of a session. */
 const sessionShape = record({ id: text, state: text, expires_at: text, ttl_sec: number, quota_bytes: number })
 
-/** Which sessions a list shall have. */
 export interface SessionQuery {
   /** Of one tenant; for keys without a tenant. */
   tenant?: string | undefined

@@ -17,7 +17,6 @@ import { list, record, text } from './http/shape.ts'
 import { Transport, type ToolyardOptions } from './http/transport.ts'
 import type { CallResult, JobView, Progress } from './http/wire.ts'
 
-/** Which form tools shall have. */
 export interface ToolsOptions extends WaitOptions {
   /** The form that strict mode asks for, where a tool's schema allows it. */
   strict?: boolean | undefined
@@ -34,7 +33,6 @@ export interface ToolsOptions extends WaitOptions {
   pinned?: readonly string[] | undefined
 }
 
-/** How calls are made. */
 export interface InvokeOptions extends WaitOptions {
   /** `default` when absent. */
   queue?: string | undefined
@@ -50,7 +48,6 @@ export interface InvokeOptions extends WaitOptions {
   idempotencyKey?: string | undefined
 }
 
-/** How one call is made. */
 export interface CallOptions extends InvokeOptions {
   /** Gets how far the tool is, if the tool reports it and the key may open streams. Then the first request is a short one. */
   onProgress?: ((progress: Progress) => void) | undefined

@@ -22,10 +22,7 @@ const definitions: ReadonlyArray<{ file: string, title: string, definition: TSch
   { file: 'skill-execution.json', title: 'execution.json of a skill', definition: Type.Array(Execution) }
 ]
 
-/**
- * JSON Schemas of the formats of manifests (draft-07, which editors know best). `npm run schemas` writes them into the
- * repository.
- */
+/** JSON Schemas of the formats of manifests (draft-07, which editors know best). `npm run schemas` writes them into the repository. */
 export function formatSchemas (): FormatSchema[] {
   return definitions.map(({ file, title, definition }) => ({
     file,

@@ -8,11 +8,9 @@ import { readReport, type Report } from './report-file.ts'
 
 /** Which rows a commit is asked for, and where it is looked for. */
 export interface EarlierRun {
-  /** A commit, branch or tag. */
   name: string
   rows: ReadonlySet<string>
   isQuick: boolean
-  /** The checkout. */
   root: string
   say: (line: string) => void
 }

@@ -1,7 +1,6 @@
 import { isQuiet } from './meter.ts'
 import type { RowInfo } from './row.ts'
 
-/** The numbers of one round. */
 export interface Round {
   yardstick?: number
   subject: number
@@ -22,7 +21,6 @@ export interface RowResult extends RowInfo {
   name: string
   stage: string
   verdict: Verdict
-  /** Why it is unable or failed. */
   reason?: string
   rounds: Round[]
   subjectMiddle?: Middle
@@ -52,7 +50,6 @@ export function resultOf (
   return { ...names, ...info, ...measured, verdict: isQuick ? 'not judged' : verdictOf(info, measured) }
 }
 
-/** The median, and the quartiles around it. */
 export function middleOf (numbers: readonly number[]): Middle {
   const sorted = numbers.toSorted((a, b) => a - b)
   const at = (share: number): number => {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repoRoot } from '../../repo/source-tree.ts'
 
-/** A question, and the tools that answer it. */
 export interface Question {
   query: string
   tools: readonly string[]

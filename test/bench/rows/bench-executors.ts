@@ -56,7 +56,6 @@ export function withoutBox ({ sandbox }: BenchExecutors): Unable | undefined {
   return sandbox.report.level === 'none' ? { unable: 'no bubblewrap here' } : undefined
 }
 
-/** A tool as a manifest would have it. */
 export function toolOf (name: string, run: ToolRun, more: Partial<Tool> = {}): Tool {
   return {
     name,

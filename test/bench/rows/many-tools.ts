@@ -10,7 +10,6 @@ import { p50 } from '../sample.ts'
 
 const names = ['path', 'pattern', 'limit', 'mode', 'reverse']
 
-/** A manifest with many tools. */
 export const manyTools: Stage = {
   title: '1,000 tools',
   rows: {

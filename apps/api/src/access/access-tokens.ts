@@ -73,7 +73,6 @@ export class AccessTokens {
     return this.#principals.has(principal)
   }
 
-  /** The error of a token without the scope of a role. */
   lacksScope (role: keyof TokenSettings['scopes']): TokenRefusedError {
     const scope = this.#settings.scopes[role]
     return new TokenRefusedError(`The access token lacks the scope ${scope}`, scope)

@@ -25,11 +25,7 @@ export class IssuerKeys {
     this.#issuer = issuer
   }
 
-  /**
-   * Finds the key that a token names.
-   *
-   * @throws IssuerUnavailableError; an error of jose for a token without a key.
-   */
+  /** Finds the key that a token names. @throws IssuerUnavailableError; an error of jose for a token without a key. */
   async find (...token: Parameters<RemoteKeys>): Promise<CryptoKey> {
     const keys = await (this.#finding ??= this.#discover())
     try {

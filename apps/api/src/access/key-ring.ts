@@ -29,11 +29,7 @@ export class KeyRing {
     return this.settled.length === 0
   }
 
-  /**
-   * Whose key a text is; undefined for nobody's.
-   *
-   * @throws RedisUnavailableError for a key that may be in Redis.
-   */
+  /** Whose key a text is; undefined for nobody's. @throws RedisUnavailableError for a key that may be in Redis. */
   async find (text: string): Promise<Principal | undefined> {
     const settled = this.#byDigest.get(digestOf(text))
     if (settled !== undefined) return settled
@@ -46,11 +42,7 @@ export class KeyRing {
     this.#stored.onRevoked = listener
   }
 
-  /**
-   * Whether the key that somebody came with is good still; who came without one may stay.
-   *
-   * @throws RedisUnavailableError
-   */
+  /** Whether the key that somebody came with is good still; who came without one may stay. @throws RedisUnavailableError */
   async opensStill ({ name, proof }: Principal): Promise<boolean> {
     if (proof === '' || this.#byDigest.has(proof)) return true
     return !this.#byName.has(name) && await this.#stored.holds(proof)
@@ -66,21 +58,13 @@ export class KeyRing {
     return this.#byName.has(name) || proof === '' ? undefined : keyId(proof)
   }
 
-  /**
-   * Whether a key that has decided about a call is good still, and not another one of its name.
-   *
-   * @throws RedisUnavailableError
-   */
+  /** Whether a key that has decided about a call is good still, and not another one of its name. @throws RedisUnavailableError */
   async isThere ({ key, keyId }: DecidingKey): Promise<boolean> {
     const now = await this.named(key)
     return now !== undefined && this.idOf(now) === keyId
   }
 
-  /**
-   * Whose the key of a name is now; undefined where there is no such key any more.
-   *
-   * @throws RedisUnavailableError
-   */
+  /** Whose the key of a name is now; undefined where there is no such key any more. @throws RedisUnavailableError */
   async named (name: string): Promise<Principal | undefined> {
     const settled = this.#byName.get(name)
     if (settled !== undefined) return settled

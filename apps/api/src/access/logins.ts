@@ -10,7 +10,6 @@ const cookieName = 'toolyard_login'
 /** What a login's cookie says; the signature is for who reads it. */
 interface Claims {
   id: string
-  /** Name of the API key. */
   key: string
   /** End of the login, in milliseconds since 1970 by Redis' clock. */
   end: number
@@ -42,21 +41,13 @@ export class Logins {
     this.#basePath = basePath
   }
 
-  /**
-   * Counts an attempt to log in and says whose the key is; `waitSec` when there were too many.
-   *
-   * @throws RedisUnavailableError
-   */
+  /** Counts an attempt to log in and says whose the key is; `waitSec` when there were too many. @throws RedisUnavailableError */
   async attempt (request: FastifyRequest, key: string): Promise<{ waitSec: number, principal?: Principal | undefined }> {
     const waitSec = await this.#store.admit(request.ip)
     return waitSec > 0 ? { waitSec } : { waitSec, principal: await this.#keys.find(key) }
   }
 
-  /**
-   * Begins a login after an attempt that was good; its `Set-Cookie` header.
-   *
-   * @throws RedisUnavailableError
-   */
+  /** Begins a login after an attempt that was good; its `Set-Cookie` header. @throws RedisUnavailableError */
   async begin (request: FastifyRequest, { name, proof }: Principal): Promise<string> {
     await this.#store.succeeded(request.ip)
     const claims: Claims = { id: randomBytes(16).toString('base64url'), key: name, end: this.#store.now() + lastsSec * 1_000 }
@@ -64,11 +55,7 @@ export class Logins {
     return this.#cookie(request, `${body}.${sign([body, name, proof], await this.#store.secret())}`, lastsSec)
   }
 
-  /**
-   * The login of a request's `cookie` header; undefined when it has none that is in force.
-   *
-   * @throws RedisUnavailableError
-   */
+  /** The login of a request's `cookie` header; undefined when it has none that is in force. @throws RedisUnavailableError */
   async find (cookies: string | undefined): Promise<Login | undefined> {
     const [body = '', signature = ''] = readCookie(cookies).split('.')
     const claims = readClaims(body)
@@ -79,11 +66,7 @@ export class Logins {
     return { id: claims.id, principal, leftSec: (claims.end - this.#store.now()) / 1_000 }
   }
 
-  /**
-   * Ends a login, where there is one, for all API processes; the `Set-Cookie` header that removes it.
-   *
-   * @throws RedisUnavailableError
-   */
+  /** Ends a login, where there is one, for all API processes; the `Set-Cookie` header that removes it. @throws RedisUnavailableError */
   async end (request: FastifyRequest, login: Login | null): Promise<string> {
     if (login !== null) await this.#store.end(login.id, login.leftSec)
     return this.#cookie(request, '', 0)

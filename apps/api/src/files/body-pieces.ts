@@ -14,11 +14,7 @@ export interface Received {
   sha256: string
 }
 
-/**
- * The pieces of a body as they come, once.
- *
- * @throws the signal's reason; the connection's error when the body breaks off.
- */
+/** The pieces of a body as they come, once. @throws the signal's reason; the connection's error when the body breaks off. */
 export async function * piecesOf ({ request, onPiece }: ComingBody, signal: AbortSignal): AsyncGenerator<Buffer> {
   // The connection stays, for the answer.
   const pieces = request.iterator({ destroyOnReturn: false })

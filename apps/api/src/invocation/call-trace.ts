@@ -13,7 +13,6 @@ interface TracedCall {
   at: number
 }
 
-/** What of an answer is traced. */
 type Answered =
   | { kind: 'succeeded' | 'accepted' | 'pending', jobId: string | undefined }
   | { kind: 'failed', jobId: string | undefined, error: { code: string } }

@@ -18,7 +18,6 @@ export type CallState =
 
 type MadeJob = Pick<NewJob, 'id' | 'type'>
 
-/** What may become a job. */
 export interface Candidate {
   state: CallState
 }

@@ -29,7 +29,6 @@ export interface JobSubmitterDeps {
   tracer?: Tracer | undefined
 }
 
-/** Who submits a job. */
 export interface Submitter {
   principal: Principal
   idempotencyKey: string | undefined

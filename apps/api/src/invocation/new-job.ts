@@ -4,7 +4,6 @@ import { heldJob, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
 
-/** What the jobs of a request have in common. */
 export interface JobTerms {
   principal: Principal
   access: JobAccess

@@ -17,7 +17,6 @@ export type ServiceCall = JobToolCall | { action: 'search', search: ToolQuery }
 /** What an `Idempotency-Key` remembers of such a call: it is asked anew each time. */
 export const askedAnew: CallError = { code: 'INTERNAL', message: 'This call is answered anew each time: repeat it without the Idempotency-Key' }
 
-/** What a call of such a tool asks. */
 export function serviceCallOf (action: Exclude<ServiceAction, 'call_tool'>, args: Readonly<Record<string, unknown>>): ServiceCall {
   const jobId = String(args['job_id'])
   const of = args['of'] === 'log' ? 'log' : 'output'

@@ -1,7 +1,6 @@
 import * as contract from '@toolyard/contract'
 import { isRecord, storedJson } from '@toolyard/contract'
 
-/** A JSON Schema as the document has it. */
 export type DocumentSchema = Record<string, unknown> | boolean
 
 /**
@@ -24,7 +23,6 @@ export class NamedSchemas {
     return this.#convert(storedJson<DocumentSchema>(JSON.stringify(schema)))
   }
 
-  /** All that was referred to, by name. */
   components (): Record<string, DocumentSchema> {
     return Object.fromEntries([...this.#schemas].sort(([left], [right]) => left < right ? -1 : 1))
   }

@@ -1,6 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 
-/** A route as it was registered. */
 export interface ListedRoute {
   method: string
   /** With the prefix, and parameters as `:name`. */

@@ -176,7 +176,6 @@ function decoded (fragment: string): string {
   return orElse(() => decodeURIComponent(fragment), fragment)
 }
 
-/** A name as part of a reference. */
 function token (name: string): string {
   return encodeURIComponent(pointerToken(name))
 }

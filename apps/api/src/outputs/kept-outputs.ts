@@ -31,7 +31,6 @@ const linesAtOnce = 500
 
 interface Refused { kind: 'refused', error: CallError }
 
-/** The JSON of an answer, or what is wrong with what was asked. */
 type KeptAnswer = { kind: 'found', json: string } | Refused
 
 /** Reads and searches what jobs have left, in threads: an expression and a megabyte of JSON take their time. */

@@ -4,13 +4,11 @@ import { OutputFault } from './output-fault.ts'
 /** What is looked at: the JSON of an output as it was kept, in pieces, or the lines of a log. */
 export type Source = { json: readonly Uint8Array[] } | { log: string }
 
-/** A text, or the JSON of something that is no text. */
 export interface KeptText {
   text: string
   isJson: boolean
 }
 
-/** A list in a JSON output. */
 export interface KeptList {
   length: number
   /** The JSON of an item. */
@@ -45,7 +43,6 @@ export function listAt (kept: KeptText, pointer: string): KeptList {
   return { length: value.length, item: index => memberJson(value, index) }
 }
 
-/** A value, and its JSON as it was written. */
 interface Found {
   value: unknown
   json: () => string

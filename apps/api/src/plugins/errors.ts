@@ -42,7 +42,6 @@ export function sendError (error: Error, request: FastifyRequest, reply: Fastify
   whenRead(request, () => { void reply.send(body) })
 }
 
-/** What of an error a caller is told. */
 export function toHttpError (error: Error & { code?: string, statusCode?: number }): HttpError {
   if (error instanceof HttpError) return error
   if (error instanceof JobsUnknownError) return new HttpError('UNAVAILABLE', error.message, { may_exist: true })

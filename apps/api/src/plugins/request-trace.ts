@@ -22,10 +22,7 @@ declare module 'fastify' {
 /** Asked again and again by machines, with nothing to see. */
 const unwatched = new Set(['/health', '/ready', '/metrics'])
 
-/**
- * Reads the caller's trace context, and makes a span of each request. A URL can hold a secret, so spans have the route's
- * pattern alone.
- */
+/** Reads the caller's trace context, and makes a span of each request. A URL can hold a secret, so spans have the route's pattern alone. */
 export const requestTraces = fp<{ tracer: Tracer | undefined }>(async (app: FastifyInstance, { tracer }) => {
   app.decorateRequest('origin', null)
   app.addHook('onRequest', (request, reply, done) => {

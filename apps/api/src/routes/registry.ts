@@ -6,7 +6,6 @@ import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import type { App } from '../plugins/typed-app.ts'
 
-/** Findings in one answer. */
 const mostFindings = 500
 
 /** The tools for people: where they come from, what they may do, what is wrong with their manifests. */

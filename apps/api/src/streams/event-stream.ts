@@ -8,7 +8,6 @@ import { heartbeatFrame } from './frame.ts'
  * when it is still full a heartbeat later -> closed, whoever closed it.
  */
 
-/** Bytes that may wait for a reader. */
 const bufferBytes = 65_536
 
 const nothing = Buffer.alloc(0)

@@ -7,7 +7,6 @@ import { EventStream } from './event-stream.ts'
 import { commentFrame } from './frame.ts'
 
 export interface EventStreamOptions {
-  /** Streams that may be open at once. */
   max: number
   heartbeatMs: number
   /** A stream lasts no longer than its key, or its token. */

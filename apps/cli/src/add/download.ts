@@ -6,11 +6,7 @@ import { CommandError } from '../terminal/exit-status.ts'
 
 const most = { bytes: 67_108_864, redirects: 5, ms: 120_000 }
 
-/**
- * Reads a file over https. Redirects lead to https on public hosts alone, and what comes must have the digest.
- *
- * @throws CommandError
- */
+/** Reads a file over https. Redirects lead to https on public hosts alone, and what comes must have the digest. @throws CommandError */
 export async function download (url: string, sha256: string): Promise<Buffer> {
   const connections = openConnections({ allowPrivate: false })
   const signal = AbortSignal.timeout(most.ms)

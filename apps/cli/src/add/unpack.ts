@@ -68,11 +68,7 @@ export async function unpackInto (directory: string, pieces: AsyncIterable<Buffe
   }
 }
 
-/**
- * The path of an entry below the directory that it is unpacked into; empty for that itself.
- *
- * @throws Error for one that leads elsewhere.
- */
+/** The path of an entry below the directory that it is unpacked into; empty for that itself. @throws Error for one that leads elsewhere. */
 export function archivePath (name: Buffer): string {
   let path: string
   try {

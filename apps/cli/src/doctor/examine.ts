@@ -12,11 +12,7 @@ import type { Check } from './check.ts'
 
 const connectMs = 3_000
 
-/**
- * Examines this machine under the settings of the environment and `.env`.
- *
- * @throws SettingsError
- */
+/** Examines this machine under the settings of the environment and `.env`. @throws SettingsError */
 export async function examine (): Promise<Check[]> {
   loadEnvFile()
   const settings = readSettings(process.env)

@@ -165,7 +165,6 @@ const remove: Command = {
   })
 }
 
-/** `toolyard jobs`: the jobs of the service. */
 export const jobs: Command = {
   name: 'jobs',
   summary: 'Submit, list, show, follow, cancel, answer, retry, promote and remove jobs',

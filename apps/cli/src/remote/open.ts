@@ -5,7 +5,6 @@ import { exitStatus } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
 import { findTarget } from './target.ts'
 
-/** `toolyard open`: the console. */
 export const open: Command = {
   name: 'open',
   summary: 'Open the console in a browser',

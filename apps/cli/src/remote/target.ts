@@ -49,7 +49,6 @@ export function clientOf ({ url, apiKey }: Target, retryMs = 1_000): Toolyard {
   return new Toolyard({ url, apiKey: apiKey ?? '', retryMs, json: { parse: readJson, stringify: writeThrough } })
 }
 
-/** A command that asks the service. */
 export function asking (ask: (target: Target, given: CommandLine) => ReturnType<RunCommand>): RunCommand {
   return async given => {
     const target = findTarget(process.env)

@@ -21,11 +21,7 @@ export async function readLocal (file: string): Promise<ReadableStream<Uint8Arra
   }
 }
 
-/**
- * Writes what comes to a file of this machine when it has come as a whole, or to stdout with `-`.
- *
- * @returns how many bytes came
- */
+/** Writes what comes to a file of this machine when it has come as a whole, or to stdout with `-`. @returns how many bytes came */
 export async function writeLocal (file: string, { body }: Response): Promise<number> {
   let bytes = 0
   const counter = new Transform({

@@ -11,7 +11,6 @@ export interface RunWorkersOptions {
   directory: string
   env: NodeJS.ProcessEnv
   settings: Settings
-  /** The worker's program. */
   entry: string
   backoff?: Backoff
 }

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
 import type { Running } from './running.ts'
 
-/** Something that is kept running. */
 export interface Service<R extends Running> {
   name: string
   /** Resolves once it serves. The signal says that it isn't wanted any more. */

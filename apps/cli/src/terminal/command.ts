@@ -27,7 +27,6 @@ export interface CommandLine {
   /** By their names in camel case; a flag is true. */
   options: Readonly<Record<string, unknown>>
   args: readonly string[]
-  /** As it was written. */
   words: readonly string[]
 }
 

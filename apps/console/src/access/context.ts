@@ -5,7 +5,6 @@ import type { Api } from './api.ts'
 
 export type Person = WhoAmI['auth']
 
-/** What every page stands on. */
 export interface Access {
   api: Api
   person: Person

@@ -4,7 +4,6 @@ export interface Loaded<T> {
   data: T | undefined
   /** Why the last attempt failed; what was loaded before stays. */
   error: Error | undefined
-  /** Loads it again now. */
   reload: () => void
 }
 

@@ -8,7 +8,6 @@ import { hrefOf } from '../parts/route.ts'
 import { exact } from '../parts/time.tsx'
 import { jobStates } from './course/terms.ts'
 
-/** A filter that is a text. */
 interface Filter {
   name: string
   label: string

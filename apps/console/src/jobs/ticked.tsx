@@ -15,7 +15,6 @@ const actions: ReadonlyArray<readonly [Action, label: string, about: string]> = 
   ['remove', 'Remove', 'Each that has ended is removed, with its output and its log. The others stay.']
 ]
 
-/** What can be done with the rows that are ticked. */
 export function Ticked ({ ids, onDone }: { ids: ReadonlySet<string>, onDone: () => void }): VNode | null {
   const { api } = useAccess()
   const [asked, setAsked] = useState<Action>()

@@ -4,10 +4,8 @@ export type Shape = (value: unknown) => boolean
 /** What fields an answer must have; where one isn't named, whatever it has. */
 export type Fields<T> = { readonly [Name in keyof T]?: Shape }
 
-/** A text. */
 export const text: Shape = value => typeof value === 'string'
 
-/** A number. */
 export const number: Shape = value => typeof value === 'number'
 
 /** An object with these fields, and any others. */

@@ -121,7 +121,6 @@ export interface QuestionView {
   refused?: { count: number, reason: string }
 }
 
-/** A job. */
 export interface JobView extends JobSummary {
   /** Ids of the jobs that must succeed before this one runs. */
   depends_on?: string[]
@@ -186,7 +185,6 @@ export interface NewSession {
   from?: string | null
 }
 
-/** A session: a workspace of one tenant. */
 export interface SessionView {
   id: string
   tenant: string | null

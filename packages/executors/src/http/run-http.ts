@@ -14,7 +14,6 @@ import { headerChars, redirectTarget } from './answer/response-head.ts'
 import { buildRequest, type BuiltRequest } from './request/build-request.ts'
 import { RequestFault } from './request/request-fault.ts'
 
-/** What was seen of an answer, for the audit. */
 interface Seen {
   bytes: number
   truncated: boolean

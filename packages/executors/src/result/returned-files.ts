@@ -16,7 +16,6 @@ const fields: ReadonlySet<string> = new Set(['$file', 'type', 'size', 'sha256'])
 const bytesName = 'output'
 
 interface ReturnPlace {
-  /** The directory of the session. */
   dir: string
   /** The path that the tool knows it by. */
   knownAs: string
@@ -25,9 +24,7 @@ interface ReturnPlace {
   signal: RunContext['signal']
 }
 
-/**
- * What a call in a session came to, with the files that its output returns looked up; OUTPUT_INVALID names one that can't be.
- */
+/** What a call in a session came to, with the files that its output returns looked up; OUTPUT_INVALID names one that can't be. */
 export async function withReturnedFiles (
   outcome: Outcome, { session, signal }: RunContext, place: Pick<ReturnPlace, 'knownAs' | 'mayRead'>
 ): Promise<Outcome> {
@@ -77,7 +74,6 @@ export async function storedFile (bytes: Buffer, name: string, { dir }: { dir: s
 }
 
 class Returns {
-  /** Files that were found. */
   count = 0
   readonly #place: ReturnPlace
   #stored = 0

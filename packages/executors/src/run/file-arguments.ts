@@ -11,7 +11,6 @@ import type { Failure, RunContext } from './outcome.ts'
  * its path from its working directory, without links.
  */
 
-/** Where the files of a call are. */
 export interface FileSource {
   workspaceDir: string
   serviceFiles?: readonly string[]

@@ -39,11 +39,7 @@ export class FilePlaces {
     this.#compile = compile
   }
 
-  /**
-   * Those of the arguments in their order, `most` and one more at most.
-   *
-   * @throws TooManyValues
-   */
+  /** Those of the arguments in their order, `most` and one more at most. @throws TooManyValues */
   async find (args: Record<string, unknown>, most: number): Promise<FilePlace[]> {
     const found: FilePlace[] = []
     const open: Place[] = [{ value: args, schemas: this.#withParts([this.#root]), name: '', parent: undefined }]

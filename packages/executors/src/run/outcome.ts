@@ -39,7 +39,6 @@ export interface AskedBack {
   memo: string
 }
 
-/** A failure that says no more than its code and message. */
 export function failure (code: CallErrorCode, message: string): Failure {
   return { ok: false, error: { code, message } }
 }

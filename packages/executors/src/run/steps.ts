@@ -67,7 +67,6 @@ export interface WorkflowSteps {
   personWaits (): Promise<readonly PersonWait[]>
   /** Starts a step, however often it is called, once; returns why it can't be started, else its job's id. */
   start (step: StepStart): Promise<string | CallError>
-  /** Cancels what has not ended. */
   cancel (): Promise<void>
 }
 

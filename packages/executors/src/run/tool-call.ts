@@ -52,7 +52,6 @@ export interface WorkerHost extends Pick<ProcessHost, 'launcher' | 'pins' | 'onS
   checkOutput: DeclaredCheck
 }
 
-/** One call of a tool, and what its processes are started with. */
 export interface ToolCall extends ProcessHost {
   worker: WorkerHost
   tool: Tool

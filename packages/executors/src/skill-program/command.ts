@@ -6,7 +6,6 @@ import { skillPath } from '@toolyard/workspace'
 import { failure, type Failure } from '../run/outcome.ts'
 import { interpreterOf } from './script.ts'
 
-/** What a call of a skill's program runs. */
 export interface SkillProgram {
   ok: true
   /** Absolute path. */

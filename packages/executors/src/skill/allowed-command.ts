@@ -22,10 +22,7 @@ export interface SkillCommand {
 /** A program and what comes in front of the mapped arguments. */
 export type AllowedCommand = { ok: true } & SkillCommand | Failure
 
-/**
- * Finds the program of a pair of the allowlist. The subcommand is matched as it is written, and then split
- * on white space.
- */
+/** Finds the program of a pair of the allowlist. The subcommand is matched as it is written, and then split on white space. */
 export async function allowedCommand (
   run: AllowlistedRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
 ): Promise<AllowedCommand> {

@@ -1,6 +1,5 @@
 import { failure } from '../run/outcome.ts'
 
-/** Arguments that are no object. */
 export const noObject = failure('INVALID_ARGUMENTS', 'arguments must be an object')
 
 /** A parameter's value; undefined for what the caller didn't send, also when its name is one that every object inherits. */

@@ -6,7 +6,6 @@ const kibibyte = 1_024
 /** The private temporary file systems of a box, beside that of HOME. */
 const temporaryPlaces = ['/tmp', '/dev/shm']
 
-/** The processes of a box at one moment. */
 export interface FamilyState {
   pids: number[]
   /** The same text twice: none has worked in between, as far as the kernel counts. */

@@ -1,4 +1,3 @@
-/** What one tool would have. */
 export interface Want {
   count: number
   /** Bytes that one takes; 0 before one was measured. */

@@ -7,10 +7,7 @@ export interface Finding {
   severity: 'error' | 'warning' | 'note'
   /** A warning that is an error to `validate`: the manifest is served, but lacks what its format requires. */
   nonconforming?: true
-  /**
-   * Others than its owner may replace what the tool runs: an error, and the tool
-   * isn't served, where programs must be trusted.
-   */
+  /** Others than its owner may replace what the tool runs: an error, and the tool isn't served, where programs must be trusted. */
   untrusted?: true
   /** Nothing of the manifest is served because of it, wherever in the file it stands. */
   whole?: true

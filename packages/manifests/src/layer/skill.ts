@@ -23,7 +23,6 @@ export interface Skill {
 }
 
 export interface SkillSettings {
-  /** Name of the skill. */
   skill: string
   enabled?: boolean
   permissions?: readonly Permission[]

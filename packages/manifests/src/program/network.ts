@@ -7,7 +7,6 @@ import type { Permission, Tool } from '../tool/tool.ts'
 /** Entries of one list. */
 const mostHosts = 64
 
-/** `network` of an entry. */
 export const networkField = Type.Optional(Type.Union([
   Type.Boolean(), Type.Array(Type.String({ examples: ['api.github.com', '*.example.com:443', '10.0.0.5:5432'] }), { maxItems: mostHosts })
 ], { description: 'Hosts that it may reach, by name (docs/egress.md). true is the permission network: every host and port that the machine reaches.' }))

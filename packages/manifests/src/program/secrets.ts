@@ -12,7 +12,6 @@ const mostHosts = 16
 /** What others set, or what loads code into programs. */
 const taken = /^(?:PATH|HOME|LANG|NODE_OPTIONS|LD_\w+)$/i
 
-/** `secrets` of an entry, as it is written. */
 export const secretsField = Type.Optional(Type.Unsafe<Record<string, { secret: string, as?: SecretUse['as'], hosts?: string[] }>>({
   type: 'object',
   maxProperties: mostSecrets,

@@ -25,14 +25,11 @@ export interface AskedCall {
 
 /** What the operator says of tools. */
 export interface Deployment {
-  /** The job types that were switched. */
   jobTypes: { get: (type: string) => { enabled?: boolean, idempotent?: boolean } }
   permissions: PermissionPolicy
-  /** The rules of the policy file. */
   policy?: () => Policy
 }
 
-/** Why a call may not run. */
 export interface Refusal extends CallError {
   code: Extract<CallErrorCode, 'POLICY_DENIED' | 'UNKNOWN_TOOL' | 'JOB_TYPE_DISABLED' | 'TOOL_UNAVAILABLE' | 'FORBIDDEN' | 'INVALID_ARGUMENTS'>
   details?: Record<string, unknown>
@@ -64,10 +61,7 @@ const refusals = {
   arguments: (tool: Tool, args: Record<string, unknown>, issues: Issue[]) => ({ code: 'INVALID_ARGUMENTS', message: summary(tool, args, issues), details: { issues } })
 } satisfies Record<string, (...about: never[]) => Refusal>
 
-/**
- * Decides whether a call may run: its tool, then its arguments, then the queue that
- * these name, then the rules.
- */
+/** Decides whether a call may run: its tool, then its arguments, then the queue that these name, then the rules. */
 export async function admitCall (
   call: AskedCall, args: Record<string, unknown>, deployment: Deployment
 ): Promise<AdmittedCall | Refused> {

@@ -18,7 +18,6 @@ export interface RegisteredTool {
   check (args: Record<string, unknown>): Promise<ArgumentsResult>
   /** Names its entry as it is served: another one when anything of it changes. */
   readonly entry: string
-  /** The rules of its entry. */
   readonly policy: Policy
 }
 

@@ -41,7 +41,6 @@ export interface Registry {
   all (): readonly RegisteredTool[]
   /** The skills that are loaded, in order, also those that have no tools. */
   skills (): readonly Skill[]
-  /** The rules of the policy file. */
   readonly policy: Policy
   /** What entries of manifests say of skills, by their names. */
   skillSettings (): ReadonlyMap<string, SkillSettings>
@@ -61,10 +60,7 @@ export interface Registry {
   reload (): Promise<Registry>
   /** The manifests as they were read, in order. */
   readonly layers: readonly Layer[]
-  /**
-   * This registry, but what an error takes away that another one serves is as it is there. `errors` are those for which
-   * something is.
-   */
+  /** This registry, but what an error takes away that another one serves is as it is there. `errors` are those for which something is. */
   keeping (before: Registry): Promise<{ registry: Registry, errors: readonly Finding[] }>
 }
 

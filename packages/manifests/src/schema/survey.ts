@@ -19,7 +19,6 @@ export interface SchemaSurvey {
   tuples: boolean
   /** All keywords are plain: what the meta-schema accepts will compile. */
   plain: boolean
-  /** References within the schema. */
   references: Set<string>
   /** References that leave the schema. */
   remote: string[]

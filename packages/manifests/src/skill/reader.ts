@@ -52,11 +52,7 @@ export async function readSkills (source: SkillDirectory): Promise<Layer> {
   return layerOf(readings, directories)
 }
 
-/**
- * Reads the skill that a `tools.json` belongs to.
- *
- * @throws ManifestFault when there is no SKILL.md beside it.
- */
+/** Reads the skill that a `tools.json` belongs to. @throws ManifestFault when there is no SKILL.md beside it. */
 export async function readSkillOf (file: string, tools: Omit<SkillDirectory, 'directory'>): Promise<Layer> {
   const reading = await readSkill({ ...tools, directory: dirname(file) })
   if (reading === undefined) throw new ManifestFault('S1', 'this is the tools.json of a skill, but there is no SKILL.md beside it', { fix: 'Add a SKILL.md.' })

@@ -34,9 +34,7 @@ export interface EntryPlace {
 const aliases = { ...permissionAliases, path: 'module', parameters: 'inputs', schema: 'inputs', arguments: 'inputs', class: 'class_name', timeout: 'runtime.timeout_seconds' }
 const runtimeAliases = { ...permissionAliases, timeout: 'timeout_seconds', timeout_sec: 'timeout_seconds', serial: 'concurrency: "serial"' }
 
-/**
- * Reads one entry, without looking for its module. All that is wrong is found.
- */
+/** Reads one entry, without looking for its module. All that is wrong is found. */
 export async function readEntry (value: unknown, place: EntryPlace): Promise<EntryReading> {
   const { index, file } = place
   const path = ['tools', index]

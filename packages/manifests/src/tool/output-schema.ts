@@ -1,9 +1,6 @@
 import type { JsonSchema, Tool } from './tool.ts'
 
-/**
- * What a tool answers with. Undefined unless its manifest says it and holds the tool to it: clients refuse an output that
- * differs.
- */
+/** What a tool answers with. Undefined unless its manifest says it and holds the tool to it: clients refuse an output that differs. */
 export function outputSchemaOf ({ run }: Tool): { type: 'object' } & JsonSchema | undefined {
   // What isn't of an object was left out when the manifest was read.
   if (run.kind === 'mcp' && run.outputSchema !== undefined) return { ...run.outputSchema, type: 'object' }

@@ -14,11 +14,7 @@ export interface ResourceUri {
   match: (uri: string) => Record<string, string> | undefined
 }
 
-/**
- * Reads the URI of a resource as a manifest has it.
- *
- * @throws an Error that says what is wrong with it.
- */
+/** Reads the URI of a resource as a manifest has it. @throws an Error that says what is wrong with it. */
 export function resourceUri (template: string): ResourceUri {
   const parts = template.split(variable)
   const texts = parts.filter((_, index) => index % 2 === 0)

@@ -30,7 +30,6 @@ export async function mergeMetrics (of: readonly object[][]): Promise<string> {
 
 /** What a process tells of its tools: alerts can be made on a reload that was refused. */
 export interface ToolMetrics {
-  /** These tools are published now. */
   published: (tools: ReadonlyArray<{ namespace?: string }>) => void
   /** A reload ended: `replaced` or `unchanged`, and something of it is not served because of faults. */
   reloaded: (result: { kind: string, errors: readonly unknown[] }) => void

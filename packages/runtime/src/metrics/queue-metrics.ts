@@ -1,7 +1,6 @@
 import { unlessAborted } from '../abort/unless-aborted.ts'
 import { Gauge, type Registry } from 'prom-client'
 
-/** The jobs of one queue that have not ended. */
 export interface CountedQueue {
   queue: string
   /** Whether an operator paused it: its jobs are not taken. */

@@ -9,9 +9,7 @@ export interface TimeLimit {
   clear (): void
 }
 
-/**
- * Limits what is sent to `ms` milliseconds, and to the life of `caller`.
- */
+/** Limits what is sent to `ms` milliseconds, and to the life of `caller`. */
 export function startTimeLimit (ms: number, caller: AbortSignal): TimeLimit {
   const limit = new AbortController()
   let passed = false

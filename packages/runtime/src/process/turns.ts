@@ -24,11 +24,7 @@ export class Turns {
     this.#left = most
   }
 
-  /**
-   * Counts values; says whether others should have a turn now.
-   *
-   * @throws TooManyValues
-   */
+  /** Counts values; says whether others should have a turn now. @throws TooManyValues */
   isOver (count = 1): boolean {
     this.#left -= count
     if (this.#left < 0) throw new TooManyValues()

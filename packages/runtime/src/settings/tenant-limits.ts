@@ -11,7 +11,6 @@ export interface TenantLimits {
   maxRunning?: number
   /** Bytes that the quotas of its sessions come to; 0 for any number. */
   maxSessionBytes?: number
-  /** The hosts that tools may reach for it. */
   hosts?: readonly string[]
 }
 

@@ -85,7 +85,6 @@ export function path (fallback: string): Variable<string> {
   return { fallback: resolve(fallback), allowed: 'a path', read: value => resolve(value) }
 }
 
-/** A variable that may stay unset. */
 export function optional<T> (variable: Omit<Variable<T>, 'fallback'>): Variable<T | undefined> {
   return { ...variable, fallback: undefined }
 }

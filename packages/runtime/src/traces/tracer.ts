@@ -12,7 +12,6 @@ export interface SpanOptions {
   at?: number
 }
 
-/** Work that has begun. */
 export interface Span {
   /** What stands below it belongs here. */
   readonly context: TraceContext

@@ -52,7 +52,6 @@ export interface HostBox {
 }
 
 interface HostPlan extends ProcessPlan {
-  /** The Python root. */
   root: string
 }
 

@@ -55,11 +55,7 @@ export function readHeader (block: Buffer): TarHeader {
   }
 }
 
-/**
- * Reads the content of a header that describes further.
- *
- * @throws HttpError `VALIDATION_ERROR`
- */
+/** Reads the content of a header that describes further. @throws HttpError `VALIDATION_ERROR` */
 export function readExtension (type: string, content: Buffer): Extension {
   if (type === 'L') return { name: upToNul(content) }
   if (type === 'K') return {}

@@ -7,11 +7,7 @@ const maxNameBytes = 255
 const control = /[\0-\x1f\x7f]/
 const half = /[\ud800-\udfff]/u
 
-/**
- * Checks the names of a path that a caller wants to make something at.
- *
- * @throws WorkspaceFailure that says which name is wrong, and why.
- */
+/** Checks the names of a path that a caller wants to make something at. @throws WorkspaceFailure that says which name is wrong, and why. */
 export function checkNewNames (names: readonly string[]): void {
   checkTexts(names)
   checkEntryNames(names)

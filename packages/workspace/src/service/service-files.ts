@@ -18,11 +18,7 @@ export class ServiceFiles {
     this.#places = paths.length === 0 ? undefined : findHidden(paths)
   }
 
-  /**
-   * The names in an open directory that are the service's.
-   *
-   * @throws WorkspaceFailure when the directory itself is.
-   */
+  /** The names in an open directory that are the service's. @throws WorkspaceFailure when the directory itself is. */
   namesIn (fd: number): readonly string[] {
     if (this.#places === undefined || !this.#mayBe(fstatSync(fd), this.#places)) return []
     const id = idOf(fstatSync(fd, { bigint: true }))

@@ -17,17 +17,9 @@ export interface Addition {
 
 /** What is added, counted with what others add meanwhile. */
 export interface Allowance {
-  /**
-   * Counts bytes before they are written.
-   *
-   * @throws WorkspaceFailure QUOTA_EXCEEDED
-   */
+  /** Counts bytes before they are written. @throws WorkspaceFailure QUOTA_EXCEEDED */
   add: (bytes: number) => void
-  /**
-   * Says what it replaces, when it is about to: that may have changed since it began.
-   *
-   * @throws WorkspaceFailure QUOTA_EXCEEDED
-   */
+  /** Says what it replaces, when it is about to: that may have changed since it began. @throws WorkspaceFailure QUOTA_EXCEEDED */
   replace: (bytes: number) => void
   /** It stays, or nothing of it does. */
   end: (stays: boolean) => void

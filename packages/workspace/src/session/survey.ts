@@ -56,11 +56,7 @@ const sliceMs = 4
 /** Files that are named, and the bytes of their paths. */
 const most = { files: 100, pathBytes: 8_192 }
 
-/**
- * Walks through the directory of a session.
- *
- * @throws errors of the file system; the reason of the signal.
- */
+/** Walks through the directory of a session. @throws errors of the file system; the reason of the signal. */
 export async function surveySession (dir: string, options: SurveyOptions): Promise<Survey> {
   const walk = new Walk(options)
   await walk.enter(() => openTopDirectory(dir), { path: '', depth: 0, isMoved: false })

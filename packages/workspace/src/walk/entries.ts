@@ -3,7 +3,6 @@ import { opendir } from 'node:fs/promises'
 import { entryPath, type Directory } from './directory.ts'
 import { nameText } from './name-text.ts'
 
-/** An entry of a directory, by the text of its name. */
 export interface DirectoryEntry {
   name: string
   dirent: Dirent

@@ -5,11 +5,7 @@ import { entryPath } from './directory.ts'
 import type { Place } from './place.ts'
 import { refusal } from '../service/service-files.ts'
 
-/**
- * Opens the regular file of a place for reading; the caller closes it.
- *
- * @throws WorkspaceFailure `path is not a file`.
- */
+/** Opens the regular file of a place for reading; the caller closes it. @throws WorkspaceFailure `path is not a file`. */
 export function openFile (
   { root, directory, name, stats }: Place
 ): { handle: Descriptor, size: number, mode: number, uid: number, gid: number } {

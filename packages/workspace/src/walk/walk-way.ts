@@ -8,7 +8,6 @@ import { isServiceName, refusal } from '../service/service-files.ts'
 import { nameText } from './name-text.ts'
 import { wayInto } from './way.ts'
 
-/** Where a walk ended. */
 export interface Walked {
   /** The last directory that was entered; the caller closes it, unless it is the workspace. */
   directory: Directory

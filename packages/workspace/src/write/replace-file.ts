@@ -4,7 +4,6 @@ import { entryPath, type Directory } from '../walk/directory.ts'
 import { temporaryName } from '../service/own-names.ts'
 import { plainMode } from './special-bits.ts'
 
-/** Owner and permissions of a file. */
 export interface FileStanding {
   mode: number
   uid: number

@@ -11,7 +11,6 @@ export function hasSpecialBits (standing: { mode: number } | undefined): boolean
   return standing !== undefined && (standing.mode & specialBits) !== 0
 }
 
-/** The permissions of a mode alone. */
 export function plainMode (mode: number): number {
   return mode & 0o777
 }

@@ -10,7 +10,6 @@ export interface SharedLocks {
 }
 
 export interface SharedLock {
-  /** Whether it is still held for certain. */
   isHeld (): boolean
   release (): void
 }

@@ -38,7 +38,6 @@ export interface BatchInvokerDeps {
   tracer?: Tracer | undefined
 }
 
-/** Gets a batch's answers one by one. */
 export interface AnswerListener {
   /** The jobs are made: from now on each call gets its answer. */
   started: () => void
@@ -46,7 +45,6 @@ export interface AnswerListener {
   answered: (index: number, call: AnsweredCall) => void
 }
 
-/** Who sends a batch, and how. */
 export interface Caller {
   principal: Principal
   idempotencyKey: string | undefined

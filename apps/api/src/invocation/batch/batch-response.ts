@@ -4,7 +4,6 @@ import type { ReturnedImage } from '../../files/returned-images.ts'
 import { modelContent, resultOf, toolMessage, type Call, type CallAnswer } from './call-answer.ts'
 import { providerMessages, type MessageOrigin } from './message-answers.ts'
 
-/** A call with its answer. */
 export interface AnsweredCall {
   call: Call
   answer: CallAnswer

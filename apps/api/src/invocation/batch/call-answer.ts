@@ -1,7 +1,6 @@
 import { around, asError, isRecord, type Batch, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
 import { RedisUnavailableError } from '@toolyard/store'
 
-/** One entry of a batch. */
 export type Call = Batch['calls'][number]
 
 /** What became of a call. It is written for a caller or a model where it goes out: `resultOf`, `modelContent`. */
@@ -17,7 +16,6 @@ export type CallAnswer =
 
 type PendingAnswer = Extract<CallAnswer, { kind: 'pending' }>
 
-/** An answer as the caller gets it. */
 export function resultOf ({ call_id: callId, name }: Call, answer: CallAnswer): CallResult {
   switch (answer.kind) {
     case 'succeeded': {
@@ -56,7 +54,6 @@ export function modelContent (answer: CallAnswer): Record<string, unknown> {
   }
 }
 
-/** The message that OpenAI's chat format has for a call. */
 export function toolMessage ({ call_id: id, name }: Call, content: string): ToolMessage {
   return { role: 'tool', tool_call_id: id, name, content }
 }

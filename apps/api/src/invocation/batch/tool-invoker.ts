@@ -5,7 +5,6 @@ import type { Principal } from '../../access/principal.ts'
 import type { BatchInvoker, Caller } from './batch-invoker.ts'
 import type { CallAnswer } from './call-answer.ts'
 
-/** A call that is a request of its own. */
 export interface ToolCall {
   name: string
   arguments: Record<string, unknown>
@@ -24,7 +23,6 @@ export type ToolAnswer<Json = readonly Buffer[]> =
   | { kind: 'pending', jobId: string, /** It goes on, or waits for a person. */ code: 'TIMEOUT' | 'HELD' | 'INPUT_REQUIRED', question?: QuestionView, /** For a model: what goes on, and how it gets the answer. */ message: string }
   | FailedCall
 
-/** A call without an output. */
 export interface FailedCall {
   kind: 'failed'
   jobId: string | undefined

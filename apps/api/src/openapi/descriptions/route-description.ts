@@ -24,7 +24,6 @@ export interface AnswerDescription {
   content?: Readonly<Record<string, { schema: TSchema, example?: unknown }>>
   example?: unknown
   headers?: readonly HeaderName[]
-  /** It has no body. */
   empty?: true
 }
 

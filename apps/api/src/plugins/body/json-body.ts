@@ -65,11 +65,7 @@ function refused (problem: string): HttpError {
   return new HttpError('VALIDATION_ERROR', `Request body ${problem}`)
 }
 
-/**
- * Reads a body.
- *
- * @throws FastifyError when it is longer than `mostBytes`, or ends before its end.
- */
+/** Reads a body. @throws FastifyError when it is longer than `mostBytes`, or ends before its end. */
 async function readBody (payload: IncomingMessage, mostBytes: number): Promise<Buffer> {
   if (Number(payload.headers['content-length'] ?? 0) > mostBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
   return await new Promise((resolve, reject) => {

@@ -2,7 +2,6 @@ import { ErrorBody, WhoAmI } from '@toolyard/contract'
 import type { App } from '../../plugins/typed-app.ts'
 import { principalOf } from '../../access/principal.ts'
 
-/** Who the key of a request is. */
 export async function authRoutes (app: App): Promise<void> {
   app.get('/auth/whoami', { schema: { response: { 200: WhoAmI, '4xx': ErrorBody } } }, async request => {
     const { name, role, sse, queueAllowlist, namespaces, hosts, tenant } = principalOf(request)

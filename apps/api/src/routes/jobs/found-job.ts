@@ -16,11 +16,7 @@ export async function findJob (jobs: JobReader, id: string, principal: Principal
   return job
 }
 
-/**
- * The queue of a job that a key may see.
- *
- * @throws HttpError `NOT_FOUND`; RedisUnavailableError.
- */
+/** The queue of a job that a key may see. @throws HttpError `NOT_FOUND`; RedisUnavailableError. */
 export async function queueOfJob (jobs: JobReader, id: string, principal: Principal): Promise<string> {
   const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, scopeOf(principal)) : undefined
   if (queue === undefined) throw new HttpError('NOT_FOUND', 'Job not found')

@@ -97,7 +97,6 @@ settings of the service and into those of its caller.`,
   }
 }
 
-/** `toolyard keys`: API keys. */
 export const keys: Command = {
   name: 'keys',
   summary: 'Make, list and revoke API keys',

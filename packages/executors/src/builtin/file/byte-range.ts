@@ -4,7 +4,6 @@ import { decodePrefix } from '../../run/utf8.ts'
 /** An open file, and how much of it may be read. */
 export interface ReadableFile {
   handle: Descriptor
-  /** Bytes of the whole file. */
   size: number
   maxBytes: number
   /** Whether characters don't matter. */
@@ -12,7 +11,6 @@ export interface ReadableFile {
   throwIfAborted: () => void
 }
 
-/** A part of a file. */
 export interface Part {
   bytes: Buffer
   /** Whether the file goes on after it. */

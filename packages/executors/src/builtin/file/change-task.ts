@@ -45,11 +45,7 @@ export function isShort ({ before, args }: ChangeTask): boolean {
   return lines * (lines + compared) <= shortComparisons
 }
 
-/**
- * Works out what a change makes of a file.
- *
- * @throws BuiltinFailure when it doesn't fit.
- */
+/** Works out what a change makes of a file. @throws BuiltinFailure when it doesn't fit. */
 export function applyChange ({ before: content, args, path }: ChangeTask): ChangeAnswer {
   const before = Buffer.from(content?.buffer ?? new ArrayBuffer(0), content?.byteOffset, content?.byteLength)
   const change = readChange(args)

@@ -17,10 +17,7 @@ export function insertAt (text: string, content: string, args: Arguments): strin
   return splice(text, { start: at, end: at }, content)
 }
 
-/**
- * Replaces the lines `start_line` to `end_line`, both included, or the characters from `start` up to `end`, which is not
- * included.
- */
+/** Replaces the lines `start_line` to `end_line`, both included, or the characters from `start` up to `end`, which is not included. */
 export function replaceRange (text: string, content: string, args: Arguments): string {
   if (args['start_line'] === undefined && args['end_line'] === undefined) {
     const range = { start: position(args, 'start', text), end: position(args, 'end', text) }

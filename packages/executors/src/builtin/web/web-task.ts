@@ -15,7 +15,6 @@ export const shortPage = 65_536
 /** A fetched page: plain data, for a thread. */
 export interface PageTask {
   bytes: Uint8Array
-  /** Whether there was more of it. */
   truncated: boolean
   url: string
   status: number
@@ -55,7 +54,6 @@ export function pageAnswer ({ url, status, contentType, bytes, truncated, raw, d
   }
 }
 
-/** Writes that answer in a thread. */
 export function runPageTask (task: PageTask): ThreadAnswer {
   const json = Buffer.from(JSON.stringify(pageAnswer(task)))
   return { answer: json, move: movable(json) }

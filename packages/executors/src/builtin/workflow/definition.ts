@@ -28,11 +28,7 @@ const workflowFields = ['name', 'description', 'params', 'vars', 'steps', 'outpu
 const stepFields = ['name', 'id', 'description', 'tool', 'type', 'arguments', 'input', 'depends_on', 'needs', 'queue', 'priority', 'timeout_sec', 'max_attempts', 'tags']
 const namePattern = /^[A-Za-z_][\w-]{0,63}$/
 
-/**
- * Reads one workflow of a parsed file.
- *
- * @throws BuiltinFailure naming the first place that is wrong.
- */
+/** Reads one workflow of a parsed file. @throws BuiltinFailure naming the first place that is wrong. */
 export function readDefinition (document: unknown, name: string): WorkflowDefinition {
   const workflows = isRecord(document) ? document['workflows'] : undefined
   if (!isRecord(workflows)) throw new BuiltinFailure("the workflow file must have a map 'workflows'")

@@ -2,7 +2,6 @@ import { Buffer } from 'node:buffer'
 
 export interface BoundedBody {
   bytes: Buffer
-  /** Whether there was more than that. */
   truncated: boolean
 }
 

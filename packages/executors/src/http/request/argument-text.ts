@@ -9,11 +9,7 @@ export function argumentOf (args: Readonly<Record<string, unknown>>, name: strin
   return Object.hasOwn(args, name) ? args[name] ?? undefined : undefined
 }
 
-/**
- * A single value as text, or a list of them with commas between.
- *
- * @throws RequestFault for an object, which has no text.
- */
+/** A single value as text, or a list of them with commas between. @throws RequestFault for an object, which has no text. */
 export function argumentText (value: unknown, name: string): string {
   requireFewValues(value, name)
   return textOf(value, name)

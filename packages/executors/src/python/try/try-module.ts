@@ -40,10 +40,7 @@ export function createTryHosts (env: NodeJS.ProcessEnv, workspaceDir: string): H
   return createHosts({ env: variables, workspaceDir, onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
 }
 
-/**
- * Tries tools of one module, which stays imported for their calls. One whose import was given up is dropped: it may never
- * end.
- */
+/** Tries tools of one module, which stays imported for their calls. One whose import was given up is dropped: it may never end. */
 export async function tryModule (tools: readonly Tool[], options: ImportTry): Promise<Tried[]> {
   const results: Tried[] = []
   for (const tool of tools) {

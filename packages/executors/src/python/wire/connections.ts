@@ -2,11 +2,8 @@ import type { Socket } from 'node:net'
 
 /** What leads to one forked process and back; nothing has been read from it. The first two may be one socket. */
 export interface Connections {
-  /** Carries messages to it. */
   requests: Socket
-  /** Carries its messages. */
   replies: Socket
-  /** Carries what it prints. */
   output: Socket
 }
 

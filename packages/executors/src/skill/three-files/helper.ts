@@ -10,7 +10,6 @@ import type { CallProcess, RunCallProcess } from '../call-processes.ts'
 import { scriptCommand } from '../resolver.ts'
 import { valueText } from '../value-text.ts'
 
-/** One call of a skill, and what its processes are run with. */
 export interface SkillCall {
   run: SkillCommandRun
   call: ToolCall

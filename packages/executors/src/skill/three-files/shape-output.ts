@@ -21,7 +21,6 @@ interface Printed {
   code: number
   args: Readonly<Record<string, unknown>>
   cwd: string
-  /** Bytes that a helper may print. */
   maxBytes: number
 }
 

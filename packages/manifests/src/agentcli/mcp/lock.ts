@@ -18,11 +18,7 @@ export function olderLockFile (manifest: string): string {
   return join(dirname(manifest), `${basename(manifest).replace(/\.json$/i, '')}.lock.json`)
 }
 
-/**
- * Reads the accepted tools of a manifest; none where there is no lock.
- *
- * @throws Error that says what is wrong with the file.
- */
+/** Reads the accepted tools of a manifest; none where there is no lock. @throws Error that says what is wrong with the file. */
 export async function readLock (manifest: string): Promise<McpLock> {
   const { servers } = await readLockFile(lockFile(manifest))
   return servers.get(basename(manifest)) ?? await readOlder(olderLockFile(manifest))

@@ -34,11 +34,7 @@ export interface LockFile {
 export const lockNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const digestPattern = /^sha256:[0-9a-f]{64}$/
 
-/**
- * Reads a lock; an empty one when there is none.
- *
- * @throws Error that says what is wrong with the file.
- */
+/** Reads a lock; an empty one when there is none. @throws Error that says what is wrong with the file. */
 export async function readLockFile (file: string): Promise<LockFile> {
   const lock = await readJson(file)
   if (lock === undefined) return { entries: new Map(), servers: new Map() }

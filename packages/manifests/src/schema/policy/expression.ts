@@ -22,7 +22,6 @@ export interface PolicyInput {
   audit: string
 }
 
-/** An expression that was checked. */
 export interface Expression {
   /** Steps that it takes at most over arguments of this size. */
   steps: (size: ValueSize) => number

@@ -85,9 +85,7 @@ function tierRemarks (value: object): Remark[] {
   return tier == null || (typeof tier === 'string' && tiers.includes(tier)) ? [] : [{ rule: 'SN36', path: ['capability_tier'], message: 'front matter: capability_tier is none of minimal, moderate and full', fix: 'Write one of the three.' }]
 }
 
-/**
- * Reads what people write. A text with a colon in it needs quotes, which many forget: it is read as if it had them, and told.
- */
+/** Reads what people write. A text with a colon in it needs quotes, which many forget: it is read as if it had them, and told. */
 async function parseLenient (lines: readonly string[]): Promise<{ value: unknown, remarks: Remark[] }> {
   try {
     return { value: await parseYaml(lines.join('\n')), remarks: [] }

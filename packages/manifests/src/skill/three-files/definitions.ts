@@ -55,7 +55,6 @@ const Hint = Type.Object({
   hint: Name
 }, strict)
 
-/** An element of execution.json. */
 export const Execution = Type.Object({
   tool: Type.String({ description: 'Name of one of the tools.' }),
   binary: Name,

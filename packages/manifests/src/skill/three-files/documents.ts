@@ -16,7 +16,6 @@ export interface Documents {
   unread: ReadonlySet<string>
 }
 
-/** A fault, and the name of the file that it is in. */
 export interface DocumentFault {
   name: string
   fault: ManifestFault

@@ -36,11 +36,7 @@ export function findRedisTarget (settings: Settings): RedisTarget | undefined {
   }
 }
 
-/**
- * Where Redis is.
- *
- * @throws SettingsError also when no setting says so.
- */
+/** Where Redis is. @throws SettingsError also when no setting says so. */
 export function redisTargetOf (settings: Settings): RedisTarget {
   const target = findRedisTarget(settings)
   if (target !== undefined) return target

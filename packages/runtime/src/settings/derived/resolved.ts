@@ -156,11 +156,7 @@ export interface BuiltinSettings {
   workspaceDelete: boolean
 }
 
-/**
- * The policy of the built-in tools in force.
- *
- * @throws SettingsError when the search provider lacks its key or address.
- */
+/** The policy of the built-in tools in force. @throws SettingsError when the search provider lacks its key or address. */
 export function builtinSettingsOf (settings: Settings): BuiltinSettings {
   const { DATA_FETCH_ALLOWLIST: allowlist, DATA_FETCH_ALLOW_HTTP: allowHttp, DATA_FETCH_ALLOW_PRIVATE: allowPrivate } = settings
   const fetch = { allowlist, allowHttp, allowPrivate }

@@ -55,7 +55,6 @@ export interface HelperProcess {
   join (members: readonly string[]): Promise<void>
   /** Takes its listeners from it, once. */
   listen (at: ListenMessage['at']): Promise<{ servers: ReadonlyArray<Server | undefined>, owner: number }>
-  /** Whether it is still there. */
   isAlive (): boolean
   close (): Promise<void>
 }

@@ -12,11 +12,9 @@ export interface Pin {
   sha256: string
 }
 
-/** A file that was found to be the pinned one. */
 export interface Pinned {
   /** A private copy of what was checked, for what can run that in the file's place. */
   copy: string
-  /** Whether the file is still the one that was checked. */
   isUnchanged: () => Promise<boolean>
 }
 

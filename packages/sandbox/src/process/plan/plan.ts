@@ -33,7 +33,6 @@ export interface ProcessPlan {
   args: readonly string[]
   /** What it gets as its own name (`argv[0]`); its path when absent. */
   name?: string
-  /** The whole environment of the process. */
   env: Readonly<Record<string, string>>
   cwd: string
   /** Directories and files that it must be able to read when it runs in a box, beside its own program; absolute paths. */

@@ -2,7 +2,6 @@ import { closeSync, constants, fstatSync, openSync, readSync, type PathLike } fr
 import ignore, { type Ignore } from 'ignore'
 import type { IgnoreRules } from './task.ts'
 
-/** Bytes of a `.gitignore` that are read. */
 const maxBytes = 1_048_576
 
 /** The rules of one directory, and of those above it. */

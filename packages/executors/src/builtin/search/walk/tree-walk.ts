@@ -48,11 +48,7 @@ export function openPath ({ fd, absolute }: Pick<OpenDirectory, 'fd' | 'absolute
   return entryPath({ handle: { fd }, absolute }, name)
 }
 
-/**
- * Opens a directory in another one, never through a link; the caller closes it.
- *
- * @throws BuiltinFailure for one of the service.
- */
+/** Opens a directory in another one, never through a link; the caller closes it. @throws BuiltinFailure for one of the service. */
 export function openChild (parent: OpenDirectory, name: string, service: ServiceFiles): OpenDirectory {
   if (isServiceName(name, parent.taken)) throw refusal()
   const fd = openSync(openPath(parent, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
