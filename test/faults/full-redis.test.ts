@@ -10,7 +10,7 @@ import { hasPython } from '../support/python.ts'
 import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
-import { createService, type Service } from '../support/service.ts'
+import { bundleOf, createService, type Service } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 t.setTimeout(300_000)
@@ -104,11 +104,7 @@ class Recorder(Tool):
             runs.write(f"{mark}\\n")
         return mark
 `,
-  'bundle/manifest.json': JSON.stringify({
-    schema_version: '1.0',
-    metadata: { name: 'test', description: 'A bundle of a test' },
-    tools: [{ name: 'record', description: 'Records its runs', module: 'recorder', inputs: { mark: { type: 'string', required: true } }, runtime: { concurrency: 'serial' } }]
-  })
+  'bundle/manifest.json': bundleOf({ name: 'record', description: 'Records its runs', module: 'recorder', inputs: { mark: { type: 'string', required: true } }, runtime: { concurrency: 'serial' } })
 }
 
 void t.test('fault 28 while Redis is full, calls of a serial tool run one after the other, jobs that wait for others run behind them, and a workflow that is taken waits for room', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {

@@ -2,38 +2,30 @@ import t from 'tap'
 import { submit, reach } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisCluster } from '../support/redis-cluster.ts'
+import type { RedisProcess } from '../support/redis-process.ts'
 import { startProcesses } from '../support/service.ts'
 import { callUntilServed, roundTools, runJobRound } from './job-round.ts'
 
 t.setTimeout(300_000)
 
-void t.test('jobs go through a Redis Cluster; when a master dies its queues are served again, and nothing is lost', async t => {
-  const cluster = await startRedisCluster(t)
-  const service = await startProcesses(t, cluster.env, roundTools)
-  await runJobRound(t, service)
+const losses = {
+  'jobs go through a Redis Cluster; when a master dies its queues are served again, and nothing is lost': async (master: RedisProcess): Promise<void> => { await master.kill() },
+  'a master of a cluster that hangs is left for its replica, and nothing is lost': async (master: RedisProcess): Promise<void> => { master.signal('SIGSTOP') }
+}
+for (const [title, lose] of Object.entries(losses)) {
+  void t.test(title, async t => {
+    const cluster = await startRedisCluster(t)
+    const service = await startProcesses(t, cluster.env, roundTools)
+    await runJobRound(t, service)
 
-  const waiting = await submit(service.client, { type: 'agentcli.echo', queue: 'c', input: { n: 1 }, delay_ms: 3_000 })
-  const master = await cluster.masterOf('toolyard:{c}:meta')
-  await master.kill()
-  await callUntilServed(t, service, 'c')
-  t.match(await reach(service.client, waiting.id, 'succeeded', 'failed'), { status: 'succeeded', result: { n: 1 } })
-  for (const queue of ['default', 'a:b', 'd', 'e']) await callUntilServed(t, service, queue)
-  t.equal((await service.client.request('/ready')).status, 200)
-})
-
-void t.test('a master of a cluster that hangs is left for its replica, and nothing is lost', async t => {
-  const cluster = await startRedisCluster(t)
-  const service = await startProcesses(t, cluster.env, roundTools)
-  await runJobRound(t, service)
-
-  const waiting = await submit(service.client, { type: 'agentcli.echo', queue: 'c', input: { n: 1 }, delay_ms: 3_000 })
-  const master = await cluster.masterOf('toolyard:{c}:meta')
-  master.signal('SIGSTOP')
-  await callUntilServed(t, service, 'c')
-  t.match(await reach(service.client, waiting.id, 'succeeded', 'failed'), { status: 'succeeded', result: { n: 1 } })
-  for (const queue of ['default', 'a:b', 'd', 'e']) await callUntilServed(t, service, queue)
-  t.equal((await service.client.request('/ready')).status, 200)
-})
+    const waiting = await submit(service.client, { type: 'agentcli.echo', queue: 'c', input: { n: 1 }, delay_ms: 3_000 })
+    await lose(await cluster.masterOf('toolyard:{c}:meta'))
+    await callUntilServed(t, service, 'c')
+    t.match(await reach(service.client, waiting.id, 'succeeded', 'failed'), { status: 'succeeded', result: { n: 1 } })
+    for (const queue of ['default', 'a:b', 'd', 'e']) await callUntilServed(t, service, queue)
+    t.equal((await service.client.request('/ready')).status, 200)
+  })
+}
 
 void t.test('calls are served while the slot of their queue is moved to another master', async t => {
   const cluster = await startRedisCluster(t)

@@ -12,7 +12,7 @@ import { connectTo } from '../support/connection.ts'
 import { listening } from '../support/listening.ts'
 import { hasPython } from '../support/python.ts'
 import { freePort } from '../support/redis-process.ts'
-import { createService } from '../support/service.ts'
+import { bundleOf, createService } from '../support/service.ts'
 import { lookAtFiles, lookAtProcesses, lookAtRedis } from './text-search.ts'
 
 const skip = !hasPython() ? 'there is no Python' : await withoutBox()
@@ -96,11 +96,7 @@ void t.test('fault 13 the value of a secret is in no process, file, log, trace, 
       'workspace/near-server.py': server,
       'bundle/mods/hold_python.py': python('print(os.environ["TOKEN"]); print(os.environ["TOKEN"], file=sys.stderr)\n        while not os.path.exists("go"): time.sleep(0.05)\n        raise RuntimeError("failed with " + os.environ["TOKEN"])'),
       'bundle/mods/hold_python_header.py': python(`return urllib.request.urlopen(urllib.request.Request("${url}/python", headers={"Authorization": "Bearer " + os.environ["TOKEN"]}), timeout=200).read().decode()`),
-      'bundle/manifest.json': JSON.stringify({
-        schema_version: '1.0',
-        metadata: { name: 'test', description: 'For tests.' },
-        tools: [pythonTool('hold_python', { TOKEN: { secret: 'python', as: 'env' } }), pythonTool('hold_python_header', { TOKEN: { secret: 'pythonHeader', hosts: network } })]
-      }),
+      'bundle/manifest.json': bundleOf(pythonTool('hold_python', { TOKEN: { secret: 'python', as: 'env' } }), pythonTool('hold_python_header', { TOKEN: { secret: 'pythonHeader', hosts: network } })),
       'skills/letters/SKILL.md': '---\nname: letters\ndescription: Does what letters are for.\n---\n# letters\n',
       'skills/letters/scripts/hold-skill.sh': '#!/bin/sh\necho "$TOKEN"; echo "$TOKEN" >&2\nuntil [ -e go ]; do sleep 0.05; done\nexit 1\n',
       'layer.json': JSON.stringify({ tools: [{ skill: 'letters', permissions: ['read_repo'], secrets: { TOKEN: { secret: 'skill', as: 'env' } } }] })

@@ -36,10 +36,7 @@ async function put (id: string, path: string, body: string | Uint8Array<ArrayBuf
 }
 
 async function call (session: string, name: string, args: object = {}): Promise<CallResult> {
-  const body = { calls: [{ call_id: 'c', name, arguments: args }], wait_ms: 60_000, session }
-  const { body: { results: [result] } } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })
-  if (result === undefined) throw new Error('no result')
-  return result
+  return await client.call(name, args, { wait_ms: 60_000, session })
 }
 
 /** Without room, as the file system says it. */

@@ -75,12 +75,8 @@ const { client } = await injectService(t, {
   }
 })
 
-async function call (
-  name: string, args: object, { key = testKeys.admin, session }: { key?: string, session?: string } = {}
-): Promise<CallResult> {
-  const { results: [result] } = await client.batch([{ call_id: 'c', name, arguments: args }], session === undefined ? {} : { session }, key)
-  if (result === undefined) throw new Error('no result')
-  return result
+async function call (name: string, args: object, { key = testKeys.admin, session }: { key?: string, session?: string } = {}): Promise<CallResult> {
+  return await client.call(name, args, { session }, key)
 }
 
 t.test('a collection is added by one command, which shows what models read and what may run', async t => {

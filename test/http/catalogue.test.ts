@@ -39,9 +39,7 @@ const { client } = await injectService(t, {
 interface Found { tools: Array<{ name: string, namespace?: string, description: string, parameters: object }>, count: number }
 
 async function ask (name: string, args: object, key: string = testKeys.admin): Promise<CallResult> {
-  const { results: [result] } = await client.batch([{ call_id: 'c', name, arguments: args }], {}, key)
-  if (result === undefined) throw new Error('no result')
-  return result
+  return await client.call(name, args, {}, key)
 }
 
 async function namesOf (query: string, more: object = {}, key: string = testKeys.admin): Promise<string[]> {

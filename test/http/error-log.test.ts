@@ -3,15 +3,11 @@ import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { openReader } from '../streams/event-reader.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { bundleOf, testKeys } from '../support/service.ts'
 
 const well = {
   'python/well.py': "from toolyard import Tool\n\n\nclass Well(Tool):\n    def execute(self):\n        raise ValueError('the well is dry')\n",
-  'tool_manifest.json': JSON.stringify({
-    schema_version: '1.0',
-    metadata: { name: 'well', description: 'A tool that fails' },
-    tools: [{ name: 'well', description: 'Fetches water.', module: 'well', class_name: 'Well', python_root: 'python', inputs: {} }]
-  })
+  'tool_manifest.json': bundleOf({ name: 'well', description: 'Fetches water.', module: 'well', class_name: 'Well', python_root: 'python', inputs: {} })
 }
 const { client, app } = await injectService(t, { files: { ...programs, ...well }, tools: entries, manifests: ['tools.json', 'tool_manifest.json'] })
 const path = '/v1/agent-tools/invoke-batch'

@@ -50,9 +50,7 @@ interface Part {
 async function ask (
   name: string, args: object, { key = testKeys.admin, ...rest }: { key?: string } & Record<string, unknown> = {}
 ): Promise<CallResult> {
-  const { results: [result] } = await client.batch([{ call_id: 'c', name, arguments: args }], rest, key)
-  if (result === undefined) throw new Error('no result')
-  return result
+  return await client.call(name, args, rest, key)
 }
 
 async function part (name: string, args: object, rest: Record<string, unknown> = {}): Promise<Part> {

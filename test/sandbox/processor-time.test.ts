@@ -1,7 +1,7 @@
 import type { Statistics } from '@toolyard/contract'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createService } from '../support/service.ts'
+import { bundleOf, createService } from '../support/service.ts'
 import { python } from '../python/fixture.ts'
 import { withoutBox } from './boxed-tools.ts'
 
@@ -16,11 +16,7 @@ void t.test('the processor time of commands and Python tools is counted by tool,
       'tools/bin/idle': command('idle', 'time.sleep(2)\n'),
       'tools/bin/endless': command('endless', 'while True: pass\n'),
       'bundle/burn.py': `import time\nfrom toolyard import Tool\n\nclass Burn(Tool):\n    def execute(self):\n${burn.replace(/^(?=.)/gm, '        ')}        return 1\n`,
-      'bundle/manifest.json': JSON.stringify({
-        schema_version: '1.0',
-        metadata: { name: 'test', description: 'A bundle of a test' },
-        tools: [{ name: 'busy_python', description: 'Busy', module: 'burn', inputs: {} }]
-      })
+      'bundle/manifest.json': bundleOf({ name: 'busy_python', description: 'Busy', module: 'burn', inputs: {} })
     },
     tools: [
       ...['busy', 'idle'].map(name => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`] })),

@@ -29,11 +29,7 @@ const ask = async (method: string, path: string, body?: Uint8Array): Promise<Res
   return await fetch(`${url}/v1/sessions/${path}`, { method, headers: { 'x-api-key': testKeys.admin }, ...body !== undefined && { body } })
 }
 const names = async (id: string, path = ''): Promise<string[]> => (await (await ask('GET', `${id}/files${path}`)).json() as FileList).entries.map(({ name }) => name)
-async function call (session: string, name: string, args: object): Promise<CallResult> {
-  const { results: [result] } = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name, arguments: args }], wait_ms: 60_000, session } })).body
-  if (result === undefined) throw new Error('no result')
-  return result
-}
+const call = async (session: string, name: string, args: object): Promise<CallResult> => await client.call(name, args, { wait_ms: 60_000, session })
 const segment = (name: string): string => encodeURIComponent(name)
 /** A path in a session with bytes in it, where `~` stands for one that is no UTF-8. */
 const bytesAt = (id: string, path: string): Buffer => Buffer.from(join(sessionsDir, id, path).replaceAll('~', '\xff'), 'latin1')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
 import { hasPython } from '../support/python.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { bundleOf, createService, testKeys } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
@@ -34,11 +34,7 @@ const service = await createService(t, {
     'tools/bin/shell': shell,
     'workspace/of-workspace': 'shared',
     'bundle/read.py': python,
-    'bundle/manifest.json': JSON.stringify({
-      schema_version: '1.0',
-      metadata: { name: 'test', description: 'A bundle of a test' },
-      tools: [{ name: 'py_read', description: 'Reads a file', module: 'read', inputs: { file }, permissions: ['read_repo'] }]
-    })
+    'bundle/manifest.json': bundleOf({ name: 'py_read', description: 'Reads a file', module: 'read', inputs: { file }, permissions: ['read_repo'] })
   },
   tools: [
     { name: 'shell', schema: { type: 'object' }, command: ['./tools/bin/shell'] },
@@ -56,10 +52,7 @@ const { client } = service
 const make = async (key: string): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body: {}, key })).body.session.id
 
 async function call (session: string | undefined, name: string, args: object, key = tenant): Promise<CallResult> {
-  const body = { calls: [{ call_id: 'c', name, arguments: args }], wait_ms: 60_000, ...(session === undefined ? {} : { session }) }
-  const { body: { results: [result] } } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body, key })
-  if (result === undefined) throw new Error('no result')
-  return result
+  return await client.call(name, args, { wait_ms: 60_000, session }, key)
 }
 
 t.test('a tool gets the paths of existing files, at any depth of its arguments', { skip: !hasPython }, async t => {

@@ -20,14 +20,12 @@ await waitFor('the tools are published', async () => (await client.request<ToolL
 
 /** Processes of the server, with those that make up their boxes. */
 function servers (): string[] {
-  return readdirSync('/proc').filter(pid => {
-    return orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(service.dir, 'tools/server.mjs')), false)
-  })
+  const program = join(service.dir, 'tools/server.mjs')
+  return readdirSync('/proc').filter(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program), false))
 }
 
 async function call (session: string | undefined, name: string, args: object): Promise<unknown> {
-  const body = { calls: [{ call_id: '1', name, arguments: args }], ...session === undefined ? {} : { session } }
-  return (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body, key: testKeys.admin })).body.results[0]
+  return await client.call(name, args, { session })
 }
 
 t.test('a server of a session ends soon after the session is removed, with a call that is under way; others go on', async t => {

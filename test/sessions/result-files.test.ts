@@ -4,7 +4,7 @@ import type { CallResult, InvokeBatchResponse, JobView, SessionView } from '@too
 import { submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { createService } from '../support/service.ts'
+import { bundleOf, createService } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
@@ -19,11 +19,7 @@ const service = await createService(t, {
   files: {
     'tools/bin/shell': shell,
     'bundle/write.py': python,
-    'bundle/manifest.json': JSON.stringify({
-      schema_version: '1.0',
-      metadata: { name: 'test', description: 'A bundle of a test' },
-      tools: [{ name: 'py_write', description: 'Writes a file', module: 'write', inputs: { path: { type: 'string' } }, permissions: ['write_files'] }]
-    })
+    'bundle/manifest.json': bundleOf({ name: 'py_write', description: 'Writes a file', module: 'write', inputs: { path: { type: 'string' } }, permissions: ['write_files'] })
   },
   tools: [
     { name: 'shell', schema: { type: 'object' }, command: ['./tools/bin/shell'], timeoutSec: 60 },
@@ -36,14 +32,11 @@ const { client } = service
 const make = async (): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })).body.session.id
 
 async function batch (session: string | undefined, name: string, args: object): Promise<InvokeBatchResponse> {
-  const body = { calls: [{ call_id: 'c', name, arguments: args }], wait_ms: 60_000, ...(session === undefined ? {} : { session }) }
-  return (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })).body
+  return await client.batch([{ call_id: 'c', name, arguments: args }], { wait_ms: 60_000, session })
 }
 
 async function call (session: string | undefined, name: string, args: object): Promise<CallResult> {
-  const { results: [result] } = await batch(session, name, args)
-  if (result === undefined) throw new Error('no result')
-  return result
+  return await client.call(name, args, { wait_ms: 60_000, session })
 }
 const run = async (session: string | undefined, script: string): Promise<CallResult> => await call(session, 'shell', { script })
 const paths = ({ files }: CallResult): string[] => (files ?? []).map(({ path }) => path)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
 import { hasPython } from '../support/python.ts'
-import { createService } from '../support/service.ts'
+import { bundleOf, createService } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
@@ -31,11 +31,7 @@ const service = await createService(t, {
     'tools/bin/print': '#!/bin/sh\nexec cat output\n',
     'workspace/of-workspace': 'shared',
     'bundle/return.py': python,
-    'bundle/manifest.json': JSON.stringify({
-      schema_version: '1.0',
-      metadata: { name: 'test', description: 'A bundle of a test' },
-      tools: [{ name: 'py_return', description: 'Returns files', module: 'return', inputs: { kind: { type: 'string' } }, permissions: ['read_repo', 'write_files'] }]
-    })
+    'bundle/manifest.json': bundleOf({ name: 'py_return', description: 'Returns files', module: 'return', inputs: { kind: { type: 'string' } }, permissions: ['read_repo', 'write_files'] })
   },
   tools: [
     { name: 'shell', schema: { type: 'object' }, command: ['./tools/bin/shell'] },
@@ -50,10 +46,7 @@ const hashOf = (content: string | Buffer): string => createHash('sha256').update
 const png = Buffer.from('89504e470d0a1a0a72657374', 'hex')
 
 async function call (session: string | undefined, name: string, args: object = {}): Promise<CallResult> {
-  const body = { calls: [{ call_id: 'c', name, arguments: args }], wait_ms: 60_000, ...(session === undefined ? {} : { session }) }
-  const { body: { results: [result] } } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })
-  if (result === undefined) throw new Error('no result')
-  return result
+  return await client.call(name, args, { wait_ms: 60_000, session })
 }
 
 /** What a command gives that prints this, with the session's files as they are. */

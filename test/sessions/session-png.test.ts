@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { CallResult, InvokeBatchResponse, JobView, SessionView } from '@toolyard/contract'
 import { hasPython } from '../support/python.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { bundleOf, createService, testKeys } from '../support/service.ts'
 
 t.setTimeout(120_000)
 
@@ -30,11 +30,7 @@ const service = await createService(t, {
   files: {
     'tools/bin/sum': '#!/bin/sh\nsha256sum photo.png\n',
     'bundle/mark.py': python,
-    'bundle/manifest.json': JSON.stringify({
-      schema_version: '1.0',
-      metadata: { name: 'test', description: 'A bundle of a test' },
-      tools: [{ name: 'mark', description: 'Marks a PNG', module: 'mark', inputs: { path: { type: 'string' } }, permissions: ['read_repo', 'write_files'] }]
-    })
+    'bundle/manifest.json': bundleOf({ name: 'mark', description: 'Marks a PNG', module: 'mark', inputs: { path: { type: 'string' } }, permissions: ['read_repo', 'write_files'] })
   },
   tools: [{ name: 'sum', schema: { type: 'object' }, command: ['./tools/bin/sum'], permissions: ['read_repo'] }],
   manifests: ['tools.json', 'bundle/manifest.json']

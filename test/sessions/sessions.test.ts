@@ -5,7 +5,7 @@ import type { CallResult, InvokeBatchResponse, JobView, SessionView } from '@too
 import { submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { bundleOf, createService, testKeys } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
@@ -26,11 +26,7 @@ const service = await createService(t, {
     'workspace/of-workspace': 'shared',
     'templates/begun/sub/file': 'from the template',
     'bundle/files.py': python,
-    'bundle/manifest.json': JSON.stringify({
-      schema_version: '1.0',
-      metadata: { name: 'test', description: 'A bundle of a test' },
-      tools: [{ name: 'py_files', description: 'Lists files', module: 'files', inputs: { write: { type: 'string' } }, permissions: ['read_repo', 'write_files'] }]
-    })
+    'bundle/manifest.json': bundleOf({ name: 'py_files', description: 'Lists files', module: 'files', inputs: { write: { type: 'string' } }, permissions: ['read_repo', 'write_files'] })
   },
   tools: [
     { name: 'shell', schema: { type: 'object' }, command: ['./tools/bin/shell'], timeoutSec: 60 },
@@ -57,12 +53,7 @@ const find = async (id: string): Promise<number> => (await client.request(`/v1/s
 const remove = async (id: string): Promise<number> => (await client.request(`/v1/sessions/${id}`, { method: 'DELETE' })).status
 
 async function call (session: string | undefined, name: string, args: object = {}, key: string = keys.acme): Promise<CallResult> {
-  const answer = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
-    body: { calls: [{ call_id: 'c', name, arguments: args }], wait_ms: 60_000, ...(session === undefined ? {} : { session }) }, key
-  })
-  const [result] = answer.body.results
-  if (result === undefined) throw new Error(answer.text)
-  return result
+  return await client.call(name, args, { wait_ms: 60_000, session }, key)
 }
 const run = async (session: string | undefined, script: string, key?: string): Promise<CallResult> => await call(session, 'shell', { script }, key)
 

@@ -1,4 +1,4 @@
-import type { InvokeBatchResponse } from '@toolyard/contract'
+import type { CallResult, InvokeBatchResponse } from '@toolyard/contract'
 
 /** An answer as it came, and its body as JSON. */
 export interface Answer<T = Record<string, unknown>> {
@@ -29,7 +29,7 @@ export interface Client {
   request: <T = Record<string, unknown>>(path: string, options?: RequestOptions) => Promise<Answer<T>>
   /** Posts a batch and expects a 200. */
   batch: (calls: TestCall[], rest?: Record<string, unknown>, key?: string) => Promise<InvokeBatchResponse>
-  call: (name: string, args?: unknown, rest?: Record<string, unknown>) => Promise<InvokeBatchResponse['results'][number]>
+  call: (name: string, args?: unknown, rest?: Record<string, unknown>, key?: string) => Promise<CallResult>
 }
 
 /** Sends a request to a path as `fetch` sends one to an address. */
@@ -70,8 +70,8 @@ export function createClient (to: string | Send, key: string): Client {
     if (answer.status !== 200) throw new Error(`invoke-batch answered ${answer.status}: ${answer.text}`)
     return answer.body
   }
-  const call: Client['call'] = async (name, args = {}, rest = {}) => {
-    const { results: [result] } = await batch([{ call_id: 'c1', name, arguments: args }], rest)
+  const call: Client['call'] = async (name, args = {}, rest = {}, otherKey = key) => {
+    const { results: [result] } = await batch([{ call_id: 'c1', name, arguments: args }], rest, otherKey)
     if (result === undefined) throw new Error('invoke-batch gave no result')
     return result
   }

@@ -19,6 +19,11 @@ const apiKeysJson = JSON.stringify([
   { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] }
 ])
 
+/** A manifest of Python tools, as its file has it. */
+export function bundleOf (...tools: object[]): string {
+  return JSON.stringify({ schema_version: '1.0', metadata: { name: 'test', description: 'A bundle of a test' }, tools })
+}
+
 export interface ServiceOptions {
   /** Entries of an agentcli manifest. */
   tools?: object[]

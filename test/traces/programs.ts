@@ -1,3 +1,5 @@
+import { bundleOf } from '../support/service.ts'
+
 /** A tool that makes a span of its own: it sends it to the collector whose address is its argument. */
 const tracing = `#!/usr/bin/env node
 let text = ''
@@ -35,11 +37,7 @@ export const traceFiles: Record<string, string> = {
   'tools/bin/tracing': tracing,
   'tools/bin/failing': failing,
   'bundle/mods/tracing.py': python,
-  'bundle/manifest.json': JSON.stringify({
-    schema_version: '1.0',
-    metadata: { name: 'traced', description: 'A bundle of a test' },
-    tools: [{ name: 'traced_python', description: 'Tells its trace', module: 'mods.tracing', inputs: {} }]
-  }),
+  'bundle/manifest.json': bundleOf({ name: 'traced_python', description: 'Tells its trace', module: 'mods.tracing', inputs: {} }),
   'skills/tracing/SKILL.md': '---\nname: tracing\ndescription: Shows traces\n---\nUse show_trace.\n',
   'skills/tracing/tools.json': JSON.stringify({ ...skill, allowlist: { printenv: ['TRACEPARENT'] } })
 }

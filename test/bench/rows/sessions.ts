@@ -1,6 +1,6 @@
 import type { SessionView } from '@toolyard/contract'
 import { hasPython } from '../../support/python.ts'
-import { createService } from '../../support/service.ts'
+import { bundleOf, createService } from '../../support/service.ts'
 import { timeOf } from '../frame/measures.ts'
 import { ratioAtMost, type Stage } from '../frame/row.ts'
 import { p50 } from '../sample.ts'
@@ -22,11 +22,7 @@ export const sessions: Stage = {
       env: { LOG_LEVEL: 'warn' },
       files: {
         'bundle/nothing.py': source,
-        'bundle/manifest.json': JSON.stringify({
-          schema_version: '1.0',
-          metadata: { name: 'bench', description: 'A bundle of a benchmark' },
-          tools: [{ name: 'python', description: 'Does nothing', module: 'nothing', inputs: {}, permissions }]
-        })
+        'bundle/manifest.json': bundleOf({ name: 'python', description: 'Does nothing', module: 'nothing', inputs: {}, permissions })
       },
       tools: [{ name: 'command', schema: { type: 'object' }, command: ['/bin/cat'], permissions }],
       manifests: ['tools.json', ...hasPython() ? ['bundle/manifest.json'] : []]

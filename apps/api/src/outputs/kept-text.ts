@@ -4,6 +4,18 @@ import { OutputFault } from './output-fault.ts'
 /** What is looked at: the JSON of an output as it was kept, in pieces, or the lines of a log. */
 export type Source = { json: readonly Uint8Array[] } | { log: string }
 
+export interface OutputTask<Arguments> {
+  source: Source
+  args: Arguments
+  /** How the answer begins: the job, and what of it is looked at. */
+  about: Readonly<Record<string, unknown>>
+  /** UTF-16 units that the JSON of the answer may have. */
+  room: number
+}
+
+/** What the other fields of an answer take at most. */
+export const fieldChars = 200
+
 export interface KeptText {
   text: string
   isJson: boolean

@@ -1,6 +1,6 @@
 import { limits, writeJson } from '@toolyard/contract/terms'
 import { indentedJson } from './indented-json.ts'
-import { keptText, listAt, partAt, type KeptText, type Source } from './kept-text.ts'
+import { fieldChars, keptText, listAt, partAt, type KeptText, type OutputTask } from './kept-text.ts'
 import { OutputFault } from './output-fault.ts'
 
 export interface ReadArguments {
@@ -11,17 +11,7 @@ export interface ReadArguments {
   items?: string
 }
 
-export interface ReadTask {
-  source: Source
-  args: ReadArguments
-  /** How the answer begins: the job, and what of it is read. */
-  about: Readonly<Record<string, unknown>>
-  /** UTF-16 units that the JSON of the answer may have. */
-  room: number
-}
-
-/** What the other fields of an answer take at most. */
-const fieldChars = 200
+export type ReadTask = OutputTask<ReadArguments>
 
 /** The JSON of a part of an output, which is as large as an answer takes. @throws OutputFault */
 export function readOutput (task: ReadTask): string {

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { indentedJson, type JsonLine } from './indented-json.ts'
-import { keptText, type Source } from './kept-text.ts'
+import { fieldChars, keptText, type OutputTask } from './kept-text.ts'
 import { OutputFault } from './output-fault.ts'
 
 export interface SearchArguments {
@@ -12,14 +12,7 @@ export interface SearchArguments {
   cursor?: string
 }
 
-export interface SearchTask {
-  source: Source
-  args: SearchArguments
-  /** How the answer begins: the job, and what of it is searched. */
-  about: Readonly<Record<string, unknown>>
-  /** UTF-16 units that the JSON of the answer may have. */
-  room: number
-}
+export type SearchTask = OutputTask<SearchArguments>
 
 /** UTF-16 units of a line that are shown, and how many of them before the match. */
 const lineChars = 500
@@ -28,8 +21,6 @@ const leadChars = 100
 const contextChars = 200
 /** UTF-16 units of a pointer that `output_read` takes. */
 const pointerChars = 2_000
-/** What the other fields of an answer take at most. */
-const fieldChars = 200
 
 interface Match {
   line: number

@@ -130,7 +130,7 @@ class FitCheck {
   }
 }
 
-function isOfType (value: unknown, type: unknown): boolean {
+export function isOfType (value: unknown, type: unknown): boolean {
   switch (type) {
     case 'array': return Array.isArray(value)
     case 'object': return isRecord(value)
@@ -138,7 +138,8 @@ function isOfType (value: unknown, type: unknown): boolean {
     case 'boolean': return typeof value === 'boolean'
     case 'number': return typeof value === 'number'
     case 'null': return value === null
-    default: return typeof value === 'string'
+    case 'string': return typeof value === 'string'
+    default: return false
   }
 }
 

@@ -1,4 +1,5 @@
 import { isRecord, pointerName, writtenLike, orElse } from '@toolyard/contract/terms'
+import { isOfType } from './defaults.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /** Steps and fields that one call may take: choices within choices are gone through again and again. */
@@ -85,7 +86,7 @@ class NullStripper {
     const { type, enum: values, properties, additionalProperties } = own
     if ('const' in own && own['const'] !== value) return false
     if (Array.isArray(values) && !values.includes(value)) return false
-    if (type !== undefined && ![type].flat().some(name => isOfType(name, value))) return false
+    if (type !== undefined && ![type].flat().some(name => isOfType(value, name))) return false
     if (Array.isArray(value)) return value.every(item => this.#fits(own['items'] ?? true, item))
     if (!isRecord(value) || !isRecord(properties)) return true
     return listOf(own['required']).every(name => Object.hasOwn(value, String(name))) && Object.entries(value).every(([name, item]) => (
@@ -134,19 +135,6 @@ class NullStripper {
 function choicesOf ({ anyOf, oneOf }: JsonSchema): unknown[] | undefined {
   const choices: unknown = anyOf ?? oneOf
   return Array.isArray(choices) ? choices : undefined
-}
-
-function isOfType (name: unknown, value: unknown): boolean {
-  switch (name) {
-    case 'null': return value === null
-    case 'array': return Array.isArray(value)
-    case 'object': return isRecord(value)
-    case 'integer': return Number.isInteger(value)
-    case 'string': return typeof value === 'string'
-    case 'number': return typeof value === 'number'
-    case 'boolean': return typeof value === 'boolean'
-    default: return false
-  }
 }
 
 function unescaped (part: string): string {
