@@ -9,6 +9,7 @@ import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import { accessOf } from '../invocation/new-job.ts'
 import { principalOf, scopeOf, type Principal } from '../access/principal.ts'
+import { bodyChecked } from '../plugins/body/body-check.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { sendJson } from './jobs/found-job.ts'
 import type { JobLists } from './jobs/job-lists.ts'
@@ -52,11 +53,7 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
   app.post('/approvals/:id', {
     config: { role: 'approver', changes: { action: 'approval.decide', fields: ['decision', 'reason', 'digest'] } },
     schema: { params, body: DecisionRequest, response: { 200: ApprovalResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
-    // The contract's own check gives the texts; only the body needs one.
-    validatorCompiler: ({ httpPart }) => (value: unknown) => {
-      const error = httpPart === 'body' ? checkDecision(value) : undefined
-      return error === undefined ? { value } : { error }
-    }
+    validatorCompiler: bodyChecked(checkDecision)
   }, async (request, reply) => {
     const principal = principalOf(request)
     const { decision, digest, reason } = request.body

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Type } from '@toolyard/contract/type'
 import { principalOf } from '../access/principal.ts'
 import { findSession, found } from '../access/session-access.ts'
+import { bodyChecked } from '../plugins/body/body-check.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 const params = Type.Object({ id: Type.String() })
@@ -16,11 +17,7 @@ export async function sessionRoutes (app: App, sessions: Sessions, settings: Ses
   app.post('/sessions', {
     config: { bodyOptional: true },
     schema: { body: NewSessionRequest, response: { 201: SessionResponse, ...errors } },
-    // The contract's own check names the field.
-    validatorCompiler: () => (body: unknown) => {
-      const error = checkNewSession(body)
-      return error === undefined ? { value: body } : { error }
-    }
+    validatorCompiler: bodyChecked(checkNewSession)
   }, async (request, reply) => {
     const { tenant, name: keyName } = principalOf(request)
     const { ttl_sec: ttl, quota_bytes: quota, from } = isRecord(request.body) ? request.body : {}

@@ -5,6 +5,7 @@ import { Type } from '@toolyard/contract/type'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
 import type { KeyRing } from '../../access/key-ring.ts'
 import { nobody, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
+import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import { secretRoutes } from './secrets.ts'
 
@@ -23,11 +24,7 @@ export async function keyRoutes (app: App, keys: KeyRing, stored: StoredKeys, se
   app.post('/keys', {
     config: { changes: { action: 'key.make', fields: ['role', 'tenant', 'permissions', 'queue_allowlist', 'namespaces', 'hosts', 'expires_in_sec'] } },
     schema: { body: NewKeyRequest, response: { 201: NewKeyResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
-    // The contract's own check names the field.
-    validatorCompiler: () => (body: unknown) => {
-      const error = checkNewKey(body)
-      return error === undefined ? { value: body } : { error }
-    }
+    validatorCompiler: bodyChecked(checkNewKey)
   }, async (request, reply) => {
     requireKeeper(principalOf(request))
     const {

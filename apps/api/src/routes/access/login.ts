@@ -1,6 +1,7 @@
 import { checkLogin, ErrorBody, HttpError, LoginRequest, LoginResponse, LogoutResponse } from '@toolyard/contract'
 import type { Logins } from '../../access/logins.ts'
 import { unauthorizedText } from '../../access/request-key.ts'
+import { bodyChecked } from '../../plugins/body/body-check.ts'
 import { refuseForeignOrigin } from '../../plugins/foreign-site.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
@@ -9,10 +10,7 @@ export async function loginRoutes (app: App, logins: Logins, authDisabled: boole
   app.post('/auth/login', {
     config: { keyOptional: true },
     schema: { body: LoginRequest, response: { 200: LoginResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
-    validatorCompiler: () => (body: unknown) => {
-      const error = checkLogin(body)
-      return error === undefined ? { value: body } : { error }
-    }
+    validatorCompiler: bodyChecked(checkLogin)
   }, async (request, reply) => {
     // Nobody is logged in by a page of another site, with a key of its own.
     refuseForeignOrigin(request)

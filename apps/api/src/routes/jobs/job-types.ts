@@ -2,6 +2,7 @@ import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, Job
 import { keyRefusal } from '@toolyard/manifests'
 import type { JobTypeOverride, JobTypeTable } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
+import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import { principalOf, requireOperator } from '../../access/principal.ts'
@@ -25,11 +26,7 @@ export async function jobTypeRoutes (app: App, catalog: ToolCatalog, jobTypes: J
       body: JobTypePatch,
       response: { 200: JobTypeResponse, '4xx': ErrorBody, '5xx': ErrorBody }
     },
-    // The contract's own check gives the documented texts; only the body needs one.
-    validatorCompiler: ({ httpPart }) => (value: unknown) => {
-      const error = httpPart === 'body' ? checkJobTypePatch(value) : undefined
-      return error === undefined ? { value } : { error }
-    }
+    validatorCompiler: bodyChecked(checkJobTypePatch)
   }, async request => {
     const registered = catalog.registry.ofType(request.params.name)
     if (registered === undefined) throw new HttpError('NOT_FOUND', 'Job type not found')

@@ -6,6 +6,7 @@ import { queueRefusal } from '@toolyard/manifests'
 import { listJson, promoteJob, type Approvals, type FinishedJobs, type JobCanceller, type JobQueues, type JobReader } from '@toolyard/queue'
 import type { FastifyRequest } from 'fastify'
 import { Type } from '@toolyard/contract/type'
+import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
 import { Answerer } from '../../invocation/answerer.ts'
@@ -34,11 +35,7 @@ export async function jobRoutes (
     schema: {
       body: SubmitJobRequest, response: { 200: SubmitJobResponse, 201: SubmitJobResponse, '4xx': ErrorBody, '5xx': ErrorBody }
     },
-    // The contract's own check gives the documented texts.
-    validatorCompiler: () => (body: unknown) => {
-      const error = checkJobRequest(body)
-      return error === undefined ? { value: body } : { error }
-    }
+    validatorCompiler: bodyChecked(checkJobRequest)
   }, async (request, reply) => {
     const key = parseIdempotencyKey(request.headers['idempotency-key'])
     const { job, idempotent } = await submitter.submit(toJobRequest(request.body), {
@@ -81,11 +78,7 @@ export async function jobRoutes (
   app.post('/jobs/:id/answer', {
     config: { changes: { action: 'job.answer' } },
     schema: { params, body: AnswerRequest, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
-    // The contract's own check gives the texts; only the body needs one.
-    validatorCompiler: ({ httpPart }) => (value: unknown) => {
-      const error = httpPart === 'body' ? checkAnswer(value) : undefined
-      return error === undefined ? { value } : { error }
-    }
+    validatorCompiler: bodyChecked(checkAnswer)
   }, async (request, reply) => {
     const principal = principalOf(request)
     const job = await findJob(jobs, request.params.id, principal)

@@ -4,6 +4,7 @@ import type { Bulk, BulkChanges } from '@toolyard/queue'
 import { jobIdPattern } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
 import { principalOf, scopeOf } from '../../access/principal.ts'
+import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 const params = Type.Object({ id: Type.String() })
@@ -14,11 +15,7 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
   app.post('/bulk', {
     config: { makesWork: true, changes: { action: 'jobs.change', fields: ['action', 'filter'] } },
     schema: { body: BulkRequest, response: { 202: BulkResponse, ...errors } },
-    // The contract's own check names the field.
-    validatorCompiler: () => (body: unknown) => {
-      const error = checkBulkRequest(body)
-      return error === undefined ? { value: body } : { error }
-    }
+    validatorCompiler: bodyChecked(checkBulkRequest)
   }, async (request, reply) => {
     const principal = principalOf(request)
     const { action, filter } = request.body

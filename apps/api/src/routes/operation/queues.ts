@@ -3,6 +3,7 @@ import { Type } from '@toolyard/contract/type'
 import type { SeenWorker } from '@toolyard/store'
 import type { CountedQueue } from '@toolyard/runtime'
 import { principalOf, requireAllNamespaces, requireOperator, type Principal } from '../../access/principal.ts'
+import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import type { WorkerDesk } from './workers.ts'
 
@@ -27,11 +28,7 @@ export async function queueRoutes (app: App, desk: QueueDesk, workers: Pick<Work
   app.patch('/queues/:name', {
     config: { changes: { action: 'queue.switch', fields: ['paused'] } },
     schema: { params: Type.Object({ name: Type.String() }), body: QueuePatch, response: { 200: QueueResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
-    // The contract's own check names the field.
-    validatorCompiler: ({ httpPart }) => (value: unknown) => {
-      const error = httpPart === 'body' ? checkQueuePatch(value) : undefined
-      return error === undefined ? { value } : { error }
-    }
+    validatorCompiler: bodyChecked(checkQueuePatch)
   }, async request => {
     const principal = principalOf(request)
     const { paused } = request.body

@@ -4,6 +4,7 @@ import {
 import { Type } from '@toolyard/contract/type'
 import { drainWorker, listGoneWorkers, listWorkers, type GoneWorkerRecord, type Redis, type SeenWorker } from '@toolyard/store'
 import { principalOf, requireAllNamespaces, requireOperator, type Principal } from '../../access/principal.ts'
+import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 export interface WorkerDesk {
@@ -45,11 +46,7 @@ export async function workerRoutes (app: App, { desk }: { desk: WorkerDesk }): P
   app.patch('/workers/:id', {
     config: { changes: { action: 'worker.drain', fields: ['drained'] } },
     schema: { params: Type.Object({ id: Type.String({ description: 'The id of the worker.' }) }), body: WorkerPatch, response: { 200: WorkerResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
-    // The contract's own check names the field.
-    validatorCompiler: ({ httpPart }) => (value: unknown) => {
-      const error = httpPart === 'body' ? checkWorkerPatch(value) : undefined
-      return error === undefined ? { value } : { error }
-    }
+    validatorCompiler: bodyChecked(checkWorkerPatch)
   }, async request => {
     const principal = principalOf(request)
     requireOperator(principal)
