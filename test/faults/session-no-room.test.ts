@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import type { CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
+import type { CallResult, SessionView } from '@toolyard/contract'
 import { archiveOf } from '../archives/archive-parts.ts'
 import { createService, testKeys } from '../support/service.ts'
 

@@ -75,7 +75,9 @@ const { client } = await injectService(t, {
   }
 })
 
-async function call (name: string, args: object, { key = testKeys.admin, session }: { key?: string, session?: string } = {}): Promise<CallResult> {
+async function call (
+  name: string, args: object, { key = testKeys.admin, session }: { key?: string, session?: string } = {}
+): Promise<CallResult> {
   return await client.call(name, args, { session }, key)
 }
 

@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import type { CallResult, FileList, InvokeBatchResponse, SessionView } from '@toolyard/contract'
+import type { CallResult, FileList, SessionView } from '@toolyard/contract'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
@@ -29,7 +29,9 @@ const ask = async (method: string, path: string, body?: Uint8Array): Promise<Res
   return await fetch(`${url}/v1/sessions/${path}`, { method, headers: { 'x-api-key': testKeys.admin }, ...body !== undefined && { body } })
 }
 const names = async (id: string, path = ''): Promise<string[]> => (await (await ask('GET', `${id}/files${path}`)).json() as FileList).entries.map(({ name }) => name)
-const call = async (session: string, name: string, args: object): Promise<CallResult> => await client.call(name, args, { wait_ms: 60_000, session })
+async function call (session: string, name: string, args: object): Promise<CallResult> {
+  return await client.call(name, args, { wait_ms: 60_000, session })
+}
 const segment = (name: string): string => encodeURIComponent(name)
 /** A path in a session with bytes in it, where `~` stands for one that is no UTF-8. */
 const bytesAt = (id: string, path: string): Buffer => Buffer.from(join(sessionsDir, id, path).replaceAll('~', '\xff'), 'latin1')

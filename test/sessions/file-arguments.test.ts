@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
+import type { CallResult, SessionView } from '@toolyard/contract'
 import { hasPython } from '../support/python.ts'
 import { bundleOf, createService, testKeys } from '../support/service.ts'
 

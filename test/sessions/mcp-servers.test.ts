@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import type { InvokeBatchResponse, SessionView, ToolList } from '@toolyard/contract'
+import type { SessionView, ToolList } from '@toolyard/contract'
 import { toolyardProgram } from '../cli/toolyard.ts'
 import { program } from '../executors/mcp-fixture.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const service = await createService(t, {
   files: { 'tools/server.mjs': readFileSync(program, 'utf8') },

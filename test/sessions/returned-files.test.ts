@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
+import type { CallResult, SessionView } from '@toolyard/contract'
 import { hasPython } from '../support/python.ts'
 import { bundleOf, createService } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { CallResult, InvokeBatchResponse, JobView, SessionView } from '@toolyard/contract'
+import type { CallResult, JobView, SessionView } from '@toolyard/contract'
 import { submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'

@@ -90,7 +90,7 @@ async function readStdin (onLine: (line: string) => void): Promise<boolean> {
 
 /** Undefined for what is no JSON: lines of others are passed over. */
 function readJson (line: string): unknown {
-  return orElse(() => JSON.parse(line), undefined)
+  return orElse<unknown, undefined>(() => JSON.parse(line), undefined)
 }
 
 /** Languages write null, or an empty list, for parameters that are left out; the service takes both everywhere else. */

@@ -15,7 +15,7 @@ export function errorCode (thrown: unknown): string | undefined {
 }
 
 /** What a function gives, or `otherwise` where it throws. */
-export function orElse<Result> (act: () => Result, otherwise: Result): Result {
+export function orElse<Result, Otherwise> (act: () => Result, otherwise: Otherwise): Result | Otherwise {
   try {
     return act()
   } catch {

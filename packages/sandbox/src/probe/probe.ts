@@ -61,5 +61,5 @@ function isRunning (sleepSeconds: string): boolean {
 
 /** What the canary printed; undefined where it is no JSON. */
 function jsonOf (text: string): unknown {
-  return orElse(() => JSON.parse(text), undefined)
+  return orElse<unknown, undefined>(() => JSON.parse(text), undefined)
 }
