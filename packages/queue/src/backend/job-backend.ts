@@ -1,7 +1,6 @@
 import type { JobData } from '@toolyard/contract'
 import type { JobJson, MinimalJob, MoveToDelayedOpts } from 'bullmq'
 import { addJobs, type AddedJob } from './add-jobs.ts'
-import { Beginnings } from './beginnings.ts'
 import { GatheredCalls, type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, fromRedis, serverTime } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import { jobScripts, takeKeys, unbegunField } from './scripts/job-scripts.ts'
@@ -88,7 +87,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     this.#wait = wait
     this.#workerName = workerName
     this.#lockMs = holding?.lockMs ?? lockMs
-    this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), beginnings: new Beginnings(redis, replicas) })
+    this.runs = new JobRuns(redis, id => this.toKey(id), replicas)
     this.wakeUps = new WakeUps(redis, part => this.toKey(part))
     this.#keep = keepJobs(retention)
     const { completed, failed } = this.#keep
@@ -168,7 +167,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
 
   /** Puts a failed job back, with all its attempts. */
   async runAgain (id: string, wish: RunAgain): Promise<RunAgainResult> {
-    return await runAgain({ redis: this.redis, queue: publicName(this.name), now: this.now(), toKey: part => this.toKey(part) }, id, wish)
+    return await runAgain(this, { queue: publicName(this.name), id }, wish)
   }
 
   async #takeByBullmq (token: string): Promise<NextJob> {

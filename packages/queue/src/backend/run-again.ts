@@ -58,25 +58,19 @@ export interface RunAgain {
   logSec: number
 }
 
-export interface RunAgainParts {
-  redis: Redis
-  queue: string
-  /** Redis' time, in milliseconds since 1970. */
-  now: number
-  toKey: (part: string) => string
-}
-
 /** Puts a failed job back, with all its attempts. */
 export async function runAgain (
-  { redis, queue, now, toKey }: RunAgainParts, id: string, { endedAt, bulkId = '', meta, logSec }: RunAgain
+  backend: { redis: Redis, now: () => number, toKey: (part: string) => string }, { queue, id }: { queue: string, id: string },
+  { endedAt, bulkId = '', meta, logSec }: RunAgain
 ): Promise<RunAgainResult> {
+  const toKey = (part: string): string => backend.toKey(part)
   const parts = ['events', 'failed', 'wait', 'meta', 'active', 'marker', 'prioritized', 'pc'].map(toKey)
-  const said = [new Date(now).toISOString(), meta === undefined ? '' : JSON.stringify(meta), limits.logLines, logSec]
+  const said = [new Date(backend.now()).toISOString(), meta === undefined ? '' : JSON.stringify(meta), limits.logLines, logSec]
   const call = script.call(
     [toKey(id), ...parts, id, 'LPUSH', 'failedReason', 'failed', '1', '1'],
     [toKey(id), toKey('failed'), jobLogKey(queue, id)], [id, endedAt, bulkId, ...said, jobChannel(id)]
   )
-  const [reply] = await script.script.run(redis, [call])
+  const [reply] = await script.script.run(backend.redis, [call])
   if (reply instanceof Error) throw reply
   return fromRedis(reply)
 }

@@ -1,4 +1,3 @@
-import type { CallError } from '@toolyard/contract'
 import { approvedCallsKey, jobKey, whileAvailable, type JobScope, type Redis, type Replicas } from '@toolyard/store'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { enterEvents } from '../queues/callback-outbox.ts'
@@ -48,7 +47,7 @@ export class Approvals {
     // It was held again meanwhile.
     if (!mayCount && counting.has(decided.result)) await enterEvents(redis, 'approval.decided', [job])
     // Also where this was said before: who said it may have died before the job went on.
-    if (decided.record?.state === 'denied') await canceller.deny(job.queue, job.id, denialOf(decided.record))
+    if (decided.record?.state === 'denied') await canceller.deny(job.queue, job.id, approvalDenied(decided.record))
     if (decided.record?.state === 'approved') {
       if ((job.hold.delayMs ?? 0) === 0) await whileAvailable(promote(queues, job))
       await whileAvailable(redis.hset(approvedCallsKey, fieldOf(job), `${job.id} ${job.queue}`))
@@ -90,8 +89,4 @@ const counting: ReadonlySet<DecisionResult> = new Set(['approved', 'denied', 'he
 
 function fieldOf ({ tool, tenant = '' }: { tool: string, tenant: string | undefined }): string {
   return `${tenant} ${tool}`
-}
-
-function denialOf ({ decisions = [] }: ApprovalRecord): CallError {
-  return approvalDenied(decisions.findLast(({ decision }) => decision === 'deny')?.reason)
 }

@@ -62,7 +62,8 @@ export function heldJob (job: NewJob, terms: Omit<Hold, 'digest' | 'parts'>, par
 }
 
 /** How a call ends that somebody has denied: an answer for the model, and no fault of the tool. */
-export function approvalDenied (reason: string | undefined): CallError {
+export function approvalDenied ({ decisions = [] }: Pick<ApprovalRecord, 'decisions'>): CallError {
+  const reason = decisions.findLast(({ decision }) => decision === 'deny')?.reason
   return { code: 'APPROVAL_DENIED', message: reason === undefined ? 'The call was denied by a person' : `The call was denied: ${reason}` }
 }
 

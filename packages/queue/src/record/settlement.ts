@@ -1,5 +1,5 @@
 import type { OutputRecord, SandboxState, Settlement } from '@toolyard/contract'
-import { callErrors, readJson, storedJson, writeThrough, type CallError } from '@toolyard/contract/terms'
+import { callErrors, isRecord, readJson, storedJson, writeThrough, type CallError } from '@toolyard/contract/terms'
 
 /** The fields of a job's hash that tell how it ended; `decodeSettlement` takes their values in this order. */
 export const settlementFields = ['finishedOn', 'returnvalue', 'failedReason'] as const
@@ -20,11 +20,7 @@ export function encodeFailure (error: CallError, sandbox?: SandboxState): string
 
 /** How well the processes of a job that failed were shut in, when it ran any. */
 export function sandboxOfFailure (reason: string): SandboxState | undefined {
-  try {
-    return storedJson<{ sandbox?: SandboxState }>(reason).sandbox
-  } catch {
-    return undefined
-  }
+  return readFailure(reason)?.sandbox
 }
 
 /**
@@ -63,10 +59,26 @@ export function isFailedUnrun (failedReason: string | null | undefined): boolean
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
 export function decodeFailure (reason: string): CallError {
-  try {
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As `encodeFailure` writes it.
-    const { sandbox: _, ...error } = readJson(reason) as CallError & { sandbox?: SandboxState }
-    if (Object.hasOwn(callErrors, error.code)) return error
-  } catch {}
+  const failure = readFailure(reason)
+  if (failure !== undefined) {
+    const { sandbox: _, ...error } = failure
+    return error
+  }
   return { code: 'WORKER_LOST', message: reason === lostTooOften ? `The job was given up: its worker was lost in each of ${maxLostRuns + 1} runs` : `The job was given up: ${reason}` }
+}
+
+type Failure = CallError & { sandbox?: SandboxState }
+
+/** What `encodeFailure` has written; undefined for any other text. */
+function readFailure (reason: string): Failure | undefined {
+  try {
+    const value = readJson(reason)
+    return isFailure(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isFailure (value: unknown): value is Failure {
+  return isRecord(value) && typeof value['code'] === 'string' && Object.hasOwn(callErrors, value['code']) && typeof value['message'] === 'string'
 }

@@ -73,8 +73,7 @@ export class PersonGates {
   }
 
   async #denial (id: string): Promise<CallError> {
-    const record = decodeApproval(await this.#redis.hget(jobKey(this.#queue, id), approvalField))
-    return approvalDenied(record?.decisions?.findLast(({ decision }) => decision === 'deny')?.reason)
+    return approvalDenied(decodeApproval(await this.#redis.hget(jobKey(this.#queue, id), approvalField)) ?? {})
   }
 
   #placeOf (job: Job<JobData>): Omit<HeldJob, 'hold'> {

@@ -4,7 +4,6 @@ import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
 import { serverTime, mayRedisTakeItLater, idOf } from '@toolyard/store'
 import type { Announcer } from './announcer.ts'
-import type { CallbackOutbox } from '../queues/callback-outbox.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
 import type { JobBackendParts } from '../backend/job-backend.ts'
 import { failed, left, type JobWorker, type Outcome } from '../backend/job-worker.ts'
@@ -35,7 +34,6 @@ export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wa
   places: TenantPlaces
   /** Undefined: each queue has its own places alone. */
   shared: SharedPlaces | undefined
-  callbacks: CallbackOutbox
   queues: JobQueues
   canceller: JobCanceller
 }
@@ -62,7 +60,7 @@ export class QueueWorker {
     this.#gates = new PersonGates(options.redis, queue)
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     const { redis, retention, concurrency, name: workerName, mayTake } = options
-    const { replicas, wait, callbacks } = parts
+    const { replicas, wait, queues: { callbacks } } = parts
     this.#worker = openWorker<JobData, OutputRecord>({ redis, retention, replicas, wait, workerName }, queue, {
       concurrency,
       renewMs,
@@ -240,7 +238,7 @@ export class QueueWorker {
   }
 
   async #settled (job: Job<JobData, OutputRecord>): Promise<void> {
-    if (job.data.callbackUrl !== undefined) this.#parts.callbacks.post(this.#queue, job).catch(this.#report)
+    if (job.data.callbackUrl !== undefined) this.#parts.queues.callbacks.post(this.#queue, job).catch(this.#report)
     await this.#flow.settled(job, this.#worker.backend.mayHaveDependents(job))
     // A workflow that fails here may have steps that run.
     if (job.data.access !== undefined) await this.#parts.canceller.cancelSteps(this.#queue, idOf(job))

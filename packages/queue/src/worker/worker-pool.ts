@@ -158,7 +158,6 @@ export class WorkerPool {
       shared: this.#shared,
       wait: this.#wait,
       queues: this.#queues,
-      callbacks: this.#queues.callbacks,
       replicas: this.#replicas,
       canceller: this.#canceller
     }))
