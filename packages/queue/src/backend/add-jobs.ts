@@ -1,4 +1,6 @@
-import { type GatheredCalls, type ScriptCall, type ScriptRun, type Redis, type Replicas, required } from '@toolyard/store'
+import type { RedisQueueBackend } from 'bullmq'
+import { createdKey, type GatheredCalls, type ScriptCall, type ScriptRun, type Redis, type Replicas, required } from '@toolyard/store'
+import { heldKey } from '../record/approval.ts'
 import { addKeys, jobScripts } from './scripts/job-scripts.ts'
 import { addPlainScript } from './scripts/plain-scripts.ts'
 
@@ -43,18 +45,18 @@ export class JobGoneError extends Error {
   override readonly name = 'JobGoneError'
 }
 
-export interface Adder {
+interface Adder extends Pick<RedisQueueBackend, 'toKey' | 'finishedErrors'> {
+  redis: Redis
+}
+
+interface Adding {
+  /** The queue's public name. */
+  queue: string
   /** What adds plain jobs together with those of other requests, and what its script gets in all calls. */
   adds: GatheredCalls
-  addsShared: () => ScriptCall
-  /** The keys of the queue's indexes. */
-  created: string
-  held: string
+  addsShared: ScriptCall
   /** Those that must have the jobs. */
   replicas: Replicas | undefined
-  keyOf: (id: string) => string
-  /** BullMQ's error for a number that its script answers. */
-  errorOf: (code: number, id: string) => Error
 }
 
 type AddCall = ScriptCall & { id: string }
@@ -62,8 +64,10 @@ type AddRun = ScriptRun & { calls: readonly AddCall[] }
 
 /** See `JobBackend.addAll`. */
 export async function addJobs (
-  redis: Redis, jobs: readonly AddedJob[], { adds, addsShared, created, held, replicas, keyOf, errorOf }: Adder
+  backend: Adder, jobs: readonly AddedJob[], { queue, adds, addsShared, replicas }: Adding
 ): Promise<Map<string, Error>> {
+  const { redis } = backend
+  const keyOf = (part: string): string => backend.toKey(part)
   const plain: AddCall[] = []
   const runs: AddRun[] = []
   for (const { id, kind, name, data, opts, timestamp, priority, parent, entries, isHeld, idempotencySec, step } of jobs) {
@@ -75,7 +79,7 @@ export async function addJobs (
     }
     const absent = keyOf('limiter')
     const call: ScriptCall = jobScripts[kind].call(
-      addKeys[kind].map(keyOf), [created, keyOf(id), keyOf('meta'), absent, held, step?.key ?? absent],
+      addKeys[kind].map(keyOf), [createdKey(queue), keyOf(id), keyOf('meta'), absent, heldKey(queue), step?.key ?? absent],
       [
         id, entry, once, tenantEntry, isHeld ? 1 : '', step?.field ?? '', keyOf(''), name, data, opts, timestamp,
         step?.key ?? '', parent ?? ''
@@ -85,7 +89,7 @@ export async function addJobs (
   }
   // Those of others would wait for a long one.
   const areGathered = jobs.reduce((sum, { kind, data }) => kind === 'plain' ? sum + data.length : sum, 0) < gatheredChars
-  if (plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: addsShared() })
+  if (plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: addsShared })
   const answers = replicas === undefined || replicas.needed === 0
     ? await Promise.all(runs.map(async ({ script, calls, shared }) => (
       script === addPlainScript && areGathered ? await adds.replies(calls) : await script.run(redis, calls, shared)
@@ -98,7 +102,7 @@ export async function addJobs (
       if (reply instanceof Error) refused.set(id, reply)
       else if (typeof reply === 'string' && reply !== id) refused.set(id, new StepMadeError(reply))
       else if (reply === 0) refused.set(id, new JobGoneError(`Job ${id} was made before, and is no longer kept`))
-      else if (typeof reply === 'number' && reply < 0) refused.set(id, errorOf(reply, id))
+      else if (typeof reply === 'number' && reply < 0) refused.set(id, backend.finishedErrors({ code: reply, jobId: id, command: 'addJob' }))
     }
   }
   return refused

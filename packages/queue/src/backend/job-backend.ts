@@ -8,7 +8,6 @@ import { addPlainKeys, addPlainScript, finishPlainKeys, finishPlainScript, takeP
 import { JobRuns } from './job-runs.ts'
 import { lockMs } from './lock-renewal.ts'
 import { runAgain, type RunAgain, type RunAgainResult } from './run-again.ts'
-import { heldKey } from '../record/approval.ts'
 import { keepJobs, type Retention } from '../record/retention.ts'
 import type { SharedWait } from './shared-wait.ts'
 import { WakeUps } from './wake-ups.ts'
@@ -114,15 +113,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
    */
   async addAll (jobs: readonly AddedJob[]): Promise<Map<string, Error>> {
     const queue = publicName(this.name)
-    return await addJobs(this.redis, jobs, {
-      adds: this.#adds,
-      addsShared: () => this.#addsShared(),
-      created: createdKey(queue),
-      held: heldKey(queue),
-      replicas: this.#replicas,
-      keyOf: id => this.toKey(id),
-      errorOf: (code, jobId) => this.finishedErrors({ code, jobId, command: 'addJob' })
-    })
+    return await addJobs(this, jobs, { queue, adds: this.#adds, addsShared: this.#addsShared(), replicas: this.#replicas })
   }
 
   override async moveToCompleted (
