@@ -1,29 +1,17 @@
-import { JobQueues, QueueDirectory, WorkerPool } from '@toolyard/queue'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { connectTo } from '../support/connection.ts'
+import { startPool } from '../support/pool.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-const retention = { ageSec: 60, count: 1_000 }
 const machineTime = Date.now
 
 for (const shiftMs of [-600_000, -4_000, 0, 4_000, 600_000]) {
   t.test(`a job that is delayed by a worker whose clock is ${shiftMs / 1_000} s off is due by Redis' clock`, async t => {
-    const server = await startTestRedis(t)
     t.teardown(() => { Date.now = machineTime })
-    const redis = await connectTo(t, server)
-    // The time of Redis is known by then.
-    await redis.ping()
-    Date.now = () => machineTime() + shiftMs
-    const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
     let [running, puttingOff] = [0, true]
     let free: () => void = () => {}
     const held = new Promise<void>(resolve => { free = resolve })
-    const pool = new WorkerPool({
-      redis,
-      subscriber: await connectTo(t, server, 'subscriber'),
-      retention,
-      queues: ['*'],
+    const { redis, queues } = await startPool(t, await startTestRedis(t), {
       concurrency: 5,
       handle: async ({ data }) => {
         if (data.serial === true) {
@@ -31,14 +19,11 @@ for (const shiftMs of [-600_000, -4_000, 0, 4_000, 600_000]) {
           await held
         } else if (puttingOff) return { kind: 'later', reason: 'not now' }
         return { kind: 'succeeded', json: '1', value: 1 }
-      },
-      onError: error => { t.error(error) }
+      }
     })
-    await pool.start()
-    t.teardown(async () => {
-      await pool.stop(0)
-      await queues.close()
-    })
+    // The time of Redis is known by then.
+    await redis.ping()
+    Date.now = () => machineTime() + shiftMs
     const add = async (serial: boolean): Promise<string> => {
       const id = queues.newId()
       await queues.add('q', [{ id, type: serial ? 'serial' : 'x', data: { tool: serial ? 'serial' : 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', ...(serial ? { serial } : {}) } }])

@@ -1,8 +1,8 @@
-import { JobQueues, QueueDirectory, WorkerPool, type TakenJob, type HandlerResult, type NewJob } from '@toolyard/queue'
+import type { TakenJob, HandlerResult, NewJob } from '@toolyard/queue'
 import { newJobId, type Redis } from '@toolyard/store'
 import t, { type Test } from 'tap'
-import { connectTo } from '../support/connection.ts'
 import { waitFor } from '../support/condition.ts'
+import { startPool } from '../support/pool.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 /*
@@ -10,7 +10,6 @@ import { startTestRedis } from '../support/redis.ts'
  * been run. Here jobs are taken by a worker with one place, along with the end of the job before.
  */
 
-const retention = { ageSec: 60, count: 1_000 }
 const done = { kind: 'succeeded', json: '1', value: 1 } as const
 const job = (maxAttempts = 1): NewJob => ({ id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }, maxAttempts })
 
@@ -25,11 +24,17 @@ interface Fixture {
 
 /** A pool of one place whose first job runs until it is told to end; what comes then is handled by `handle`. */
 async function open (t: Test, handle: (job: TakenJob, fixture: Fixture) => Promise<void>): Promise<Fixture> {
-  const server = await startTestRedis(t)
-  const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
   let endFirst: ((result: HandlerResult) => void) | undefined
   let ended = 0
+  const { redis, queues } = await startPool(t, await startTestRedis(t), {
+    queues: ['q'],
+    handle: async job => {
+      if (endFirst === undefined) return await new Promise<HandlerResult>(resolve => { endFirst = resolve })
+      await handle(job, fixture)
+      ended++
+      return done
+    }
+  })
   const fixture: Fixture = {
     redis,
     add: async (...jobs) => { t.same(await queues.add('q', jobs), new Map()) },
@@ -40,25 +45,6 @@ async function open (t: Test, handle: (job: TakenJob, fixture: Fixture) => Promi
     },
     marks: async id => await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun')
   }
-  const pool = new WorkerPool({
-    redis,
-    subscriber: await connectTo(t, server, 'subscriber'),
-    retention,
-    queues: ['q'],
-    concurrency: 1,
-    handle: async job => {
-      if (endFirst === undefined) return await new Promise<HandlerResult>(resolve => { endFirst = resolve })
-      await handle(job, fixture)
-      ended++
-      return done
-    },
-    onError: error => { t.error(error) }
-  })
-  await pool.start()
-  t.teardown(async () => {
-    await pool.stop(0)
-    await queues.close()
-  })
   return fixture
 }
 
