@@ -38,5 +38,6 @@ t.test('promise 10: neither a host nor a program holds up the proxy of a network
   const head = 'GET http://api.test/ HTTP/1.1\r\nhost: api.test\r\n'
   await leavesLoopFree(t, 'an answer in 60,000 pieces', async () => { t.ok(await asks(`${head}connection: close\r\n\r\n`) > 60_000) })
   await leavesLoopFree(t, 'a request in 60,000 pieces', async () => { t.ok(await asks(`POST${head.slice(3)}connection: close\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n1\r\n'.repeat(60_000)}0\r\n\r\n`) > 0) })
-  await leavesLoopFree(t, '1,000 requests at once', async () => { t.ok(await asks('GET http://other.test/ HTTP/1.1\r\nhost: other.test\r\n\r\n'.repeat(1_000)) > 0) })
+  // Few are answered before the connection is cut off.
+  await leavesLoopFree(t, '1,000 requests at once', async () => { t.ok(await asks('GET http://other.test/ HTTP/1.1\r\nhost: other.test\r\n\r\n'.repeat(1_000)) < 20_000) })
 })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -101,7 +101,9 @@ except OSError as error:
 `
 
 void t.test('programs of a skill have Unix sockets where the operator says so, which reach nothing outside, and with the network of the machine none', { skip }, async t => {
-  const tools = await boxedTools(t)
+  const programs = t.testdir({ soffice: '' })
+  chmodSync(join(programs, 'soffice'), 0o755)
+  const tools = await boxedTools(t, { env: { ...process.env, PATH: `${programs}:${process.env['PATH'] ?? ''}` } })
   const directory = join(tools.base, 'skills/office')
   mkdirSync(join(directory, 'scripts'), { recursive: true })
   writeFileSync(join(directory, 'SKILL.md'), '---\nname: office\ndescription: x\n---\nUse soffice.\n')
