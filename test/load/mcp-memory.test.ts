@@ -39,7 +39,7 @@ t.test('the result of a call that has timed out is dropped when it comes', async
   await staysBelow(t, 15e6, before)
 })
 
-t.test('a result that the client refuses is dropped', async t => {
+t.test('a result that says neither that the call failed nor that it did not is refused and dropped', async t => {
   const calls = await opened(t)
   const before = bytesInUse()
   for (let at = 0; at < 20; at++) {

@@ -100,7 +100,8 @@ function resultOf (id: Id, result: Record<string, unknown>, secrets: readonly st
   if (!Array.isArray(content) && structured === undefined) {
     return { message: holdsFew(result) ? { jsonrpc: '2.0', id, result } : failed(id, `it holds more than ${mostValues} values`) }
   }
-  const isError = result['isError'] === true
+  const isError = result['isError'] ?? false
+  if (typeof isError !== 'boolean') return { message: failed(id, 'its isError is neither true nor false') }
   const output = hiddenIn(outputOf(result), secrets)
   const hasDetails = isError && structured !== undefined && structured !== null
   return {
