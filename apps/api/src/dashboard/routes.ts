@@ -112,6 +112,7 @@ async function openBoard (
   const { FastifyAdapter } = await import('@bull-board/fastify')
   await turn()
   const { createBoard, viewerHeader } = await import('@toolyard/queue/dashboard')
+  await turn()
   const adapter = new FastifyAdapter()
   const findQueues = createBoard(adapter, directory, { ...parts, home: `${basePath}/` })
   const server = fastify()
@@ -124,7 +125,10 @@ async function openBoard (
     // Queues come and go with their jobs.
     await findQueues()
   })
+  await turn()
   await server.register(adapter.setBasePath(`${basePath}/dashboard`).registerPlugin(), { prefix: '/dashboard' })
+  await turn()
   await server.ready()
+  await turn()
   return { server, viewerHeader }
 }
