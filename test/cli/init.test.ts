@@ -22,7 +22,7 @@ t.test('init writes tools whose test passes and which validate without a remark,
   t.notMatch(stdout, key)
   t.equal(statSync(join(dir, '.env')).mode & 0o777, 0o600)
   t.match(readFileSync(join(dir, '.gitignore'), 'utf8'), /^\.env$/m)
-  const tests = spawnSync(process.execPath, ['--test', 'tools/test/'], { cwd: dir, encoding: 'utf8', env: { PATH: process.env['PATH'] } })
+  const tests = spawnSync(process.execPath, ['--test', 'tools/test/tools.test.mjs'], { cwd: dir, encoding: 'utf8', env: { PATH: process.env['PATH'] } })
   t.equal(tests.status, 0, tests.stdout)
   t.match(await runToolyard(['validate', '--strict', 'tools.json'], { cwd: dir }), { status: 0, stdout: 'Validated 1 manifest file(s) with no issues.\n' })
 })

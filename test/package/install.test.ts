@@ -58,7 +58,7 @@ await t.test("every command and file of the README works, and a tool of one's ow
     else if (!/^npm (?:start|test|run pack)\n$/.test(snippet.text)) for (const line of snippet.text.trim().split('\n')) await follow(line)
   }
   t.equal(model.requests.length, 2)
-  t.equal(here.shell('node --test tools/test/').status, 0, 'the tools of init are still there')
+  t.equal(here.shell('node --test tools/test/tools.test.mjs').status, 0, 'the tools of init are still there')
 })
 
 await t.test('the schemas for editors are where docs/tools.md says', async t => {

@@ -8,7 +8,7 @@ export const init: Command = {
   help: `Writes into the working directory, and overwrites nothing:
   tools.json        three tools of your own
   tools/bin/        their programs: in shell, Node and Python
-  tools/test/       a test of them: node --test tools/test/
+  tools/test/       a test of them: node --test tools/test/tools.test.mjs
   .env              the settings of toolyard start, and a new API key (mode 0600)
   .gitignore        what doesn't belong into a repository, unless there is one`,
   options: [jsonOption],
@@ -16,6 +16,6 @@ export const init: Command = {
     const { writeProject } = await import('../init/write-project.ts')
     const made = await writeProject(process.cwd())
     if (options['json'] === true) print(JSON.stringify({ ok: true, made }, null, 2))
-    else print([...made.map(path => `made ${path}`), '', 'Next:', '  node --test tools/test/              runs your tools by themselves', '  npx toolyard start                   serves them', '  npx toolyard call add --arg a=2 --arg b=3'].join('\n'))
+    else print([...made.map(path => `made ${path}`), '', 'Next:', '  node --test tools/test/tools.test.mjs  runs your tools by themselves', '  npx toolyard start                     serves them', '  npx toolyard call add --arg a=2 --arg b=3'].join('\n'))
   }
 }

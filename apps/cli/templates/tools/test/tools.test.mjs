@@ -1,4 +1,4 @@
-// Runs each tool as Toolyard does, by itself: node --test tools/test/
+// Runs each tool as Toolyard does, by itself: node --test tools/test/tools.test.mjs
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
