@@ -1,10 +1,11 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { openStdout } from './log-stdout.ts'
 import { printable } from './printable.ts'
 
 export type { Logger }
 
 /** The process's logger: JSON lines, on stdout where nothing else is said. `process` names the part of Toolyard (`api`, `worker`). */
-export function createLogger (process: string, level: string, output: DestinationStream = pino.destination(1)): Logger {
+export function createLogger (process: string, level: string, output: DestinationStream = openStdout()): Logger {
   return pino({
     level,
     hooks: { streamWrite: printable },
@@ -16,7 +17,7 @@ export function createLogger (process: string, level: string, output: Destinatio
 
 /** Stdout for lines of the log: as they are, and readable for people where it is a terminal. */
 export async function openLogOutput (): Promise<DestinationStream> {
-  const stdout = pino.destination(1)
+  const stdout = openStdout()
   if (!process.stdout.isTTY) return stdout
   // It is loaded where it is used alone: workers stay small.
   const { prettyLines } = await import('./pretty.ts')
