@@ -28,6 +28,7 @@ export {
 } from './redis/names.ts'
 export { mayBeThereSoon } from './redis/reconnects.ts'
 export { required } from './redis/required.ts'
+export { isTexts, readStored } from './redis/stored.ts'
 export { serverTime } from './redis/server-clock.ts'
 export { listen, subscribe, unlisten } from './redis/subscription.ts'
 export {

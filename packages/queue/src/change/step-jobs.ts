@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CallError, OutputRecord } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
 import { type Redis, jobKey, jobPartKey, placeOfKey, rerunsField, serverTime } from '@toolyard/store'
 import type { JobCanceller } from './job-canceller.ts'
 import { StepMadeError } from '../backend/add-jobs.ts'
@@ -10,7 +9,7 @@ import { personWaitsOf, type PersonWait } from '../record/person-waits.ts'
 import { askedField } from '../record/question.ts'
 import type { NewJob } from '../record/new-job.ts'
 import type { OutputStore } from '../record/output-store.ts'
-import { decodeFailure } from '../record/settlement.ts'
+import { decodeFailure, decodeOutput } from '../record/settlement.ts'
 
 /*
  * The jobs that one job makes as its steps: BullMQ's children of a parent. The script that settles a step stores its
@@ -139,7 +138,7 @@ export class StepJobs {
 /** In a turn of the event loop of its own. */
 async function parsed (record: string): Promise<OutputRecord> {
   await turn()
-  return storedJson<OutputRecord>(record)
+  return decodeOutput(record)
 }
 
 function fieldOf (attempt: string, step: string): string {

@@ -1,7 +1,7 @@
-import { limits, storedJson, writeThrough } from '@toolyard/contract/terms'
+import { limits, writeThrough } from '@toolyard/contract/terms'
 import { fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, replyChannel, serverTime, whileAvailable, type Redis } from '@toolyard/store'
 import { heldKey } from '../record/approval.ts'
-import { answersField, askedField, inputRequired, questionField, type AskedRecord, type Question } from '../record/question.ts'
+import { answersField, askedField, inputRequired, questionField, readQuestion, type AskedRecord, type Question } from '../record/question.ts'
 import { unbegunField } from '../backend/scripts/job-scripts.ts'
 import { leavePart } from './held-jobs.ts'
 
@@ -160,6 +160,5 @@ export async function admitAsked (
   const [state, leftMs, lines, question] = fromRedis<[AskedRecord['state'], number, string, string]>(await redis.eval(
     admitScript, 2, jobKey(queue, id), heldKey(queue), id, tenant
   ))
-  const { memo } = question === '' ? {} : storedJson<Partial<Question>>(question)
-  return { state, leftMs, answers: lines.split('\n').slice(0, -1), memo }
+  return { state, leftMs, answers: lines.split('\n').slice(0, -1), memo: question === '' ? undefined : readQuestion(question).memo }
 }

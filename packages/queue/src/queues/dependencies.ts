@@ -1,7 +1,7 @@
-import type { CallError, JobData, JobDependency, JobState } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
+import type { CallError, JobDependency, JobState } from '@toolyard/contract'
 import { isCancelled } from '../record/cancellation.ts'
 import { type Redis, dependentsKey, jobKey, goOnWhenFull } from '@toolyard/store'
+import { decodeData } from '../record/job-arguments.ts'
 import { release, type FlowParts } from './release.ts'
 
 /*
@@ -77,7 +77,7 @@ export async function leaveDependencies (
 export async function releaseIfReady (parts: FlowParts, queue: string, jobId: string): Promise<void> {
   const [text, timestamp, delay] = await parts.redis.hmget(jobKey(queue, jobId), 'data', 'timestamp', 'delay')
   if (text === null || text === undefined) return
-  const { dependsOn } = storedJson<JobData>(text)
+  const { dependsOn } = decodeData(text)
   if (dependsOn === undefined) return
   const { pending, broken } = await examineDependencies(parts.redis, queue, jobId, dependsOn)
   if (broken.length > 0) await release(parts, queue, jobId)

@@ -1,7 +1,8 @@
 import type { JobData, JobSummary } from '@toolyard/contract'
-import { around, storedJson } from '@toolyard/contract/terms'
+import { around } from '@toolyard/contract/terms'
 import { mapInTurns } from '@toolyard/runtime'
 import { fromRedis, jobKey, pipelined, type Redis } from '@toolyard/store'
+import { decodeData } from '../record/job-arguments.ts'
 
 /** A list is read every other second: data that is longer isn't read for it. */
 const mostBytes = 8_192
@@ -20,7 +21,7 @@ export async function withPreviews (redis: Redis, jobs: readonly JobSummary[]): 
   const previews = await mapInTurns(replies, reply => {
     if (reply instanceof Error) throw reply
     const [data] = fromRedis<[string | null]>(reply)
-    return data === null ? undefined : data === '' ? '{…}' : previewOf(storedJson<JobData>(data))
+    return data === null ? undefined : data === '' ? '{…}' : previewOf(decodeData(data))
   })
   return jobs.map((job, place) => {
     const preview = previews[place]

@@ -4,12 +4,12 @@ import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailab
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { approvalField, approvalView, decodeApproval, firstApproval, isHeld } from '../record/approval.ts'
-import { shownArguments } from '../record/job-arguments.ts'
+import { decodeData, shownArguments } from '../record/job-arguments.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
-import { askedField, decodeAsked, decodeQuestion, questionField, questionView, type Question } from '../record/question.ts'
+import { askedField, decodeAsked, decodeQuestion, questionField, questionView, readQuestion } from '../record/question.ts'
 import { readProgress } from '../record/log/job-progress.ts'
-import { decodeSettlement, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
+import { decodeOutput, decodeSettlement, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
 import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
 import type { OwnOptions } from '../record/new-job.ts'
@@ -84,7 +84,7 @@ export class JobReader {
     )
     // What is written for a job that is gone leaves a record without the fields of one.
     if (type === null || text === null) return undefined
-    const data = storedJson<JobData>(text)
+    const data = decodeData(text)
     const { tool, tags, timeoutSec, callbackUrl, tenant, keyName, dependsOn, session, origin, hold, conversation } = data
     const { attempts: maxAttempts = 1 } = storedJson<{ attempts?: number }>(values[recordFields.indexOf('opts')] ?? '{}')
     const job = {
@@ -92,7 +92,7 @@ export class JobReader {
     }
     const summary = await summaryOf(queues, job, values, returnValue !== null)
     if (summary === undefined) return undefined
-    const record = summary.status === 'succeeded' && returnValue !== null ? storedJson<OutputRecord>(returnValue) : undefined
+    const record = summary.status === 'succeeded' && returnValue !== null ? decodeOutput(returnValue) : undefined
     const { json, truncation } = record === undefined ? noResult : await this.#result(queue, jobId, record)
     const failure = summary.finished_at === null ? '' : values[recordFields.indexOf('failedReason')] ?? ''
     const asked = decodeAsked(values[recordFields.indexOf(askedField)])
@@ -101,7 +101,7 @@ export class JobReader {
       ...summary,
       ...(dependsOn === undefined ? {} : { depends_on: dependsOn.map(dependency => dependency.id) }),
       ...(hold === undefined ? {} : { approval: approvalView(hold, decided ?? firstApproval(hold, Number(values[0]))) }),
-      ...(asked === undefined || question === null || summary.status !== 'input_required' ? {} : { question: questionView(storedJson<Question>(question), asked) }),
+      ...(asked === undefined || question === null || summary.status !== 'input_required' ? {} : { question: questionView(readQuestion(question), asked) }),
       ...(conversation === undefined ? {} : { conversation }),
       ...(session === undefined ? {} : { session }),
       ...(origin === undefined ? {} : { request: origin.request }),

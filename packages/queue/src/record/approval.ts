@@ -1,6 +1,6 @@
 import type { ApprovalView, CallError, Hold, HoldParts, JobData } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
-import { queueKey } from '@toolyard/store'
+import { isRecord } from '@toolyard/contract/terms'
+import { queueKey, readStored } from '@toolyard/store'
 import { createHash } from 'node:crypto'
 import { isoTime } from './job-times.ts'
 import { carriedData } from './job-arguments.ts'
@@ -71,7 +71,11 @@ export function approvalDenied ({ decisions = [] }: Pick<ApprovalRecord, 'decisi
 export const approvalExpired: CallError = { code: 'APPROVAL_EXPIRED', message: 'Nobody approved the call in time, so it did not run' }
 
 export function decodeApproval (text: string | null | undefined): ApprovalRecord | undefined {
-  return text === null || text === undefined ? undefined : storedJson<ApprovalRecord>(text)
+  return text === null || text === undefined ? undefined : readStored('the record of an approval', text, isApproval)
+}
+
+function isApproval (value: unknown): value is ApprovalRecord {
+  return isRecord(value) && typeof value['state'] === 'string' && typeof value['digest'] === 'string' && [value['heldAt'], value['expiresAt']].every(Number.isFinite)
 }
 
 /** Whether a job waits for an approval, by its options and what its record says of it. */

@@ -1,6 +1,7 @@
 import type { JobData } from '@toolyard/contract'
 import { setImmediate as turn } from 'node:timers/promises'
-import { isWritten, plainProtocol, protocol, readJsonInTurns, textProtocol, WrittenJson, writeJson } from '@toolyard/contract/terms'
+import { isRecord, isWritten, plainProtocol, protocol, readJsonInTurns, textProtocol, WrittenJson, writeJson } from '@toolyard/contract/terms'
+import { isTexts, readStored } from '@toolyard/store'
 
 /**
  * What a job carries: its arguments also as text, where only that keeps their numbers and their order. Workers that know no
@@ -15,6 +16,15 @@ export function carriedData (data: JobData): JobData {
     carried.protocol = Math.max(carried.protocol, textProtocol)
   }
   return carried
+}
+
+/** Reads the data that a job has in Redis. */
+export function decodeData (text: string): JobData {
+  return readStored('the data of a job', text, isData)
+}
+
+function isData (value: unknown): value is JobData {
+  return isRecord(value) && typeof value['tool'] === 'string' && isRecord(value['arguments']) && isTexts(value['tags']) && typeof value['keyName'] === 'string'
 }
 
 /** The arguments that a job carries, as they were written. */

@@ -1,5 +1,6 @@
-import type { JobData, JobListQuery } from '@toolyard/contract'
-import { findText, storedJson } from '@toolyard/contract/terms'
+import type { JobListQuery } from '@toolyard/contract'
+import { findText } from '@toolyard/contract/terms'
+import { decodeData } from './job-arguments.ts'
 import { decodeFailure } from './settlement.ts'
 
 export type TextFilter = Pick<JobListQuery, 'text' | 'session' | 'request'>
@@ -15,7 +16,7 @@ export function soughtText (text: string): string {
 
 /** Whether a job's data and the reason of its failure have what is looked for: session, request, a text in arguments or error. */
 export function hasText (data: string, reason: string | undefined, { text, session, request }: TextFilter): boolean {
-  const job = storedJson<JobData>(data)
+  const job = decodeData(data)
   const { session: own, origin } = job
   if (session !== undefined && own !== session) return false
   if (request !== undefined && origin?.request !== request) return false

@@ -1,5 +1,6 @@
 import type { QuestionView, Settlement } from '@toolyard/contract'
-import { storedJson, type CallError } from '@toolyard/contract/terms'
+import { isRecord, type CallError } from '@toolyard/contract/terms'
+import { readStored } from '@toolyard/store'
 import { isoTime } from './job-times.ts'
 import type { OwnOptions } from './new-job.ts'
 
@@ -40,7 +41,19 @@ export interface AskedRecord {
 }
 
 export function decodeAsked (text: string | null | undefined): AskedRecord | undefined {
-  return text === null || text === undefined ? undefined : storedJson<AskedRecord>(text)
+  return text === null || text === undefined ? undefined : readStored('how far a question is', text, isAsked)
+}
+
+function isAsked (value: unknown): value is AskedRecord {
+  return isRecord(value) && typeof value['state'] === 'string' && [value['number'], value['at'], value['ends']].every(Number.isFinite)
+}
+
+export function readQuestion (text: string): Question {
+  return readStored('the question of a tool', text, isQuestion)
+}
+
+function isQuestion (value: unknown): value is Question {
+  return isRecord(value) && typeof value['name'] === 'string' && typeof value['text'] === 'string' && isRecord(value['schema'])
 }
 
 export function questionView ({ name, text, schema }: Question, { number, at, ends, refused }: AskedRecord): QuestionView {
@@ -56,7 +69,7 @@ export function inputRequired (question: Question, asked: AskedRecord): CallErro
 export function decodeQuestion (asked: string | null | undefined, question: string | null | undefined): Settlement | undefined {
   const record = decodeAsked(asked)
   if (record?.state !== 'asked' || question === null || question === undefined) return undefined
-  return { ok: false, error: inputRequired(storedJson<Question>(question), record) }
+  return { ok: false, error: inputRequired(readQuestion(question), record) }
 }
 
 /** How a job ends whose question nobody has answered. */

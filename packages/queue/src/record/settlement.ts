@@ -1,5 +1,6 @@
 import type { OutputRecord, SandboxState, Settlement } from '@toolyard/contract'
-import { callErrors, isRecord, readJson, storedJson, writeThrough, type CallError } from '@toolyard/contract/terms'
+import { callErrors, isRecord, readJson, writeThrough, type CallError } from '@toolyard/contract/terms'
+import { readStored } from '@toolyard/store'
 
 /** The fields of a job's hash that tell how it ended; `decodeSettlement` takes their values in this order. */
 export const settlementFields = ['finishedOn', 'returnvalue', 'failedReason'] as const
@@ -32,14 +33,23 @@ export function decodeSettlement (values: ReadonlyArray<string | null | undefine
   const [finishedOn, returnValue, failedReason] = values
   if (finishedOn === null || finishedOn === undefined) return undefined
   // A job that succeeded after a failed run has both.
-  if (returnValue !== null && returnValue !== undefined) return { ok: true, output: storedJson<OutputRecord>(returnValue) }
+  if (returnValue !== null && returnValue !== undefined) return { ok: true, output: decodeOutput(returnValue) }
   return { ok: false, error: decodeFailure(failedReason ?? '') }
+}
+
+/** Reads the output of a job that succeeded, as `OutputStore` has written it. */
+export function decodeOutput (text: string): OutputRecord {
+  return readStored('the output of a job', text, isOutput)
+}
+
+function isOutput (value: unknown): value is OutputRecord {
+  return isRecord(value) && (value['kind'] === 'inline' || (value['kind'] === 'stored' && typeof value['bytes'] === 'number'))
 }
 
 /** Reads a line of what the API process that waits for jobs is told of their ends: the id, `+` or `-`, and what the record says. */
 export function decodeReply (line: string): { id: string, settlement: Settlement } {
   const text = line.slice(idLength + 1)
-  return { id: line.slice(0, idLength), settlement: line[idLength] === '+' ? { ok: true, output: storedJson<OutputRecord>(text) } : { ok: false, error: decodeFailure(text) } }
+  return { id: line.slice(0, idLength), settlement: line[idLength] === '+' ? { ok: true, output: decodeOutput(text) } : { ok: false, error: decodeFailure(text) } }
 }
 
 /**

@@ -6,7 +6,7 @@ import { sessionsChannel } from '../redis/names.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { RedisUnavailableError } from '../redis/unavailable.ts'
 import { enterScript, forgetScript, removableScript, renewScript, runSessionScript } from './session-scripts.ts'
-import { sessionOf, type Session, type SessionFields } from './sessions.ts'
+import { sessionOf, type Session } from './sessions.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
 /*
@@ -106,11 +106,10 @@ export class SessionLeases {
   async #take (id: string): Promise<Held | undefined> {
     const until = performance.now() + leaseMs
     const entered = await runSessionScript(this.#redis, enterScript, id, this.#holder, leaseMs, sessionsChannel)
-    const fields = fromRedis<SessionFields | null>(entered)
     const known = this.#held.get(id)
     if (known !== undefined) return known
     if (until - endMs <= performance.now()) throw new RedisUnavailableError()
-    const session = fields === null ? undefined : sessionOf(id, fields)
+    const session = sessionOf(id, entered)
     if (session === undefined) return undefined
     const held = { session, controller: sharedAbort(), calls: 0, until, isClosed: session.state !== 'open', bytes: undefined }
     if (!held.isClosed) this.#held.set(id, held)

@@ -71,11 +71,8 @@ export class Sessions {
     const { tenant = '', keyName, ttlSec, quotaBytes, from = '' } = session
     const record = ['key', keyName, 'ttl', ttlSec, 'from', from]
     const owner = ownerOfSessions(session.tenant)
-    const fields = fromRedis<SessionFields | string | null>(
-      await runSessionScript(this.#redis, makeScript, id, tenant, owner, maxSessions, maxBytes, quotaBytes, ...record)
-    )
-    if (typeof fields === 'string') return { bytesLeft: Number(fields) }
-    return (fields === null ? undefined : sessionOf(id, fields)) ?? 'full'
+    const made = await runSessionScript(this.#redis, makeScript, id, tenant, owner, maxSessions, maxBytes, quotaBytes, ...record)
+    return typeof made === 'string' ? { bytesLeft: Number(made) } : sessionOf(id, made) ?? 'full'
   }
 
   /** A session that a tenant may see, without using it; undefined where there is none. */
@@ -99,7 +96,7 @@ export class Sessions {
     { tenant, before, limit }: { tenant: string | undefined, before: string | undefined, limit: number }
   ): Promise<{ sessions: Session[], next: string | undefined }> {
     const owner = tenant === undefined ? '' : ownerOfSessions(tenant)
-    const found = fromRedis<Array<[string, SessionFields]>>(await runSessionScript(this.#redis, listScript, owner, before ?? '', limit + 1))
+    const found = fromRedis<Array<[string, unknown]>>(await runSessionScript(this.#redis, listScript, owner, before ?? '', limit + 1))
     const sessions = found.slice(0, limit).flatMap(([id, fields]) => sessionOf(id, fields) ?? [])
     return { sessions, next: found.length > limit ? found[limit - 1]?.[0] : undefined }
   }
@@ -107,9 +104,7 @@ export class Sessions {
   /** Begins to remove a session; undefined where there is none. */
   async remove (id: string, tenant: string | undefined): Promise<Session | undefined> {
     this.#forget(id)
-    const removed = await runRemoveScript(this.#redis, this.#replicas, id, tenant ?? '', sessionsChannel)
-    const fields = fromRedis<SessionFields | null>(removed ?? null)
-    return fields === null ? undefined : sessionOf(id, fields)
+    return sessionOf(id, await runRemoveScript(this.#redis, this.#replicas, id, tenant ?? '', sessionsChannel))
   }
 
   #forget (id: string): void {
@@ -119,8 +114,7 @@ export class Sessions {
   }
 
   async #read (id: string, tenant: string | undefined, how: 'look' | 'use'): Promise<Session | undefined> {
-    const fields = fromRedis<SessionFields | null>(await runSessionScript(this.#redis, readScript, id, tenant ?? '', how, sessionsChannel))
-    return fields === null ? undefined : sessionOf(id, fields)
+    return sessionOf(id, await runSessionScript(this.#redis, readScript, id, tenant ?? '', how, sessionsChannel))
   }
 }
 
@@ -134,12 +128,9 @@ function ownerOfSessions (tenant: string | undefined): string {
   return ownerOf({ tenant, keyName: '' })
 }
 
-/** In the order of the scripts. */
-export type SessionFields = Array<string | null>
-
-/** Undefined for a record that isn't there. */
-export function sessionOf (id: string, fields: SessionFields): Session | undefined {
-  const [tenant, keyName, ttl, quota, from, created, used, state, bytes] = fields
+/** Reads the fields of a record in the order of the scripts; undefined where there is none. */
+export function sessionOf (id: string, answer: unknown): Session | undefined {
+  const [tenant, keyName, ttl, quota, from, created, used, state, bytes]: unknown[] = Array.isArray(answer) ? answer : []
   if (typeof tenant !== 'string' || typeof keyName !== 'string') return undefined
   const usedAt = Number(used)
   return {
@@ -148,7 +139,7 @@ export function sessionOf (id: string, fields: SessionFields): Session | undefin
     keyName,
     ttlSec: Number(ttl),
     quotaBytes: Number(quota),
-    from: from === '' || from === null ? undefined : from,
+    from: typeof from === 'string' && from !== '' ? from : undefined,
     state: state === 'open' ? 'open' : 'removing',
     createdAt: Number(created),
     usedAt,
