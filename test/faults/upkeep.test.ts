@@ -10,8 +10,10 @@ import { cancel, submit } from '../jobs/submission.ts'
 const server = await startTestRedis(t)
 
 t.setTimeout(240_000)
+// They wait, and each has data of its own.
+t.jobs = 3
 
-t.test('an ended job no longer counts as unfinished, though its key makes no more jobs', async t => {
+t.test('an ended job no longer counts as unfinished, though its key makes no more jobs', { buffered: true }, async t => {
   const service = await createService(t)
   const redis = await connectTo(t, service.redis)
   await service.client.batch([{ call_id: 'a', name: 'data_file_read', arguments: { path: 'README.md' } }])
@@ -24,7 +26,7 @@ t.test('an ended job no longer counts as unfinished, though its key makes no mor
   await waitFor('nothing is left', async () => await redis.exists('toolyard:open:admin', 'toolyard:open-keys') === 0, 60_000)
 })
 
-t.test('jobs are removed when they are old enough, though no other job ends; a queue without jobs is forgotten and can be used again', async t => {
+t.test('jobs are removed when they are old enough, though no other job ends; a queue without jobs is forgotten and can be used again', { buffered: true }, async t => {
   const { redis, directory, queues, add } = await startPool(t, server, { maxQueues: 1, retention: { ageSec: 1, count: 1_000 } })
   const id = await add('first')
   await waitFor('it has run', async () => await redis.hexists(`toolyard:{first}:${id}`, 'finishedOn') === 1)
@@ -41,7 +43,7 @@ t.test('jobs are removed when they are old enough, though no other job ends; a q
   t.same(await directory.list(), ['second'])
 })
 
-t.test('callbacks are removed when they are old enough, though no other callback ends', async t => {
+t.test('callbacks are removed when they are old enough, though no other callback ends', { buffered: true }, async t => {
   const service = await createService(t)
   const redis = await connectTo(t, service.redis)
   const stem = 'toolyard:{+callbacks}:'

@@ -69,7 +69,7 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
   const names = Array.from({ length: 60 }, (_, n) => `q-${n}`)
   let jobs = 0
   for (const queue of names) {
-    const last = { ...job(), delayMs: 1_000 }
+    const last = { ...job(), delayMs: 5_000 }
     await queues.add(queue, [last])
     for (let round = 0; round < 5; round++) {
       const [plain, serial, waiting, gone] = [
