@@ -22,6 +22,8 @@ const command = (questions: number): string[] => ['./tools/bin/book', String(que
 const service = await createService(t, {
   files: {
     'tools/bin/book': program,
+    // Asks what its argument `ask` says.
+    'tools/bin/any': '#!/bin/sh\n[ -n "$TOOLYARD_ANSWER" ] && exec cat "$TOOLYARD_ANSWER"\nread -r args\nprintf "%s" "{\\"\\$ask\\":${args#*\\"ask\\":}"\n',
     'tools/bin/bad': '#!/bin/sh\necho \'{"$ask":{"text":"Which?","schema":{"type":"string"}}}\'\n'
   },
   tools: [
@@ -29,6 +31,7 @@ const service = await createService(t, {
     { name: 'twice', command: command(2), idempotent: true },
     { name: 'endless', command: command(99), asks: true },
     { name: 'silent', command: command(1) },
+    { name: 'any', schema: { type: 'object' }, command: ['./tools/bin/any'], asks: true },
     { name: 'bad', command: ['./tools/bin/bad'], asks: true }
   ],
   env: {
@@ -139,4 +142,56 @@ t.test('a tool that may not ask, asks too often or asks nothing that can be answ
     t.equal((await answer(id, { answer: { seat: 'aisle' }, number })).status, 200)
   }
   t.match(await reach(client, id, 'failed'), { attempts: 11, error: { code: 'QUESTION_INVALID', message: /at most 10/ } })
+})
+
+t.test('questions at once are answered in any order, each once, and the tool runs again with the last answer', async t => {
+  const schema = JSON.parse(answerSchema) as object
+  const ask = ['left', 'right', 'middle'].map(name => ({ name, text: `${name}?`, schema }))
+  const { results: [result] } = await call('any', { ask })
+  t.match(result?.error, { code: 'INPUT_REQUIRED', details: { question: { number: 1, name: 'left', kind: 'form', more: [{ number: 2, name: 'right' }, { number: 3 }] } } })
+  const id = result?.job_id ?? ''
+  t.match(await answer(id, { answer: { seat: 'roof' }, number: 3 }), { status: 400 })
+  t.equal((await answer(id, { answer: { seat: 'window' }, number: 3 })).status, 200)
+  t.equal((await answer(id, { answer: { seat: 'window' }, number: 3 })).status, 200, 'the same again')
+  t.match(await answer(id, { answer: { seat: 'aisle' }, number: 3 }), { status: 409, text: /answered before/ })
+  t.match(await answer(id, { answer: { seat: 'aisle' }, number: 4 }), { status: 409, text: /another question/ })
+  t.match(await reach(client, id, 'input_required'), { attempts: 1, question: { number: 1, more: [{ number: 2 }] } })
+  t.equal((await answer(id, { answer: { seat: 'aisle', row: 1 } })).status, 200, 'the first that is open')
+  const { question } = await reach(client, id, 'input_required')
+  t.match(question, { number: 2, name: 'right' })
+  t.notOk(question?.more)
+  t.equal((await answer(id, { answer: { seat: 'aisle', row: 2 } })).status, 200)
+  t.match(await reach(client, id, 'succeeded'), { attempts: 2, result: '{"seat":"aisle","row":1}\n{"seat":"aisle","row":2}\n{"seat":"window"}' })
+})
+
+t.test('a question to a model, or for directories, takes the answers that MCP has', async t => {
+  const { results: [result] } = await call('any', { ask: [{ kind: 'sampling', params: { messages: [], maxTokens: 5 } }, { kind: 'roots' }] })
+  const id = result?.job_id ?? ''
+  const { question } = await reach(client, id, 'input_required')
+  t.match(question, { name: 'answer', kind: 'sampling', text: /./, params: { maxTokens: 5 }, more: [{ name: 'answer_2', kind: 'roots' }] })
+  const text = { type: 'text', text: 'Hi' }
+  for (const content of [undefined, 'Hi', {}, { type: 'text' }, { type: 'image', data: 'x' }, { type: 'other' }, [text, {}]]) {
+    t.match(await answer(id, { answer: { role: 'assistant', model: 'm', content } }), { status: 400, text: /does not fit/ })
+  }
+  for (const roots of [undefined, {}, [{}], [{ uri: 'https://example.com' }], ['file:///']]) t.equal((await answer(id, { answer: { roots }, number: 2 })).status, 400)
+  t.match(await answer(id, { answer: { role: 'assistant', model: 'm', content: { ...text, text: 'x'.repeat(33_000) } } }), { status: 400, text: /at most 32000/ })
+  t.equal((await answer(id, { answer: { role: 'assistant', model: 'm', content: [text, { type: 'tool_use', id: '1', name: 'look', input: {} }] } })).status, 200)
+  t.equal((await answer(id, { answer: { roots: [] }, number: 2 })).status, 200)
+  await reach(client, id, 'succeeded')
+})
+
+t.test('a list of questions that can not be asked fails the call, and the message says which and why', async t => {
+  const form = { text: 'Which?', schema: { type: 'object' } }
+  const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 1 }
+  const faults: Array<[unknown, RegExp]> = [
+    [[], /is an empty list/], [[form, 7], /'\$ask\[1\]\.text' must be/], [[{ ...form, name: 'a' }, { ...form, name: 'a' }], /two questions at once have the name a/],
+    [Array.from({ length: 11 }, () => form), /at most 10 questions/], [Array.from({ length: 5_000 }, () => 1), /at most 10 questions/],
+    [{ ...form, kind: 'page' }, /kind' must be form, sampling, roots/], [{ ...form, kind: '__proto__' }, /kind' must be/],
+    [{ kind: 'roots', schema: form.schema }, /answers to roots are those of MCP/], [{ kind: 'sampling' }, /params' must be those of sampling/],
+    [{ kind: 'sampling', params: { messages: [] } }, /don't fit sampling\/createMessage: .*maxTokens/],
+    [{ kind: 'sampling', params: { ...prompt, messages: [{ role: 'system', content: 'x' }] } }, /don't fit/],
+    [{ kind: 'sampling', params: { ...prompt, more: 1 } }, /don't fit/],
+    [{ kind: 'sampling', params: { ...prompt, systemPrompt: 'x'.repeat(32_000) } }, /params' have more than 32000/]
+  ]
+  for (const [ask, message] of faults) t.match((await call('any', { ask })).results, [{ error: { code: 'QUESTION_INVALID', message } }])
 })

@@ -20,10 +20,19 @@ ${questions.map(([name, field, type], index) => `${index}) echo '{"$ask":{"name"
 *) echo 'state-ok, hello';;
 esac`)
 
-/** Asks for what has this schema, and gives out what was said. */
-const form = (properties: object): string => script(`cat > /dev/null
+/** Asks this, after a moment where it is to become a task, and gives out what was said, after a moment too. */
+const ask = (asks: unknown, sec = 0): string => script(`cat > /dev/null
+sleep ${sec}
 [ -n "$TOOLYARD_ANSWER" ] && exec cat "$TOOLYARD_ANSWER"
-echo '${JSON.stringify({ $ask: { text: 'Please say', schema: { type: 'object', properties } } })}'`)
+echo '${JSON.stringify({ $ask: asks })}'`)
+const question = (properties: object, name = 'answer'): object => ({ name, text: 'Please say', schema: { type: 'object', properties } })
+const form = (properties: object): string => ask(question(properties))
+const sampling = (name: string, text: string): object => (
+  { name, kind: 'sampling', params: { messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 100 } }
+)
+const roots = { name: 'client_roots', kind: 'roots' }
+const person = question({ name: { type: 'string' } }, 'user_name')
+const confirmed = { confirm: { type: 'boolean' } }
 const titled = (...values: string[]): object[] => values.map(value => ({ const: value, title: `Choice ${value}` }))
 const options = ['option1', 'option2', 'option3']
 
@@ -52,12 +61,19 @@ const programs: Record<string, string> = {
   test_custom_headers: node('process.stdout.write(JSON.stringify(args))'),
   greet: node('process.stdout.write("Hello, " + args.name + "!")'),
   slow_compute: node('setTimeout(() => process.stdout.write("done after " + args.seconds + " s"), args.seconds * 1000)'),
-  confirm_delete: script('sleep 2; echo nobody was asked'),
+  confirm_delete: ask(question(confirmed), 1),
+  multi_input: ask([question(confirmed, 'first'), question(confirmed, 'second')], 1),
   test_input_required_result_elicitation: asking(['user_name', 'name', 'string']),
   test_input_required_result_request_state: asking(['confirm', 'ok', 'boolean']),
   test_input_required_result_tampered_state: asking(['confirm', 'ok', 'boolean']),
   test_input_required_result_multi_round: asking(['step1', 'name', 'string'], ['step2', 'color', 'string']),
   test_input_required_result_prompt: asking(['user_context', 'context', 'string']),
+  test_input_required_result_sampling: ask(sampling('capital_question', 'What is the capital of France?')),
+  test_input_required_result_list_roots: ask(roots),
+  test_input_required_result_multiple_inputs: ask([person, sampling('greeting', 'Generate a greeting'), roots]),
+  test_input_required_result_capabilities: ask([person, sampling('greeting', 'Generate a greeting')]),
+  test_sampling: ask(sampling('answer', 'What does the argument ask for?')),
+  test_streaming_elicitation: ask(person),
   test_elicitation: form({ username: { type: 'string' }, email: { type: 'string' } }),
   test_elicitation_sep1034_defaults: form({
     name: { type: 'string', default: 'John Doe' },
@@ -160,6 +176,6 @@ export const conformanceTools = [...Object.keys(programs), 'json_schema_2020_12_
   schema: schemas[name] ?? { type: 'object' },
   command: [`./tools/bin/${name === 'json_schema_2020_12_tool' ? 'test_custom_headers' : name}`],
   ...name in published && { publishAs: published[name] },
-  asks: /^test_(?:input_required|elicitation)/.test(name),
-  timeoutSec: ['slow_compute', 'failing_job', 'confirm_delete'].includes(name) ? 120 : 10
+  asks: programs[name]?.includes('$ask') ?? false,
+  timeoutSec: ['slow_compute', 'failing_job', 'confirm_delete', 'multi_input'].includes(name) ? 120 : 10
 }))

@@ -8,7 +8,8 @@ import { startTestRedis } from '../support/redis.ts'
 
 /*
  * The states of a held call, compared with a model: whatever people do in whatever order, it runs as often as the model says, and
- * its record says what became of it. The tool asks once for an answer before it does its work; `change` gives it another version.
+ * its record says what became of it. The tool asks three things at once before it does its work, whose answers come in any order;
+ * `change` gives it another version.
  */
 
 const queue = 'q'
@@ -16,13 +17,16 @@ const retention = { ageSec: 60, count: 1_000 }
 const server = await startTestRedis(t)
 const versions = new Map<string, number>()
 const runs = new Map<string, number>()
+const question = (name: string): { name: string, text: string, schema: Record<string, unknown> } => ({ name, text: 'Which?', schema: { type: 'object' } })
+const answerTo = (number: number): string => `{"to":${number}}`
 const digestOf = (version: number, first: string): string => version === 0 ? first : String(version).padStart(64, '0')
 const { redis, directory, queues } = await startPool(t, server, {
   concurrency: 8,
   handle: async ({ id, data, approved, answers = [] }) => {
     const digest = digestOf(versions.get(id) ?? 0, data.hold?.digest ?? '')
     if (approved !== digest) return { kind: 'held', held: { digest, changed: 'it' } }
-    if (answers.length === 0) return { kind: 'asks', ask: { name: 'answer', text: 'Which?', schema: { type: 'object' } } }
+    if (answers.length === 0) return { kind: 'asks', ask: { ...question('a'), more: [question('b'), question('c')] } }
+    if (answers.join() !== [1, 2, 3].map(answerTo).join()) throw new Error(`These are not the answers: ${answers.join()}`)
     runs.set(id, (runs.get(id) ?? 0) + 1)
     return { kind: 'succeeded', json: '1', value: 1 }
   }
@@ -38,7 +42,8 @@ interface Model {
   /** The version that is shown to approvers, and the one that would run. */
   shown: number
   current: number
-  isAnswered: boolean
+  /** Questions without an answer. */
+  open: number[]
   runs: number
 }
 
@@ -51,7 +56,7 @@ async function add (): Promise<Case> {
     { approvers: 1, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' }
   )
   await queues.add(queue, [job])
-  return { id, first: job.data.hold?.digest ?? '', model: { status: 'held', code: undefined, shown: 0, current: 0, isAnswered: false, runs: 0 } }
+  return { id, first: job.data.hold?.digest ?? '', model: { status: 'held', code: undefined, shown: 0, current: 0, open: [1, 2, 3], runs: 0 } }
 }
 
 async function look (id: string): Promise<HeldCall> {
@@ -63,7 +68,7 @@ async function look (id: string): Promise<HeldCall> {
 /** What becomes of an approved call when a worker takes it. */
 function take (model: Model): void {
   if (model.shown !== model.current) Object.assign(model, { status: 'held', shown: model.current })
-  else if (!model.isAnswered) model.status = 'input_required'
+  else if (model.open.length > 0) model.status = 'input_required'
   else Object.assign(model, { status: 'succeeded', runs: model.runs + 1 })
 }
 
@@ -76,6 +81,17 @@ async function decide ({ id }: Case, decision: 'approve' | 'deny', digest?: stri
 async function endTime (id: string, field: 'approval' | 'asked', record: object): Promise<void> {
   await redis.hset(jobKey(queue, id), field, JSON.stringify({ ...record, expiresAt: Date.now() - 1_000, ends: Date.now() - 1_000 }))
   await (await queues.open(queue).getJob(id))?.promote().catch(() => {})
+}
+
+/** Without a number it is the first open question that is answered. */
+async function answer ({ id, model }: Case, number?: number): Promise<void> {
+  const { status, open } = model
+  const wanted = number ?? open[0] ?? 0
+  const said = await approvals.answer({ queue, id, tenant: undefined }, { answer: answerTo(wanted), number, isChecked: true })
+  if (status !== 'input_required') return
+  if (said !== 'noted' && said !== 'taken') throw new Error(`${wanted} was ${said}`)
+  model.open = model.open.filter(each => each !== wanted)
+  if (model.open.length === 0 && model.status === 'input_required') take(model)
 }
 
 const operations = {
@@ -102,11 +118,16 @@ const operations = {
     model.current += 1
     versions.set(id, model.current)
   },
-  answer: async ({ id, model }: Case): Promise<void> => {
-    await approvals.answer({ queue, id, tenant: undefined }, { answer: '{}', number: undefined, isChecked: true })
-    if (model.status !== 'input_required') return
-    model.isAnswered = true
-    take(model)
+  answer: async (one: Case): Promise<void> => { await answer(one) },
+  'answer the last': async (one: Case): Promise<void> => { await answer(one, 3) },
+  'answer the second, and again': async (one: Case): Promise<void> => {
+    await answer(one, 2)
+    await answer(one, 2)
+  },
+  'answer two at once': async (one: Case): Promise<void> => { await Promise.all([answer(one, 1), answer(one, 3)]) },
+  'answer what is not asked': async ({ id }: Case): Promise<void> => {
+    const said = await approvals.answer({ queue, id, tenant: undefined }, { answer: '{}', number: 4, isChecked: true })
+    if (!['other', 'unasked', 'ended'].includes(said)) throw new Error(`It was ${said}`)
   },
   expire: async ({ id, first, model }: Case): Promise<void> => {
     const [approval, asked] = await redis.hmget(jobKey(queue, id), 'approval', 'asked')
@@ -120,7 +141,7 @@ const operations = {
   },
   'run again': async ({ id, model }: Case): Promise<void> => {
     await finished.rerun(queue, id, { keyName: 'admin', mayRun: () => true })
-    if (model.status === 'failed') Object.assign(model, { status: 'held', code: undefined, shown: 0, isAnswered: false })
+    if (model.status === 'failed') Object.assign(model, { status: 'held', code: undefined, shown: 0, open: [1, 2, 3] })
   }
 } as const
 

@@ -10,22 +10,28 @@ import { waitFor } from '../support/condition.ts'
 import { listening } from '../support/listening.ts'
 import { createService, testKeys } from '../support/service.ts'
 
+const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'Capital of France?' } }], maxTokens: 10 }
+const written = { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }
+const directories = { roots: [{ uri: 'file:///home/ada' }] }
 /** A server of 2025: it asks during its calls, one thing after the other, and tells what it was answered. */
 const server = `
 let capabilities, calls = 0, id = 0
 const waiting = new Map()
 const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
-const ask = (message, more) => new Promise(resolve => {
-  if (capabilities.elicitation === undefined) return resolve({ action: 'nobody' })
+const request = (method, params) => new Promise(resolve => {
   waiting.set(++id, resolve)
-  send({ id, method: 'elicitation/create', params: { message, ...more } })
+  send({ id, method, params })
 })
+const ask = async (message, more) => capabilities.elicitation === undefined ? { action: 'nobody' } : request('elicitation/create', { message, ...more })
 const form = field => ({ requestedSchema: { type: 'object', properties: { [field]: { type: 'string' } }, required: [field] } })
 const tools = {
   book: async ({ who }) => [await ask('Which seat for ' + who + '?', form('seat')), await ask('Which meal?', form('meal'))],
   number: () => ask('Which number?', { requestedSchema: { type: 'object', properties: { x: { type: 'number' } } } }),
   page: () => ask('Log in', { mode: 'url', elicitationId: 'e', url: 'https://example.com/login' }),
-  odd: () => ask('', form('x'))
+  odd: () => ask('', form('x')),
+  model: async () => [await request('roots/list'), await request('sampling/createMessage', ${JSON.stringify(prompt)})],
+  long: () => request('sampling/createMessage', { messages: [], maxTokens: 1, systemPrompt: 'x'.repeat(33e3) }),
+  endless: () => request('sampling/createMessage', { messages: [], maxTokens: 1, systemPrompt: 'x'.repeat(2e5) })
 }
 const results = {
   initialize: params => { capabilities = params.capabilities; return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'asker', version: '1' } } },
@@ -47,12 +53,13 @@ const form = (message: string): object => ({
 })
 const modern: Record<string, (params: Record<string, unknown>) => object> = {
   'server/discover': () => ({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: { name: 'modern', version: '1' }, ttlMs: 0, cacheScope: 'private' }),
-  'tools/list': () => ({ tools: ['many', 'model', 'again'].map(name => ({ name, inputSchema: { type: 'object' } })), ttlMs: 0, cacheScope: 'private' }),
+  'tools/list': () => ({ tools: ['many', 'model', 'again', 'odd'].map(name => ({ name, inputSchema: { type: 'object' } })), ttlMs: 0, cacheScope: 'private' }),
   'tools/call': ({ name, inputResponses, requestState }) => {
     const asks = (inputRequests?: object): object => ({ resultType: 'input_required', requestState: `state of ${String(name)}`, inputRequests })
     if (requestState !== undefined) return { content: [{ type: 'text', text: JSON.stringify({ requestState, inputResponses }) }] }
     if (name === 'again') return asks()
-    return asks(name === 'many' ? { a: form('First?'), b: form('Second?') } : { m: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } })
+    if (name === 'odd') return asks({ m: { method: 'no/such' } })
+    return asks(name === 'many' ? { a: form('First?'), b: form('Second?') } : { m: { method: 'sampling/createMessage', params: prompt }, r: { method: 'roots/list' } })
   }
 }
 let lastBody = ''
@@ -159,12 +166,12 @@ t.test('what a server of 2026 asks is asked, and its call goes on where it was',
   t.equal(jobs.length, 1)
 })
 
-t.test('what a server of 2026 asks at once is asked one after the other, and brought along with its state', async t => {
+t.test('what a server of 2026 asks at once is asked at once, and brought along with its state', async t => {
   const id = (await call('modern_many')).job_id ?? ''
   t.equal(await asks(id, 1), 'MCP server "modern" asks: First?')
-  await answer(id, 1, { x: 'one' })
-  t.equal(await asks(id, 2), 'MCP server "modern" asks: Second?')
+  t.match((await client.request<{ job: JobView }>(`/v1/jobs/${id}`)).body.job.question, { more: [{ number: 2, text: 'MCP server "modern" asks: Second?' }] })
   await answer(id, 2, { x: 'two' })
+  await answer(id, 1, { x: 'one' })
   t.match(JSON.parse(String((await reach(client, id, 'succeeded')).result)), {
     requestState: 'state of many', inputResponses: { a: { action: 'accept', content: { x: 'one' } }, b: { action: 'accept', content: { x: 'two' } } }
   })
@@ -187,7 +194,27 @@ t.test('a server gets the numbers of answers as they were written', async t => {
   t.match(lastBody, `"inputResponses":{"a":{"action":"accept","content":{"x":${digits}}},"b":{"action":"accept","content":{"x":${digits}}}}`)
 })
 
-t.test('a server of 2026 that wants to be called again is, and one that asks for a model gets no answer', async t => {
+t.test('a server of 2026 that wants to be called again is, and one that asks for what is unknown gets no answer', async t => {
   t.match(JSON.parse(String((await call('modern_again')).output)), { requestState: 'state of again' })
-  t.match(await call('modern_model'), { ok: false, error: { code: 'QUESTION_INVALID', message: /asks for "sampling\/createMessage", and only elicitation/ } })
+  t.match(await call('modern_odd'), { ok: false, error: { code: 'QUESTION_INVALID', message: /asks for "no\/such", which nobody answers/ } })
+})
+
+t.test('a message of a model and directories are asked for and handed on as forms are, by servers of both revisions', async t => {
+  const old = (await call('seats_model')).job_id ?? ''
+  t.equal(await asks(old, 1), 'MCP server "seats" asks: Which directories are worked in?')
+  await answer(old, 1, directories)
+  t.match(await asks(old, 2), /^MCP server "seats" asks: What does a model say/)
+  t.match((await client.request<{ job: JobView }>(`/v1/jobs/${old}`)).body.job.question, { kind: 'sampling', params: prompt })
+  await answer(old, 2, written)
+  t.match(JSON.parse(String((await reach(client, old, 'succeeded')).result)), { said: [directories, written] })
+  const { job_id: id = '', error } = await call('modern_model')
+  t.match(error, { details: { question: { kind: 'sampling', params: prompt, more: [{ kind: 'roots', number: 2 }] } } })
+  await answer(id, 2, directories)
+  await answer(id, 1, written)
+  t.match(JSON.parse(String((await reach(client, id, 'succeeded')).result)), { inputResponses: { m: written, r: directories } })
+})
+
+t.test('messages for a model that are too long are asked of nobody', async t => {
+  t.match(await call('seats_long'), { ok: false, error: { code: 'QUESTION_INVALID', message: /'question\.params' have more than 32000 characters/ } })
+  t.match(JSON.parse(String((await call('seats_endless')).output)), { said: { action: 'refused' } })
 })

@@ -227,19 +227,30 @@ class RefusedAnswers(TypedDict):
     reason: str
 
 
-class _QuestionView(TypedDict):
+class _AskedQuestion(TypedDict):
     number: int
     name: str
+    kind: Literal["form", "sampling", "roots"]
     text: str
     schema: Any
+
+
+class AskedQuestion(_AskedQuestion, total=False):
+    """One of the questions that a tool asks at once; `schema` is that of the answer, `params` what a model is asked."""
+
+    params: Any
+    refused: RefusedAnswers
+
+
+class _QuestionView(AskedQuestion):
     asked_at: str
     expires_at: str
 
 
 class QuestionView(_QuestionView, total=False):
-    """What a tool asks whoever called it; `schema` is that of the answer."""
+    """What a tool asks whoever called it; `more` is asked at the same time."""
 
-    refused: RefusedAnswers
+    more: list[AskedQuestion]
 
 
 class _JobView(JobSummary):

@@ -10,8 +10,8 @@ export type { SecretPlace, Secrets } from './secrets.ts'
 export type { SessionQuery, Sessions } from './sessions.ts'
 export type { JobQuery, Jobs, SubmitOptions, WaitOptions } from './jobs.ts'
 export type {
-  ApprovalView, CallErrorBody, CallErrorCode, CallResult, FileList, HttpErrorCode, JobList, JobState, JobSummary, JobView, LogEntry, NewJob,
-  NewSession, Progress, PutFile, QuestionView, ResultFile, SecretList, SecretView, SessionList, SessionView, Unpacked
+  ApprovalView, AskedQuestion, CallErrorBody, CallErrorCode, CallResult, FileList, HttpErrorCode, JobList, JobState, JobSummary, JobView,
+  LogEntry, NewJob, NewSession, Progress, PutFile, QuestionView, ResultFile, SecretList, SecretView, SessionList, SessionView, Unpacked
 } from './http/wire.ts'
 export type {
   AiSdkAnswer, AiSdkResult, AiSdkToolCall, AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,

@@ -1,4 +1,4 @@
-import { HttpError, isRecord, limits, writeJson, type AnswerRequest, type JobView } from '@toolyard/contract'
+import { askedAtOnce, HttpError, isRecord, limits, writeJson, type AnswerRequest, type JobView } from '@toolyard/contract'
 import { createAnswerSchemas, type AnswerSchemas } from '@toolyard/manifests'
 import type { AnswerResult, Approvals } from '@toolyard/queue'
 
@@ -20,11 +20,12 @@ export class Answerer {
   async answer (
     { id, queue, tenant, question, status }: Pick<JobView, 'id' | 'queue' | 'tenant' | 'question' | 'status'>, { answer, number }: AnswerRequest
   ): Promise<void> {
-    // Of an answer that is sent again, its question is no longer there to be checked against.
-    const given = question === undefined ? answer : await this.#checked(question.schema, answer)
     if (question === undefined && number === undefined) throw new HttpError('CONFLICT', `The job asks nothing: it is ${status}`)
+    // Of an answer that is sent again, its question is no longer there to be checked against.
+    const asked = question && askedAtOnce(question).find(each => each.number === (number ?? question.number))
+    const given = asked === undefined ? answer : await this.#checked(asked.schema, answer)
     // What was checked answers the question that it was checked for, and no other one.
-    const about = { number: number ?? question?.number, isChecked: question !== undefined }
+    const about = { number: number ?? asked?.number, isChecked: asked !== undefined }
     const result = await this.#approvals.answer({ id, queue, tenant }, { answer: writeJson(given), ...about })
     if (result === 'missing') throw new HttpError('NOT_FOUND', 'Job not found')
     const refusal = refusals[result]

@@ -7,7 +7,7 @@ import type { JobTypes } from '../catalog/job-types.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import { ChangeStreams } from './change-streams.ts'
-import { formsIn, noForms, type ClientForms } from './asking/client-forms.ts'
+import { canBeAsked, formsIn, noForms, type ClientForms } from './asking/client-forms.ts'
 import { answerIn } from './asking/elicit.ts'
 import { OpenRequests } from './asking/open-requests.ts'
 import { acceptedTypes } from './call/accepted-types.ts'
@@ -34,7 +34,7 @@ const sessionHeader = 'mcp-session-id'
 const versionHeader = 'mcp-protocol-version'
 /** The revision without sessions. */
 const statelessVersion = '2026-07-28'
-/** Requests whose tool may ask a person, beside calls. */
+/** Requests whose tool may ask something, beside calls. */
 const askingRequests: ReadonlySet<string> = new Set(['prompts/get', 'resources/read'])
 
 /**
@@ -155,8 +155,8 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       if (session.id !== undefined && answer !== undefined) await sessions.answer({ session: session.id, ...answer })
       return await reply.code(202).send()
     }
-    // In 2025 what asks a person does it on the stream of the request.
-    const mayAsk = isCall || ((exchange.forms.form || exchange.forms.url) && askingRequests.has(method))
+    // In 2025 what asks a client does it on the stream of the request.
+    const mayAsk = isCall || (canBeAsked(exchange.forms) && askingRequests.has(method))
     const asStream = mayAsk ? mayStream : !accepted.json
     const answering = isLegacy ? protocol.answerLegacy(web, message, exchange, asStream) : protocol.answer(web, message, exchange, asStream)
     const response = await Promise.race([answering, aborted(gone)])

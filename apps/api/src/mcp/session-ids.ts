@@ -7,15 +7,19 @@ import { noForms, type ClientForms } from './asking/client-forms.ts'
  * knows a session without asking, and one of another key, or of a key that was replaced, is none.
  */
 
-/** How ids begin whose clients can be asked something; the next digit says how. Older releases take them for any other. */
+/**
+ * How ids begin whose clients can be asked something; the next digit says how: by a form, by a page, or 4 for what one more digit says.
+ * Older releases take them for any other.
+ */
 const askedStart = '0e11c17'
 const pattern = /^([0-9a-f]{32})\.([\w-]{43})$/
 
 export class SessionIds {
-  issue (principal: Principal, { form, url }: ClientForms): string {
+  issue (principal: Principal, { form, url, sampling, tools, roots }: ClientForms): string {
     const random = randomBytes(16).toString('hex')
-    const digit = (form ? 1 : 0) + (url ? 2 : 0)
-    const own = digit === 0 ? random : `${askedStart}${digit}${random.slice(askedStart.length + 1)}`
+    const more = bitsOf(sampling, tools, roots)
+    const digits = `${bitsOf(form, url, more > 0)}${more > 0 ? more : ''}`
+    const own = digits === '0' ? random : `${askedStart}${digits}${random.slice(askedStart.length + digits.length)}`
     return `${own}.${this.#proof(own, principal)}`
   }
 
@@ -33,13 +37,23 @@ export class SessionIds {
   /** How the client of a session can be asked: what it said when it began. */
   forms (id: string): ClientForms {
     if (!id.startsWith(askedStart)) return noForms
-    const digit = Number(id[askedStart.length])
-    return { form: digit === 1 || digit === 3, url: digit === 2 || digit === 3 }
+    const [digit, next] = [...id.slice(askedStart.length)].map(Number)
+    const [form, url, hasMore] = bitsIn(digit)
+    const [sampling, tools, roots] = bitsIn(hasMore ? next : 0)
+    return { form, url, sampling, tools, roots }
   }
 
   #proof (own: string, principal: Principal): string {
     return createHmac('sha256', `mcp session ${principal.proof}`).update(`${own} ${sessionOwner(principal)}`).digest('base64url')
   }
+}
+
+function bitsOf (...bits: [boolean, boolean, boolean]): number {
+  return bits.reduce((sum, bit, place) => sum + (bit ? 2 ** place : 0), 0)
+}
+
+function bitsIn (digit = 0): [boolean, boolean, boolean] {
+  return [(digit & 1) > 0, (digit & 2) > 0, (digit & 4) > 0]
 }
 
 /** Who a session is of. Tokens of two tenants may have one subject. No tenant has a space in its name. */

@@ -33,7 +33,7 @@ export interface HandlerDeps extends Deployment {
   sessions: SessionWorkspaces
   /** What the key of a name may do now: see `keyPart`. */
   keyPartOf: (name: string) => Promise<string>
-  answerSchemas: Pick<AnswerSchemas, 'fault'>
+  answerSchemas: AnswerSchemas
   /** Hears of calls that could not be started. */
   shortages: { met: (what: string, jobId: string) => boolean }
   logger: Logger

@@ -106,19 +106,29 @@ export interface ApprovalView {
   decisions: Array<{ key: string, decision: 'approve' | 'deny', reason: string | null, at: string, revoked?: true }>
 }
 
-/** What a tool asks whoever called it. */
-export interface QuestionView {
+/** One of the questions that a tool asks at once. */
+export interface AskedQuestion {
   /** The first question of a job is 1. */
   number: number
   /** What its tool calls it. */
   name: string
+  /** Who can answer: a person, a model, or the client, which knows its directories. */
+  kind: 'form' | 'sampling' | 'roots'
   text: string
+  /** Of `sampling`: the messages for the model, as `sampling/createMessage` of MCP has them. */
+  params?: unknown
   /** JSON Schema of the answer. */
   schema: unknown
-  asked_at: string
-  expires_at: string
   /** Answers of the client of an MCP task that didn't fit, and why the last one didn't. */
   refused?: { count: number, reason: string }
+}
+
+/** What a tool asks whoever called it. */
+export interface QuestionView extends AskedQuestion {
+  asked_at: string
+  expires_at: string
+  /** What is asked at the same time and has no answer yet. */
+  more?: AskedQuestion[]
 }
 
 export interface JobView extends JobSummary {

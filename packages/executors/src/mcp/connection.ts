@@ -1,5 +1,5 @@
-import type { Client, ElicitResult, Transport } from '@modelcontextprotocol/client'
-import { errorCode, isRecord, thrownAs, type McpTool } from '@toolyard/contract/terms'
+import type { Client, Transport } from '@modelcontextprotocol/client'
+import { errorCode, isRecord, questionKinds, thrownAs, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { onAbort, readWithShare, sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
@@ -12,6 +12,7 @@ import { createMessageReader, ServerFault, type MessageReader } from './message-
 import { hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerPlace } from './server-process.ts'
+import { nobodyAnswers } from './server-questions.ts'
 import { secretsOf, settingTexts } from './setting-text.ts'
 import { createToolList } from './tool-list.ts'
 
@@ -38,7 +39,7 @@ export interface RemoteCall {
   /** What it brings along for a server of 2026 that has asked something. */
   brought: object
   /** Answers what a server of 2025 asks while the call runs. */
-  onAsked: (params: unknown) => Promise<{ action: 'accept' | 'cancel', content?: Record<string, unknown> }>
+  onAsked: (method: string, params: unknown) => Promise<Record<string, unknown>>
   onProgress: (progress: { progress: number, total?: number | undefined, message?: string | undefined }) => void
 }
 
@@ -116,7 +117,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const reader = createMessageReader(host.worker.threads, secrets, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {
-    capabilities: server.asks === true ? { elicitation: { form: {} } } : {},
+    capabilities: server.asks === true ? { elicitation: { form: {} }, sampling: {}, roots: {} } : {},
     versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
     inputRequired: { autoFulfill: false },
     // The schemas of a server are not compiled here.
@@ -126,9 +127,9 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const turns = createTurns()
   const texts = new WrittenTexts()
   let current: RemoteCall | undefined
-  if (server.asks === true) {
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the fields that the server asks for.
-    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq: { id } }) => texts.answer(id, await current?.onAsked(params) ?? { action: 'cancel' }) as ElicitResult)
+  for (const { method } of server.asks === true ? Object.values(questionKinds) : []) {
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the form that the server asks for.
+    client.setRequestHandler(method, async ({ params }, { mcpReq: { id } }) => texts.answer(id, await (current?.onAsked ?? nobodyAnswers)(method, params)) as never)
   }
   const { transport, release } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { around, holdsWritten, isRecord, isWritten, storedJson, writeThrough } from '@toolyard/contract/terms'
+import { around, holdsWritten, isWritten, storedJson, writeThrough } from '@toolyard/contract/terms'
 
 /** The JSON of a message, with the numbers of a call's arguments and of answers as they were written. */
 export function messageText (message: JSONRPCMessage): string {
@@ -28,18 +28,17 @@ export class WrittenTexts {
   }
 
   /** Keeps what a request of the server is answered with until that is sent. The client refuses members that no JSON has. */
-  answer<Answer extends { action: string, content?: Record<string, unknown> }> (id: unknown, answer: Answer): Answer {
-    const { content } = answer
-    if (content === undefined || !isWritten(content)) return answer
-    this.#answers.set(id, content)
-    return { ...answer, content: storedJson(JSON.stringify(content)) }
+  answer (id: unknown, answer: Record<string, unknown>): Record<string, unknown> {
+    if (!isWritten(answer)) return answer
+    this.#answers.set(id, answer)
+    return storedJson(JSON.stringify(answer))
   }
 
   /** A message with the answer that was kept for it. */
   whole (message: JSONRPCMessage): JSONRPCMessage {
-    if (!('result' in message) || !isRecord(message.result)) return message
-    const content = this.#answers.get(message.id)
+    if (!('result' in message)) return message
+    const answer = this.#answers.get(message.id)
     this.#answers.delete(message.id)
-    return content === undefined ? message : { ...message, result: around({ ...message.result, content }) }
+    return answer === undefined ? message : { ...message, result: around({ ...message.result, ...answer }) }
   }
 }

@@ -33,6 +33,8 @@ export interface ReadMessage {
 
 /** Values of what is no result of a call: the client walks through all of it, in one turn. */
 const mostValues = 5_000
+/** UTF-16 units of what a server asks for: a question may hold less. */
+const mostAskedChars = 131_072
 /** UTF-16 units of an error up to which its data is passed on: it is walked through in one turn. */
 const mostErrorChars = 16_384
 
@@ -49,7 +51,8 @@ export function readMessage (text: string, secrets: readonly string[]): ReadMess
   const { jsonrpc, id, method, params } = parsed.value
   if (method === undefined) return isId(id) ? answerOf(id, parsed.value, { secrets, chars: text.length }) : undefined
   if (jsonrpc !== '2.0' || typeof method !== 'string' || (id !== undefined && !isId(id))) return undefined
-  return { message: { jsonrpc, ...id !== undefined && { id }, method, params: holdsFew(params) ? params : undefined } }
+  const isBounded = holdsFew(params) && (id === undefined || text.length <= mostAskedChars)
+  return { message: { jsonrpc, ...id !== undefined && { id }, method, params: isBounded ? params : undefined } }
 }
 
 type Id = string | number

@@ -15,7 +15,7 @@ import type { Connection, RemoteCall } from './connection.ts'
 import { unfitAnswer, type CallResult } from './message.ts'
 import { ServerFault, UnsentFault } from './message-reader.ts'
 import { scopeOf } from './server-tool.ts'
-import { ServerQuestions } from './server-questions.ts'
+import { nobodyAnswers, ServerQuestions } from './server-questions.ts'
 import type { Lease, McpServers } from './servers.ts'
 import { hidden, hiddenIn } from './setting-text.ts'
 
@@ -101,11 +101,11 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
       onProgress: tellProgress(context, connection.secrets),
       meta: traceFields(context.trace),
       brought: questions.brought,
-      async onAsked (params) {
-        const said = questions.asked(hiddenIn(params, connection.secrets))
+      async onAsked (method, params) {
+        const said = questions.asked(method, hiddenIn(params, connection.secrets))
         if (typeof said === 'string') servers.report(server, said)
-        if (typeof said === 'string') return { action: 'cancel' }
-        if ('answer' in said) return { action: 'accept', content: said.answer }
+        if (typeof said === 'string') return await nobodyAnswers(method)
+        if ('answer' in said) return said.answer
         ask(said)
         // The call is cancelled. Any answer would let a server that doesn't hear of it go on, and ask in the time of the next call.
         return await new Promise(() => {})
@@ -136,10 +136,10 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
 }
 
 /** Who answers must know that it isn't the service that asks. */
-function asking ({ server: { name } }: McpRun, { text, ...rest }: AskedBack): Outcome {
+function asking ({ server: { name } }: McpRun, { questions, memo }: AskedBack): Outcome {
   const from = `MCP server ${JSON.stringify(name)} asks`
-  const told = typeof text === 'string' && text.trim() !== '' ? `${from}: ${text}` : text
-  return { ...failure('QUESTION_INVALID', `${from} something back`), ask: { ...rest, text: told } }
+  const told = questions.map(({ text, ...rest }) => ({ ...rest, text: typeof text === 'string' && text.trim() !== '' ? `${from}: ${text}` : text }))
+  return { ...failure('QUESTION_INVALID', `${from} something back`), ask: { questions: told, memo } }
 }
 
 /** Callers count on the accepted schema, whatever the server sends. What it said in place of that is told. */

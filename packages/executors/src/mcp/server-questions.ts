@@ -1,9 +1,9 @@
-import { around, isRecord, readJson, storedJson, writeJson } from '@toolyard/contract/terms'
+import { around, isQuestionKind, isRecord, questionKinds, readJson, storedJson, writeJson, type QuestionKind } from '@toolyard/contract/terms'
 import { createHash } from 'node:crypto'
-import type { AskedBack, RunContext } from '../run/outcome.ts'
+import type { AskedBack, AskedQuestion, RunContext } from '../run/outcome.ts'
 
 /*
- * What an MCP server asks during a call is the question of its job. The run ends with it, and the call is made again with the answer.
+ * What an MCP server asks during a call is a question of its job. The run ends with it, and the call is made again with the answer.
  *
  * A server of 2025 asks while its call runs: in the next run it asks again, and gets the answer to the same question. One of 2026
  * answers with what it asks, all at once; the next call brings the answers along.
@@ -16,10 +16,10 @@ type Memo =
   /** What the server wants back, which answer is the first of this round, and what it asks in it. */
   | { kind: 'required', state?: string, from: number, requests: Request[] }
 
-interface Request {
+interface Request extends Omit<AskedQuestion, 'kind'> {
   key: string
-  text: unknown
-  schema: unknown
+  /** Absent in older ones: a form. */
+  kind?: QuestionKind
 }
 
 /** Characters of what is kept for the next run: most of it is the state of the server. */
@@ -42,44 +42,44 @@ export class ServerQuestions {
   get left (): AskedBack | undefined {
     if (this.#memo?.kind !== 'required') return undefined
     const { requests, from } = this.#memo
-    const next = requests[this.#answers.length - from]
-    return next && this.#ask(next, this.#memo)
+    const open = requests.slice(this.#answers.length - from).map(({ key, kind = 'form', ...rest }) => ({ kind, ...rest }))
+    return open.length === 0 ? undefined : this.#ask(open, this.#memo)
   }
 
   /** What the call brings along. */
   get brought (): { inputResponses?: Record<string, object>, requestState?: string } {
     if (this.#memo?.kind !== 'required') return {}
     const { state, requests, from } = this.#memo
-    const responses = requests.map(({ key }, at) => [key, around({ action: 'accept', content: this.#answers[from + at] })] as const)
+    const responses = requests.map(({ key, kind = 'form' }, at) => [key, said(kind, this.#answers[from + at] ?? {})] as const)
     const inputResponses = around(Object.fromEntries(responses))
     return { ...requests.length > 0 && { inputResponses }, ...state !== undefined && { requestState: state } }
   }
 
-  /** The answer to what a server of 2025 asks, or the question that ends the run; a text says why it can't be asked. */
-  asked (params: unknown): { answer: Record<string, unknown> } | AskedBack | string {
-    if (!isRecord(params) || (params['mode'] ?? 'form') !== 'form') return noForm
-    const { message: text, requestedSchema: schema } = params
-    const digest = createHash('sha256').update(writeJson([text, schema])).digest('base64url')
+  /** What a server of 2025 hears to what it asks, or the question that ends the run; a text says why it can't be asked. */
+  asked (method: unknown, params: unknown): { answer: Record<string, unknown> } | AskedBack | string {
+    const question = questionIn(method, params)
+    if (typeof question === 'string') return question
+    const { kind, text, schema, params: about } = question
+    const digest = createHash('sha256').update(writeJson(kind === 'form' ? [text, schema] : [kind, about ?? null])).digest('base64url')
     const digests = this.#memo?.kind === 'asked' ? this.#memo.digests : this.#answers.map(() => '')
     const at = digests.findIndex((each, at) => each === digest && !this.#used.has(at))
     const answer = this.#answers[at]
     if (answer !== undefined) {
       this.#used.add(at)
-      return { answer }
+      return { answer: said(kind, answer) }
     }
-    return this.#ask({ text, schema }, { kind: 'asked', digests: [...digests.slice(0, this.#answers.length), digest] })
+    return this.#ask([question], { kind: 'asked', digests: [...digests.slice(0, this.#answers.length), digest] })
   }
 
-  /** What a server of 2026 answers in place of a result: the first of its questions; undefined where it only wants to be called again. */
+  /** What a server of 2026 answers in place of a result: its questions; undefined where it only wants to be called again. */
   required (result: Record<string, unknown>): AskedBack | string | undefined {
     const { inputRequests = {}, requestState: state } = result
     if (!isRecord(inputRequests) || (state !== undefined && typeof state !== 'string')) return 'what it asks has no form that is known'
     const requests: Request[] = []
     for (const [key, request] of Object.entries(inputRequests)) {
-      const { method, params }: Record<string, unknown> = isRecord(request) ? request : {}
-      if (method !== 'elicitation/create') return `it asks for ${JSON.stringify(method)}, and only elicitation/create is served`
-      if (!isRecord(params) || (params['mode'] ?? 'form') !== 'form') return noForm
-      requests.push({ key, text: params['message'], schema: params['requestedSchema'] })
+      const question = isRecord(request) ? questionIn(request['method'], request['params']) : questionIn(undefined, undefined)
+      if (typeof question === 'string') return question
+      requests.push({ key, ...question })
     }
     if (requests.length === 0 && state === undefined) return 'it asks for nothing'
     this.#memo = { kind: 'required', ...state !== undefined && { state }, from: this.#answers.length, requests }
@@ -87,9 +87,30 @@ export class ServerQuestions {
     return this.left
   }
 
-  #ask ({ text, schema }: Pick<Request, 'text' | 'schema'>, memo: Memo): AskedBack {
-    return { text, schema, memo: JSON.stringify(memo) }
+  #ask (questions: AskedQuestion[], memo: Memo): AskedBack {
+    return { questions, memo: JSON.stringify(memo) }
   }
+}
+
+/** A request of a server as the question that it is; a text says why it is none. */
+function questionIn (method: unknown, params: unknown): AskedQuestion | string {
+  const kind = Object.keys(questionKinds).filter(isQuestionKind).find(kind => questionKinds[kind].method === method)
+  if (kind === undefined) return `it asks for ${String(JSON.stringify(method)).slice(0, 100)}, which nobody answers here`
+  const { _meta: ownMeta, task, ...about }: Record<string, unknown> = isRecord(params) ? params : {}
+  const { text } = questionKinds[kind]
+  if (kind !== 'form') return { kind, text, ...kind === 'sampling' && { params: about } }
+  return (about['mode'] ?? 'form') === 'form' ? { kind, text: about['message'], schema: about['requestedSchema'] } : noForm
+}
+
+/** An answer as a server hears it. */
+function said (kind: QuestionKind, answer: Record<string, unknown>): Record<string, unknown> {
+  return kind === 'form' ? around({ action: 'accept', content: answer }) : answer
+}
+
+/** What a server hears where nobody can be asked. @throws an error, where that is no answer */
+export async function nobodyAnswers (method: string): Promise<Record<string, unknown>> {
+  if (method !== questionKinds.form.method) throw new Error('Nobody can be asked')
+  return { action: 'cancel' }
 }
 
 const noForm = 'it asks for something else than a form: a page that the user opens is not passed on'

@@ -1,4 +1,5 @@
 import type { CallError, CallErrorCode, ChangedFiles, Progress } from '@toolyard/contract'
+import type { QuestionKind } from '@toolyard/contract/terms'
 import type { HandedText, RunTrace } from '@toolyard/sandbox'
 import type { HeaderSecret } from './header-secret.ts'
 import type { StepWait, WorkflowSteps } from './steps.ts'
@@ -31,10 +32,17 @@ export interface Failure {
   ask?: AskedBack
 }
 
-/** What an MCP server asks during a call, as it came. */
+/** One question of a server, as it came. */
+export interface AskedQuestion {
+  kind: QuestionKind
+  text?: unknown
+  schema?: unknown
+  params?: unknown
+}
+
+/** What an MCP server asks during a call, at once. */
 export interface AskedBack {
-  text: unknown
-  schema: unknown
+  questions: AskedQuestion[]
   /** What the next run gets back as `memo`. */
   memo: string
 }

@@ -1,7 +1,7 @@
 import { limits, writeThrough } from '@toolyard/contract/terms'
 import { fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, replyChannel, serverTime, whileAvailable, type Redis } from '@toolyard/store'
 import { heldKey } from '../record/approval.ts'
-import { answersField, askedField, inputRequired, questionField, readQuestion, type AskedRecord, type Question } from '../record/question.ts'
+import { answersField, askedField, inputRequired, questionField, readQuestions, type AskedRecord, type Questions } from '../record/question.ts'
 import { unbegunField } from '../backend/scripts/job-scripts.ts'
 import { leavePart } from './held-jobs.ts'
 
@@ -37,43 +37,69 @@ if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[6]) end
 return 1
 `
 
+/** What is answered: the lines of answers by their numbers, and the numbers of the questions that are asked now. */
+const readAnswers = `
+local asked, lines = cjson.decode(job[1]), {}
+for line in string.gmatch(job[2] or '', '([^\\n]*)\\n') do table.insert(lines, line) end
+local open = asked.open or {asked.number}
+`
+
 /**
  * KEYS: job, held, delayed. ARGV: id, tenant or nothing, number of the question or nothing, answer, channel, whether it was
- * checked or nothing. Answers what became of it.
+ * checked or nothing. Answers what became of it. A line without an answer holds the place of one.
  */
 const answerScript = `
 ${clock}${leavePart}
 local id, tenant, number, answer, channel, checked = unpack(ARGV)
-local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'cancelled', '${askedField}', '${answersField}')
-if not job[1] then return 'missing' end
-if job[2] or job[3] then return 'ended' end
-if not job[4] then return 'unasked' end
-local asked, answers = cjson.decode(job[4]), job[5] or ''
-if number ~= '' and tonumber(number) ~= asked.number then return 'other' end
-if asked.state == 'answered' and number ~= '' and string.sub(answers, -#answer - 1) == answer .. '\\n' then return 'done' end
+local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}', 'timestamp', 'finishedOn', 'cancelled')
+if not job[3] then return 'missing' end
+if job[4] or job[5] then return 'ended' end
+if not job[1] then return 'unasked' end
+${readAnswers}
+local wanted = tonumber(number) or open[1]
+if wanted < asked.number then return 'other' end
+if (lines[wanted] or '') ~= '' then
+  if number == '' or lines[wanted] ~= answer then return 'answered' end
+  return asked.state == 'asked' and 'noted' or 'done'
+end
+local place
+for at, each in ipairs(open) do if each == wanted then place = at end end
+if not place then return 'other' end
 if asked.state ~= 'asked' then return asked.state end
 if checked == '' then return 'other' end
 if now >= asked.ends then return 'expired' end
 ${goOnWhenFull('KEYS[1]')}
-asked.state = 'answered'
-asked.waits = asked.waits or {}
-table.insert(asked.waits, {asked.at, now})
-redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked), '${answersField}', answers .. answer .. '\\n', 'delay', 0)
-leave(KEYS[2], id, tenant)
--- From there BullMQ makes it ready by itself, should the caller die before it does.
-redis.call('ZADD', KEYS[3], 'XX', now * 4096, id)
+for at = #lines + 1, wanted - 1 do lines[at] = '' end
+lines[wanted] = answer
+table.remove(open, place)
+asked.open = #open > 0 and open or nil
+if not asked.open then
+  asked.state = 'answered'
+  asked.waits = asked.waits or {}
+  table.insert(asked.waits, {asked.at, now})
+  redis.call('HSET', KEYS[1], 'delay', 0)
+  leave(KEYS[2], id, tenant)
+  -- From there BullMQ makes it ready by itself, should the caller die before it does.
+  redis.call('ZADD', KEYS[3], 'XX', now * 4096, id)
+end
+redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked), '${answersField}', table.concat(lines, '\\n') .. '\\n')
 redis.call('PUBLISH', channel, 'job')
-return 'taken'
+return asked.open and 'noted' or 'taken'
 `
 
 /** KEYS: job. ARGV: number of the question, why the answer to it doesn't fit, channel. */
 const refuseScript = `
-local text = redis.call('HGET', KEYS[1], '${askedField}')
-if not text then return end
-local asked = cjson.decode(text)
-if asked.state ~= 'asked' or asked.number ~= tonumber(ARGV[1]) then return end
+local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}')
+if not job[1] then return end
+${readAnswers}
+local number = tonumber(ARGV[1])
+if asked.state ~= 'asked' or number < asked.number or (lines[number] or '') ~= '' then return end
 ${goOnWhenFull('KEYS[1]')}
-asked.refused = {count = (asked.refused and asked.refused.count or 0) + 1, reason = ARGV[2]}
+local refused = asked.refused or {}
+-- An older release knew one question at a time.
+if refused.count then refused = {[tostring(asked.number)] = refused} end
+refused[ARGV[1]] = {count = (refused[ARGV[1]] and refused[ARGV[1]].count or 0) + 1, reason = ARGV[2]}
+asked.refused = refused
 redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked))
 redis.call('PUBLISH', ARGV[3], 'job')
 `
@@ -100,10 +126,10 @@ export interface AskingJob {
 }
 
 /**
- * What became of an answer: `taken`, or `done` where the same was said before. `answered`, `ended`, `expired`: it is too late.
- * `other`: it is for another question. `unasked`: the tool has asked nothing.
+ * What became of an answer: `taken`, or `done` where the same was said before; `noted`, while others are open. `answered`, `ended`,
+ * `expired`: it is too late. `other`: it is for another question. `unasked`: the tool has asked nothing.
  */
-export type AnswerResult = 'taken' | 'done' | 'answered' | 'ended' | 'expired' | 'other' | 'unasked' | 'missing'
+export type AnswerResult = 'taken' | 'noted' | 'done' | 'answered' | 'ended' | 'expired' | 'other' | 'unasked' | 'missing'
 
 export interface GivenAnswer {
   /** JSON in one line. */
@@ -132,7 +158,8 @@ export async function noteRefusal (redis: Redis, { queue, id }: AskingJob, numbe
 /** What is asked, by the worker that holds the job. */
 export interface Asked {
   token: string
-  question: Question
+  questions: Questions
+  /** Of the first one. */
   number: number
   /** The API process that waits for the job. */
   replyTo: string | undefined
@@ -140,15 +167,18 @@ export interface Asked {
   entries: readonly string[]
 }
 
-/** Notes a question. Answers for how many milliseconds the job is parked; undefined for one that is another worker's by now. */
+/** Notes questions. Answers for how many milliseconds the job is parked; undefined for one that is another worker's by now. */
 export async function noteQuestion (
-  redis: Redis, { queue, id }: AskingJob, { token, question, number, replyTo, entries }: Asked
+  redis: Redis, { queue, id }: AskingJob, { token, questions, number, replyTo, entries }: Asked
 ): Promise<number | undefined> {
   const ms = limits.question.answerSec * 1_000
   const at = serverTime(redis)
-  const asked: AskedRecord = { state: 'asked', number, at, ends: at + ms }
-  const told = `${id}-${writeThrough(inputRequired(question, asked))}`
-  const args = [token, writeThrough(question), JSON.stringify(asked), jobChannel(id), replyTo === undefined ? '' : replyChannel(replyTo), told, ...entries]
+  const { more = [] } = questions
+  // An older release has no list of them.
+  const open = more.length === 0 ? {} : { open: [questions, ...more].map((_, place) => number + place) }
+  const asked: AskedRecord = { state: 'asked', number, ...open, at, ends: at + ms }
+  const told = `${id}-${writeThrough(inputRequired(questions, asked))}`
+  const args = [token, writeThrough(questions), JSON.stringify(asked), jobChannel(id), replyTo === undefined ? '' : replyChannel(replyTo), told, ...entries]
   const keys = [jobKey(queue, id), jobPartKey(queue, id, 'lock'), heldKey(queue)]
   return await redis.eval(askScript, keys.length, ...keys, ...args) === 1 ? ms : undefined
 }
@@ -160,5 +190,5 @@ export async function admitAsked (
   const [state, leftMs, lines, question] = fromRedis<[AskedRecord['state'], number, string, string]>(await redis.eval(
     admitScript, 2, jobKey(queue, id), heldKey(queue), id, tenant
   ))
-  return { state, leftMs, answers: lines.split('\n').slice(0, -1), memo: question === '' ? undefined : readQuestion(question).memo }
+  return { state, leftMs, answers: lines.split('\n').slice(0, -1), memo: question === '' ? undefined : readQuestions(question).memo }
 }

@@ -7,7 +7,7 @@ import { approvalField, approvalView, decodeApproval, firstApproval, isHeld } fr
 import { decodeData, shownArguments } from '../record/job-arguments.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
-import { askedField, decodeAsked, decodeQuestion, questionField, questionView, readQuestion } from '../record/question.ts'
+import { askedField, decodeAsked, decodeQuestion, questionField, questionView, readQuestions } from '../record/question.ts'
 import { readProgress } from '../record/log/job-progress.ts'
 import { decodeOutput, decodeSettlement, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
 import { recordFields, summaryOf } from './job-summary.ts'
@@ -101,7 +101,7 @@ export class JobReader {
       ...summary,
       ...(dependsOn === undefined ? {} : { depends_on: dependsOn.map(dependency => dependency.id) }),
       ...(hold === undefined ? {} : { approval: approvalView(hold, decided ?? firstApproval(hold, Number(values[0]))) }),
-      ...(asked === undefined || question === null || summary.status !== 'input_required' ? {} : { question: questionView(readQuestion(question), asked) }),
+      ...(asked === undefined || question === null || summary.status !== 'input_required' ? {} : { question: questionView(readQuestions(question), asked) }),
       ...(conversation === undefined ? {} : { conversation }),
       ...(session === undefined ? {} : { session }),
       ...(origin === undefined ? {} : { request: origin.request }),

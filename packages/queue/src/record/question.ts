@@ -1,14 +1,14 @@
-import type { QuestionView, Settlement } from '@toolyard/contract'
-import { isRecord, type CallError } from '@toolyard/contract/terms'
+import type { AskedQuestion, QuestionView, Settlement } from '@toolyard/contract'
+import { isRecord, type CallError, type QuestionKind } from '@toolyard/contract/terms'
 import { readStored } from '@toolyard/store'
 import { isoTime } from './job-times.ts'
 import type { OwnOptions } from './new-job.ts'
 
 /*
  * What the tool of a job asks whoever called it: kept in fields of the job's record. How far it is stands by itself, since lists
- * read it. Answers are lines of JSON, the oldest first, as they came: a tool that runs again gets all of them.
+ * read it. Answers are lines of JSON, as they came, each at the place of its question: a tool that runs again gets all of them.
  *
- * States: asked -> answered (the job runs again) -> asked, with the next number
+ * States: asked -> asked, with fewer open questions -> answered: all are (the job runs again) -> asked, with the next numbers
  *               -> expired: the job ends
  * See docs/decisions/0091-held-calls.md.
  */
@@ -20,22 +20,35 @@ export const answersField = 'answers'
 export interface Question {
   /** What its tool calls it. */
   name: string
+  /** Absent: a form. */
+  kind?: QuestionKind
   text: string
+  /** Of a kind that has some. */
+  params?: Record<string, unknown>
   /** JSON Schema of the answer, an object. */
   schema: Record<string, unknown>
+}
+
+/** All that a tool asks at once: the first question, and the others. */
+export interface Questions extends Question {
+  more?: Question[]
   /** For the next run alone. */
   memo?: string
 }
 
-/** How far the last question is. Times are milliseconds since 1970, by Redis' clock. */
+interface Refused { count: number, reason: string }
+
+/** How far the last questions are. Times are milliseconds since 1970, by Redis' clock. */
 export interface AskedRecord {
   state: 'asked' | 'answered' | 'expired'
-  /** From 1 on. */
+  /** Of the first one, from 1 on. */
   number: number
+  /** Numbers of those that nobody has answered; absent: the first one. */
+  open?: number[]
   at: number
   ends: number
-  /** How many answers of a client of tasks didn't fit, and why the last one didn't. Absent: none came. */
-  refused?: { count: number, reason: string }
+  /** How many answers of a client of tasks didn't fit, and why the last one didn't, by numbers; older: to the only question. */
+  refused?: Record<string, Refused> | Refused
   /** When it waited for answers that came: from, and until when. Absent: none has come. */
   waits?: Array<[from: number, to: number]>
 }
@@ -48,28 +61,44 @@ function isAsked (value: unknown): value is AskedRecord {
   return isRecord(value) && typeof value['state'] === 'string' && [value['number'], value['at'], value['ends']].every(Number.isFinite)
 }
 
-export function readQuestion (text: string): Question {
-  return readStored('the question of a tool', text, isQuestion)
+export function readQuestions (text: string): Questions {
+  return readStored('the question of a tool', text, isQuestions)
+}
+
+function isQuestions (value: unknown): value is Questions {
+  return isQuestion(value) && (!('more' in value) || (Array.isArray(value.more) && value.more.every(isQuestion)))
 }
 
 function isQuestion (value: unknown): value is Question {
   return isRecord(value) && typeof value['name'] === 'string' && typeof value['text'] === 'string' && isRecord(value['schema'])
 }
 
-export function questionView ({ name, text, schema }: Question, { number, at, ends, refused }: AskedRecord): QuestionView {
-  return { number, name, text, schema, asked_at: isoTime(at), expires_at: isoTime(ends), ...refused !== undefined && { refused } }
+/** Those that are open. */
+export function questionView ({ more = [], ...only }: Questions, { number: first, open = [first], at, ends, refused = {} }: AskedRecord): QuestionView {
+  const all = [only, ...more]
+  const viewOf = (number: number): AskedQuestion => {
+    const { name, kind = 'form', text, params, schema } = all[number - first] ?? only
+    const refusal = isOnly(refused) ? refused : refused[number]
+    return { number, name, kind, text, ...params !== undefined && { params }, schema, ...refusal !== undefined && { refused: refusal } }
+  }
+  const [question = viewOf(first), ...others] = open.map(viewOf)
+  return { ...question, asked_at: isoTime(at), expires_at: isoTime(ends), ...others.length > 0 && { more: others } }
+}
+
+function isOnly (refused: NonNullable<AskedRecord['refused']>): refused is Refused {
+  return typeof refused['count'] === 'number'
 }
 
 /** What those who wait for a job hear when its tool asks something. */
-export function inputRequired (question: Question, asked: AskedRecord): CallError {
-  return { code: 'INPUT_REQUIRED', message: `The tool asks: ${question.text}`, details: { question: questionView(question, asked) } }
+export function inputRequired (questions: Questions, asked: AskedRecord): CallError {
+  return { code: 'INPUT_REQUIRED', message: `The tool asks: ${questions.text}`, details: { question: questionView(questions, asked) } }
 }
 
 /** The same by the values of the two fields; undefined for a job that asks nothing now. */
 export function decodeQuestion (asked: string | null | undefined, question: string | null | undefined): Settlement | undefined {
   const record = decodeAsked(asked)
   if (record?.state !== 'asked' || question === null || question === undefined) return undefined
-  return { ok: false, error: inputRequired(readQuestion(question), record) }
+  return { ok: false, error: inputRequired(readQuestions(question), record) }
 }
 
 /** How a job ends whose question nobody has answered. */

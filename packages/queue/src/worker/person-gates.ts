@@ -44,7 +44,7 @@ export class PersonGates {
   /** What a run waits for that ended so; undefined for a job that is another worker's by now. */
   async waitsFor ({ job, token, answers = [] }: Run, result: Extract<HandlerResult, { kind: 'held' | 'asks' }>): Promise<Waits | undefined> {
     if (result.kind === 'asks') {
-      const asked = { token, question: result.ask, number: answers.length + 1, replyTo: job.data.replyTo, entries: entriesOf(job) }
+      const asked = { token, questions: result.ask, number: answers.length + 1, replyTo: job.data.replyTo, entries: entriesOf(job) }
       const ms = await noteQuestion(this.#redis, this.#placeOf(job), asked)
       // As the note has it.
       job.attemptsStarted = job.attemptsMade + 1

@@ -1,6 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { randomUUID } from 'node:crypto'
-import type { PersonRequest } from './forms.ts'
+import type { ClientRequest } from './forms.ts'
 import type { OpenRequests } from './open-requests.ts'
 
 /*
@@ -28,7 +28,7 @@ export function answerIn (message: unknown): { request: string, said: unknown } 
 }
 
 export interface Elicitation {
-  /** What the person has said; null where the client can't ask. */
+  /** What it has said; null where the client can't ask. */
   said: Promise<unknown>
   /** Nobody has to answer any more. */
   withdraw: () => Promise<void>
@@ -38,7 +38,7 @@ export interface Elicitation {
 }
 
 /** Asks a client. Nothing is waited for once it is closed. */
-export function elicit ({ session, open, send }: AskedClient, { method, params }: PersonRequest): Elicitation {
+export function elicit ({ session, open, send }: AskedClient, { method, params }: ClientRequest): Elicitation {
   const id = `ask-${randomUUID()}`
   const { mode, ...rest }: Record<string, unknown> = { ...params }
   // Clients of 2025-06-18 know no modes: without one it is a form.

@@ -1,15 +1,23 @@
-import type { JobView, QuestionView } from '@toolyard/contract'
+import { askedAtOnce, type AskedQuestion, type JobView } from '@toolyard/contract'
 import { inputRequired } from '@modelcontextprotocol/server'
 import type { ClientForms } from './client-forms.ts'
-import { formRequest, type PersonRequest } from './forms.ts'
+import { questionRequest, type ClientRequest } from './forms.ts'
 
-/** What a job waits for a person for. `mark` tells it from what the same job waited for before. */
-export type Pause = { mark: string, kind: 'asks', question: QuestionView } | { mark: string, kind: 'held', reason: string | undefined }
+/** What a job waits for somebody for. `marks` tell it from what the same job waited for before. */
+export type Pause = { marks: string[], kind: 'asks', questions: AskedQuestion[] } | { marks: string[], kind: 'held', reason: string | undefined }
 
 export function pauseOf ({ status, question, approval }: Pick<JobView, 'status' | 'question' | 'approval'>): Pause | undefined {
-  if (question !== undefined) return { mark: String(question.number), kind: 'asks', question }
+  if (question !== undefined) {
+    const questions = askedAtOnce(question)
+    return { marks: questions.map(({ number }) => String(number)), kind: 'asks', questions }
+  }
   if (status !== 'held' || approval === undefined) return undefined
-  return { mark: `h${Date.parse(approval.held_at)}`, kind: 'held', reason: approval.changed ?? approval.reason ?? undefined }
+  return { marks: [`h${Date.parse(approval.held_at)}`], kind: 'held', reason: approval.changed ?? approval.reason ?? undefined }
+}
+
+/** Tells whether a job waits for exactly the same. */
+export function isSamePause (one: Pause, other: Pause | undefined): boolean {
+  return one.marks.join() === other?.marks.join()
 }
 
 /** What a client can be asked with, and for which job. */
@@ -20,23 +28,32 @@ export interface AskedJob {
   approvalUrl: string | undefined
 }
 
-/** What a client is asked while its call waits; undefined where it can't be asked. `fault` says what was wrong with the last answer. */
-export function requestOf (pause: Pause, { tool, forms, approvalUrl }: AskedJob, fault?: string): PersonRequest | undefined {
-  if (pause.kind === 'asks') return forms.form ? formRequest(pause.question, fault ?? pause.question.refused?.reason) : undefined
-  if (!forms.url || approvalUrl === undefined) return undefined
+/** One thing that a client is asked while its call waits. */
+export interface OpenRequest {
+  mark: string
+  name: string
+  request: ClientRequest
+  /** Absent: it is led to an approval. */
+  question?: AskedQuestion
+}
+
+/** What of a pause a client can be asked. `faults` say what was wrong with the last answers, by the numbers of the questions. */
+export function requestsOf (pause: Pause, { tool, forms, approvalUrl }: AskedJob, faults?: ReadonlyMap<number, string>): OpenRequest[] {
+  if (pause.kind === 'asks') {
+    return pause.questions.flatMap((question): OpenRequest[] => {
+      const { number, name, refused } = question
+      const request = questionRequest(question, forms, faults?.get(number) ?? refused?.reason)
+      return request === undefined ? [] : [{ mark: String(number), name, request, question }]
+    })
+  }
+  if (!forms.url || approvalUrl === undefined) return []
   const why = pause.reason === undefined ? '' : ` (${pause.reason})`
   const message = `The call of '${tool}' runs once somebody has approved it${why}. The page shows what would run. To open it approves nothing.`
-  return inputRequired.elicitUrl({ message, url: approvalUrl })
+  return pause.marks.map(mark => ({ mark, name: 'approval', request: inputRequired.elicitUrl({ message, url: approvalUrl }) }))
 }
 
-/** The name of what is asked. */
-export function nameOf (pause: Pause): string {
-  return pause.kind === 'asks' ? pause.question.name : 'approval'
-}
-
-/** The same for a task: no name is used again once an answer has come under it, also where that didn't fit. */
-export function taskNameOf (pause: Pause): string {
-  const { number, refused } = pause.kind === 'asks' ? pause.question : {}
-  if (refused !== undefined) return `${nameOf(pause)} ${pause.mark}.${refused.count}`
-  return number === 1 ? nameOf(pause) : `${nameOf(pause)} ${pause.mark}`
+/** The name of a request of a task: none is used again once an answer has come under it, also where that didn't fit. */
+export function taskNameOf ({ mark, name, question }: Omit<OpenRequest, 'request'>): string {
+  if (question?.refused !== undefined) return `${name} ${mark}.${question.refused.count}`
+  return question?.number === 1 ? name : `${name} ${mark}`
 }

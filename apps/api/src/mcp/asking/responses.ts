@@ -1,9 +1,8 @@
-import { HttpError, isRecord, type QuestionView } from '@toolyard/contract'
+import { HttpError, isRecord, type AskedQuestion } from '@toolyard/contract'
 import type { ReadJob } from '@toolyard/queue'
 import { ProtocolError, ProtocolErrorCode, type InputRequiredResult, type ServerContext } from '@modelcontextprotocol/server'
 import type { Answerer } from '../../invocation/answerer.ts'
-import type { PersonRequest } from './forms.ts'
-import { nameOf, type Pause } from './pause.ts'
+import type { OpenRequest, Pause } from './pause.ts'
 
 /*
  * What clients of 2026 are asked: the answer to a call says what, and the client calls again with what a person has said. What it
@@ -11,10 +10,11 @@ import { nameOf, type Pause } from './pause.ts'
  * over HTTP as well. About an approval nothing is decided here.
  */
 
-const statePattern = /^([0-9a-f-]{36})\.(\d{1,2}|h\d{1,15})$/
+const statePattern = /^([0-9a-f-]{36})\.(\d{1,2}(?:,\d{1,2}){0,9}|h\d{1,15})$/
 
-export function askedOf (jobId: string, pause: Pause, request: PersonRequest): InputRequiredResult {
-  return { resultType: 'input_required', inputRequests: { [nameOf(pause)]: request }, requestState: `${jobId}.${pause.mark}` }
+export function askedOf (jobId: string, { marks }: Pause, requests: readonly OpenRequest[]): InputRequiredResult {
+  const inputRequests = Object.fromEntries(requests.map(({ name, request }) => [name, request]))
+  return { resultType: 'input_required', inputRequests, requestState: `${jobId}.${marks.join()}` }
 }
 
 /**
@@ -22,27 +22,27 @@ export function askedOf (jobId: string, pause: Pause, request: PersonRequest): I
  *
  * @throws ProtocolError for what this service has not given out
  */
-export function resumedBy ({ mcpReq }: ServerContext): { jobId: string, mark: string } | undefined {
+export function resumedBy ({ mcpReq }: ServerContext): { jobId: string, marks: string[] } | undefined {
   const state = mcpReq.requestState()
   if (state === undefined) return undefined
-  const [, jobId, mark] = statePattern.exec(typeof state === 'string' ? state : '') ?? []
-  if (jobId === undefined || mark === undefined) {
+  const [, jobId, marks] = statePattern.exec(typeof state === 'string' ? state : '') ?? []
+  if (jobId === undefined || marks === undefined) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'requestState is not one that this service has given out')
   }
-  return { jobId, mark }
+  return { jobId, marks: marks.split(',') }
 }
 
-/** What a person has said: an answer was taken, it is asked again and why, or nobody wants to answer. */
+/** What became of what a client said: an answer was taken, it is asked again and why, or nobody wants to answer. */
 export type Said = { kind: 'answered' } | { kind: 'again', fault: string } | { kind: 'declined' }
 
-const noAnswer = 'that is no answer to a form'
-
-/** Hands on what a client has said to the question that a job asks now. */
-export async function handOn ({ view }: ReadJob, { number }: QuestionView, response: unknown, answerer: Answerer): Promise<Said> {
-  if (!isRecord(response) || typeof response['action'] !== 'string') return { kind: 'again', fault: noAnswer }
-  if (response['action'] !== 'accept') return { kind: 'declined' }
+/** Hands on what a client has said to a question of its job. */
+export async function handOn ({ view }: ReadJob, { kind, number }: AskedQuestion, response: unknown, answerer: Answerer): Promise<Said> {
+  const isForm = kind === 'form'
+  if (!isRecord(response) || (isForm && typeof response['action'] !== 'string')) return { kind: 'again', fault: `that is no answer to a ${isForm ? 'form' : 'request'}` }
+  if (isForm && response['action'] !== 'accept') return { kind: 'declined' }
+  const { _meta: meta, ...answer } = response
   try {
-    await answerer.answer(view, { answer: filledIn(response['content']), number })
+    await answerer.answer(view, { answer: isForm ? filledIn(response['content']) : answer, number })
     return { kind: 'answered' }
   } catch (error) {
     // Somebody else has answered meanwhile.

@@ -7,14 +7,13 @@ import { disconnected } from '../../plugins/abandoned.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
 import { formsOf, noForms, type ClientForms } from '../asking/client-forms.ts'
 import { elicit, type AskedClient, type Elicitation } from '../asking/elicit.ts'
-import type { PersonRequest } from '../asking/forms.ts'
-import { nameOf, pauseOf, requestOf, type Pause } from '../asking/pause.ts'
+import { isSamePause, pauseOf, requestsOf, type OpenRequest, type Pause } from '../asking/pause.ts'
 import { askedOf, handOn, resumedBy } from '../asking/responses.ts'
 import type { Exchange } from './exchange.ts'
 import { isOver } from './tasks.ts'
 import type { McpParts } from './mcp-parts.ts'
 
-/** A call whose job waits for a person, or did. */
+/** A call whose job waits for an answer or an approval, or did. */
 export interface GoingOn {
   exchange: Exchange
   parts: McpParts
@@ -23,7 +22,7 @@ export interface GoingOn {
   /** One of 2025, which is asked while its call is open; others are asked by the answer to it. */
   client: AskedClient | undefined
   /** What the job waited for when the client was asked. */
-  resumed: { jobId: string, mark: string } | undefined
+  resumed: { jobId: string, marks: string[] } | undefined
   /** What the client brings along. */
   responses: unknown
 }
@@ -54,60 +53,74 @@ const mostAsked = 30
  * nothing, and who doesn't want to has denied nothing.
  */
 export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
-  const { exchange, parts, client, abandoned } = going
+  const { exchange, parts, client, abandoned, resumed } = going
   const responses = isRecord(going.responses) ? { ...going.responses } : {}
+  const faults = new Map<number, string>()
   let job = first
-  let fault: string | undefined
   for (let round = 0; round < mostAsked && !abandoned.aborted && !isOver(job); round++) {
-    const { id, queue, tool: name } = job.view
+    const { id, tool } = job.view
     const pause = pauseOf(job.view)
     let page: Elicitation | undefined
     if (pause !== undefined) {
-      const about = { tool: name, forms: going.forms, approvalUrl: exchange.approvalUrl(id) }
-      const request = requestOf(pause, about, fault)
-      if (request === undefined) break
-      const asked = (request: PersonRequest): GoneOn => ({ kind: 'asked', result: askedOf(id, pause, request) })
-      let response: unknown
+      const requests = requestsOf(pause, { tool, forms: going.forms, approvalUrl: exchange.approvalUrl(id) }, faults)
+      const [next] = requests
+      if (next === undefined) break
+      const given: Given[] = []
       if (client === undefined) {
-        // The client answers what the job asked before: the job asks something else by now.
-        if (round === 0 && going.resumed !== undefined && going.resumed.mark !== pause.mark) return asked(request)
-        response = responses[nameOf(pause)]
-        delete responses[nameOf(pause)]
-        if (response === undefined) return asked(request)
+        for (const request of requests) {
+          const { [request.name]: response } = responses
+          // What the client answers may be what the job asked before.
+          if (response === undefined || (round === 0 && resumed?.marks.includes(request.mark) === false)) continue
+          given.push({ ...request, response })
+          Reflect.deleteProperty(responses, request.name)
+        }
+        if (given.length === 0) return { kind: 'asked', result: askedOf(id, pause, requests) }
       } else {
-        page = elicit(client, request)
-        response = await answered(page, job, pause, going)
+        page = elicit(client, next.request)
+        const response = await answered(page, job, next, going)
         if (response === null) break
         if (response === undefined) {
           job = await findJob(parts.jobs, id, exchange.principal)
           continue
         }
+        given.push({ ...next, response })
       }
-      if (pause.kind === 'held' && !(isRecord(response) && response['action'] === 'accept')) break
-      const said = pause.kind === 'held' ? undefined : await handOn(job, pause.question, response, parts.answerer)
-      if (said?.kind === 'again') {
-        if (client === undefined) return asked(requestOf(pause, about, said.fault) ?? request)
-        fault = said.fault
-        continue
-      }
-      if (said?.kind === 'declined') await parts.canceller.cancel(queue, id)
+      const isAccepted = ({ response }: Given): boolean => isRecord(response) && response['action'] === 'accept'
+      if (pause.kind === 'held' && !given.some(isAccepted)) break
+      if (pause.kind === 'asks' && !await areHandedOn(job, given, faults, parts)) continue
     }
-    fault = undefined
-    job = await nextOf(job, pause?.mark, going)
+    job = await nextOf(job, pause, going)
     await page?.complete()
   }
   return { kind: 'job', job: await left(job, going) }
 }
 
-/** What a person says by a client of 2025; undefined when the job waits for that no longer, null where nobody can be asked. */
+/** What a client has said to one request. */
+interface Given extends OpenRequest {
+  response: unknown
+}
+
+/** Tells whether the job has got any answer; the faults of the others are noted. */
+async function areHandedOn (job: ReadJob, given: readonly Given[], faults: Map<number, string>, parts: McpParts): Promise<boolean> {
+  let hasChanged = false
+  for (const { question, response } of given) {
+    const said = question && await handOn(job, question, response, parts.answerer)
+    if (question !== undefined && said?.kind === 'again') faults.set(question.number, said.fault)
+    else hasChanged = true
+    if (said?.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
+  }
+  return hasChanged
+}
+
+/** What a client of 2025 says; undefined when the job waits for that no longer, null where nobody can be asked. */
 async function answered (
-  asking: Elicitation, { view: { id: jobId, queue } }: ReadJob, { mark }: Pause, { parts, abandoned }: GoingOn
+  asking: Elicitation, { view: { id: jobId, queue } }: ReadJob, { mark }: OpenRequest, { parts, abandoned }: GoingOn
 ): Promise<unknown> {
   const stop = new AbortController()
   const off = onAbort(abandoned, () => { stop.abort() })
   const passed = waitUntil(parts.watch, { queue, jobId }, async () => {
     const now = await parts.jobs.read(queue, jobId)
-    return now !== undefined && pauseOf(now.view)?.mark !== mark ? true : undefined
+    return now !== undefined && pauseOf(now.view)?.marks.includes(mark) !== true ? true : undefined
   }, { waitMs, abandoned: stop.signal })
   try {
     const first = await Promise.race([asking.said, passed.then(() => undefined)])
@@ -120,15 +133,15 @@ async function answered (
   }
 }
 
-/** The job when it has ended, or waits for a person for something else; as it is when nobody waits for it any more. */
+/** The job when it has ended, or waits for something else; as it is when nobody waits for it any more. */
 async function nextOf (
-  { view: { id: jobId, queue } }: ReadJob, mark: string | undefined, { exchange, parts, abandoned }: GoingOn
+  { view: { id: jobId, queue } }: ReadJob, before: Pause | undefined, { exchange, parts, abandoned }: GoingOn
 ): Promise<ReadJob> {
   const next = await waitUntil(parts.watch, { queue, jobId }, async () => {
     const now = await parts.jobs.read(queue, jobId)
     if (now === undefined) return undefined
     const pause = pauseOf(now.view)
-    return isOver(now) || (pause !== undefined && pause.mark !== mark) ? now : undefined
+    return isOver(now) || (pause !== undefined && !isSamePause(pause, before)) ? now : undefined
   }, { waitMs, abandoned })
   return next ?? await findJob(parts.jobs, jobId, exchange.principal)
 }

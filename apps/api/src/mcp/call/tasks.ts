@@ -9,8 +9,7 @@ import { asking, held } from '../../invocation/batch/call-answer.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
 import { formsOf, type ClientForms } from '../asking/client-forms.ts'
-import type { PersonRequest } from '../asking/forms.ts'
-import { pauseOf, requestOf, taskNameOf } from '../asking/pause.ts'
+import { pauseOf, requestsOf, taskNameOf, type OpenRequest } from '../asking/pause.ts'
 import { handOn } from '../asking/responses.ts'
 import { callResult, filesIn, type ResultParts } from './call-result.ts'
 import { cuttingOf } from './cutting.ts'
@@ -49,20 +48,19 @@ function requireTasks (context: ServerContext): void {
 
 /** The answer to a call whose job goes on. */
 export function createdTask (job: ReadJob, forms: ClientForms, exchange: Exchange, { retentionSec }: McpParts): CallToolResult {
-  const status = asksPerson(job, forms, exchange) ? 'input_required' : 'working'
+  const status = asksClient(job, forms, exchange) ? 'input_required' : 'working'
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK's type of an answer to a call has no task.
   return { resultType: 'task', ...base(job, status, retentionSec) } as never
 }
 
-/** Whether a job waits for a person who can be asked. */
-export function asksPerson ({ view }: ReadJob, forms: ClientForms, exchange: Exchange): boolean {
-  return personRequest(view, forms, exchange) !== undefined
+/** Whether a job waits for something that its client can be asked. */
+export function asksClient ({ view }: ReadJob, forms: ClientForms, exchange: Exchange): boolean {
+  return openRequests(view, forms, exchange).length > 0
 }
 
-function personRequest (view: ReadJob['view'], forms: ClientForms, { approvalUrl }: Exchange): [name: string, PersonRequest] | undefined {
+function openRequests (view: ReadJob['view'], forms: ClientForms, { approvalUrl }: Exchange): OpenRequest[] {
   const pause = pauseOf(view)
-  const request = pause && requestOf(pause, { tool: view.tool, forms, approvalUrl: approvalUrl(view.id) })
-  return pause && request && [taskNameOf(pause), request]
+  return pause === undefined ? [] : requestsOf(pause, { tool: view.tool, forms, approvalUrl: approvalUrl(view.id) })
 }
 
 export function serveTasks (
@@ -76,9 +74,10 @@ export function serveTasks (
   }
   answer('tasks/get', async (id, context) => {
     const job = await findJob(parts.jobs, id, exchange.principal)
-    const asked = personRequest(job.view, formsOf(context), exchange)
-    if (asked !== undefined) return { ...taskOf(job, parts, await resultParts(job, exchange, parts)), status: 'input_required', inputRequests: Object.fromEntries([asked]) }
-    return taskOf(job, parts, await resultParts(job, exchange, parts))
+    const task = taskOf(job, parts, await resultParts(job, exchange, parts))
+    const open = openRequests(job.view, formsOf(context), exchange)
+    if (open.length === 0) return task
+    return { ...task, status: 'input_required', inputRequests: Object.fromEntries(open.map(each => [taskNameOf(each), each.request])) }
   })
   answer('tasks/cancel', async id => {
     const queue = await queueOfJob(parts.jobs, id, exchange.principal)
@@ -88,15 +87,16 @@ export function serveTasks (
   server.setRequestHandler('tasks/update', { params: updateParams }, (params, context) => guarded(async () => {
     requireTasks(context)
     const job = await findJob(parts.jobs, params.taskId, exchange.principal).catch(unknownTask)
+    const responses = exchange.written.responsesOf(context.mcpReq.id)
     const pause = pauseOf(job.view)
     // Approvals are decided elsewhere, by whoever may.
-    if (pause?.kind !== 'asks') return {}
-    const responses = exchange.written.responsesOf(context.mcpReq.id)
-    const response = responses?.[taskNameOf(pause)]
-    if (response === undefined) return {}
-    const said = await handOn(job, pause.question, response, parts.answerer)
-    if (said.kind === 'again') await parts.answerer.refuse(job.view, pause.question.number, said.fault)
-    if (said.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
+    for (const question of pause?.kind === 'asks' ? pause.questions : []) {
+      const response = responses?.[taskNameOf({ mark: String(question.number), name: question.name, question })]
+      if (response === undefined) continue
+      const said = await handOn(job, question, response, parts.answerer)
+      if (said.kind === 'again') await parts.answerer.refuse(job.view, question.number, said.fault)
+      if (said.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
+    }
     return {}
   }))
 }

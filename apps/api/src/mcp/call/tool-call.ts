@@ -11,7 +11,7 @@ import { callResult, filesIn } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { cuttingOf } from './cutting.ts'
 import { goingOn, goOn, waitMs, type GoneOn } from './going-on.ts'
-import { asksPerson, beforeTaskMs, createdTask, jobResult, knowsTasks } from './tasks.ts'
+import { asksClient, beforeTaskMs, createdTask, jobResult, knowsTasks } from './tasks.ts'
 import type { McpParts } from './mcp-parts.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
 
@@ -62,7 +62,7 @@ export async function callTool (
     if (answer.kind === 'pending' && answer.code !== 'TIMEOUT') {
       const job = await findJob(parts.jobs, answer.jobId, exchange.principal)
       if (answer.code === 'HELD' && knowsTasks(context)) return createdTask(job, forms, exchange, parts)
-      if (asksPerson(job, forms, exchange)) return await resultOf(await goOn(job, going))
+      if (asksClient(job, forms, exchange)) return await resultOf(await goOn(job, going))
     }
     if (answer.kind === 'pending' && becomesTask) {
       return createdTask(await findJob(parts.jobs, answer.jobId, exchange.principal), forms, exchange, parts)

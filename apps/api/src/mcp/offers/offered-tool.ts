@@ -7,7 +7,7 @@ import { isTooLarge } from '../call/call-result.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { goingOn, goOn, type GoneOn } from '../call/going-on.ts'
 import type { McpParts } from '../call/mcp-parts.ts'
-import { answerOfJob, asksPerson } from '../call/tasks.ts'
+import { answerOfJob, asksClient } from '../call/tasks.ts'
 import { abandonment } from '../call/tool-call.ts'
 
 /** How long what isn't a call of a tool is waited for, in milliseconds. */
@@ -56,7 +56,7 @@ export class OfferedTool {
       }))
       if (answer.kind === 'pending' && answer.code !== 'TIMEOUT') {
         const job = await findJob(parts.jobs, answer.jobId, principal)
-        if (asksPerson(job, going.forms, exchange)) return offered(await goOn(job, going))
+        if (asksClient(job, going.forms, exchange)) return offered(await goOn(job, going))
       }
       return { kind: 'output', output: outputOf(answer) }
     } finally {
