@@ -26,6 +26,7 @@ function fakePool (t: Test, { maxBytes = 100, spare = 1 } = {}) {
       await sleep(1)
       world.starting -= 1
       const process: Process = {
+        kind: 'ready',
         id: world.processes.length,
         bytes,
         state: 'waiting',
@@ -103,7 +104,7 @@ void t.test('a tool that can\'t be kept ready is reported once, and is tried aga
   const { pool, world, tool, take } = fakePool(t)
   let fit = false
   const real = tool(1)
-  pool.keep(new Map([['a', { digest: '1', tool: { ...real, start: async signal => fit ? await real.start(signal) : { unfit: 'it prints', passing: false } } }]]))
+  pool.keep(new Map([['a', { digest: '1', tool: { ...real, start: async signal => fit ? await real.start(signal) : { kind: 'unfit', reason: 'it prints', passing: false } } }]]))
   await waitFor('it is told', () => world.unfit.length > 0)
   const lines: string[] = []
   for (let count = 0; count < 3; count++) {

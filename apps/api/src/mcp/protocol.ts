@@ -127,7 +127,7 @@ export class Protocol {
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {
       const { session, owner } = exchange
-      if (session !== undefined) await changeSession(parts.sessions, { session, owner }, { level: params.level })
+      if (session !== undefined) await changeSession(parts.sessions, { session, owner }, { kind: 'level', level: params.level })
       return {}
     }))
     if (era === 'modern') serveTasks(server, exchange, parts, async answer => await guarded(exchange, answer))

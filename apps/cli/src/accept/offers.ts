@@ -6,7 +6,7 @@ import { redisTargetOf, sealKeysOf, secretPlacesOf, serviceFilesOf, type Setting
 import { connectRedis, isConnected, openSecrets, openSecretSource, type StoredSecrets } from '@toolyard/store'
 import { CommandError } from '../terminal/exit-status.ts'
 
-export type Offer = { server: McpServer, tools: readonly McpTool[] } | { server: McpServer, problem: string }
+export type Offer = { kind: 'offered', server: McpServer, tools: readonly McpTool[] } | { kind: 'failed', server: McpServer, problem: string }
 
 const connectMs = 3_000
 
@@ -54,7 +54,7 @@ async function ask (
   try {
     return await Promise.all(servers.map(async (server): Promise<Offer> => {
       const tools = await executors.toolsOf(server)
-      return 'code' in tools ? { server, problem: tools.message } : { server, tools }
+      return 'code' in tools ? { kind: 'failed', server, problem: tools.message } : { kind: 'offered', server, tools }
     }))
   } finally {
     await executors.close()

@@ -49,8 +49,8 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
     const locks = new Map<string, McpLock>()
     for (const { source: { file } } of servers) locks.set(file, await readLock(file).catch(() => new Map()))
     const offers = await askServers(asked, { settings, env }, complain)
-    const failed = offers.filter((offer): offer is Extract<Offer, { problem: string }> => 'problem' in offer)
-    const reviewed = await Promise.all(offers.flatMap(offer => 'problem' in offer ? [] : [review(offer, locks)]))
+    const failed = offers.flatMap(offer => offer.kind === 'failed' ? [offer.problem] : [])
+    const reviewed = await Promise.all(offers.flatMap(offer => offer.kind === 'failed' ? [] : [review(offer, locks)]))
     const open = reviewed.filter(({ server, changes }) => isChanged(changes) || locks.get(server.source.file)?.has(server.name) !== true)
     if (options['json'] !== true) await show(reviewed, failed)
     const accepted = open.length === 0 || options['yes'] === true || (options['json'] !== true && await agrees('Publish these tools as they are described here?'))
@@ -59,7 +59,7 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
     else if (!accepted) complain('toolyard accept: nothing was accepted; --yes accepts it')
     return accepted && failed.length === 0 && errors.length === 0 ? exitStatus.done : exitStatus.failed
 
-    async function review ({ server, tools }: Extract<Offer, { tools: unknown }>, known: ReadonlyMap<string, McpLock>): Promise<Reviewed> {
+    async function review ({ server, tools }: Extract<Offer, { kind: 'offered' }>, known: ReadonlyMap<string, McpLock>): Promise<Reviewed> {
       const { defaultFaults, nameFilter } = await import('@toolyard/manifests')
       const wanted = tools.filter(({ name }) => nameFilter(server.filter)(name))
       for (const { name, inputSchema } of wanted) {
@@ -70,13 +70,13 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
   }
 }
 
-async function show (reviewed: readonly Reviewed[], failed: ReadonlyArray<Extract<Offer, { problem: string }>>): Promise<void> {
+async function show (reviewed: readonly Reviewed[], problems: readonly string[]): Promise<void> {
   const { changeLines, isChanged } = await import('../accept/changes.ts')
   for (const { server, tools, changes } of reviewed) {
     print(`${server.name} (${server.source.file}): ${tools.length} tools${isChanged(changes) ? '' : ', all as accepted'}`)
     for (const line of changeLines(changes)) print(line)
   }
-  for (const { problem } of failed) complain(`toolyard accept: ${problem}`)
+  for (const problem of problems) complain(`toolyard accept: ${problem}`)
 }
 
 /** Servers that no manifest names any more go, and those that couldn't be asked stay as they were. */
@@ -94,7 +94,7 @@ async function write (open: readonly Reviewed[], locks: ReadonlyMap<string, McpL
 
 function described (offer: Offer, reviewed: readonly Reviewed[]): object {
   const { name, source: { file } } = offer.server
-  if ('problem' in offer) return { name, file, problem: offer.problem }
+  if (offer.kind === 'failed') return { name, file, problem: offer.problem }
   const changes = reviewed.find(({ server }) => server === offer.server)?.changes
   return { name, file, ...changes, gone: changes?.gone.map(tool => tool.name) }
 }

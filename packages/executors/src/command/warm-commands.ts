@@ -5,9 +5,9 @@ import type { Sandbox } from '../run/sandbox.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { fingerprintOf } from '../warm/fingerprint.ts'
 import { WarmPool } from '../warm/pool.ts'
-import type { Ready, WarmTool } from '../warm/slot.ts'
-import type { CallOfReady, Served } from '../warm/served.ts'
-import { startWaiting, type Unfit } from '../warm/waiting-process.ts'
+import type { Ready, Unfit, WarmTool } from '../warm/slot.ts'
+import { inGroup, type CallOfReady, type Served } from '../warm/served.ts'
+import { startWaiting } from '../warm/waiting-process.ts'
 import { commandPlan } from './command-plan.ts'
 
 export interface WarmLimits {
@@ -83,28 +83,11 @@ function warmTool (tool: Tool, worker: WorkerHost, sandbox: Sandbox): WarmTool<S
     const { launcher, pins } = worker
     const box = boxOf({ ...tool.limits, cpuSec })
     const waiting = await startWaiting(planOf(), { launcher, pins, box, group }, signal)
-    if ('unfit' in waiting) {
-      await group?.remove()
-      return waiting
-    }
-    const isCheap = waiting.cpuSec <= startSec
-    startSec = Math.max(startSec, Math.ceil(waiting.cpuSec))
-    const end = async (): Promise<void> => {
-      await waiting.end()
-      await group?.remove()
-    }
-    if (!isCheap) {
-      await end()
-      return await start(signal)
-    }
-    return {
-      bytes: waiting.bytes,
-      serve (plan, stdin) {
-        const served = waiting.serve(plan, stdin)
-        return served === undefined ? undefined : { start: served, group }
-      },
-      end
-    }
+    const ready = await inGroup(group, waiting)
+    if (waiting.kind === 'unfit' || ready.kind === 'unfit' || waiting.cpuSec <= startSec) return ready
+    startSec = Math.ceil(waiting.cpuSec)
+    await ready.end()
+    return await start(signal)
   }
 
   return { warm: tool.warm ?? 0, fingerprint: async () => await fingerprintOf(planOf(), boxOf(tool.limits), worker.pins), start }

@@ -7,10 +7,9 @@ import type { SessionPlace } from '../run/outcome.ts'
 import type { Sandbox } from '../run/sandbox.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { WarmPool } from './pool.ts'
-import type { CallOfReady, Served } from './served.ts'
-import type { Ready, WarmTool } from './slot.ts'
+import { inGroup, type CallOfReady, type Served } from './served.ts'
+import type { WarmTool } from './slot.ts'
 import { startWaitingBox } from './waiting-box.ts'
-import type { Unfit } from './waiting-process.ts'
 
 /** Memory that boxes may take which wait for the next call of what was called, in bytes. */
 export interface StockLimits {
@@ -50,25 +49,10 @@ export function createBoxStock (worker: WorkerHost, sandbox: Sandbox, { maxBytes
     return {
       warm: 'auto',
       fingerprint: async () => await keyOf(plan, { box: boxNow(), network }, worker.pins) === key ? key : undefined,
-      async start (signal): Promise<Ready<Served> | Unfit> {
+      async start (signal) {
         const group = tool.limits === undefined ? undefined : sandbox.groups?.groupOf(tool.limits, 'box')
         const { launcher, pins } = worker
-        const waiting = await startWaitingBox(plan, { launcher, pins, box: boxNow(), group }, signal)
-        if ('unfit' in waiting) {
-          await group?.remove()
-          return waiting
-        }
-        return {
-          bytes: waiting.bytes,
-          serve (own, stdin) {
-            const start = waiting.serve(own, stdin)
-            return start === undefined ? undefined : { start, group }
-          },
-          async end () {
-            await waiting.end()
-            await group?.remove()
-          }
-        }
+        return await inGroup(group, await startWaitingBox(plan, { launcher, pins, box: boxNow(), group }, signal))
       }
     }
   }

@@ -1,5 +1,5 @@
 import type { ProcessPlan } from '@toolyard/sandbox'
-import { createSlot, type Ready, type Slot, type WarmTool } from './slot.ts'
+import { createSlot, type Ready, type Slot, type Unfit, type WarmTool } from './slot.ts'
 import { targetsOf } from './targets.ts'
 
 export interface PoolOptions {
@@ -199,21 +199,21 @@ export class WarmPool<Process> {
 
   async #start (name: string, slot: Slot<Process>): Promise<void> {
     const fingerprint = await slot.tool.fingerprint().catch(() => undefined)
-    const process = fingerprint === undefined
-      ? { unfit: 'there can be no box for it now', passing: true }
+    const process: Ready<Process> | Unfit = fingerprint === undefined
+      ? { kind: 'unfit', reason: 'there can be no box for it now', passing: true }
       : await slot.tool.start(this.#stop.signal)
     const { maxBytes, maxIdleMs, now: clock, onUnfit } = this.#options
     const now = clock()
     const isKept = this.#slots.get(name) === slot && !this.#stop.signal.aborted
-    const fault = 'unfit' in process
+    const fault: Omit<Unfit, 'kind'> | undefined = process.kind === 'unfit'
       ? process
-      : process.bytes > maxBytes ? { unfit: `one process takes ${Math.ceil(process.bytes / mebibyte)} MB, more than WARM_MAX_MB`, passing: false } : undefined
+      : process.bytes > maxBytes ? { reason: `one process takes ${Math.ceil(process.bytes / mebibyte)} MB, more than WARM_MAX_MB`, passing: false } : undefined
     if (fault !== undefined && isKept) {
       this.#drop(slot, slot.waiting.length)
-      slot.unfit = { reason: fault.unfit, fingerprint, until: fault.passing ? now + maxIdleMs : Infinity, reported: fault.passing }
-      if (!fault.passing) onUnfit(name, fault.unfit)
+      slot.unfit = { reason: fault.reason, fingerprint, until: fault.passing ? now + maxIdleMs : Infinity, reported: fault.passing }
+      if (!fault.passing) onUnfit(name, fault.reason)
     }
-    if ('unfit' in process) return
+    if (process.kind === 'unfit') return
     if (fault !== undefined) {
       this.#end(process)
       return

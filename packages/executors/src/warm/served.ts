@@ -1,10 +1,31 @@
 import type { Box, BoxNetwork, CallGroup, Started } from '@toolyard/sandbox'
 import type { RunContext } from '../run/outcome.ts'
+import type { Ready, Unfit } from './slot.ts'
 
 /** What was kept ready and is a call's now, and the group that it is bounded in. */
 export interface Served {
   start: Started
   group: CallGroup | undefined
+}
+
+/** What was started in a group, which is removed with it. */
+export async function inGroup (group: CallGroup | undefined, started: Ready<Started> | Unfit): Promise<Ready<Served> | Unfit> {
+  if (started.kind === 'unfit') {
+    await group?.remove()
+    return started
+  }
+  return {
+    kind: 'ready',
+    bytes: started.bytes,
+    serve (plan, stdin) {
+      const start = started.serve(plan, stdin)
+      return start && { start, group }
+    },
+    async end () {
+      await started.end()
+      await group?.remove()
+    }
+  }
 }
 
 /** What is kept ready asks this of a call. */

@@ -1,13 +1,23 @@
 import type { ProcessPlan } from '@toolyard/sandbox'
 import { createDemand, type Demand } from './demand.ts'
-import type { Unfit } from './waiting-process.ts'
 
-/** What a pool keeps of a tool: processes that wait for their call. */
+/** A process that waits for its call. */
 export interface Ready<Process> {
+  kind: 'ready'
+  /** Memory and temporary files. */
   bytes: number
-  /** Undefined when it can't serve this call. */
+  /** Hands over the stdin of a call, whose process it is from then on; undefined when it can't serve that call. */
   serve (plan: ProcessPlan, stdin: string): Process | undefined
+  /** Kills all of it. */
   end (): Promise<void>
+}
+
+/** Why a tool can't be kept ready. */
+export interface Unfit {
+  kind: 'unfit'
+  reason: string
+  /** Nothing that the tool did: another try may go well. */
+  passing: boolean
 }
 
 export interface WarmTool<Process> {

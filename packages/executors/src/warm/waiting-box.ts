@@ -4,18 +4,10 @@ import {
   type Interruption, type ProcessPlan, type StartHost, type Started
 } from '@toolyard/sandbox'
 import { familyBytes, readFamily } from './family-state.ts'
-import type { Unfit } from './waiting-process.ts'
+import type { Ready, Unfit } from './slot.ts'
 
-/** A box that was made before its call. Nothing of a tool runs in it. */
-export interface WaitingBox {
-  bytes: number
-  /** Makes it the call's; undefined where it can't be, and the call needs a box of its own. */
-  serve (plan: ProcessPlan, stdin: string): Started | undefined
-  end (): Promise<void>
-}
-
-/** Starts a box for plans that show the same files, under the same limits. */
-export async function startWaitingBox (plan: ProcessPlan, host: StartHost, signal: AbortSignal): Promise<WaitingBox | Unfit> {
+/** Starts a box for plans that show the same files, under the same limits. Nothing of a tool runs in it before its call. */
+export async function startWaitingBox (plan: ProcessPlan, host: StartHost, signal: AbortSignal): Promise<Ready<Started> | Unfit> {
   const deadline = startDeadline(startMs, signal)
   try {
     return await startUntil(plan, host, deadline.interrupted)
@@ -24,9 +16,9 @@ export async function startWaitingBox (plan: ProcessPlan, host: StartHost, signa
   }
 }
 
-async function startUntil (plan: ProcessPlan, host: StartHost, interrupted: Promise<Interruption>): Promise<WaitingBox | Unfit> {
+async function startUntil (plan: ProcessPlan, host: StartHost, interrupted: Promise<Interruption>): Promise<Ready<Started> | Unfit> {
   const start = await startProcess(plan, host, { stdin: undefined, ahead: true, interrupted })
-  if (!start.started) return { unfit: start.error.message, passing: true }
+  if (!start.started) return { kind: 'unfit', reason: start.error.message, passing: true }
   const { child, box } = start
   const { pid } = child
   for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {})
@@ -38,9 +30,10 @@ async function startUntil (plan: ProcessPlan, host: StartHost, interrupted: Prom
 
   if (!await comesToWait(pid, [child.exited, interrupted])) {
     await end()
-    return { unfit: 'it did not come to wait', passing: true }
+    return { kind: 'unfit', reason: 'it did not come to wait', passing: true }
   }
   return {
+    kind: 'ready',
     bytes: Math.max(leastBytes, familyBytes(readFamily(pid), plan.env['HOME'])),
     serve (own, stdin) {
       const order = orderOf(own)

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killBox, processorMs, startProcess, type Started, type StartHost, type ProcessPlan } from '@toolyard/sandbox'
+import type { Ready, Unfit } from './slot.ts'
 import { familyBytes, readFamily, signalFamily, type FamilyState } from './family-state.ts'
 
 /** Time between two looks at processes that have nothing to do, in milliseconds; the kernel counts processor time in steps of 10. */
@@ -11,22 +12,9 @@ const stopMs = 2_000
 const fewest = 3
 
 /** A process of a tool in its box that has come to rest, stopped, before its call. */
-export interface WaitingProcess {
-  /** Memory and temporary files. */
-  bytes: number
+export interface WaitingProcess extends Ready<Started> {
   /** Seconds of processor time that its start took. */
   cpuSec: number
-  /** Hands over its stdin and lets it go on; undefined when it isn't there any more. It is its call's from then on. */
-  serve (plan: ProcessPlan, stdin: string): Started | undefined
-  /** Kills all of it. */
-  end (): Promise<void>
-}
-
-/** Why a tool can't be kept ready. */
-export interface Unfit {
-  unfit: string
-  /** Nothing that the tool did: another try may go well. */
-  passing: boolean
 }
 
 /**
@@ -36,17 +24,17 @@ export interface Unfit {
  */
 export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: AbortSignal): Promise<WaitingProcess | Unfit> {
   const start = await startProcess(plan, host, { stdin: undefined, hold: true })
-  if (!start.started) return { unfit: start.error.message, passing: true }
+  if (!start.started) return { kind: 'unfit', reason: start.error.message, passing: true }
   const { child, box } = start
   const { pid } = child
   let early: Unfit | undefined
-  const printed = (): void => { early ??= { unfit: 'it prints before it has read its arguments', passing: false } }
+  const printed = (): void => { early ??= { kind: 'unfit', reason: 'it prints before it has read its arguments', passing: false } }
   for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {}).on('data', printed)
   child.stdin?.on('error', () => {})
   void child.exited.then(ending => {
     early ??= ending.kind === 'exit'
-      ? { unfit: 'it ends before it has read its arguments', passing: false }
-      : { unfit: 'it was killed before its call', passing: true }
+      ? { kind: 'unfit', reason: 'it ends before it has read its arguments', passing: false }
+      : { kind: 'unfit', reason: 'it was killed before its call', passing: true }
   })
 
   async function end (): Promise<void> {
@@ -58,7 +46,7 @@ export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: 
   }
 
   const rested = await comeToRest(pid, () => early, signal)
-  if ('unfit' in rested) {
+  if (rested.kind === 'unfit') {
     // Its end by our hand is no reason.
     const reason = early ?? rested
     await end()
@@ -66,7 +54,8 @@ export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: 
   }
   child.letGo?.()
   return {
-    bytes: familyBytes(rested, plan.env['HOME']),
+    kind: 'ready',
+    bytes: familyBytes(rested.state, plan.env['HOME']),
     cpuSec: processorMs(pid) / 1_000,
     serve (_plan, stdin) {
       if (early !== undefined || child.stdin === undefined || !isWhole(readFamily(pid))) return undefined
@@ -78,33 +67,38 @@ export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: 
   }
 }
 
+interface Rested {
+  kind: 'rested'
+  state: FamilyState
+}
+
 /** Waits until the processes have nothing to do, and stops them. */
-async function comeToRest (root: number, early: () => Unfit | undefined, signal: AbortSignal): Promise<FamilyState | Unfit> {
+async function comeToRest (root: number, early: () => Unfit | undefined, signal: AbortSignal): Promise<Rested | Unfit> {
   const until = performance.now() + startMs
   for (let before = ''; performance.now() < until;) {
     await sleep(lookMs)
     const state = readFamily(root)
     const faulty = early()
     if (faulty !== undefined) return faulty
-    if (signal.aborted) return { unfit: 'the worker stops', passing: true }
-    if (!state.whole) return { unfit: `it starts more than ${state.pids.length} processes before it has read its arguments`, passing: false }
+    if (signal.aborted) return { kind: 'unfit', reason: 'the worker stops', passing: true }
+    if (!state.whole) return { kind: 'unfit', reason: `it starts more than ${state.pids.length} processes before it has read its arguments`, passing: false }
     if (state.trace === before && state.pids.length >= fewest && /^S+$/.test(state.states)) {
       return state.inGroup
         ? await stop(root)
-        : { unfit: 'it makes a session or group of processes of its own before it has read its arguments', passing: false }
+        : { kind: 'unfit', reason: 'it makes a session or group of processes of its own before it has read its arguments', passing: false }
     }
     before = state.trace
   }
-  return { unfit: `it hasn't come to rest within ${startMs / 1_000} s of its start`, passing: false }
+  return { kind: 'unfit', reason: `it hasn't come to rest within ${startMs / 1_000} s of its start`, passing: false }
 }
 
-async function stop (root: number): Promise<FamilyState | Unfit> {
+async function stop (root: number): Promise<Rested | Unfit> {
   signalFamily(root, 'SIGSTOP')
   const until = performance.now() + stopMs
   for (;;) {
     const state = readFamily(root)
-    if (isWhole(state)) return state
-    if (performance.now() > until) return { unfit: 'it could not be stopped', passing: true }
+    if (isWhole(state)) return { kind: 'rested', state }
+    if (performance.now() > until) return { kind: 'unfit', reason: 'it could not be stopped', passing: true }
     await sleep(1)
   }
 }

@@ -23,9 +23,9 @@ function isState (value: unknown): value is McpSessionState {
 
 /** A change of what is kept. `most` bounds all URIs that the session watches then, and their bytes. */
 export type McpSessionChange =
-  | { level: string }
-  | { watch: string, most: { uris: number, bytes: number } }
-  | { unwatch: string }
+  | { kind: 'level', level: string }
+  | { kind: 'watch', uri: string, most: { uris: number, bytes: number } }
+  | { kind: 'unwatch', uri: string }
 
 /** What became of a change: the session would watch too much, or has ended. */
 export type McpSessionOutcome = 'done' | 'full' | 'ended'
@@ -149,11 +149,8 @@ export class McpSessions {
    */
   async change (session: string, change: McpSessionChange, owner: string): Promise<McpSessionOutcome> {
     await this.#keep(session, owner, keptSec)
-    const about = 'level' in change
-      ? ['level', change.level, keptSec]
-      : 'watch' in change
-        ? ['watch', change.watch, keptSec, change.most.uris, change.most.bytes]
-        : ['unwatch', change.unwatch, keptSec]
+    const { kind } = change
+    const about = [kind, kind === 'level' ? change.level : change.uri, keptSec, ...kind === 'watch' ? [change.most.uris, change.most.bytes] : []]
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- What the script returns.
     return await whileAvailable(this.#commands.eval(changeScript, 1, mcpSessionKey(session), ...about)) as McpSessionOutcome
   }

@@ -80,11 +80,11 @@ export function serveOffers (
       )
     }
     if (!isWatchable(uri, of(context))) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Changes of this resource are not seen', { uri })
-    await change({ watch: uri, most: mostWatched })
+    await change({ kind: 'watch', uri, most: mostWatched })
     return {}
   }))
   server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => guarded(async () => {
-    await change({ unwatch: uri })
+    await change({ kind: 'unwatch', uri })
     return {}
   }))
 

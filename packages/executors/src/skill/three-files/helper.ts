@@ -43,14 +43,11 @@ async function commandOf (
 ): Promise<SkillCommand | string> {
   if (script !== undefined) {
     if (!run.allowScripts) return 'scripts of skills do not run here'
-    const command = await scriptCommand(script, run, { path, sha256: undefined })
-    return 'kept' in command ? command.kept : command
+    return await scriptCommand(script, run, { path, sha256: undefined })
   }
   if (binary === undefined || subcommand === undefined) return 'it names no command'
   const command = await allowedCommand(run, binary, subcommand, { path, sha256: undefined })
-  if (!command.ok) return command.error.message
-  const { ok: _, ...found } = command
-  return found
+  return command.ok ? command : command.error.message
 }
 
 /** The trimmed text that a helper prints, on which something depends: a failure where it has none to trust. */

@@ -46,7 +46,7 @@ export async function prepare (execution: SkillExecution, skill: SkillCall): Pro
   for (const arg of execution.args) {
     if (arg.kind === 'literal' || arg.kind === 'flagifboolean') continue
     const value = givenValue(arg, args)
-    if ('ok' in value) return value
+    if (!value.ok) return value
     if (value.kind !== 'skipped') given.set(arg, value.kind === 'text' ? value.text : undefined)
   }
   const effective: Record<string, unknown> = { ...defaultsOf(execution), ...present(args) }

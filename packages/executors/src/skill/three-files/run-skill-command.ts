@@ -8,7 +8,7 @@ import { processOutcome } from '../../result/process-outcome.ts'
 import { cutText } from '../../result/output.ts'
 import { failure, type Failure, type Outcome } from '../../run/outcome.ts'
 import type { ToolCall } from '../../run/tool-call.ts'
-import { allowedCommand, pairRefusal, wordsOf, type SkillCommand } from '../allowed-command.ts'
+import { allowedCommand, pairRefusal, wordsOf, type AllowedCommand, type SkillCommand } from '../allowed-command.ts'
 import { noObject } from '../arguments.ts'
 import { createCallProcesses } from '../call-processes.ts'
 import { findProgram } from '../files.ts'
@@ -48,7 +48,7 @@ export async function runSkillCommand (run: SkillCommandRun, call: ToolCall): Pr
   if (!prepared.ok) return prepared
   const ready = { ...skill, execution, prepared }
   const command = await commandOf(ready)
-  if ('ok' in command) return command
+  if (!command.ok) return command
   const made = await makeDirectories(prepared.parents, skill)
   return made ?? await runPrepared(ready, command)
 }
@@ -56,19 +56,14 @@ export async function runSkillCommand (run: SkillCommandRun, call: ToolCall): Pr
 /** The program, or what wraps it; the allowlist is about the program. */
 async function commandOf (
   { run, execution: { binary, wrapper }, prepared: { subcommand }, path }: PreparedCall
-): Promise<SkillCommand | Failure> {
+): Promise<AllowedCommand> {
   const [first, ...rest] = wrapper
-  if (first === undefined) {
-    const command = await allowedCommand(run, binary, subcommand, { path, sha256: undefined })
-    if (!command.ok) return command
-    const { ok: _, ...found } = command
-    return found
-  }
+  if (first === undefined) return await allowedCommand(run, binary, subcommand, { path, sha256: undefined })
   const refused = pairRefusal(run, binary, subcommand)
   if (refused !== undefined) return refused
   const program = await findProgram(first, run.directory, path)
   if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(first)} cannot be started: not found`)
-  return { program, name: first, args: [...rest, binary, ...wordsOf(subcommand)] }
+  return { ok: true, program, name: first, args: [...rest, binary, ...wordsOf(subcommand)] }
 }
 
 /** In the box of the call: what a link in the way leads to isn't there. */

@@ -7,10 +7,10 @@ import { pathLikeFault } from './inside-path.ts'
 
 /** What a call gives for a parameter, before anything ran. */
 export type Given =
-  | { kind: 'text', text: string }
+  | { ok: true, kind: 'text', text: string }
   /** It is left out, and its resolver may find a value. */
-  | { kind: 'open' }
-  | { kind: 'skipped' }
+  | { ok: true, kind: 'open' }
+  | { ok: true, kind: 'skipped' }
 
 /** Words of a value that is split. */
 const mostWords = 1_000
@@ -33,14 +33,14 @@ export function givenValue (arg: MappedValue, args: Record<string, unknown>): Gi
     const refused = (typeof value === 'number' ? undefined : dashRefusal(arg, text)) ?? pathRefusal(arg, text)
     if (refused !== undefined) return refused
   }
-  return { kind: 'text', text }
+  return { ok: true, kind: 'text', text }
 }
 
 function absentValue (arg: MappedValue): Given | Failure {
   const { kind, param, optional, resolver, absentDefault } = arg
-  if (absentDefault !== undefined) return { kind: 'text', text: valueText(absentDefault) }
-  if (optional && resolver !== undefined && kind !== 'stdin' && kind !== 'tempfile') return { kind: 'open' }
-  return optional || kind === 'flag' || kind === 'workingdir' ? { kind: 'skipped' } : failure('INVALID_ARGUMENTS', `missing parameter: ${param}`)
+  if (absentDefault !== undefined) return { ok: true, kind: 'text', text: valueText(absentDefault) }
+  if (optional && resolver !== undefined && kind !== 'stdin' && kind !== 'tempfile') return { ok: true, kind: 'open' }
+  return optional || kind === 'flag' || kind === 'workingdir' ? { ok: true, kind: 'skipped' } : failure('INVALID_ARGUMENTS', `missing parameter: ${param}`)
 }
 
 /** A program would take such a value, or one of its words, for one of its options. */

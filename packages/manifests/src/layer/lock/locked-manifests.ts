@@ -47,7 +47,7 @@ export async function lockedManifests (named: readonly string[], policy: LockPol
 
 async function entriesOf (file: string, policy: LockPolicy): Promise<LockedManifest[]> {
   const lock = await readTrusted(file, policy)
-  if ('fault' in lock) return [{ layer: refused(file, lock.fault) }]
+  if (!lock.ok) return [{ layer: refused(file, lock.fault) }]
   const own: LockedManifest[] = [{ layer: { entries: [], findings: [], files: [file, `${file}.minisig`] } }]
   for (const [name, { path, digest, status }] of lock.entries) {
     const place = join(dirname(file), path)
@@ -64,7 +64,7 @@ async function entriesOf (file: string, policy: LockPolicy): Promise<LockedManif
 async function required (path: string, policy: LockPolicy): Promise<LockedManifest> {
   const { file } = policy
   const lock = await readTrusted(file, policy)
-  if ('fault' in lock) return { layer: refused(path, `is not served (LOCK=require): ${file} ${lock.fault}`) }
+  if (!lock.ok) return { layer: refused(path, `is not served (LOCK=require): ${file} ${lock.fault}`) }
   const entry = [...lock.entries].find(([, { path: own }]) => join(dirname(file), own) === path)
   if (entry === undefined) return { layer: refused(path, `is not served (LOCK=require): ${file} does not have it`) }
   const fault = await differs(path, entry[1].digest)
@@ -72,17 +72,17 @@ async function required (path: string, policy: LockPolicy): Promise<LockedManife
 }
 
 /** A lock that has to be signed must be so by a key of the operator; a signature that is there must hold. */
-async function readTrusted (file: string, { isRequired, trustedKeys }: LockPolicy): Promise<LockFile | { fault: string }> {
+async function readTrusted (file: string, { isRequired, trustedKeys }: LockPolicy): Promise<{ ok: true, entries: LockFile['entries'] } | { ok: false, fault: string }> {
   try {
     if (trustedKeys.length > 0) {
       const content = await readFile(file)
       const signature = await readFile(`${file}.minisig`, 'utf8').catch(() => undefined)
       const fault = signature === undefined ? 'is missing' : signatureFault(content, signature, trustedKeys)
-      if (fault !== undefined && (isRequired || signature !== undefined)) return { fault: `its signature ${fault}` }
+      if (fault !== undefined && (isRequired || signature !== undefined)) return { ok: false, fault: `its signature ${fault}` }
     }
-    return await readLockFile(file)
+    return { ok: true, entries: (await readLockFile(file)).entries }
   } catch (error) {
-    return { fault: errorCode(error) === 'ENOENT' ? 'is missing' : asError(error).message }
+    return { ok: false, fault: errorCode(error) === 'ENOENT' ? 'is missing' : asError(error).message }
   }
 }
 
