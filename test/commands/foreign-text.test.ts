@@ -46,6 +46,17 @@ void t.test('no text of a manifest acts as a command of the terminal', async t =
   t.same(JSON.parse(run(directory, 'validate', '--json', 'tools.json')) instanceof Object, true)
 })
 
+void t.test('toolyard add shows words that a person can\'t see as escapes; emojis and joined letters stay', async t => {
+  const tags = [...'pay me'].map(letter => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')
+  const hidden = `Reads a file.${tags}\u200b\u2060\u200d\u200d\u200c\ufe0f\ufe01\u{e0100}`
+  const seen = '\u2764\ufe0f\u200d\u{1f525} \u{1f468}\u200d\u{1f469}\u200d\u{1f467} \u0645\u06cc\u200c\u062e \u0915\u094d\u200d\u0937 1\ufe0f\u20e3 é ü 漢'
+  const directory = directoryWith(t, { 'given/tools.json': JSON.stringify({ tools: [{ name: 'read', description: hidden, command: ['/bin/true'] }, { name: 'fine', description: seen, command: ['/bin/true'] }] }) })
+  const text = run(directory, 'add', './given', '--name', 'given')
+  t.notMatch(text.replaceAll(seen, ''), /\p{Default_Ignorable_Code_Point}/u)
+  t.match(text, 'Reads a file.\\udb40\\udc70\\udb40\\udc61')
+  t.match(text, `fine: ${seen}`)
+})
+
 void t.test('no exception of a tool acts as a command of the terminal', { skip: python.skip }, async t => {
   const directory = directoryWith(t, { 'manifest.json': pythonManifest, 'raises.py': raising })
   const text = run(directory, 'validate', '--import', 'manifest.json')

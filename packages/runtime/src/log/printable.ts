@@ -1,11 +1,26 @@
-/** Control characters but line feed and tab, and what turns the direction of writing: a terminal does what they say. */
-// eslint-disable-next-line no-control-regex -- these are what it is about
-const commands = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+/** Most lines: nothing in them does anything, or hides. */
+const plain = /^[\n\t\x20-\x7e]*$/
+/**
+ * What a terminal would take for a command, what turns the direction of writing, and what shows as nothing: in it, words for
+ * models could stand that no person sees. One joiner or selector behind a letter or an emoji is a part of that.
+ */
+const unseen = new RegExp(`(?:${[
+  '[\\p{Cc}\\p{Bidi_Control}\\u2028\\u2029](?<![\\n\\t])',
+  '(?<![\\p{L}\\p{M}\\p{Emoji}])[\\u200c\\u200d]',
+  '(?<!\\p{Emoji})\\ufe0f',
+  '(?![\\u200c\\u200d\\ufe0f])\\p{Default_Ignorable_Code_Point}'
+].join('|')})+`, 'gu')
 
 /**
- * A text for a terminal or a log, in which somebody else's text may stand: of manifests, exceptions, programs. What a
- * terminal would take for a command is escaped as in JSON, so that JSON stays the same value.
+ * A text for a terminal or a log, in which somebody else's text may stand: of manifests, exceptions, programs. What does
+ * something, or can't be seen, is escaped as in JSON, so that JSON stays the same value.
  */
 export function printable (text: string): string {
-  return text.replace(commands, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return plain.test(text) ? text : text.replace(unseen, escaped)
+}
+
+function escaped (hidden: string): string {
+  let text = ''
+  for (let at = 0; at < hidden.length; at++) text += `\\u${hidden.charCodeAt(at).toString(16).padStart(4, '0')}`
+  return text
 }
