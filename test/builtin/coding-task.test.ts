@@ -71,19 +71,6 @@ t.test('a coding task is done with the built-in tools alone: find, read, test, e
   t.same(await runTests(), { passed: true })
 })
 
-t.test('R32 X22 a tool whose policy is off is known and answers that its job type is disabled', async t => {
-  const { results: [result], tool_messages: [message] } = await client.batch([{ call_id: 'call-y', name: 'tools_web_search', arguments: { query: 'x' } }, { call_id: 'd', name: 'workspace_delete', arguments: {} }])
-  t.same(result, { call_id: 'call-y', name: 'tools_web_search', ok: false, error: { code: 'JOB_TYPE_DISABLED', message: "Job type 'tools.web_search' is disabled" } })
-  t.equal(message?.content, '{"ok":false,"error":{"code":"JOB_TYPE_DISABLED","message":"Job type \'tools.web_search\' is disabled"}}')
-})
-
-t.test('R11 the policy decides what is listed', async t => {
-  const { body: { tools } } = await client.request<{ tools: Array<{ function: { name: string } }> }>('/v1/agent-tools')
-  const names = tools.map(tool => tool.function.name)
-  t.ok(names.includes('tool_exec'))
-  for (const name of ['workspace_delete', 'data_fetch', 'tools_web_search']) t.notOk(names.includes(name), name)
-})
-
 t.test('B30 R47 a program that is not allowed is refused, and nothing outside the workspace is written', async t => {
   t.match(await client.call('tool_exec', { command: 'sh', args: ['-c', 'true'] }), { ok: false, error: { code: 'NOT_ALLOWED', message: 'command not allowed: sh' } })
   t.match(await client.call('data_write_file', { path: '../evil', content: 'x', create_if_missing: true }), { ok: false, error: { message: 'path escapes workspace root' } })

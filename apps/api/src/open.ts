@@ -1,8 +1,8 @@
 import { BulkChanges, countQueues, UnservedJobs } from '@toolyard/queue'
 import { DashboardLogins, EntryLocks, RateLimit, whileAvailable } from '@toolyard/store'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, serviceFilesOf, sessionSettingsOf, sharedAbort, tokensOf,
-  tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, serviceFilesOf, sessionSettingsOf, sharedAbort,
+  tokensOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { openTracer } from '@toolyard/runtime/traces'
@@ -15,8 +15,8 @@ import { openCatalog } from './open-catalog.ts'
 import { openStore } from './open-store.ts'
 import { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
 import type { App } from './plugins/typed-app.ts'
-import { servedTools } from './served-tools.ts'
 import { aliveWorkers, readinessChecks } from './readiness.ts'
+import type { Registry, Tool } from '@toolyard/manifests'
 
 /** An API that stands on Redis and its manifests, and listens nowhere yet. */
 export interface OpenApi {
@@ -151,4 +151,17 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       await tracer?.close()
     }
   }
+}
+
+/** What `toolyard start` tells of the manifests. */
+function servedTools (registry: Registry, count: number): ServedTools {
+  const files = new Set(registry.all().filter(({ tool }) => tool.source.format !== 'builtin').map(({ tool }) => tool.source.file))
+  const faulty = new Set(registry.findings.filter(({ severity }) => severity === 'error').map(({ file }) => file))
+  const callable = registry.published().find(({ tool }) => tool.source.format !== 'builtin' && tool.enabled && tool.unavailable === undefined && takesNothing(tool))
+  return { count, manifests: files.size, faulty: faulty.size, ...callable !== undefined && { callable: callable.tool.name } }
+}
+
+/** Whether a call without arguments fits. */
+function takesNothing ({ parameters: { type, required = [] } }: Tool): boolean {
+  return type === 'object' && Array.isArray(required) && required.length === 0
 }

@@ -1,14 +1,17 @@
-import { createExecutors, loadCodeOf, openAudit, type Executors, type Sandbox } from '@toolyard/executors'
-import { createSchemas, denyTest, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry, type RegistrySource } from '@toolyard/manifests'
+import {
+  createExecutors, loadCodeOf, openAudit, type Executors, type Sandbox, openSandbox, type ExecutorOptions
+} from '@toolyard/executors'
+import {
+  createSchemas, denyTest, openRegistrySource, patternOfNames, readYaml, reportFindings, reportReload, type Registry,
+  type RegistrySource, type Tool
+} from '@toolyard/manifests'
 import { EntryLocks, ImportFaultTable, JobTypeTable, openSecrets, openSecretSource, ShownFiles, type Redis } from '@toolyard/store'
 import {
-  apiKeysOf, builtinSettingsOf, onHangup, sealKeysOf, secretPlacesOf, serviceFilesOf, toolSourcesOf, traceSecretsOf,
-  type Logger, type Settings
+  apiKeysOf, builtinSettingsOf, onHangup, sealKeysOf, secretPlacesOf, serviceFilesOf, toolSourcesOf, traceSecretsOf, type Logger,
+  type Settings, sessionSettingsOf
 } from '@toolyard/runtime'
 import { ImportWatch } from './import-watch.ts'
 import type { WorkerMetrics } from './metrics.ts'
-import { provideSandbox } from './provide-sandbox.ts'
-import { keptLimits, warmTools } from './warm-tools.ts'
 
 export interface WorkerTools {
   tools: RegistrySource
@@ -104,5 +107,51 @@ export async function openTools (settings: Settings, { env, redis, subscriber, m
       keepWarm = registry => { executors.keepWarm(warmTools(registry.all().map(({ tool }) => tool), jobTypes)) }
       keepWarm(tools.current())
     }
+  }
+}
+
+/** Processes of all tools of a worker together, where control groups count them. */
+const mostProcesses = 4_096
+
+/**
+ * Opens the sandbox, and says in the log how well it shuts tools in.
+ *
+ * @throws SandboxError when the settings require more than this machine has.
+ */
+async function provideSandbox (settings: Settings, registry: Registry, logger: Logger): Promise<Sandbox> {
+  const sandbox = await openSandbox({
+    mode: settings.SANDBOX,
+    env: process.env,
+    workspaceDir: settings.WORKSPACE_DIR,
+    sessionsDir: sessionSettingsOf(settings).dir,
+    hidden: serviceFilesOf(settings, process.env),
+    defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
+    python: registry.all().some(({ tool }) => tool.run.kind === 'python'),
+    networks: registry.all().some(({ tool }) => tool.network !== undefined),
+    groupLimits: { processes: mostProcesses }
+  })
+  const { level, missing, findings, advice } = sandbox.report
+  const gaps = findings.filter(finding => !finding.holds)
+  if (level === 'full') logger.info({ sandbox: { level, missing } }, 'the sandbox is whole')
+  else logger.warn({ sandbox: { level, missing }, gaps, advice }, level === 'none' ? 'tools run without a sandbox' : 'the sandbox has gaps')
+  return sandbox
+}
+
+/** Tools as processes of them are kept ready: with what was switched of their job types. */
+function warmTools (tools: readonly Tool[], jobTypes: Pick<JobTypeTable, 'get'>): Tool[] {
+  return tools.map(tool => {
+    const { enabled = tool.enabled, warm = tool.warm } = jobTypes.get(tool.jobType)
+    return { ...tool, enabled, ...(warm === undefined ? {} : { warm }) }
+  })
+}
+
+const mebibyte = 2 ** 20
+
+function keptLimits (
+  { WARM_MAX_MB: warmMb, WARM_MAX_IDLE_SEC: idleSec, BOX_STOCK_MB: stockMb }: Pick<Settings, 'WARM_MAX_MB' | 'WARM_MAX_IDLE_SEC' | 'BOX_STOCK_MB'>
+): Pick<ExecutorOptions, 'warm' | 'stock'> {
+  return {
+    ...warmMb > 0 && { warm: { maxBytes: warmMb * mebibyte, maxIdleMs: idleSec * 1_000 } },
+    ...stockMb > 0 && { stock: { maxBytes: stockMb * mebibyte } }
   }
 }

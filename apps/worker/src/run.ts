@@ -1,11 +1,10 @@
-import { connectRedis, isConnected, RedisGuard, reportRedis } from '@toolyard/store'
+import { connectRedis, isConnected, RedisGuard, reportRedis, RedisUnavailableError, type Redis } from '@toolyard/store'
 import {
   answerParent, createLogger, loadEnvFile, noManifests, openLogOutput, readReadiness, readSettings, redisTargetOf, serveStatus,
   settingWarnings, stopOnSignal, tellParent, type ReadinessCheck
 } from '@toolyard/runtime'
 import { mkdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { admitRedis } from './admit-redis.ts'
 import { openWorkerMetrics } from './metrics.ts'
 import { openPool } from './open-pool.ts'
 import { openTools } from './open-tools.ts'
@@ -101,4 +100,20 @@ export async function runWorker (): Promise<void> {
   }
   logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
   tellParent({ ready: true, sandbox: { level, missing } })
+}
+
+/** Between two looks for Redis. */
+const connectMs = 60_000
+
+/** Waits for Redis as long as it takes, and looks whether jobs are safe in it. @throws UnsafeRedisError */
+async function admitRedis (redis: Redis, guard: RedisGuard): Promise<void> {
+  for (;;) {
+    if (!await isConnected(redis, connectMs)) continue
+    try {
+      return await guard.admit()
+    } catch (error) {
+      if (!(error instanceof RedisUnavailableError)) throw error
+      await delay(500)
+    }
+  }
 }

@@ -2,10 +2,12 @@ import type { BulkChanges, CallStatistics } from '@toolyard/queue'
 import type { App } from '../../plugins/typed-app.ts'
 import type { ChangeTrail } from '@toolyard/store'
 import { bulkRoutes } from './bulk.ts'
-import { changeRoutes } from './changes.ts'
 import { queueRoutes, type QueueDesk } from './queues.ts'
-import { statisticsRoutes } from './statistics.ts'
 import { workerRoutes, type WorkerDesk } from './workers.ts'
+import { ErrorBody, HttpError, isRecord, parseStatisticsQuery, Statistics, ChangeList } from '@toolyard/contract'
+import { principalOf, scopeOf } from '../../access/principal.ts'
+import { isTenantName } from '@toolyard/contract/terms'
+import { Type } from '@toolyard/contract/type'
 
 export interface OperationDeps {
   bulk: BulkChanges
@@ -21,4 +23,54 @@ export async function operationRoutes (app: App, { bulk, changes, queueDesk, wor
   await queueRoutes(app, queueDesk, workerDesk)
   await app.register(statisticsRoutes, { statistics })
   await app.register(workerRoutes, { desk: workerDesk })
+}
+
+/** What calls did over the last minutes or hours. A key of a tenant sees its tenant's, one that is bound to queues what is of these. */
+async function statisticsRoutes (app: App, { statistics }: { statistics: CallStatistics }): Promise<void> {
+  app.get('/stats', {
+    config: { makesWork: true, checksQuery: true },
+    schema: { response: { 200: Statistics, '4xx': ErrorBody, '5xx': ErrorBody } }
+  }, async request => {
+    const query = parseStatisticsQuery(isRecord(request.query) ? request.query : {})
+    const scope = scopeOf(principalOf(request))
+    const { of } = query
+    if (of !== undefined && scope.queues !== undefined && (of.dimension !== 'queue' || !scope.queues.includes(of.name))) {
+      throw new HttpError('FORBIDDEN', 'This API key is bound to queues; it may ask for those.')
+    }
+    return await statistics.read({ ...query, scope })
+  })
+}
+
+const query = Type.Object({
+  tenant: Type.Optional(Type.String({ description: 'The tenant whose keys made the changes; for keys without one. Those of the operator when left out.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  cursor: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,15}$', description: '`next_cursor` of the page before.' }))
+}, { additionalProperties: false })
+
+/** Who has changed what by the API. Admins of a tenant see the changes of its keys, the operator's those of each tenant. */
+async function changeRoutes (app: App, { changes }: { changes: ChangeTrail }): Promise<void> {
+  app.get('/audit', {
+    config: { role: 'admin' },
+    schema: { querystring: query, response: { 200: ChangeList, '4xx': ErrorBody, '5xx': ErrorBody } },
+    // A query is texts; the message says what each may be.
+    validatorCompiler: () => (value: unknown) => ({ value })
+  }, async request => {
+    const { limit: text = 50, cursor, tenant: asked } = request.query
+    const { tenant: own, queueAllowlist, namespaces } = principalOf(request)
+    if (queueAllowlist !== undefined || namespaces !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues or namespaces; the audit is for those that are not.')
+    if (asked !== undefined && own !== undefined && asked !== own) throw new HttpError('FORBIDDEN', 'This API key sees the changes of its own tenant alone.')
+    if (asked !== undefined && !isTenantName(asked)) throw new HttpError('VALIDATION_ERROR', "'tenant' must be the name of a tenant")
+    const limit = /^\d{1,3}$/.test(String(text)) ? Number(text) : 0
+    if (limit < 1 || limit > 200) throw new HttpError('VALIDATION_ERROR', "'limit' must be an integer 1..200")
+    if (cursor !== undefined && !/^\d{1,15}-\d{1,15}$/.test(cursor)) throw new HttpError('VALIDATION_ERROR', "'cursor' must be the next_cursor of a page before")
+    const found = await changes.list({ tenant: asked ?? own, limit: limit + 1, before: cursor })
+    const shown = found.slice(0, limit)
+    return {
+      ok: true as const,
+      changes: shown.map(({ id, at, key, tenant = null, action, target = null, about = {}, request: made }) => (
+        { id, at: new Date(at).toISOString(), key, tenant, action, target, about, request: made }
+      )),
+      next_cursor: found.length > limit ? shown.at(-1)?.id ?? null : null
+    }
+  })
 }

@@ -16,7 +16,7 @@ import type { Unheld } from './argument.ts'
 import { Declaration, Execution } from './definitions.ts'
 import { readDocuments, type Documents } from './documents.ts'
 import { readExecution } from './execution.ts'
-import { parameterRemarks } from './parameters.ts'
+import { defaultFaults } from '../../schema/defaults.ts'
 
 /** A skill with three files, and what its tools are made with. */
 export interface ThreeFiles {
@@ -182,4 +182,22 @@ function toolOf (
     source: { format: 'skill', file, index },
     run: { kind: 'skill-command', directory, executions: fault === undefined ? executions : [], allowlist, allowScripts: options.allowScripts }
   }
+}
+
+const most = 20
+
+/** Parameters that models are told of and nothing uses, and those that are used and that no model knows of. */
+function parameterRemarks ({ parameters }: Declaration, executions: readonly Execution[]): Unheld[] {
+  const declared = isRecord(parameters?.['properties']) ? Object.keys(parameters['properties']) : []
+  const used = executions.flatMap(({ args, paramCondition }) => [
+    ...(args ?? []).flatMap(({ kind, param }) => kind === 'literal' || param == null ? [] : [param]),
+    ...paramCondition?.present ?? [], ...paramCondition?.absent ?? []
+  ])
+  const unknown = [...new Set(used)].filter(name => !declared.includes(name))
+  const unused = executions.length === 0 ? [] : declared.filter(name => !used.includes(name))
+  return [
+    ...defaultFaults(parameters ?? undefined).map(({ message, fix }): Unheld => ({ rule: 'S8', message: `parameters: ${message}`, fix })),
+    ...unknown.slice(0, most).map(name => ({ rule: 'SN7', message: `parameters declare no property ${JSON.stringify(name)}, which an argument uses`, fix: 'Declare it, so that models know of it, or correct the name.' })),
+    ...unused.slice(0, most).map(name => ({ rule: 'SN7', message: `no argument uses the parameter ${JSON.stringify(name)}`, fix: 'Add an argument for it, or take the property away.' }))
+  ]
 }

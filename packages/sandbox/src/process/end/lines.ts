@@ -1,13 +1,13 @@
 import { StringDecoder } from 'node:string_decoder'
 import { parseProgress, type Progress } from '@toolyard/contract/terms'
 import { createCapture, type Capture, type Captured } from './capture.ts'
-import { createLastProgress } from './last-progress.ts'
 
 const maxLineBytes = 4_096
 const maxLines = 2_000
 /** Lines with progress that are read one by one; of what comes later, the last one of each piece counts. */
 const maxTold = 2_000
 const mark = Buffer.from('::progress ')
+const markedLine = Buffer.from('\n::progress ')
 const newline = 0x0a
 const space = 0x20
 
@@ -94,4 +94,31 @@ function isMarked (chunk: Buffer, start: number): boolean {
   let length = 0
   while (length < mark.length && chunk[start + length] === mark[length]) length += 1
   return length === mark.length
+}
+
+/**
+ * Finds the last line with progress in each piece of a stream, and doesn't read all other lines: a gigabyte of
+ * them costs no more than a search of the machine's own. The stream begins at the beginning of a line.
+ *
+ * @returns takes a piece.
+ */
+function createLastProgress (onProgress: (progress: Progress) => void): (chunk: Buffer) => void {
+  /** The beginning of the line that is open, with what ends the one before. */
+  let open = Buffer.from('\n')
+  return chunk => {
+    const end = chunk.lastIndexOf(newline)
+    if (end === -1) {
+      if (open.length < maxLineBytes) open = Buffer.concat([open, chunk.subarray(0, maxLineBytes - open.length)])
+      return
+    }
+    const whole = Buffer.concat([open, chunk.subarray(0, end)])
+    const from = whole.lastIndexOf(markedLine)
+    if (from !== -1) {
+      const until = whole.indexOf(newline, from + 1)
+      const line = whole.subarray(from + 1, Math.min(from + 1 + maxLineBytes, until === -1 ? whole.length : until))
+      const progress = parseProgress(line.toString('utf8').trimEnd())
+      if (progress !== undefined) onProgress(progress)
+    }
+    open = Buffer.from(chunk.subarray(end, end + maxLineBytes))
+  }
 }
