@@ -131,7 +131,6 @@ t.test('a list of more than CATALOGUE_LIST_MAX tools has search_tools and call_t
   t.match(await rpc({ cursor: 'nothing' }), { error: { message: /No such cursor/ } })
 })
 
-/** The names of a deferred list in a format. */
 async function deferred (format: string, more = ''): Promise<{ names: string[], tools: Array<Record<string, unknown>>, count: number, etag: string | null }> {
   const { body, headers } = await client.request<{ tools: Array<Record<string, unknown>>, count: number }>(`/v1/agent-tools?defer=1&format=${format}${more}`)
   const { tools, count } = body

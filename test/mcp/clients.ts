@@ -25,7 +25,6 @@ export const meta = {
   'io.modelcontextprotocol/clientCapabilities': {}
 }
 
-/** The text of a result's content block. */
 export function textAt (result: { content: unknown }, index = 0): string {
   return (result.content as Array<{ text?: string }>)[index]?.text ?? ''
 }

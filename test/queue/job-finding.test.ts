@@ -40,7 +40,6 @@ await add('b', 1_200, { rareEvery: 7, tenant: 'acme' })
 await add('c', 10, { rareEvery: 5 })
 await add('a', 900, { rareEvery: 300 })
 
-/** All pages of a query. */
 async function pages (query: Partial<JobListQuery>, scope = {}): Promise<string[]> {
   const found: string[] = []
   for (let cursor: string | null | undefined; cursor !== null;) {

@@ -81,7 +81,6 @@ export class Protocol {
     return message.method === undefined || await isLegacyRequest(request, message)
   }
 
-  /** Answers a request of 2026. */
   async answer (request: Request, message: Message, exchange: Exchange, asStream: boolean): Promise<Response> {
     this.#exchanges.set(request, exchange)
     return await this.#handlers[asStream ? 'stream' : 'other'].fetch(request, { parsedBody: message })

@@ -11,7 +11,6 @@ export interface JobListQuery {
   tool?: string
   /** The name of the API key that submitted it. */
   key?: string
-  /** Of the error. */
   code?: CallErrorCode
   /** The id of the worker that ran it last. */
   worker?: string

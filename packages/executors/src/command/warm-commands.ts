@@ -17,7 +17,6 @@ export interface WarmLimits {
   maxIdleMs: number
 }
 
-/** Takes a process for a call's plan. */
 type TakeReady = (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
 
 export interface WarmCommands {

@@ -79,7 +79,6 @@ export function createBoxStock (worker: WorkerHost, sandbox: Sandbox, { maxBytes
   }
 }
 
-/** What a box is for. */
 interface BoxOf {
   tool: Tool
   session: SessionPlace | undefined

@@ -12,7 +12,6 @@ export interface Recognition {
   because: string
 }
 
-/** What JSON is when nothing in it says otherwise. */
 export const agentcliByDefault: Recognition = { format: 'agentcli', because: 'nothing in it says otherwise' }
 const yamlSuffixes = new Set(['.yaml', '.yml'])
 

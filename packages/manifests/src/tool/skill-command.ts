@@ -20,7 +20,6 @@ export interface SkillExecution {
   /** Parameters that a call must have, and must not have; absent: it runs where no other one fits. */
   when?: { present: readonly string[], absent: readonly string[] }
   args: readonly MappedArg[]
-  /** Exit codes beside 0 that are a success. */
   successExitCodes: readonly number[]
   postProcess?: SkillHelper & { emptyIsResult: boolean }
   hints: readonly SkillHint[]

@@ -68,7 +68,6 @@ export class StepJobs {
     return await this.#parts.redis.hget(key, field) ?? made
   }
 
-  /** The job id of each step that has one. */
   async ids (parent: ParentJob, steps: readonly string[]): Promise<Map<string, string>> {
     const attempt = await this.#attemptOf(parent)
     const ids = await this.#parts.redis.hmget(jobKey(parent.queue, parent.id), ...steps.map(step => fieldOf(attempt, step)))

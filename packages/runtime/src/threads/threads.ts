@@ -42,7 +42,6 @@ export interface ThreadOptions {
 export class ThreadError extends Error {
   override readonly name = 'ThreadError'
   readonly reason: 'time' | 'memory' | 'thrown'
-  /** Name, code and details of what was thrown. */
   readonly thrown: { name?: string, code?: unknown, details?: unknown }
 
   constructor (reason: ThreadError['reason'], message: string, thrown: ThreadError['thrown'] = {}) {

@@ -32,7 +32,6 @@ export function unseal (record: string, place: string, { current, previous }: Se
   }
 }
 
-/** Whether the current key has sealed it. */
 export function isSealedNow (record: string, { current }: SealKeys): boolean {
   return readRecord(record).key === keyId(current)
 }

@@ -40,7 +40,6 @@ export interface FoundKey extends StoredKey {
   digest: string
 }
 
-/** Keys that there may be. */
 export const maxStoredKeys = 10_000
 /** How long a process trusts what it knows about a key, in milliseconds. Of a revoked one it gets a message. */
 const trustMs = 1_000

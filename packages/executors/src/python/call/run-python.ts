@@ -12,7 +12,6 @@ import { openCall } from './open-call.ts'
 import type { OutputCheck } from './outputs.ts'
 import { runCall, type CallEnd } from './run-call.ts'
 
-/** What a call of a Python tool runs with. */
 export interface PythonCall extends Pick<ToolCall, 'args' | 'context' | 'audit' | 'maxOutputBytes' | 'filesDir'>, Partial<Pick<ToolCall, 'limit' | 'group' | 'network'>> {
   tool: Pick<Tool, 'name' | 'description'>
   worker: Pick<WorkerHost, 'workspaceDir' | 'threads' | 'onSurvivors'>

@@ -131,7 +131,6 @@ function commandsIn (source: string): string[][] {
   return source.split('\n').map(line => line.trim().replace(/^\$\s+/, '').split(/\s+/)).filter(([word = '']) => wellKnown.has(word))
 }
 
-/** The blocks of a text that are in one of these languages. */
 function blocksOf (text: string, languages: ReadonlySet<string>): string[] {
   const found: string[] = []
   let block: { language: string, lines: string[] } | undefined

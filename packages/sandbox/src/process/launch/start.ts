@@ -35,7 +35,6 @@ export interface StartInput {
   stdin: string | undefined
   /** As in LaunchRequest; without effect in the open. */
   hold?: true | undefined
-  /** As in LaunchRequest. */
   interrupted?: LaunchRequest['interrupted']
   /** The box is made ahead; it needs one where something can wait. */
   ahead?: true | undefined
