@@ -23,6 +23,11 @@ t.test('there is no hint for variables that tools always get, for secrets of the
   t.equal(hintOf(await fixture.runShell('echo \'{"error":"CITY_TOKEN is not set","hint":"ask Ada"}\' >&2; exit 1')), 'ask Ada')
 })
 
+t.test('the error of a Node.js that finds no room for its code names memoryBytes', async t => {
+  const fixture = createFixture(t)
+  t.match(hintOf(await fixture.runShell('echo "# Fatal process out of memory: Failed to reserve virtual memory for CodeRange" >&2; exit 133')), /raise "memoryBytes" .* to 640 MiB/)
+})
+
 t.test('without a sandbox no permission is missing, so none is named', async t => {
   const fixture = createFixture(t)
   for (const text of ['touch: Read-only file system', 'connect ECONNREFUSED 127.0.0.1:5432']) {

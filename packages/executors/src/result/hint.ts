@@ -12,6 +12,7 @@ const missingVariable = [
   /\benvironment variable:? ["'`$]?([A-Z][A-Z0-9_]+)\b/i,
   /(?:^|[\s:"'`$])([A-Z][A-Z0-9]*_[A-Z0-9_]+)["'`]? (?:environment variable )?(?:is |was )?(?:not set|not defined|unset|undefined|missing|required|must be set)/m
 ]
+const noRoomForCode = /Failed to reserve virtual memory for CodeRange/
 const usesOffice = /\b(?:soffice|libreoffice)\b/i
 const always = ['PATH', 'HOME', 'LANG']
 
@@ -32,6 +33,7 @@ export function withHint (outcome: Outcome, tool: Tool, held: readonly Permissio
 
 function hintOf (message: string, { run, network, unixSockets }: Tool, held: readonly Permission[] | undefined): string | undefined {
   if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
+  if (noRoomForCode.test(message)) return 'Node.js 24 and newer reserve 512 MiB for code, which count as memory: raise "memoryBytes" in the "limits" of the tool to 640 MiB (671088640) and what the program itself needs.'
   if (run.kind === 'skill-run' || run.kind === 'skill-command') return (run.kind === 'skill-run' && held !== undefined && unixSockets !== true && usesOffice.test(message) ? officeHint : undefined) ?? skillHint(message, held, run.kind === 'skill-run')
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
   if (network !== undefined && noNetwork.test(message)) return 'The tool reaches the hosts of its "network" alone, through a proxy that HTTPS_PROXY names (docs/egress.md).'
