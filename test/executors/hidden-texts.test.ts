@@ -68,5 +68,8 @@ t.test('a hidden text that has NULs between its letters is hidden, and NULs else
     t.equal(withoutTexts(spread('it is secret-1.', nulls), ['secret-1']), 'it is ***REDACTED***.')
     t.equal(withoutTexts(spread('it is nothing.', nulls), ['secret-1']), spread('it is nothing.', nulls))
     t.notMatch(withoutParts(spread('a secret-1\nof', nulls), ['secret-1']).replaceAll('\0', ''), /secret-1/)
+    t.equal(withoutParts(spread('it is secret', nulls), ['secret-1']), 'it is ***REDACTED***', 'also where it is cut')
+    t.equal(withoutParts(spread('cret-12 it is', nulls).slice(1), ['secret-12']), '***REDACTED*** it is')
+    t.equal(withoutParts(spread('it is nothing', nulls), ['secret-1']), spread('it is nothing', nulls))
   }
 })

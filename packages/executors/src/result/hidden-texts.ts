@@ -104,7 +104,15 @@ export function fieldForm (name: string, text: string): string {
 export function withoutParts (text: string, hide: readonly string[]): string {
   if (hide.length === 0) return text
   const hider = hiderOf(hide)
-  return withoutTexts(text, hide).split('\n').map(line => withoutBegun(withoutEnded(line, hider), hider)).join('\n')
+  const shown = withoutRests(withoutTexts(text, hide), hider)
+  if (!shown.includes('\0')) return shown
+  const read = shown.replaceAll('\0', '')
+  const hidden = withoutRests(read, hider)
+  return hidden === read ? shown : hidden
+}
+
+function withoutRests (text: string, hider: Hider): string {
+  return text.split('\n').map(line => withoutBegun(withoutEnded(line, hider), hider)).join('\n')
 }
 
 function withoutBegun (line: string, { heads }: Hider): string {
