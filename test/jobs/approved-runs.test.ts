@@ -87,3 +87,10 @@ t.test('an approval names the path of a file, and not what is in it', async t =>
   t.equal(await approve(id), 200)
   t.match((await reach(client, id, 'succeeded')).result, /changed/)
 })
+
+t.test('a tenant\'s call that names a file and no session is refused, and nobody is asked about it', async t => {
+  const result = await client.call('send', { file: 'order.txt' }, {}, keys.acme)
+  t.match(result, { ok: false, error: { code: 'INVALID_ARGUMENTS', message: /file.*session/ } })
+  t.notOk('job_id' in result)
+  t.match(await client.call('send', {}, {}, keys.acme), { pending: true }, 'without a file it is held')
+})

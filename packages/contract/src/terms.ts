@@ -26,6 +26,7 @@ export { mayLoseText, readJson, readJsonInTurns, readWhole } from './json/read-j
 export { visible } from './json/visible.ts'
 export { prettyJson, writeJson, writeThrough } from './json/write-json.ts'
 export { around, holdsWritten, isWritten, lostText, numberText, setWritten, type Written, withNumbers, writtenAs, writtenLike, WrittenJson, WrittenNumber } from './json/written.ts'
+export { FilePlaces, mostFileSteps, namesFiles, pathOf, withFiles, type FilePlace, type FileSearch } from './calls/file-places.ts'
 export { findText, placesOf } from './value/find-text.ts'
 export { grouped } from './value/grouped.ts'
 export { isRecord } from './value/record.ts'

@@ -1,4 +1,4 @@
-import type { CompilePattern } from './run/file-places.ts'
+import type { FileSearch } from '@toolyard/contract/terms'
 import type { CallError, McpTool } from '@toolyard/contract/terms'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import type { BuiltinOptions } from './builtin/builtins.ts'
@@ -25,7 +25,7 @@ export interface ExecutorOptions extends Omit<WorkerHost, 'launcher' | 'pins' | 
   /** Compiles the schemas of declared outputs; absent, outputs aren't checked. */
   compileSchema?: CompileSchema
   /** Compiles the patterns of names in the schemas of arguments that name files. */
-  compilePattern?: CompilePattern
+  compilePattern?: FileSearch['compile']
 }
 
 /** Runs tools of every kind. */

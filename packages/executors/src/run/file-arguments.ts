@@ -1,8 +1,7 @@
-import { errorCode, limits } from '@toolyard/contract/terms'
+import { FilePlaces, errorCode, limits, mostFileSteps, namesFiles, pathOf, withFiles, type FilePlace, type FileSearch } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
-import { TooManyValues } from '@toolyard/runtime'
+import { TooManyValues, Turns } from '@toolyard/runtime'
 import { atPlace, nameOf, shown, WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
-import { FilePlaces, namesFiles, pathOf, withFiles, type CompilePattern, type FilePlace } from './file-places.ts'
 import { interruptionError } from './interruption.ts'
 import type { Failure, RunContext } from './outcome.ts'
 
@@ -15,10 +14,10 @@ export interface FileSource {
   workspaceDir: string
   serviceFiles?: readonly string[]
   /** Without it, each name is taken to fit each pattern. */
-  compilePattern?: CompilePattern
+  compilePattern?: FileSearch['compile']
 }
 
-const fitsAll: CompilePattern = () => ({ test: () => true, places: 0 })
+const fitsAll: FileSearch['compile'] = () => ({ test: () => true, places: 0 })
 
 interface Issue { path: string, message: string }
 
@@ -31,7 +30,8 @@ export async function withFileArguments (
 ): Promise<{ ok: true, args: Record<string, unknown> } | Failure> {
   if (!namesFiles(schema)) return { ok: true, args }
   try {
-    const places = await new FilePlaces(schema, source.compilePattern ?? fitsAll).find(args, limits.resultFiles)
+    const search = { compile: source.compilePattern ?? fitsAll, turns: new Turns(mostFileSteps) }
+    const places = await new FilePlaces(schema, search).find(args, limits.resultFiles)
     const excess = places[limits.resultFiles]
     if (excess !== undefined) return refused([refusal(excess, `a call names at most ${limits.resultFiles} files`)])
     const { files, issues } = await lookUp(places, context, source)

@@ -4,7 +4,7 @@ import type { Issue } from '../schema/issues.ts'
 import type { PolicyInput } from '../schema/policy/expression.ts'
 import { judge, type HoldTerms, type Policy } from '../schema/policy/policy.ts'
 import type { Tool } from '../tool/tool.ts'
-import { checkArguments, summary } from './arguments-check.ts'
+import { checkArguments, fileOfNoSession, summary } from './arguments-check.ts'
 import { hostsBeyond } from './egress-bound.ts'
 import type { Registry } from './registry.ts'
 import type { RegisteredTool } from './registration.ts'
@@ -84,7 +84,11 @@ export async function admitCall (
   const audit = own?.audit ?? registered.tool.audit ?? ''
   const verdict = judge(rules, { args: checked.arguments, tool: registered.tool.name, audit, ...asks })
   if (verdict.kind === 'deny') return refused(verdict.error)
-  return { kind: 'admitted', registered, arguments: checked.arguments, ...(verdict.kind === 'hold' ? { hold: verdict.terms } : {}) }
+  if (verdict.kind === 'allow') return { kind: 'admitted', registered, arguments: checked.arguments }
+  // Nobody is asked about a call that can't run.
+  const issues = asks.tenant !== '' && asks.session === '' ? await fileOfNoSession(registered.tool, checked.arguments) : []
+  if (issues.length > 0) return refused(refusals.arguments(registered.tool, args, issues))
+  return { kind: 'admitted', registered, arguments: checked.arguments, hold: verdict.terms }
 }
 
 function refused (error: Refusal): Refused {

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { isRecord, skillArgumentFault } from '@toolyard/contract/terms'
+import { FilePlaces, isRecord, mostFileSteps, namesFiles, pathOf, skillArgumentFault } from '@toolyard/contract/terms'
+import { TooManyValues, Turns } from '@toolyard/runtime'
 import { lostNumber, type Issue } from '../schema/issues.ts'
+import { patternOfNames } from '../schema/pattern/pattern.ts'
 import { withWrittenNames } from '../schema/provider-names.ts'
 import { withoutStrictNulls } from '../schema/strict-nulls.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
@@ -27,6 +29,18 @@ export async function checkArguments (registered: RegisteredTool, sent: Record<s
 /** Whether a tool runs in JavaScript, whose numbers are doubles. A workflow hands its parameters on, and so does `call_tool`. */
 function isJavaScript ({ run, jobType }: Tool): boolean {
   return (run.kind === 'builtin' && jobType !== 'workflow.run') || (run.kind === 'service' && run.action !== 'call_tool') || run.kind === 'read-skill'
+}
+
+/** The first file that is named in arguments of a tenant's call without a session, which has none. */
+export async function fileOfNoSession ({ parameters }: Tool, args: Record<string, unknown>): Promise<Issue[]> {
+  if (!namesFiles(parameters)) return []
+  try {
+    const places = await new FilePlaces(parameters, { compile: patternOfNames, turns: new Turns(mostFileSteps) }).find(args, 0)
+    return places.slice(0, 1).map(place => ({ path: pathOf(place), message: 'names a file: it is one of a session, and the call names none' }))
+  } catch (error) {
+    if (error instanceof TooManyValues) return [{ path: '/', message: 'holds too much to be searched for files' }]
+    throw error
+  }
 }
 
 /** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any. */

@@ -1,6 +1,6 @@
-import { isRecord, pointerName, pointerToken, writtenLike } from '@toolyard/contract/terms'
-import type { JsonSchema, Pattern } from '@toolyard/manifests'
-import { Turns } from '@toolyard/runtime'
+import { writtenLike } from '../json/written.ts'
+import { pointerName, pointerToken } from '../terms/json-pointer.ts'
+import { isRecord } from '../value/record.ts'
 
 /** What is looked at: a value with all schemas that hold for it, or may hold. */
 interface Place<Value = unknown> {
@@ -10,8 +10,19 @@ interface Place<Value = unknown> {
   parent: Place | undefined
 }
 
-/** Compiles a pattern of a schema that was accepted, so that no name takes it long: one that might fits every name. */
-export type CompilePattern = (source: string) => Pick<Pattern, 'test' | 'places'>
+/** A pattern of names; `places` are the steps that one letter may take. */
+interface NamePattern {
+  test (text: string): boolean
+  places: number
+}
+
+/** What the search goes by. */
+export interface FileSearch {
+  /** Compiles a pattern of a schema that was accepted, so that no name takes it long: one that might fits every name. */
+  compile: (source: string) => NamePattern
+  /** Counts what is gone through, at most `mostFileSteps`, and shares the event loop. */
+  turns: { isOver: (count?: number) => boolean, next: () => Promise<void> }
+}
 
 /** A text in arguments that names a file. */
 export type FilePlace = Place<string>
@@ -24,22 +35,23 @@ const partKeywords = ['allOf', 'anyOf', 'oneOf', 'then', 'else']
 /** A pattern is tried on names up to this length; a longer one is taken to fit, so that no file is missed. */
 const mostNameChars = 100
 /** Values multiplied by their schemas, and what patterns need for names: some seconds. */
-const mostSteps = 5_000_000
+export const mostFileSteps = 5_000_000
 
 /** Where arguments name files. Each value is looked at once, with all schemas that lead to it. */
 export class FilePlaces {
-  readonly #root: JsonSchema
-  readonly #turns = new Turns(mostSteps)
-  readonly #compile: CompilePattern
+  readonly #root: SchemaObject
+  readonly #turns: FileSearch['turns']
+  readonly #compile: FileSearch['compile']
   #isDue = false
-  readonly #patterns = new Map<string, ReturnType<CompilePattern>>()
+  readonly #patterns = new Map<string, NamePattern>()
 
-  constructor (root: JsonSchema, compile: CompilePattern) {
+  constructor (root: SchemaObject, { compile, turns }: FileSearch) {
     this.#root = root
     this.#compile = compile
+    this.#turns = turns
   }
 
-  /** Those of the arguments in their order, `most` and one more at most. @throws TooManyValues */
+  /** Those of the arguments in their order, `most` and one more at most. @throws what the turns throw where it is too much. */
   async find (args: Record<string, unknown>, most: number): Promise<FilePlace[]> {
     const found: FilePlace[] = []
     const open: Place[] = [{ value: args, schemas: this.#withParts([this.#root]), name: '', parent: undefined }]
@@ -178,10 +190,10 @@ export function withFiles (args: Record<string, unknown>, files: ReadonlyMap<Fil
   return whole
 }
 
-const namesFilesBySchema = new WeakMap<JsonSchema, boolean>()
+const namesFilesBySchema = new WeakMap<SchemaObject, boolean>()
 
 /** Whether a schema names files at all: most don't. */
-export function namesFiles (schema: JsonSchema): boolean {
+export function namesFiles (schema: SchemaObject): boolean {
   let names = namesFilesBySchema.get(schema)
   if (names === undefined) namesFilesBySchema.set(schema, names = JSON.stringify(schema).includes(`"${format}"`))
   return names
