@@ -6,6 +6,7 @@ import {
   whileAvailable
 } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
+import type { FairOrder } from './fair-order.ts'
 import { keepJobs } from '../record/retention.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
 
@@ -36,13 +37,21 @@ export interface OpenCallback {
   jobId: string
 }
 
+/** Whose callback it is: tenants and keys take turns, so that receivers of one that don't answer hold up no others. */
+export interface CallbackOwner {
+  keyName: string
+  tenant: string | undefined
+}
+
 /** Keeps account of the callbacks that jobs owe, and posts them. */
 export class CallbackOutbox {
   readonly #redis: Redis
+  readonly #order: FairOrder
   #posted: Queue<CallbackData | ApprovalCallbackData> | undefined
 
-  constructor (redis: Redis) {
+  constructor (redis: Redis, order: FairOrder) {
     this.#redis = redis
+    this.#order = order
   }
 
   /** To be called before a job with a callback can be settled. */
@@ -54,13 +63,22 @@ export class CallbackOutbox {
   async post (queue: string, job: Job<JobData, OutputRecord>): Promise<void> {
     const data = callbackOf(queue, job)
     if (data === undefined) return
-    await this.#queue().add(data.type, data, { jobId: `${data.jobId}.${data.finishedOn}`, ...posting })
+    await this.#add(data, `${data.jobId}.${data.finishedOn}`, { keyName: job.data.keyName, tenant: job.data.tenant })
     await this.strikeOut({ queue, jobId: data.jobId })
   }
 
   /** Posts the callback of a held call; repeating it changes nothing. */
-  async postEvent (data: ApprovalCallbackData, deliveryId: string): Promise<void> {
-    await this.#queue().add(data.type, data, { jobId: deliveryId, ...posting })
+  async postEvent (data: ApprovalCallbackData, deliveryId: string, owner: CallbackOwner): Promise<void> {
+    await this.#add(data, deliveryId, owner)
+  }
+
+  async #add (data: CallbackData | ApprovalCallbackData, jobId: string, owner: CallbackOwner): Promise<void> {
+    const { priorities: [priority = 1], settle } = await this.#order.take({ queue: callbackQueue, priority: limits.priority.default, ...owner }, 1)
+    try {
+      await this.#queue().add(data.type, data, { jobId, priority, ...posting })
+    } finally {
+      settle()
+    }
   }
 
   /** Ends an entry: its callback was posted, or its job is gone. */

@@ -65,7 +65,7 @@ export class JobQueues {
     this.#depth = new QueueDepth(redis, jobLimits.queueDepth)
     this.#open = new OpenJobs(redis)
     this.#limits = jobLimits
-    this.callbacks = new CallbackOutbox(redis)
+    this.callbacks = new CallbackOutbox(redis, this.#order)
     this.#listening = listenOn(redis)
     const backendOf = backendOn({ redis, retention, replicas, listening: this.#listening })
     this.#queues = new ForgetfulMap(queue => openQueue(redis, queue, backendOf), maxOpened)

@@ -1,0 +1,46 @@
+import t from 'tap'
+import { entries, programs } from '../e2e/tools.ts'
+import { submit } from '../jobs/submission.ts'
+import { createClient } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
+import { createService, testKeys } from '../support/service.ts'
+import { callbackEnv, startReceiver } from './receiver.ts'
+
+t.setTimeout(180_000)
+
+/** Callbacks that a worker sends at once. */
+const places = 64
+const crowd = 6 * places
+const keys = { noisy: 'key-of-noisy-0123456789', quiet: 'key-of-quiet-0123456789' }
+const receiver = await startReceiver(t, { '/hanging': [0] })
+const service = await createService(t, {
+  files: programs,
+  tools: entries,
+  env: {
+    ...callbackEnv,
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' },
+      { name: 'noisy', key: keys.noisy, role: 'admin', tenant: 'noisy' }, { name: 'quiet', key: keys.quiet, role: 'admin', tenant: 'quiet' }
+    ])
+  }
+})
+const redis = plainRedis(t, service.redis)
+const stem = 'toolyard:{+callbacks}:'
+
+t.test('callbacks of one tenant that nobody answers don\'t make another tenant\'s callback wait for all of them', async t => {
+  const noisy = createClient(service.api.address, keys.noisy)
+  for (let count = 0; count < crowd; count += 32) {
+    await Promise.all(Array.from({ length: 32 }, () => submit(noisy, { type: 'agentcli.echo', delay_ms: 600_000, queue: 'noisy', callback_url: `${receiver.url}/hanging` })))
+  }
+  t.equal((await noisy.request('/v1/bulk', { body: { action: 'cancel', filter: { queue: 'noisy' } } })).status, 202)
+  await receiver.at('/hanging', places)
+  await waitFor('the others wait', async () => await redis.llen(`${stem}wait`) + await redis.zcard(`${stem}prioritized`) + await redis.zcard(`${stem}delayed`) >= crowd - places, 60_000)
+  const hanging = (): number => receiver.received.filter(({ path }) => path === '/hanging').length
+  const sent = hanging()
+  await submit(createClient(service.api.address, keys.quiet), { type: 'agentcli.echo', callback_url: `${receiver.url}/quiet` })
+  await receiver.at('/quiet')
+  const before = hanging() - sent
+  // As many as are begun when those end that were being sent, and once more while the job ran.
+  t.ok(before <= 2 * places, `${before} of ${crowd} callbacks of the other tenant were sent before`)
+})
