@@ -21,12 +21,24 @@ workflows:
 /** A picture of five by five pixels. */
 const cross = 'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
 
+/** A form, a message of a model, and directories. */
+const asked = [
+  { name: 'seat', text: 'Which seat?', schema: { type: 'object', properties: { seat: { enum: ['aisle', 'window'] }, row: { type: 'integer' } }, required: ['seat'] } },
+  {
+    name: 'title',
+    kind: 'sampling',
+    params: { systemPrompt: 'You write short titles.', messages: [{ role: 'user', content: { type: 'text', text: 'Give a title to a trip from Rome to Oslo.' } }], maxTokens: 50 }
+  },
+  { name: 'where', kind: 'roots' }
+]
+
 export const consoleFiles = {
   'workspace/workflows.yaml': workflows,
   'tools/bin/count_words': script(`${read}console.error('reading ' + input.path); console.log(JSON.stringify({ path: input.path, words: 1204, longest: ['extraordinarily', 'characteristically'], lines: { empty: 3, filled: 96 } }))`),
   'tools/bin/send_report': script("console.error('connecting to the mail host'); console.error('no answer after 3 attempts'); console.error(JSON.stringify({ error: 'the mail host does not answer', host: 'mail.example', attempts: 3 })); process.exit(2)"),
   'tools/bin/slow_import': script("let n = 0; const next = () => { console.error('imported ' + (++n * 50) + ' of 4000 rows'); console.error('::progress ' + Math.min(n * 50, 4000) + '/4000 rows'); setTimeout(n < 300 ? next : () => {}, n < 300 ? 100 : 600_000) }; next()"),
   'tools/bin/plot': script(`${read}require('node:fs').writeFileSync(input.to, Buffer.from('${cross}', 'base64')); console.log(JSON.stringify({ chart: { $file: input.to } }))`),
+  'tools/bin/plan_trip': `#!/bin/sh\n[ -n "$TOOLYARD_ANSWER" ] && { paste -sd, "$TOOLYARD_ANSWER" | sed 's/.*/{"answers":[&]}/'; exit; }\necho '${JSON.stringify({ $ask: asked })}'\n`,
   'tools/bin/draw': script(`console.log(JSON.stringify('data:image/png;base64,${cross}'))`)
 }
 
@@ -52,6 +64,7 @@ export const consoleTools = [
   }),
   entry('slow_import', 'Imports rows for as long as it may.', { properties: { table: { type: 'string' } } }, { timeoutSec: 600 }),
   entry('plot', 'Writes the chart of a table as a picture.', { properties: { to: { type: 'string', description: 'The file to write.' } }, required: ['to'] }, { permissions: ['write_files'] }),
+  entry('plan_trip', 'Plans a trip.', {}, { asks: true }),
   entry('draw', 'Draws a cross.', {})
 ]
 
@@ -72,6 +85,8 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
   const failed = await ended({ type: 'agentcli.send_report', input: { day: '2026-11-23', to: ['ops@example.com'] }, queue: 'reports' })
   const words = await ended({ type: 'agentcli.count_words', input: { path: 'README.md', longest: 2 }, tags: ['nightly'] })
   const picture = await ended({ type: 'agentcli.draw' })
+  const asking = await submit(client, { type: 'agentcli.plan_trip' })
+  await reach(client, asking.id, 'input_required')
   await submit(client, { type: 'agentcli.count_words', input: { path: 'late.md' }, delay_ms: 600_000 })
   const running = await submit(client, { type: 'agentcli.slow_import', input: { table: 'orders' } })
   await reach(client, running.id, 'running')
@@ -108,6 +123,7 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
     ['job', `#/jobs/${words}`, 'Output'],
     ['job-failed', `#/jobs/${failed}`, 'the mail host does not answer'],
     ['job-running', `#/jobs/${running.id}`, 'imported 100'],
-    ['job-picture', `#/jobs/${picture}`, 'Output']
+    ['job-picture', `#/jobs/${picture}`, 'Output'],
+    ['job-asks', `#/jobs/${asking.id}`, 'Which seat?']
   ]
 }

@@ -20,10 +20,10 @@ ${questions.map(([name, field, type], index) => `${index}) echo '{"$ask":{"name"
 *) echo 'state-ok, hello';;
 esac`)
 
-/** Asks this, after a moment where it is to become a task, and gives out what was said, after a moment too. */
-const ask = (asks: unknown, sec = 0): string => script(`cat > /dev/null
-sleep ${sec}
-[ -n "$TOOLYARD_ANSWER" ] && exec cat "$TOOLYARD_ANSWER"
+/** Asks this, and gives out what was said; each after so many seconds, for calls that are to become tasks. */
+const ask = (asks: unknown, beforeSec = 0, afterSec = 0): string => script(`cat > /dev/null
+[ -n "$TOOLYARD_ANSWER" ] && sleep ${afterSec} && exec cat "$TOOLYARD_ANSWER"
+sleep ${beforeSec}
 echo '${JSON.stringify({ $ask: asks })}'`)
 const question = (properties: object, name = 'answer'): object => ({ name, text: 'Please say', schema: { type: 'object', properties } })
 const form = (properties: object): string => ask(question(properties))
@@ -72,6 +72,7 @@ const programs: Record<string, string> = {
   test_input_required_result_list_roots: ask(roots),
   test_input_required_result_multiple_inputs: ask([person, sampling('greeting', 'Generate a greeting'), roots]),
   test_input_required_result_capabilities: ask([person, sampling('greeting', 'Generate a greeting')]),
+  test_tool_with_task: ask(person, 0, 2),
   test_sampling: ask(sampling('answer', 'What does the argument ask for?')),
   test_streaming_elicitation: ask(person),
   test_elicitation: form({ username: { type: 'string' }, email: { type: 'string' } }),
@@ -177,5 +178,5 @@ export const conformanceTools = [...Object.keys(programs), 'json_schema_2020_12_
   command: [`./tools/bin/${name === 'json_schema_2020_12_tool' ? 'test_custom_headers' : name}`],
   ...name in published && { publishAs: published[name] },
   asks: programs[name]?.includes('$ask') ?? false,
-  timeoutSec: ['slow_compute', 'failing_job', 'confirm_delete', 'multi_input'].includes(name) ? 120 : 10
+  timeoutSec: ['slow_compute', 'failing_job', 'confirm_delete', 'multi_input', 'test_tool_with_task'].includes(name) ? 120 : 10
 }))

@@ -1,5 +1,5 @@
-import type { JobView } from '@toolyard/client'
-import { readJson } from '@toolyard/contract/terms'
+import type { AskedQuestion, JobView } from '@toolyard/client'
+import { prettyJson, readJson } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
@@ -8,26 +8,43 @@ import { faultsOf, Field } from '../form/form-field.tsx'
 import { argumentsOf, fieldsOf, initialsOf } from '../form/form-fields.ts'
 import { Problem } from '../parts/notice.tsx'
 import { exact } from '../parts/time.tsx'
+import { plainAnswers, Prompt } from './prompt.tsx'
 
-type Question = NonNullable<JobView['question']>
+/** All that a tool asks at once. */
+export function Questions ({ id, question }: { id: string, question: NonNullable<JobView['question']> }): VNode {
+  return (
+    <div class='questions'>
+      {[question, ...question.more ?? []].map(each => <QuestionForm key={each.number} id={id} question={each} until={question.expires_at} />)}
+    </div>
+  )
+}
 
-export function QuestionForm ({ id, question }: { id: string, question: Question }): VNode {
+function QuestionForm ({ id, question, until }: { id: string, question: AskedQuestion, until: string }): VNode {
   const { api, person } = useAccess()
-  const fields = fieldsOf(question.schema)
+  const { kind, number } = question
+  const plain = kind === 'form' ? undefined : plainAnswers[kind]
+  const fields = plain === undefined ? fieldsOf(question.schema) : undefined
   const [texts, setTexts] = useState(() => initialsOf(fields ?? []))
-  const [whole, setWhole] = useState('{}')
+  const [isJson, setJson] = useState(plain === undefined)
+  const [whole, setWhole] = useState(plain === undefined ? '{}' : '')
   const [error, setError] = useState<Error>()
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map())
   const [isBusy, setBusy] = useState(false)
 
   const enter = (path: string, text: string): void => { setTexts(known => ({ ...known, [path]: text })) }
 
+  function turnToJson (): void {
+    setJson(true)
+    if (plain !== undefined) setWhole(prettyJson(plain.answer(whole)))
+  }
+
   async function answer (event: Event): Promise<void> {
     event.preventDefault()
     setBusy(true)
     try {
-      const given: unknown = fields === undefined ? readJson(whole) : argumentsOf(fields, texts)
-      await api.ask(`/v1/jobs/${id}/answer`, { method: 'POST', body: { answer: given, number: question.number } })
+      const written: unknown = plain === undefined || isJson ? readJson(whole) : plain.answer(whole)
+      const given = fields === undefined ? written : argumentsOf(fields, texts)
+      await api.ask(`/v1/jobs/${id}/answer`, { method: 'POST', body: { answer: given, number } })
     } catch (caught) {
       const found = faultsOf(fields ?? [], caught)
       setFaults(found)
@@ -37,23 +54,27 @@ export function QuestionForm ({ id, question }: { id: string, question: Question
   }
 
   return (
-    <section class='card' aria-label='What the tool asks'>
-      <h2>The tool asks</h2>
+    <section class='card' aria-label={`What the tool asks (${number})`}>
+      <h2>The tool asks{kind === 'sampling' ? ' a model' : ''}</h2>
       <p>{question.text}</p>
-      <p class='soft small'>Until {exact(Date.parse(question.expires_at))}. The tool runs again from its start with the answer.</p>
+      {kind === 'sampling' && <Prompt params={question.params} />}
+      <p class='soft small'>Until {exact(Date.parse(until))}. The tool runs again from its start with the answer.</p>
       {person.can_write && (
         <form class='call' noValidate onSubmit={event => { void answer(event) }}>
           {fields?.map(field => (
-            <Field key={field.name} field={field} texts={texts} faults={faults} onText={enter} />
+            <Field key={field.name} field={field} scope={`${number}-`} texts={texts} faults={faults} onText={enter} />
           ))}
           {fields === undefined && (
             <div class='field'>
-              <label for='answer-whole'>Answer</label>
-              <textarea id='answer-whole' rows={3} spellcheck={false} value={whole} onInput={event => { setWhole(event.currentTarget.value) }} />
+              <label for={`answer-${number}`}>{plain === undefined ? 'Answer' : isJson ? 'Answer, as JSON' : plain.label}</label>
+              <textarea id={`answer-${number}`} rows={isJson && plain !== undefined ? 10 : 3} spellcheck={false} value={whole} onInput={event => { setWhole(event.currentTarget.value) }} />
             </div>
           )}
           <Problem error={error} />
-          <div class='actions'><button class='primary' disabled={isBusy}>Answer</button></div>
+          <div class='actions'>
+            <button class='primary' disabled={isBusy}>Answer</button>
+            {!isJson && <button type='button' onClick={turnToJson}>Write it as JSON</button>}
+          </div>
         </form>
       )}
     </section>

@@ -4,6 +4,8 @@ import { fieldAt, FieldFaults, shownChoice, type FormField } from './form-fields
 
 interface FieldProps {
   field: FormField
+  /** Tells the ids of one form from those of another on the page. */
+  scope?: string
   texts: Readonly<Record<string, string>>
   /** What is wrong with them, by the paths of their fields. */
   faults: ReadonlyMap<string, string>
@@ -19,9 +21,9 @@ export function faultsOf (fields: readonly FormField[], error: unknown): Readonl
   }))
 }
 
-export function Field ({ field, texts, faults, onText }: FieldProps): VNode {
+export function Field ({ field, scope = '', texts, faults, onText }: FieldProps): VNode {
   const { kind, name, path, description, isRequired, fields } = field
-  const id = `arg-${path}`
+  const id = `arg-${scope}${path}`
   const fault = faults.get(path)
   const required = isRequired ? <span class='soft small'> required</span> : null
   if (kind === 'group') {
@@ -29,7 +31,7 @@ export function Field ({ field, texts, faults, onText }: FieldProps): VNode {
       <fieldset class='group'>
         <legend>{name}{required}</legend>
         {description !== '' && <p class='soft small'>{description}</p>}
-        {fields.map(each => <Field key={each.name} field={each} texts={texts} faults={faults} onText={onText} />)}
+        {fields.map(each => <Field key={each.name} field={each} scope={scope} texts={texts} faults={faults} onText={onText} />)}
       </fieldset>
     )
   }

@@ -25,6 +25,8 @@ export interface GoingOn {
   resumed: { jobId: string, marks: string[] } | undefined
   /** What the client brings along. */
   responses: unknown
+  /** How long its job is waited for after an answer, in milliseconds. */
+  waitMs: number
 }
 
 /** What a call has come to: its client has to do something, or it is the job as it is. */
@@ -35,7 +37,7 @@ export function goingOn (context: ServerContext, exchange: Exchange, parts: McpP
   const { envelope, id } = context.mcpReq
   const client = envelope === undefined ? askedClient(exchange, parts) : undefined
   const forms = envelope !== undefined ? formsOf(context) : client === undefined ? noForms : exchange.forms
-  return { exchange, parts, abandoned, forms, client, resumed: resumedBy(context), responses: exchange.written.responsesOf(id) }
+  return { exchange, parts, abandoned, forms, client, resumed: resumedBy(context), responses: exchange.written.responsesOf(id), waitMs }
 }
 
 /** A client of 2025 that can be asked while its call is open: it has a session and reads a stream. */
@@ -89,8 +91,10 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
       if (pause.kind === 'held' && !given.some(isAccepted)) break
       if (pause.kind === 'asks' && !await areHandedOn(job, given, faults, parts)) continue
     }
-    job = await nextOf(job, pause, going)
+    const next = await nextOf(job, pause, going)
     await page?.complete()
+    job = next ?? await findJob(parts.jobs, id, exchange.principal)
+    if (next === undefined) break
   }
   return { kind: 'job', job: await left(job, going) }
 }
@@ -133,17 +137,16 @@ async function answered (
   }
 }
 
-/** The job when it has ended, or waits for something else; as it is when nobody waits for it any more. */
+/** The job when it has ended, or waits for something else; undefined when nobody waits for it any more. */
 async function nextOf (
-  { view: { id: jobId, queue } }: ReadJob, before: Pause | undefined, { exchange, parts, abandoned }: GoingOn
-): Promise<ReadJob> {
-  const next = await waitUntil(parts.watch, { queue, jobId }, async () => {
+  { view: { id: jobId, queue } }: ReadJob, before: Pause | undefined, { parts, abandoned, waitMs }: GoingOn
+): Promise<ReadJob | undefined> {
+  return await waitUntil(parts.watch, { queue, jobId }, async () => {
     const now = await parts.jobs.read(queue, jobId)
     if (now === undefined) return undefined
     const pause = pauseOf(now.view)
     return isOver(now) || (pause !== undefined && !isSamePause(pause, before)) ? now : undefined
   }, { waitMs, abandoned })
-  return next ?? await findJob(parts.jobs, jobId, exchange.principal)
 }
 
 /** A client that has left has cancelled its call. One that is held costs nothing, and somebody may be looking at it. */

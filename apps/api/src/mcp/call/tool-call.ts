@@ -11,7 +11,7 @@ import { callResult, filesIn } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { cuttingOf } from './cutting.ts'
 import { goingOn, goOn, waitMs, type GoneOn } from './going-on.ts'
-import { asksClient, beforeTaskMs, createdTask, jobResult, knowsTasks } from './tasks.ts'
+import { asksClient, beforeTaskMs, createdTask, isOver, jobResult, knowsTasks } from './tasks.ts'
 import type { McpParts } from './mcp-parts.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
 
@@ -31,12 +31,14 @@ export async function callTool (
   const becomesTask = knowsTasks(context) && parts.lists.takesLong(name)
   const { abandoned, close } = abandonment(context, exchange, parts)
   const notices = noticesOf(context, exchange, parts)
-  const resultOf = async (gone: GoneOn): Promise<CallToolResult | InputRequiredResult> => (
-    gone.kind === 'asked' ? gone.result : await jobResult(gone.job, exchange, parts, tool)
-  )
   try {
     const going = goingOn(context, exchange, parts, abandoned)
     const { resumed, forms } = going
+    if (becomesTask) going.waitMs = beforeTaskMs
+    const resultOf = async (gone: GoneOn): Promise<CallToolResult | InputRequiredResult> => {
+      if (gone.kind === 'asked') return gone.result
+      return becomesTask && !isOver(gone.job) ? createdTask(gone.job, forms, exchange, parts) : await jobResult(gone.job, exchange, parts, tool)
+    }
     if (resumed !== undefined) {
       const job = await findJob(parts.jobs, resumed.jobId, exchange.principal)
       if (job.view.tool !== name && !parts.lists.isService(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'requestState is that of another tool')
