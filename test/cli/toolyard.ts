@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface Ran {
@@ -7,7 +8,10 @@ export interface Ran {
   stderr: string
 }
 
-export const toolyardProgram = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+export const checkedOutProgram = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+const programs = process.env['TOOLYARD_TEST_PROGRAMS']
+/** `npm test` has it in few files, which start sooner (test/runner/bundle.ts). */
+export const toolyardProgram = programs === undefined ? checkedOutProgram : join(programs, 'bin/toolyard.js')
 
 /** Runs `toolyard` with none of the settings of whoever runs the tests. */
 export function runToolyard (args: readonly string[], { cwd, env = {}, input = '' }: { cwd?: string, env?: NodeJS.ProcessEnv, input?: string } = {}): Promise<Ran> {

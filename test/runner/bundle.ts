@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown, type Plugin } from 'rolldown'
@@ -6,10 +6,11 @@ import type { TestFile } from './files.ts'
 
 const built = 'test/build'
 const directory = 'test/bundle'
-const programs = { api: 'apps/api/dist/server.js', worker: 'apps/worker/dist/server.js' }
+/** The command's own program finds its `main` where a package has it. */
+const programs = { api: 'apps/api/dist/server.js', worker: 'apps/worker/dist/server.js', 'bundle/main': 'apps/cli/dist/main.js' }
 
 /**
- * Puts tests, and the API and workers that they start, into few files in `test/bundle`: each of their several hundred
+ * Puts tests, and the API, workers and command that they start, into few files in `test/bundle`: each of their several hundred
  * processes would otherwise load hundreds of modules, one by one. `TOOLYARD_TEST_PROGRAMS` tells tests where the programs are.
  * Files that must run as they were compiled stay as they are.
  *
@@ -29,6 +30,7 @@ export async function bundleTests (files: readonly TestFile[]): Promise<TestFile
   })
   await bundle.write({ dir: directory, format: 'esm' })
   await bundle.close()
+  await cp('apps/cli/bin/toolyard.js', join(directory, 'bin/toolyard.js'))
   const env = { TOOLYARD_TEST_PROGRAMS: join(process.cwd(), directory) }
   return files.map(file => file.compiled === true ? file : { ...file, path: join(directory, `${nameOf(file)}.js`), env: { ...file.env, ...env } })
 }
