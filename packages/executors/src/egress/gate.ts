@@ -1,7 +1,7 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { connect, isIP, type Socket } from 'node:net'
 import { errorCode } from '@toolyard/contract/terms'
-import { createPublicCheck, egressRuleFor, isListedHost, type EgressRule, type Lookup } from '@toolyard/runtime/outgoing'
+import { createHostLookup, createPublicCheck, egressRuleFor, isListedHost, type EgressRule, type Lookup } from '@toolyard/runtime/outgoing'
 import type { CallBook, EgressCall } from './calls.ts'
 import type { TLSSocket } from 'node:tls'
 import { secured } from './secured.ts'
@@ -33,7 +33,7 @@ export interface Gate {
 
 const connectMs = 10_000
 
-export function createGate ({ rules, privateHosts, lookup = systemLookup, authorities, calls }: GateOptions): Gate {
+export function createGate ({ rules, privateHosts, lookup = createHostLookup(), authorities, calls }: GateOptions): Gate {
   const isPublic = createPublicCheck()
 
   function refuse (target: Target, by: EgressCall | undefined, why: string): EgressRefusal {

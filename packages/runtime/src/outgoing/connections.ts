@@ -1,6 +1,6 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { AddressRefusedError, createPublicCheck, literalAddress } from './addresses.ts'
+import { createHostLookup, type Lookup } from './host-lookup.ts'
 import type { Socket } from 'node:net'
 
 /** Bytes that the parser gets at once: it calls back for each piece of a body and each field among them. */
@@ -8,11 +8,6 @@ const sliceBytes = 1_024
 
 /** What the parser may take of one turn of the event loop. */
 const most = { ms: 5, bytes: 65_536 }
-
-/** Turns a host name into addresses, as Node's own `dns.lookup` with `all`. */
-export type Lookup = (
-  host: string, options: { all: true }, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
-) => void
 
 export interface ConnectionOptions {
   /** Whether addresses inside may be connected to. */
@@ -35,7 +30,7 @@ const connectMs = 10_000
  * and connected to, so that a name which changes its address between two lookups gains nothing; one that has any
  * address inside is refused. Proxy variables of the environment have no effect.
  */
-export function openConnections ({ allowPrivate, lookup = systemLookup }: ConnectionOptions): Connections {
+export function openConnections ({ allowPrivate, lookup = createHostLookup() }: ConnectionOptions): Connections {
   const isPublic = createPublicCheck()
   const connect = buildConnector({
     timeout: connectMs,
@@ -73,7 +68,7 @@ export function openConnections ({ allowPrivate, lookup = systemLookup }: Connec
  *
  * @throws AddressRefusedError for a host that has any address inside.
  */
-export async function publicAddresses (hostname: string, lookup: Lookup = systemLookup): Promise<string[]> {
+export async function publicAddresses (hostname: string, lookup: Lookup = createHostLookup()): Promise<string[]> {
   const literal = literalAddress(hostname)
   const addresses = literal === undefined ? await lookedUp(hostname, lookup) : [literal]
   const isPublic = createPublicCheck()

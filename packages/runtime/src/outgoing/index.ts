@@ -1,5 +1,6 @@
 export { AddressRefusedError, createPublicCheck } from './addresses.ts'
-export { openConnections, publicAddresses, type ConnectionOptions, type Connections, type Lookup } from './connections.ts'
+export { openConnections, publicAddresses, type ConnectionOptions, type Connections } from './connections.ts'
+export { createHostLookup, type Lookup } from './host-lookup.ts'
 export { canonicalHost, egressBeyond, egressRuleFor, egressText, readEgressRule, webPorts, type EgressRule } from './egress-rules.ts'
 export { isListedHost, plainHost } from './hosts.ts'
 export { startTimeLimit, type TimeLimit } from './time-limit.ts'

@@ -1,0 +1,90 @@
+import { lookup as systemLookup, type LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { errorCode } from '@toolyard/contract/terms'
+
+/*
+ * Name servers are asked by c-ares, which waits without a thread. `getaddrinfo` holds one of two threads of the process until
+ * the name server has answered, or 10 s have passed: a few names whose servers keep silent would hold up the names of all
+ * others for minutes. It is asked for what is not in the DNS: names of the hosts file, without a dot, and of the local network.
+ */
+
+/** Turns a host name into addresses, as Node's own `dns.lookup` with `all`. */
+export type Lookup = (
+  host: string, options: { all: true }, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
+) => void
+
+export interface HostLookupOptions {
+  /** Name servers, instead of those of the system. */
+  servers?: readonly string[]
+  hostsFile?: string
+  resolverFile?: string
+}
+
+/** How long a name server may take for the first of two questions, in milliseconds; for the second twice as long. */
+const patience = { timeout: 2_500, tries: 2 }
+const local = /^[^.]*$|\.local$|\.localhost$/i
+/** The name isn't there; anything else is a server that doesn't say. */
+const missing = ['ENOTFOUND', 'ENODATA', 'EBADNAME']
+
+/** Makes a lookup that holds up no other one, however long it takes. */
+export function createHostLookup ({ servers, hostsFile = '/etc/hosts', resolverFile = '/etc/resolv.conf' }: HostLookupOptions = {}): Lookup {
+  async function addressesOf (host: string): Promise<LookupAddress[]> {
+    const name = host.replace(/\.$/, '')
+    if (local.test(name) || isListed(await textOf(hostsFile), name)) return await systemAddresses(host)
+    const candidates = name === host ? candidatesOf(name, await textOf(resolverFile)) : [name]
+    for (const candidate of candidates) {
+      const found = await ask(candidate)
+      if (found.length > 0) return found
+    }
+    throw lookupError('ENOTFOUND', host)
+  }
+
+  async function ask (name: string): Promise<LookupAddress[]> {
+    const resolver = new Resolver(patience)
+    if (servers !== undefined) resolver.setServers(servers)
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+    const found = answers.flatMap((answer, at) => (
+      answer.status === 'fulfilled' ? answer.value.map(address => ({ address, family: at === 0 ? 4 : 6 })) : []
+    ))
+    const isSilent = answers.some(answer => answer.status === 'rejected' && !missing.includes(errorCode(answer.reason) ?? ''))
+    if (found.length === 0 && isSilent) throw lookupError('EAI_AGAIN', name)
+    return found
+  }
+
+  return (host, _options, callback) => {
+    addressesOf(host).then(
+      addresses => { callback(null, addresses) },
+      (error: NodeJS.ErrnoException) => { callback(error, []) }
+    )
+  }
+}
+
+async function textOf (file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch(() => '')
+}
+
+function isListed (hosts: string, name: string): boolean {
+  return new RegExp(`^[^#\\n]*\\s${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}\\.?(?:\\s|#|$)`, 'im').test(hosts)
+}
+
+/** The name, and the name in each domain that the system searches, in the system's order. */
+function candidatesOf (name: string, settings: string): string[] {
+  const domains = [...settings.matchAll(/^[ \t]*(?:search|domain)[ \t]+(.+)$/gm)].at(-1)?.[1]?.trim().split(/\s+/) ?? []
+  const dots = Number(/^[ \t]*options[ \t].*\bndots:(\d+)/m.exec(settings)?.[1] ?? 1)
+  const longer = domains.filter(domain => domain !== '.').map(domain => `${name}.${domain}`)
+  return name.split('.').length > dots ? [name, ...longer] : [...longer, name]
+}
+
+function systemAddresses (host: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    systemLookup(host, { all: true }, (error, addresses) => {
+      if (error === null) resolve(addresses)
+      else reject(error)
+    })
+  })
+}
+
+function lookupError (code: string, host: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`lookup ${code} ${host}`), { code, syscall: 'lookup', hostname: host })
+}

@@ -1,0 +1,87 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createHostLookup, openConnections, publicAddresses, type Lookup } from '@toolyard/runtime/outgoing'
+import t, { type Test } from 'tap'
+
+/** A name server: `answers` has addresses by name and type; a name with `silent` gets no answer, and any other isn't there. */
+async function startNameServer (t: Test, answers: Record<string, string>): Promise<{ servers: string[], asked: string[] }> {
+  const asked: string[] = []
+  const socket = createSocket('udp4')
+  socket.on('message', (question, { port, address }) => {
+    let at = 12
+    const labels: string[] = []
+    for (let length = question[at] ?? 0; length > 0; length = question[at] ?? 0) {
+      labels.push(question.toString('latin1', at + 1, at + 1 + length))
+      at += length + 1
+    }
+    const name = labels.join('.')
+    asked.push(name)
+    if (name.includes('silent')) return
+    const isFour = question.readUInt16BE(at + 1) === 1
+    const answer = isFour ? answers[name] : undefined
+    const head = Buffer.from(question.subarray(0, at + 5))
+    head.writeUInt16BE(answers[name] === undefined ? 0x8183 : 0x8180, 2)
+    head.writeUInt16BE(answer === undefined ? 0 : 1, 6)
+    head.writeUInt32BE(0, 8)
+    const record = answer === undefined ? [] : [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...answer.split('.').map(Number)]
+    socket.send(Buffer.concat([head, Buffer.from(record)]), port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  t.teardown(() => { socket.close() })
+  return { servers: [`127.0.0.1:${(socket.address() as AddressInfo).port}`], asked }
+}
+
+function find (lookup: Lookup, host: string): Promise<string[] | string> {
+  return new Promise(resolve => {
+    lookup(host, { all: true }, (error, addresses) => { resolve(error === null ? addresses.map(({ address }) => address) : error.code ?? '') })
+  })
+}
+
+t.test('names whose servers keep silent hold up no other name, and end with EAI_AGAIN', async t => {
+  const { servers, asked } = await startNameServer(t, { 'quick.example.test': '192.0.2.7' })
+  const lookup = createHostLookup({ servers, resolverFile: '/dev/null' })
+  let ended = 0
+  const silent = Array.from({ length: 64 }, (_, at) => find(lookup, `s${at}.silent.test`).finally(() => { ended++ }))
+  t.same(await find(lookup, 'quick.example.test'), ['192.0.2.7'])
+  t.equal(ended, 0, 'before any of them has ended')
+  t.same(new Set(await Promise.all(silent)), new Set(['EAI_AGAIN']))
+  t.ok(asked.includes('s63.silent.test'))
+  t.equal(await find(lookup, 'none.example.test'), 'ENOTFOUND')
+})
+
+t.test('a name is looked for in the domains of the system, in its order', async t => {
+  const { servers, asked } = await startNameServer(t, { 'api.shop.svc.cluster.test': '192.0.2.8', 'api.shop': '192.0.2.9' })
+  const resolverFile = join(t.testdir(), 'resolv.conf')
+  writeFileSync(resolverFile, 'nameserver 192.0.2.1\nsearch other.test svc.cluster.test\noptions edns0 ndots:5\n')
+  const lookup = createHostLookup({ servers, resolverFile })
+  t.same(await find(lookup, 'api.shop'), ['192.0.2.8'])
+  t.ok(asked.includes('api.shop.other.test'))
+  t.same(await find(lookup, 'api.shop.'), ['192.0.2.9'], 'a dot at its end says that the name is whole')
+  t.same(await find(createHostLookup({ servers, resolverFile: '/dev/null' }), 'api.shop'), ['192.0.2.9'])
+})
+
+t.test('names of the hosts file, without a dot, and of this machine are the system\'s', async t => {
+  const { servers, asked } = await startNameServer(t, {})
+  const hostsFile = join(t.testdir(), 'hosts')
+  writeFileSync(hostsFile, '127.0.0.1 localhost\n192.0.2.3 x 127.0.0.5 # more.silent.test\n')
+  const lookup = createHostLookup({ servers, hostsFile, resolverFile: '/dev/null' })
+  t.match(await find(lookup, 'localhost'), ['127.0.0.1'])
+  t.same(await find(lookup, '127.0.0.5'), ['127.0.0.5'])
+  t.same(asked, [])
+  await find(lookup, 'more.silent.test')
+  t.not(asked.length, 0, 'a comment names nothing')
+})
+
+t.test('addresses inside are refused as before', async t => {
+  const { servers } = await startNameServer(t, { 'inside.example.test': '10.0.0.1', 'outside.example.test': '1.1.1.1' })
+  const lookup = createHostLookup({ servers, resolverFile: '/dev/null' })
+  await t.rejects(publicAddresses('inside.example.test', lookup), { name: 'AddressRefusedError' })
+  t.same(await publicAddresses('outside.example.test', lookup), ['1.1.1.1'])
+  const connections = openConnections({ allowPrivate: false, lookup })
+  t.teardown(() => connections.close())
+  await t.rejects(connections.dispatcher.request({ origin: 'http://inside.example.test', path: '/', method: 'GET' }), { name: 'AddressRefusedError' })
+})
