@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { maxStoredSecrets, seal, StoredSecrets, unseal } from '@toolyard/store'
+import { maxStoredSecrets, seal, serverTime, StoredSecrets, unseal } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
+import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
@@ -9,7 +10,7 @@ const keys = { current: randomBytes(32), previous: undefined }
 
 t.test('a sealed value opens in its own place with its own key alone, and no changed byte passes', async t => {
   fc.assert(fc.property(fc.string({ minLength: 1, maxLength: 200, unit: 'binary' }), fc.nat(), (value, at) => {
-    const record = seal(value, 'a', keys)
+    const record = seal(value, 'a', keys, 0)
     if (unseal(record, 'a', keys) !== Buffer.from(value).toString('utf8')) throw new Error('not the same')
     if (unseal(record, 'b', keys) !== undefined) throw new Error('opened elsewhere')
     if (unseal(record, 'a', { current: randomBytes(32), previous: undefined }) !== undefined) throw new Error('opened by another key')
@@ -36,6 +37,24 @@ void t.test('a call gets the secret of its key, else of its tenant, else the ope
     const text = JSON.stringify(await redis.hgetall(key).catch(() => ''))
     t.notMatch(text, /of acme|of operator/, key)
   }
+})
+
+void t.test('the times of a secret are by the clock of Redis, and a new key changes none', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const own = Date.now
+  t.teardown(() => { Date.now = own })
+  const secrets = new StoredSecrets(redis, keys)
+  Date.now = () => own() + 18_000_000
+  await waitFor('the clock of Redis is known', () => Math.abs(serverTime(redis) - own()) < 60_000)
+  await secrets.put('a', { kind: 'operator' }, 'value', undefined)
+  await secrets.open(['a'], { keyName: undefined, tenant: undefined })
+  const listed = await waitFor('its use is known', async () => (await secrets.list()).find(({ lastUsedAt }) => lastUsedAt !== undefined))
+  t.ok(Math.abs(listed.storedAt - own()) < 60_000)
+  t.ok(Math.abs((listed.lastUsedAt ?? 0) - own()) < 60_000)
+  const next = new StoredSecrets(redis, { current: randomBytes(32), previous: keys.current })
+  Date.now = () => own() + 36_000_000
+  await next.rotate()
+  t.equal((await next.list())[0]?.storedAt, listed.storedAt)
 })
 
 void t.test('after a change of the key the old one opens, until all is sealed anew', async t => {

@@ -10,12 +10,16 @@ export interface SealKeys {
 
 const algorithm = 'aes-256-gcm'
 
-/** Seals a value for its place: in another place, or under another name, it can't be opened. */
-export function seal (value: string, place: string, { current }: SealKeys): string {
+/**
+ * Seals a value for its place: in another place, or under another name, it can't be opened.
+ *
+ * @param at when it was stored, in milliseconds since 1970
+ */
+export function seal (value: string, place: string, { current }: SealKeys, at: number): string {
   const iv = randomBytes(12)
   const cipher = createCipheriv(algorithm, current, iv).setAAD(Buffer.from(place))
   const sealed = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
-  return JSON.stringify({ key: keyId(current), data: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64'), at: Date.now() })
+  return JSON.stringify({ key: keyId(current), data: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64'), at })
 }
 
 /** Undefined where neither key has sealed it for this place. */

@@ -1,5 +1,6 @@
 import type { Redis } from '../redis/connection.ts'
 import { keyPrefix } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { isSealedNow, seal, sealedAt, unseal, type SealKeys } from './secret-seal.ts'
 
@@ -46,7 +47,8 @@ export class StoredSecrets {
    */
   async put (name: string, scope: SecretScope, value: string, owner: string | undefined): Promise<boolean> {
     const place = placeOf(name, scope)
-    const stored = this.#redis.eval(putScript, 3, sealedKey, ownersKey, countsKey, place, seal(value, place, this.#keys), owner ?? '', maxStoredSecrets)
+    const record = seal(value, place, this.#keys, serverTime(this.#redis))
+    const stored = this.#redis.eval(putScript, 3, sealedKey, ownersKey, countsKey, place, record, owner ?? '', maxStoredSecrets)
     return await whileAvailable(stored) === 1
   }
 
@@ -96,7 +98,7 @@ export class StoredSecrets {
       const value = unseal(record, place, this.#keys)
       if (value === undefined) continue
       values.set(name, value)
-      used.push(place, String(Date.now()))
+      used.push(place, String(serverTime(this.#redis)))
     }
     // Only lists show it.
     if (used.length > 0) void this.#redis.hset(usedKey, ...used).catch(() => {})
@@ -119,7 +121,8 @@ export class StoredSecrets {
         continue
       }
       // One that was changed meanwhile stays as it is.
-      sealed += Number(await whileAvailable(this.#redis.eval(replaceScript, 1, sealedKey, place, record, seal(value, place, this.#keys))))
+      const anew = seal(value, place, this.#keys, sealedAt(record))
+      sealed += Number(await whileAvailable(this.#redis.eval(replaceScript, 1, sealedKey, place, record, anew)))
     }
     return { sealed, lost }
   }
