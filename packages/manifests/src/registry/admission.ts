@@ -68,7 +68,7 @@ export async function admitCall (
   const admitted = admitTool(call, deployment)
   if (admitted.kind === 'refused') return admitted
   const { registered } = admitted
-  const checked = await checkArguments(registered, args)
+  const checked = await checkArguments(registered, args, call.key.tenant ?? `key ${call.asks?.key.name ?? ''}`)
   if (!checked.ok) return refused(refusals.arguments(registered.tool, args, checked.issues))
   const { queue, skill } = checked.arguments
   const { run } = registered.tool

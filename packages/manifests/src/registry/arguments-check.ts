@@ -13,17 +13,17 @@ import type { RegisteredTool } from './registration.ts'
  * Checks a call's arguments. Providers that don't take a property's name were sent another one, and in strict mode models
  * send null for an optional argument that they leave out.
  */
-export async function checkArguments (registered: RegisteredTool, sent: Record<string, unknown>): Promise<ArgumentsResult> {
+export async function checkArguments (registered: RegisteredTool, sent: Record<string, unknown>, owner: string): Promise<ArgumentsResult> {
   const args = withWrittenNames(registered.tool.parameters, sent)
   const lost = isJavaScript(registered.tool) ? lostNumber(args) : undefined
   if (lost !== undefined) return { ok: false, issues: [lost] }
-  const checked = await registered.check(args)
+  const checked = await registered.check(args, owner)
   if (checked.ok) return checked
   // Large arguments have taken this turn of the event loop already.
   await turn()
   // Such a null is no fault, also where something else is.
   const stripped = withoutStrictNulls(registered.tool.parameters, args)
-  return stripped === args ? checked : await registered.check(stripped)
+  return stripped === args ? checked : await registered.check(stripped, owner)
 }
 
 /** Whether a tool runs in JavaScript, whose numbers are doubles. A workflow hands its parameters on, and so does `call_tool`. */

@@ -14,8 +14,8 @@ export interface RegisteredTool {
   readonly version: string
   /** Checks a call's arguments against the schema; the result holds a copy with defaults filled in. */
   validate (args: Record<string, unknown>): ArgumentsResult
-  /** The same without holding up the event loop: the first use of a schema compiles it. */
-  check (args: Record<string, unknown>): Promise<ArgumentsResult>
+  /** The same without holding up the event loop: the first use of a schema compiles it. What takes long is checked in turns of owners. */
+  check (args: Record<string, unknown>, owner?: string): Promise<ArgumentsResult>
   /** Names its entry as it is served: another one when anything of it changes. */
   readonly entry: string
   readonly policy: Policy

@@ -31,7 +31,7 @@ interface Validators {
   /** At once, however long the schema takes to compile. */
   validate: Validator
   /** Leaves the event loop free. */
-  check: (args: Record<string, unknown>) => Promise<ArgumentsResult>
+  check: (args: Record<string, unknown>, owner?: string) => Promise<ArgumentsResult>
 }
 
 /** What was found out about schemas, so that a reload needs to look at what is new only. */
@@ -78,17 +78,17 @@ export function createSchemas (known?: SchemasMemory): Schemas {
 function validatorsWith (compiler: SchemaCompiler, threads: SchemaThreads): Schemas['validators'] {
   return schema => {
     let task: { json: string, backtracks: boolean } | undefined
-    const inThread = async (args: Record<string, unknown>) => {
+    const inThread = async (args: Record<string, unknown>, owner = '') => {
       task ??= { json: writeThrough(schema), backtracks: [...surveySchema(schema).patterns].some(canBacktrack) }
-      return await threads.validate(task.json, args, task.backtracks) ?? tooComplex
+      return await threads.validate(task.json, args, { backtracks: task.backtracks, owner }) ?? tooComplex
     }
     if (isLarge(schema)) return { validate: args => compiler.validator(schema)(args), check: inThread }
     const validate = compiler.validator(schema)
     return {
       validate,
-      check: async args => {
+      check: async (args, owner) => {
         const quick = validate(args, manifestLimits.quickSteps)
-        return quick === tooComplex ? await inThread(args) : quick
+        return quick === tooComplex ? await inThread(args, owner) : quick
       }
     }
   }
