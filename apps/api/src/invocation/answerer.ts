@@ -23,7 +23,7 @@ export class Answerer {
     if (question === undefined && number === undefined) throw new HttpError('CONFLICT', `The job asks nothing: it is ${status}`)
     // Of an answer that is sent again, its question is no longer there to be checked against.
     const asked = question && askedAtOnce(question).find(each => each.number === (number ?? question.number))
-    const given = asked === undefined ? answer : await this.#checked(asked.schema, answer)
+    const given = asked === undefined ? answer : await this.#checked(asked.schema, answer, tenant ?? '')
     // What was checked answers the question that it was checked for, and no other one.
     const about = { number: number ?? asked?.number, isChecked: asked !== undefined }
     const result = await this.#approvals.answer({ id, queue, tenant }, { answer: writeJson(given), ...about })
@@ -37,10 +37,10 @@ export class Answerer {
     await this.#approvals.refuse({ id, queue, tenant }, number, reason.slice(0, limits.decisionChars))
   }
 
-  async #checked (schema: unknown, answer: unknown): Promise<Record<string, unknown>> {
+  async #checked (schema: unknown, answer: unknown, owner: string): Promise<Record<string, unknown>> {
     if (!isRecord(answer)) throw new HttpError('VALIDATION_ERROR', "'answer' must be an object that fits the schema of the question")
     if (writeJson(answer).length > limits.answerChars) throw new HttpError('VALIDATION_ERROR', `'answer' must have at most ${limits.answerChars} characters as JSON`)
-    const checked = await this.#schemas.check(isRecord(schema) ? schema : {}, answer)
+    const checked = await this.#schemas.check(isRecord(schema) ? schema : {}, answer, owner)
     if ('answer' in checked) return checked.answer
     const [first] = checked.issues
     throw new HttpError('VALIDATION_ERROR', `'answer' does not fit the question: ${first?.path ?? '/'} ${first?.message ?? ''}`, { issues: checked.issues })

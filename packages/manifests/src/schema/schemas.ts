@@ -114,7 +114,7 @@ export interface AnswerSchemas {
   /** What is wrong with the schema of a question; undefined where it can be used. */
   fault (schema: JsonSchema): Promise<string | undefined>
   /** The answer with its defaults, or what is wrong with it. */
-  check (schema: JsonSchema, answer: Record<string, unknown>): Promise<{ answer: Record<string, unknown> } | { issues: Issue[] }>
+  check (schema: JsonSchema, answer: Record<string, unknown>, owner?: string): Promise<{ answer: Record<string, unknown> } | { issues: Issue[] }>
 }
 
 export function createAnswerSchemas (): AnswerSchemas {
@@ -125,8 +125,8 @@ export function createAnswerSchemas (): AnswerSchemas {
       if (schema['type'] !== 'object') return 'its type must be "object"'
       return (await fresh().check(schema))[0]?.message
     },
-    async check (schema, answer) {
-      const checked = await fresh().validators(schema).check(answer)
+    async check (schema, answer, owner) {
+      const checked = await fresh().validators(schema).check(answer, owner)
       return checked.ok ? { answer: checked.arguments } : { issues: checked.issues }
     }
   }

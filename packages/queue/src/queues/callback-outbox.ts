@@ -73,7 +73,8 @@ export class CallbackOutbox {
   }
 
   async #add (data: CallbackData | ApprovalCallbackData, jobId: string, owner: CallbackOwner): Promise<void> {
-    const { priorities: [priority = 1], settle } = await this.#order.take({ queue: callbackQueue, priority: limits.priority.default, ...owner }, 1)
+    const line = { queue: callbackQueue, priority: limits.priority.default, ...owner }
+    const { priorities: [priority = 1], settle } = await this.#order.take(line, 1)
     try {
       await this.#queue().add(data.type, data, { jobId, priority, ...posting })
     } finally {
