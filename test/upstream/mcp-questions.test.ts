@@ -29,7 +29,7 @@ const tools = {
   number: () => ask('Which number?', { requestedSchema: { type: 'object', properties: { x: { type: 'number' } } } }),
   page: () => ask('Log in', { mode: 'url', elicitationId: 'e', url: 'https://example.com/login' }),
   odd: () => ask('', form('x')),
-  model: async () => [await request('roots/list'), await request('sampling/createMessage', ${JSON.stringify(prompt)})],
+  model: async () => [capabilities.roots ?? 'none', await request('roots/list'), await request('sampling/createMessage', ${JSON.stringify(prompt)})],
   long: () => request('sampling/createMessage', { messages: [], maxTokens: 1, systemPrompt: 'x'.repeat(33e3) }),
   endless: () => request('sampling/createMessage', { messages: [], maxTokens: 1, systemPrompt: 'x'.repeat(2e5) })
 }
@@ -199,14 +199,12 @@ t.test('a server of 2026 that wants to be called again is, and one that asks for
   t.match(await call('modern_odd'), { ok: false, error: { code: 'QUESTION_INVALID', message: /asks for "no\/such", which nobody answers/ } })
 })
 
-t.test('a message of a model and directories are asked for and handed on as forms are, by servers of both revisions', async t => {
+t.test('servers of both revisions ask a model, and those of 2026 for directories, which a session of 2025 would keep for other callers', async t => {
   const old = (await call('seats_model')).job_id ?? ''
-  t.equal(await asks(old, 1), 'MCP server "seats" asks: Which directories are worked in?')
-  await answer(old, 1, directories)
-  t.match(await asks(old, 2), /^MCP server "seats" asks: What does a model say/)
+  t.match(await asks(old, 1), /^MCP server "seats" asks: What does a model say/)
   t.match((await client.request<{ job: JobView }>(`/v1/jobs/${old}`)).body.job.question, { kind: 'sampling', params: prompt })
-  await answer(old, 2, written)
-  t.match(JSON.parse(String((await reach(client, old, 'succeeded')).result)), { said: [directories, written] })
+  await answer(old, 1, written)
+  t.match(JSON.parse(String((await reach(client, old, 'succeeded')).result)), { said: ['none', { action: 'refused' }, written] })
   const { job_id: id = '', error } = await call('modern_model')
   t.match(error, { details: { question: { kind: 'sampling', params: prompt, more: [{ kind: 'roots', number: 2 }] } } })
   await answer(id, 2, directories)

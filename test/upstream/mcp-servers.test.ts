@@ -3,9 +3,10 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { ToolList } from '@toolyard/contract'
+import type { InvokeBatchResponse, ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { toolyardProgram } from '../cli/toolyard.ts'
+import { reach } from '../jobs/submission.ts'
 import { connect } from '../mcp/clients.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
@@ -15,7 +16,7 @@ const page = await readFile(join(root, 'docs/mcp-servers.md'), 'utf8')
 const [, example = ''] = /^```json\n([^]*?)^```$/m.exec(page) ?? []
 const snippets = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text = '']) => text)
 const { tools: [files] } = JSON.parse(example) as { tools: [object] }
-const everything = { name: 'all', prefix: '', mcp: { command: 'node', args: ['./tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js'] } }
+const everything = { name: 'all', prefix: '', asks: true, mcp: { command: 'node', args: ['./tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js'] } }
 
 const service = await createService(t, { tools: [files, everything] })
 await installServers()
@@ -81,6 +82,20 @@ t.test('the schema of outputs that was accepted is published, in MCP and in Open
   t.match(called.structuredContent, { temperature: Number })
   const { body } = await service.client.request<{ components: { schemas: Record<string, object> } }>('/openapi.json')
   t.match(body.components.schemas['get-structured-content.output'], outputSchema)
+})
+
+t.test('a real server asks a model during a call, and gets what somebody answers; it hears of no directories, which it would want at once', async t => {
+  const { client } = service
+  t.notOk((await published()).includes('get-roots-list'), 'a tool for clients with directories')
+  const body = { calls: [{ call_id: 'c', name: 'trigger-sampling-request', arguments: { prompt: 'Which day is it?' } }] }
+  const { results: [asked] } = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })).body
+  t.match(asked?.error?.details, {
+    question: { kind: 'sampling', params: { systemPrompt: 'You are a helpful test server.', messages: [{ content: { text: /Which day is it/ } }], maxTokens: 100 } }
+  })
+  const id = asked?.job_id ?? ''
+  const answer = { role: 'assistant', content: { type: 'text', text: 'Sunday' }, model: 'm' }
+  t.equal((await client.request(`/v1/jobs/${id}/answer`, { body: { answer } })).status, 200)
+  t.match(await reach(client, id, 'succeeded'), { result: /LLM sampling result.*Sunday/s })
 })
 
 t.test('a server sees none of the variables of the service', async t => {

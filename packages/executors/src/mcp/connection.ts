@@ -12,7 +12,7 @@ import { createMessageReader, ServerFault, type MessageReader } from './message-
 import { hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerPlace } from './server-process.ts'
-import { nobodyAnswers } from './server-questions.ts'
+import { askedCapabilities, nobodyAnswers, withoutRoots } from './server-questions.ts'
 import { secretsOf, settingTexts } from './setting-text.ts'
 import { createToolList } from './tool-list.ts'
 
@@ -117,7 +117,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const reader = createMessageReader(host.worker.threads, secrets, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {
-    capabilities: server.asks === true ? { elicitation: { form: {} }, sampling: {}, roots: {} } : {},
+    capabilities: server.asks === true ? askedCapabilities : {},
     versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
     inputRequired: { autoFulfill: false },
     // The schemas of a server are not compiled here.
@@ -127,14 +127,14 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const turns = createTurns()
   const texts = new WrittenTexts()
   let current: RemoteCall | undefined
-  for (const { method } of server.asks === true ? Object.values(questionKinds) : []) {
+  for (const { method } of server.asks === true ? [questionKinds.form, questionKinds.sampling] : []) {
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the form that the server asks for.
     client.setRequestHandler(method, async ({ params }, { mcpReq: { id } }) => texts.answer(id, await (current?.onAsked ?? nobodyAnswers)(method, params)) as never)
   }
   const { transport, release } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)
   transport.send = async (sent, options) => {
-    const message = texts.whole(sent)
+    const message = withoutRoots(texts.whole(sent))
     reader.sent(message)
     await (hasWritten(message) ? texts.during(message, async () => { await send(message, options) }) : send(message, options))
   }

@@ -1,4 +1,5 @@
 import { around, isQuestionKind, isRecord, questionKinds, readJson, storedJson, writeJson, type QuestionKind } from '@toolyard/contract/terms'
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { createHash } from 'node:crypto'
 import type { AskedBack, AskedQuestion, RunContext } from '../run/outcome.ts'
 
@@ -105,6 +106,19 @@ function questionIn (method: unknown, params: unknown): AskedQuestion | string {
 /** An answer as a server hears it. */
 function said (kind: QuestionKind, answer: Record<string, unknown>): Record<string, unknown> {
   return kind === 'form' ? around({ action: 'accept', content: answer }) : answer
+}
+
+/** What a server may ask that may ask at all. */
+export const askedCapabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
+
+/**
+ * A server of 2025 hears nothing of roots when its session begins: it would keep what one caller answers for the calls of all others,
+ * and asks as soon as the session begins, in whatever call runs then. One of 2026 asks in its answer to a call.
+ */
+export function withoutRoots (message: JSONRPCMessage): JSONRPCMessage {
+  if (!('method' in message) || message.method !== 'initialize') return message
+  const { roots, ...capabilities }: Record<string, unknown> = { ...isRecord(message.params?.['capabilities']) && message.params['capabilities'] }
+  return { ...message, params: { ...message.params, capabilities } }
 }
 
 /** What a server hears where nobody can be asked. @throws an error, where that is no answer */
