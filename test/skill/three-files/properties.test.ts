@@ -104,6 +104,6 @@ t.test('SN4 whatever fields an argument has, its tool holds to each protection, 
     ]
     const usesScript = [fields.resolveCommand, fields.denyPattern == null ? null : fields.denyResolveCommand].some(each => JSON.stringify(each)?.includes('script') === true)
     return needs.every(([is, text]) => !is || arg.includes(text)) && (allowScripts || !usesScript)
-  }), { numRuns: 300 })
+  }), { numRuns: 150 })
   t.pass()
 })
