@@ -5,11 +5,12 @@ import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
+import { anyCharacter } from '../support/any-character.ts'
 
 const keys = { current: randomBytes(32), previous: undefined }
 
 t.test('a sealed value opens in its own place with its own key alone, and no changed byte passes', async t => {
-  fc.assert(fc.property(fc.string({ minLength: 1, maxLength: 200, unit: 'binary' }), fc.nat(), (value, at) => {
+  fc.assert(fc.property(fc.string({ minLength: 1, maxLength: 200, unit: anyCharacter }), fc.nat(), (value, at) => {
     const record = seal(value, 'a', keys, 0)
     if (unseal(record, 'a', keys) !== Buffer.from(value).toString('utf8')) throw new Error('not the same')
     if (unseal(record, 'b', keys) !== undefined) throw new Error('opened elsewhere')
