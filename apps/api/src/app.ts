@@ -3,7 +3,7 @@ import type {
   Approvals, CompletionWaiter, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, IdempotencyStore, OutputStore
 } from '@toolyard/queue'
 import type { DashboardLogins, JobTypeTable, McpSessions, RateLimit, Sessions, StoredKeys, StoredSecrets, StreamTickets } from '@toolyard/store'
-import { dropUnread, takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
+import { dropUnread, takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type NoCallbacks, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
@@ -119,7 +119,7 @@ export interface ApiOptions {
   ticketTtlSec: number
   readiness: Readonly<Record<string, ReadinessCheck>>
   /** Whom jobs may call back, or what is missing for it. */
-  callbacks: Callbacks | { missing: readonly string[] }
+  callbacks: Callbacks | NoCallbacks
   workers: ListWorkers
   /** How long a finished job is kept, in seconds. */
   jobRetentionSec: number

@@ -94,7 +94,7 @@ export async function openPool (
     }),
     approvalUrl: settings.APPROVAL_CALLBACK_URL,
     // The HTTP client is loaded only where callbacks are sent.
-    callbacks: 'missing' in callbacks
+    callbacks: callbacks.kind === 'none'
       ? undefined
       : { attempts: callbacks.attempts, send: (await import('./callbacks/sender.ts')).createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }

@@ -1,6 +1,6 @@
 export { parseApiKeys, type ApiKey } from './settings/api-keys.ts'
 export { bundledSamples, noManifests, sampleManifests } from './settings/derived/bundled-samples.ts'
-export { callbacksOf, createCallbackCheck, type Callbacks, type CallbackPolicy } from './settings/derived/callback-settings.ts'
+export { callbacksOf, createCallbackCheck, type Callbacks, type CallbackPolicy, type NoCallbacks } from './settings/derived/callback-settings.ts'
 export { isSettingName, loadEnvFile } from './settings/env-file.ts'
 export { createLogger, openLogOutput, type Logger } from './log/logger.ts'
 export type { CallMetrics, EndedJob, JobMetrics } from './metrics/call-metrics.ts'

@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract'
-import { createCallbackCheck, type Callbacks } from '@toolyard/runtime'
+import { createCallbackCheck, type Callbacks, type NoCallbacks } from '@toolyard/runtime'
 
 /** Refuses a `callback_url` that will not be called; undefined is none. */
 export type CallbackAccess = (url: string | undefined) => void
@@ -10,8 +10,8 @@ export type CallbackAccess = (url: string | undefined) => void
  *
  * @throws (by what it makes) HttpError `VALIDATION_ERROR`
  */
-export function createCallbackAccess (callbacks: Callbacks | { missing: readonly string[] }): CallbackAccess {
-  if ('missing' in callbacks) {
+export function createCallbackAccess (callbacks: Callbacks | NoCallbacks): CallbackAccess {
+  if (callbacks.kind === 'none') {
     return url => {
       if (url !== undefined) throw new HttpError('VALIDATION_ERROR', `'callback_url' can't be used: callbacks are not configured here; the operator must set ${callbacks.missing.join(' and ')}`)
     }

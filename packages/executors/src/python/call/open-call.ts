@@ -50,7 +50,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
   const module = moduleName(run.module)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const found = await unlessInterrupted(hosts.get(run.root, box), options.interrupted, async () => {})
-    if ('kind' in found) return found
+    if (found.kind !== 'done') return found
     const started = found.value
     if (!started.ok) return { kind: 'unstarted', error: started.error }
     options.onPython(started.python)
@@ -79,7 +79,7 @@ async function openWith (
     const late = await begun
     if (late.kind === 'forked') await end(late.process)
   })
-  if ('kind' in answer) return answer
+  if (answer.kind !== 'done') return answer
   const fork = answer.value
   if (fork.kind === 'forked') return fork.shown === undefined ? { kind: 'opened', process: fork.process } : await untilShown(fork.process, fork.shown, interrupted)
   return fork.kind === 'refused' || fork.kind === 'unboxed' ? failed(fork, run) : undefined

@@ -11,20 +11,26 @@ export interface CallbackPolicy {
 }
 
 export interface Callbacks {
+  kind: 'configured'
   policy: CallbackPolicy
   /** What they are signed with. */
   secret: string
   attempts: number
 }
 
-/** The callbacks in force, or the names of the settings that there would have to be. */
-export function callbacksOf (settings: Settings): Callbacks | { missing: readonly string[] } {
+/** Names the settings that there would have to be. */
+export interface NoCallbacks {
+  kind: 'none'
+  missing: readonly string[]
+}
+
+export function callbacksOf (settings: Settings): Callbacks | NoCallbacks {
   const { CALLBACK_SECRET: secret, CALLBACK_ALLOWLIST: allowlist } = settings
   if (secret === undefined || allowlist.length === 0) {
-    return { missing: [...secret === undefined ? ['CALLBACK_SECRET'] : [], ...allowlist.length === 0 ? ['CALLBACK_ALLOWLIST'] : []] }
+    return { kind: 'none', missing: [...secret === undefined ? ['CALLBACK_SECRET'] : [], ...allowlist.length === 0 ? ['CALLBACK_ALLOWLIST'] : []] }
   }
   const policy = { allowlist, allowHttp: settings.CALLBACK_ALLOW_HTTP, allowPrivate: settings.CALLBACK_ALLOW_PRIVATE }
-  return { policy, secret, attempts: settings.CALLBACK_ATTEMPTS }
+  return { kind: 'configured', policy, secret, attempts: settings.CALLBACK_ATTEMPTS }
 }
 
 /** Makes the check that says why a URL may not be called, without repeating its path; undefined when it may. */

@@ -102,7 +102,7 @@ function heardOrClosed (helper: HelperProcess, { at, onListening }: NonNullable<
 async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['interrupted'], undo: (begun: Promise<T>) => Promise<unknown>): Promise<T> {
   if (interrupted === undefined) return await begun
   const first = await unlessInterrupted(begun, interrupted, undo)
-  if ('kind' in first) throw new Error('the start was given up')
+  if (first.kind !== 'done') throw new Error('the start was given up')
   return first.value
 }
 

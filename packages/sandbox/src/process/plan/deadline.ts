@@ -16,9 +16,9 @@ const lateMs = 1_000
 /** Gives what `begun` gives, unless the interruption comes first. Then `undo` ends what may still come; it has a second for that. */
 export async function unlessInterrupted<T> (
   begun: Promise<T>, interrupted: Promise<Interruption>, undo: (begun: Promise<T>) => Promise<unknown>
-): Promise<{ value: T } | Interruption> {
-  const first = await Promise.race([interrupted, begun.then(value => ({ value }))])
-  if ('kind' in first) await within(lateMs, undo(begun).catch(() => {}))
+): Promise<{ kind: 'done', value: T } | Interruption> {
+  const first = await Promise.race([interrupted, begun.then(value => ({ kind: 'done' as const, value }))])
+  if (first.kind !== 'done') await within(lateMs, undo(begun).catch(() => {}))
   return first
 }
 
