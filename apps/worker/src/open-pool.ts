@@ -2,18 +2,19 @@ import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createAnswerSchemas } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import { CallCounter, keyId, keyPart, SessionLeases, StoredKeys, ToolInventories, WorkerHeartbeat, type Redis } from '@toolyard/store'
-import { callbacksOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tracesOf, type Logger, type Settings } from '@toolyard/runtime'
+import {
+  callbacksOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tracesOf, type Logger, type Settings
+} from '@toolyard/runtime'
 import { openTracer, type Tracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { hostname, availableParallelism, loadavg } from 'node:os'
 import { createHandler } from './job/handler.ts'
 import { createSecretMask } from './job/secret-mask.ts'
 import { SessionWorkspaces } from './job/session-workspaces.ts'
 import { Shortages } from './job/shortages.ts'
 import { ToolVersions } from './job/tool-versions.ts'
 import { createStepsOf } from './job/workflow-steps.ts'
-import { machineLoad } from './machine-load.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { WorkerTools } from './open-tools.ts'
 
@@ -109,4 +110,16 @@ export async function openPool (
     return { ...identity, tools: versions.inventory.id, places: pool.places, load: machineLoad(), shortage, ran: counter.total }
   }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
   return { pool, heartbeat, queues, counter, sessions, shortages, tracer }
+}
+
+let memoryBytes = 0
+
+/** How busy the machine is, and the memory of this process. */
+function machineLoad (): { average: number, processors: number, memoryBytes: number } {
+  try {
+    memoryBytes = process.memoryUsage.rss()
+  } catch {
+    // It is read from a file: a worker that is out of descriptors tells what it had last.
+  }
+  return { average: loadavg()[0] ?? 0, processors: availableParallelism(), memoryBytes }
 }

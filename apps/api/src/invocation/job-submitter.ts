@@ -1,16 +1,15 @@
-import { HttpError, isRecord, type CallError, type JobRequest } from '@toolyard/contract'
-import { admitCall } from '@toolyard/manifests'
+import { HttpError, isRecord, type CallError, type JobRequest, readDependsOn, type JobDependency } from '@toolyard/contract'
+import { admitCall, type Tool } from '@toolyard/manifests'
 import type { JobReader, ReadJob } from '@toolyard/queue'
-import { JobsUnknownError, RedisUnavailableError } from '@toolyard/store'
+import { JobsUnknownError, RedisUnavailableError, jobIdPattern } from '@toolyard/store'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { RequestOrigin } from '../plugins/request-trace.ts'
-import type { Principal } from '../access/principal.ts'
+import { type Principal, scopeOf } from '../access/principal.ts'
 import type { SessionAccess } from '../access/session-access.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import type { CallbackAccess } from './callback-access.ts'
 import { redisFull, noLongerKept, type CallState, type Candidate, type JobAdmission } from './job-admission.ts'
-import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { CallTrace } from './call-trace.ts'
 import { NearTools } from './near-tools.ts'
 import { accessOf, askerOf, jobToHold, newJob } from './new-job.ts'
@@ -151,4 +150,34 @@ function toHttpError ({ code, message, details }: CallError): HttpError {
     case 'QUEUE_FULL': return new HttpError(details === redisFull ? 'UNAVAILABLE' : 'RATE_LIMITED', message)
     default: return new HttpError('UNAVAILABLE', message)
   }
+}
+
+const field = 'depends_on'
+
+/**
+ * Takes `depends_on` out of a job's input, where it is no parameter of the tool.
+ *
+ * @returns the tool's arguments, and the ids that were sent in either place, each once.
+ * @throws HttpError `VALIDATION_ERROR`
+ */
+function splitDependencies (
+  { input, dependsOn }: JobRequest, tool: Tool | undefined
+): { input: Record<string, unknown>, dependsOn: string[] } {
+  const properties = tool?.parameters['properties']
+  const isParameter = typeof properties === 'object' && properties !== null && Object.hasOwn(properties, field)
+  if (isParameter || !Object.hasOwn(input, field)) return { input, dependsOn: [...new Set(dependsOn)] }
+  const { [field]: ids, ...rest } = input
+  return { input: rest, dependsOn: [...new Set([...dependsOn, ...readDependsOn(ids)])] }
+}
+
+/**
+ * Finds the queues of the jobs that a job depends on. One that the key may not see is as missing as one that isn't there.
+ *
+ * @throws RedisUnavailableError
+ */
+async function findDependencies (jobs: JobReader, ids: readonly string[], principal: Principal): Promise<JobDependency[]> {
+  return await Promise.all(ids.map(async id => {
+    const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, scopeOf(principal)) : undefined
+    return queue === undefined ? { id } : { id, queue }
+  }))
 }

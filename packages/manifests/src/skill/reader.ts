@@ -8,7 +8,6 @@ import { parseSkillDocument, type FrontMatter } from './text/front-matter.ts'
 import { activeVersion, companions, hasVersions, isList, mixedFormFault } from './three-files/layout.ts'
 import { threeFileTools } from './three-files/three-file-tools.ts'
 import { versionFindings } from './three-files/version-hash.ts'
-import { missingPrograms, programsOf, skipped, type ProgramState } from './required-programs.ts'
 import type { SkillOptions } from './tools/options.ts'
 import type { Skill } from '../layer/skill.ts'
 import { readSkillText } from './text/skill-text.ts'
@@ -16,6 +15,7 @@ import { manifestLimits } from '../tool/limits.ts'
 import { skillTools } from './tools/skill-tools.ts'
 import { readToolsFile } from './tools/tools-text.ts'
 import { isSkillDirectory, linkedOut, skillDocument, skillDocuments, skillTree } from './tree.ts'
+import { isInstalled } from '../program/installed.ts'
 
 export interface SkillDirectory {
   /** Absolute path: a skill, or a directory of skills. */
@@ -161,4 +161,40 @@ async function readTools (
     if (!(error instanceof ManifestFault)) throw error
     return { findings: [wholeFinding(error, file)] }
   }
+}
+
+/** What this machine lacks of the programs that a skill needs, and which of its alternatives is there. */
+interface ProgramState {
+  missing: string[]
+  /** Place of the first list all of whose programs are there; absent where the skill names no alternatives. */
+  group?: number
+}
+
+/** All programs that a skill names, whatever it needs of them. */
+function programsOf ({ metadata }: FrontMatter): string[] {
+  return (metadata?.requires?.bins ?? []).flat()
+}
+
+/** Looks for the programs: for all of a plain list, for those of one list of several. */
+async function missingPrograms (
+  { metadata }: FrontMatter, { directory, path }: { directory: string, path: string }
+): Promise<ProgramState> {
+  const bins = metadata?.requires?.bins ?? []
+  const lacking = async (names: readonly string[]): Promise<string[]> => {
+    const there = await Promise.all(names.map(async name => await isInstalled(name, directory, path)))
+    return names.filter((_, at) => there[at] === false)
+  }
+  const groups = bins.flatMap(each => typeof each === 'string' ? [] : [each])
+  if (groups.length === 0) return { missing: await lacking(bins.flatMap(each => typeof each === 'string' ? [each] : [])) }
+  for (const [group, names] of groups.entries()) if ((await lacking(names)).length === 0) return { missing: [], group }
+  return { missing: [groups.map(names => names.join(' and ')).join(', or ')] }
+}
+
+/** A warning while the service runs, since a program may come; an error to a validation, since nothing of the skill is served. */
+function skipped (name: string, missing: readonly string[], file: string): Finding {
+  const message = `skill ${JSON.stringify(name)} is skipped: it needs ${missing.join(', ')}`
+  const fix = missing.some(program => /^\S*[|,]\S*$/.test(program))
+    ? 'Name each program by itself, and alternatives as lists: [[A], [B]].'
+    : 'Install what is missing, or add its directory to PATH.'
+  return { severity: 'warning', nonconforming: true, file, rule: 'SC22', path: ['metadata', 'requires', 'bins'], message, fix }
 }

@@ -5,7 +5,6 @@ import { storageFailure, WorkspaceFailure } from '../failure/failure.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
 import { WorkspaceRoot, type WorkspaceSetting } from './root.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
-import { takeTurn } from './turn.ts'
 import { wayInto } from './way.ts'
 
 /** Where a path of a caller leads: a name in an open directory of the workspace. */
@@ -176,4 +175,29 @@ async function removeMade (last: Directory, made: readonly string[]): Promise<Di
     // The error that it is for says more.
   }
   return left
+}
+
+/** Short calls that are run in one turn of the event loop. */
+const most = 4
+
+let taken = 0
+let waiting: Array<() => void> = []
+
+/**
+ * Lets the event loop turn where a few short calls were run since it last did. They wait for nothing while they run, so
+ * that any number of them in a row would keep it from everything else; but what several do in one turn, such as asking
+ * Redis for something, goes out together.
+ */
+async function takeTurn (): Promise<void> {
+  if (taken === 0) setImmediate(begin)
+  taken += 1
+  if (taken > most) await new Promise<void>(resolve => { waiting.push(resolve) })
+}
+
+function begin (): void {
+  const now = waiting.slice(0, most)
+  waiting = waiting.slice(most)
+  taken = now.length + waiting.length
+  if (taken > 0) setImmediate(begin)
+  for (const resolve of now) resolve()
 }

@@ -1,10 +1,10 @@
-import { around, withNumbers, WrittenNumber, writeJson, writtenLike } from '@toolyard/contract/terms'
+import { around, withNumbers, WrittenNumber, writeJson, writtenLike, isSecretVariable } from '@toolyard/contract/terms'
 import type { HttpHeader, HttpRun, HttpQueryField } from '@toolyard/manifests'
 import { isHeaderText } from '../../run/header-secret.ts'
 import type { TraceFields } from '../../run/trace-fields.ts'
 import { argumentOf, argumentText, encoded, invalid, requireFewValues } from './argument-text.ts'
 import { RequestFault } from './request-fault.ts'
-import { SettingValues } from './setting-values.ts'
+import { secretForms } from '../../result/secret-forms.ts'
 
 /** Levels of objects in one argument. */
 const mostLevels = 20
@@ -176,4 +176,30 @@ function objectParts (value: object, name: string, argument: string, level: numb
 
 function isObject (value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof WrittenNumber)
+}
+
+/** Reads settings for one request, and remembers what must not come back from it. */
+export class SettingValues {
+  readonly #env: NodeJS.ProcessEnv
+  readonly #stored: ReadonlyMap<string, string>
+  readonly #values = new Set<string>()
+
+  /** @param stored values of stored secrets, by name. */
+  constructor (env: NodeJS.ProcessEnv, stored: ReadonlyMap<string, string>) {
+    this.#env = env
+    this.#stored = stored
+  }
+
+  /** The value of a stored secret, or of an environment variable of the worker. @throws RequestFault when there is none. */
+  read (name: string, isStored = false): string {
+    const value = isStored ? this.#stored.get(name) : isSecretVariable(name) ? undefined : this.#env[name]
+    if (value === undefined || value === '') throw new RequestFault('TOOL_UNAVAILABLE', `the request needs the environment variable ${name}, which this worker doesn't have`)
+    this.#values.add(value)
+    return value
+  }
+
+  /** Every text that would give a value away. */
+  hidden (sent: readonly string[]): string[] {
+    return secretForms(this.#values, sent)
+  }
 }

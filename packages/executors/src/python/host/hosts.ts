@@ -1,11 +1,12 @@
 import type { PythonRun } from '@toolyard/manifests'
-import { errorCode } from '@toolyard/contract/terms'
+import { errorCode, storedJson } from '@toolyard/contract/terms'
 import { shortageError, type ProcessHost, type ProcessPlan, type HostBox } from '@toolyard/sandbox'
-import type { Failure } from '../../run/outcome.ts'
+import { type Failure, failure } from '../../run/outcome.ts'
 import { startHost, type Host, type HostService } from './host.ts'
-import { findInterpreter, type Interpreter } from './interpreter.ts'
 import { startPlain } from './plain-process.ts'
 import type { CallProcess } from './process-tree.ts'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 
 export interface HostsOptions extends Pick<ProcessHost, 'onSurvivors'> {
   workspaceDir: string
@@ -109,4 +110,40 @@ interface Place {
 /** The code alone: the kernel's message may name paths. */
 function unstarted (error: unknown): Failure {
   return { ok: false, error: shortageError(errorCode(error) ?? 'unknown', 'start a Python host') }
+}
+
+/** A Python that can run the host, and where it looks for modules, which may be missing; or why there is none. */
+type Interpreter = { ok: true, path: string, modulePaths: readonly string[] } | Failure
+
+const names = ['python3', 'python']
+const oldest: readonly [number, number] = [3, 9]
+const probe = 'import json, sys; print(json.dumps([sys.executable, *sys.version_info[:2], sys.path]))'
+const probeTimeoutMs = 20_000
+
+type Found = [path: string, major: number, minor: number, modulePaths: string[]]
+
+/**
+ * Looks for `python3`, then `python`, on the PATH of `env`, at least 3.9. The path is the interpreter's own: what is on
+ * the PATH may be a script that only finds it.
+ */
+async function findInterpreter (env: Readonly<Record<string, string>>): Promise<Interpreter> {
+  let missing = 'python3 is not installed'
+  for (const name of names) {
+    const found = await probeInterpreter(name, env)
+    if (found === undefined) continue
+    const [path, major, minor, modulePaths] = found
+    if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return { ok: true, path, modulePaths }
+    missing = `${name} is ${major}.${minor}, but tools need ${oldest.join('.')} or later`
+  }
+  return failure('TOOL_UNAVAILABLE', missing)
+}
+
+async function probeInterpreter (name: string, env: Readonly<Record<string, string>>): Promise<Found | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(name, ['-I', '-c', probe], { env: { NODE_V8_COVERAGE: undefined, ...env }, timeout: probeTimeoutMs })
+    const [path, ...rest] = storedJson<[string | null, number, number, string[]]>(stdout)
+    return [path === null || path === '' ? name : path, ...rest]
+  } catch {
+    return undefined
+  }
 }

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { isRecord } from '@toolyard/contract/terms'
-import type { SkillCommandRun, SkillExecution } from '@toolyard/manifests'
-import { findOnPath, type ProcessEnd } from '@toolyard/sandbox'
+import type { SkillCommandRun, SkillExecution, MappedValue } from '@toolyard/manifests'
+import { findOnPath, type ProcessEnd, type ProcessPlan } from '@toolyard/sandbox'
 import { readLargeOutput, shortOutput } from '../../result/large-output.ts'
 import { processOutcome } from '../../result/process-outcome.ts'
 import { cutText } from '../../result/output.ts'
@@ -17,7 +17,8 @@ import type { SkillCall } from './helper.ts'
 import { insidePath } from './inside-path.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import { isShaped, shaped, withoutLineEnds } from './shape-output.ts'
-import { writeTempFiles } from './temp-files.ts'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 
 /** Bytes of an output that is shaped; what is longer is cut first. */
 const shapedBytes = 1_048_576
@@ -137,4 +138,33 @@ async function sideRead (text: string, { execution: { sideRead: wanted }, prepar
   if (wanted.oncePerSession && context.session !== undefined && await shownFiles?.isFirst(context.session.id, path.seen) === false) return ''
   const lead = text === '' || text.endsWith('\n\n') ? '' : text.endsWith('\n') ? '\n' : '\n\n'
   return `${lead}--- ${wanted.label} (BOF) ---\n\n${withoutLineEnds(content)}\n\n--- ${wanted.label} (EOF) ---`
+}
+
+/** Where a box shows the files of a call. */
+const place = '/tempfiles'
+
+interface TempFiles {
+  mounted: NonNullable<ProcessPlan['mounted']>
+  /** As processes see it. */
+  pathOf (arg: MappedValue): string
+  remove (): Promise<void>
+}
+
+/** Writes each text into a file of its own, which a box shows read-only. */
+async function writeTempFiles (files: ReadonlyMap<MappedValue, string>, isBoxed: boolean): Promise<TempFiles> {
+  if (files.size === 0) return { mounted: [], pathOf: () => '', remove: async () => {} }
+  const source = await mkdtemp(join(tmpdir(), 'toolyard-values-'))
+  const remove = async (): Promise<void> => { await rm(source, { recursive: true, force: true }) }
+  const names = new Map([...files.keys()].map((arg, index) => [arg, `value-${index}`]))
+  try {
+    for (const [arg, text] of files) await writeFile(join(source, names.get(arg) ?? ''), text, { mode: 0o600 })
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return {
+    mounted: isBoxed ? [{ source, place }] : [],
+    pathOf: arg => join(isBoxed ? place : source, names.get(arg) ?? ''),
+    remove
+  }
 }
