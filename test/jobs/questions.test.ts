@@ -185,6 +185,7 @@ t.test('a list of questions that can not be asked fails the call, and the messag
   const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 1 }
   const faults: Array<[unknown, RegExp]> = [
     [[], /is an empty list/], [[form, 7], /'\$ask\[1\]\.text' must be/], [[{ ...form, name: 'a' }, { ...form, name: 'a' }], /two questions at once have the name a/],
+    ...['', '__proto__', 'a b', 'x'.repeat(65), 'x'.repeat(10_000), 7, null].map((name): [unknown, RegExp] => [{ ...form, name }, /name' must be 1 to 64 letters/]),
     [Array.from({ length: 11 }, () => form), /at most 10 questions/], [Array.from({ length: 5_000 }, () => 1), /at most 10 questions/],
     [{ ...form, kind: 'page' }, /kind' must be form, sampling, roots/], [{ ...form, kind: '__proto__' }, /kind' must be/],
     [{ kind: 'roots', schema: form.schema }, /answers to roots are those of MCP/], [{ kind: 'sampling' }, /params' must be those of sampling/],

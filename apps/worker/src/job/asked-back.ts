@@ -5,7 +5,8 @@ import type { HandlerResult, Question } from '@toolyard/queue'
 
 /** The one field of an output that asks something. */
 const askKey = '$ask'
-const namePattern = /^[\w-]{1,64}$/
+/** No request with `__proto__` is taken: nobody could answer it. */
+const namePattern = /^(?!__proto__$)[\w-]{1,64}$/
 const largeAsk = /^\s*\{\s*"\$ask"/
 
 type AskResult = Extract<HandlerResult, { kind: 'asks' | 'failed' }>
@@ -64,7 +65,7 @@ async function questionOf (sent: unknown, called: string, { schemas }: Asking, p
   if (!isQuestionKind(kind)) return `'${called}.kind' must be ${Object.keys(questionKinds).join(', ')}`
   const fixed = questionKinds[kind]
   const { text = fixed.text, schema = fixed.answer } = given
-  if (typeof name !== 'string' || !namePattern.test(name)) return `'${called}.name' must be 1 to 64 letters, digits, _ or -`
+  if (typeof name !== 'string' || !namePattern.test(name)) return `'${called}.name' must be 1 to 64 letters, digits, _ or -, and not __proto__`
   if (typeof text !== 'string' || text.trim() === '') return `'${called}.text' must be the question`
   if (text.length > limits.question.textChars) return `'${called}.text' has more than ${limits.question.textChars} characters`
   if (!isRecord(schema)) return `'${called}.schema' must be the JSON Schema of the answer`

@@ -7,7 +7,7 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import { readProgress } from '../record/log/job-progress.ts'
 import { mapInTurns } from '@toolyard/runtime'
 import { approvalField, decodeApproval, isHeld } from '../record/approval.ts'
-import { askedField, decodeAsked } from '../record/question.ts'
+import { askedField, decodeAsked, timesAsked } from '../record/question.ts'
 import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record/job-times.ts'
 import { decodeFailure, isFailedUnrun, runsOf } from '../record/settlement.ts'
 
@@ -89,8 +89,7 @@ function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Reco
     finishedOn: numberOf(finishedOn),
     isRerun: reruns !== null,
     endedRuns: Number(ended ?? 0),
-    // Each question ended a run, and the job then counted as not taken.
-    runs: runsOf(Number(runs ?? 0), failedReason) + (question?.number ?? 0),
+    runs: runsOf(Number(runs ?? 0), failedReason) + (question === undefined ? 0 : timesAsked(question)),
     // An earlier run that failed leaves its reason behind.
     failure: finishedOn === null || hasOutput || failedReason === null ? undefined : passedOn(decodeFailure(failedReason)),
     isCancelled: finishedOn === null && mark !== null,

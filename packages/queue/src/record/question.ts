@@ -73,6 +73,11 @@ function isQuestion (value: unknown): value is Question {
   return isRecord(value) && typeof value['name'] === 'string' && typeof value['text'] === 'string' && isRecord(value['schema'])
 }
 
+/** How often a job has asked, be it one question or several at once: each time has ended a run, and the job then counted as not taken. */
+export function timesAsked ({ state, waits = [] }: AskedRecord): number {
+  return waits.length + (state === 'answered' ? 0 : 1)
+}
+
 /** Those that are open. */
 export function questionView ({ more = [], ...only }: Questions, { number: first, open = [first], at, ends, refused = {} }: AskedRecord): QuestionView {
   const all = [only, ...more]

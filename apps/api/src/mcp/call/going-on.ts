@@ -70,10 +70,9 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
       const given: Given[] = []
       if (client === undefined) {
         for (const request of requests) {
-          const { [request.name]: response } = responses
-          // What the client answers may be what the job asked before.
-          if (response === undefined || (round === 0 && resumed?.marks.includes(request.mark) === false)) continue
-          given.push({ ...request, response })
+          // What the client answers may be what the job asked before, by the same name.
+          if (!Object.hasOwn(responses, request.name) || resumed?.marks.includes(request.mark) === false) continue
+          given.push({ ...request, response: responses[request.name] })
           Reflect.deleteProperty(responses, request.name)
         }
         if (given.length === 0) return { kind: 'asked', result: askedOf(id, pause, requests) }

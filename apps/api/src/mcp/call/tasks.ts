@@ -87,13 +87,13 @@ export function serveTasks (
   server.setRequestHandler('tasks/update', { params: updateParams }, (params, context) => guarded(async () => {
     requireTasks(context)
     const job = await findJob(parts.jobs, params.taskId, exchange.principal).catch(unknownTask)
-    const responses = exchange.written.responsesOf(context.mcpReq.id)
+    const responses = exchange.written.responsesOf(context.mcpReq.id) ?? {}
     const pause = pauseOf(job.view)
     // Approvals are decided elsewhere, by whoever may.
     for (const question of pause?.kind === 'asks' ? pause.questions : []) {
-      const response = responses?.[taskNameOf({ mark: String(question.number), name: question.name, question })]
-      if (response === undefined) continue
-      const said = await handOn(job, question, response, parts.answerer)
+      const name = taskNameOf({ mark: String(question.number), name: question.name, question })
+      if (!Object.hasOwn(responses, name)) continue
+      const said = await handOn(job, question, responses[name], parts.answerer)
       if (said.kind === 'again') await parts.answerer.refuse(job.view, question.number, said.fault)
       if (said.kind === 'declined') await parts.canceller.cancel(job.view.queue, job.view.id)
     }
