@@ -9,7 +9,16 @@ import { createService, testKeys } from '../support/service.ts'
 import { callbackEnv, documentedCheck, secret, startReceiver } from './receiver.ts'
 
 const receiver = await startReceiver(t, { '/flaky': [503, 500, 200], '/broken': [500], '/moved': [302] })
-const service = await createService(t, { files: programs, tools: entries, env: callbackEnv })
+const asking = `#!/bin/sh
+cat > /dev/null
+[ -n "$TOOLYARD_ANSWER" ] && exec echo '{"done":true}'
+echo '{"$ask":[{"name":"a","text":"A?","schema":{"type":"object"}},{"name":"b","text":"B?","schema":{"type":"object"}}]}'
+`
+const service = await createService(t, {
+  files: { ...programs, 'tools/bin/asking': asking },
+  tools: [...entries, { name: 'asking', schema: { type: 'object' }, command: ['./tools/bin/asking'], asks: true }],
+  env: callbackEnv
+})
 const { client } = service
 const check = await documentedCheck()
 const redis = plainRedis(t, service.redis)
@@ -48,6 +57,14 @@ t.test('RC33, fault 45 a receiver can tell a genuine callback from others', asyn
   t.equal(check({ headers: {}, body }, secret), 'INVALID_TIMESTAMP')
   t.equal(check({ headers, body }, secret, Date.now() + 302_000), 'TIMESTAMP_OUT_OF_TOLERANCE')
   t.equal(check({ headers, body }, secret, Date.now() + 200_000), undefined)
+})
+
+t.test('a job whose tool has asked counts its runs in its callback as elsewhere', async t => {
+  const { id } = await submit(client, { type: 'agentcli.asking', input: {}, callback_url: `${receiver.url}/asked` })
+  await reach(client, id, 'input_required')
+  for (const number of [2, 1]) t.equal((await client.request(`/v1/jobs/${id}/answer`, { body: { answer: {}, number } })).status, 200)
+  const [callback] = await receiver.at('/asked')
+  t.match([callback?.body, await read(client, id)], [{ status: 'succeeded', attempts: 2 }, { status: 'succeeded', attempts: 2 }])
 })
 
 t.test('X26, RC32 a job with retries has its callback only after its last failure', async t => {
@@ -142,5 +159,5 @@ t.test('no caller can name or see the queue of callbacks, and nothing is left op
   t.equal((await client.request(`/v1/jobs/${callback?.headers['x-toolyard-delivery'] as string}`)).status, 404)
   const counts = new Map<string, number>()
   for (const { path } of receiver.received) counts.set(path, (counts.get(path) ?? 0) + 1)
-  t.same(Object.fromEntries(counts), { '/one?token=hidden': 1, '/failing': 1, '/waiting': 1, '/running': 1, '/batch': 3, '/flaky': 3, '/broken': 3, '/moved': 3, '/orphan': 1 })
+  t.same(Object.fromEntries(counts), { '/one?token=hidden': 1, '/asked': 1, '/failing': 1, '/waiting': 1, '/running': 1, '/batch': 3, '/flaky': 3, '/broken': 3, '/moved': 3, '/orphan': 1 })
 })

@@ -2,12 +2,13 @@ import type { ApprovalCallbackData, ApprovalEvent, CallbackData, JobData, Output
 import { limits } from '@toolyard/contract/terms'
 import type { Job, Queue } from 'bullmq'
 import {
-  type Redis, serverTime, approvalEventsKey, callbackQueue, internalName, keyPrefix, openCallbacksKey, queueKey, goOnWhenFull,
+  type Redis, serverTime, approvalEventsKey, callbackQueue, idOf, internalName, jobKey, keyPrefix, openCallbacksKey, queueKey, goOnWhenFull,
   whileAvailable
 } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import type { FairOrder } from './fair-order.ts'
 import { keepJobs } from '../record/retention.ts'
+import { askedField, decodeAsked, hasAsked, timesAsked, type AskedRecord } from '../record/question.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
 
 /*
@@ -61,7 +62,8 @@ export class CallbackOutbox {
 
   /** Posts the callback of a job that has ended; repeating it changes nothing. */
   async post (queue: string, job: Job<JobData, OutputRecord>): Promise<void> {
-    const data = callbackOf(queue, job)
+    const asked = hasAsked(job) ? decodeAsked(await this.#redis.hget(jobKey(queue, idOf(job)), askedField)) : undefined
+    const data = callbackOf(queue, job, asked)
     if (data === undefined) return
     await this.#add(data, `${data.jobId}.${data.finishedOn}`, { keyName: job.data.keyName, tenant: job.data.tenant })
     await this.strikeOut({ queue, jobId: data.jobId })
@@ -121,7 +123,7 @@ export class CallbackOutbox {
 }
 
 /** What a job's callback says; undefined when it has none, or hasn't ended. */
-function callbackOf (queue: string, job: Job<JobData, OutputRecord>): CallbackData | undefined {
+function callbackOf (queue: string, job: Job<JobData, OutputRecord>, asked: AskedRecord | undefined): CallbackData | undefined {
   const { id, data: { callbackUrl: url }, finishedOn, returnvalue } = job
   if (id === undefined || url === undefined || finishedOn === undefined) return undefined
   return {
@@ -129,7 +131,7 @@ function callbackOf (queue: string, job: Job<JobData, OutputRecord>): CallbackDa
     queue,
     jobId: id,
     type: job.name,
-    attempts: runsOf(job.attemptsStarted, job.failedReason),
+    attempts: runsOf(job.attemptsStarted, job.failedReason) + timesAsked(asked),
     maxAttempts: job.opts.attempts ?? limits.attempts.default,
     // A job that succeeded after a failed run has a reason, too.
     settlement: hasOutput(returnvalue) ? { ok: true, output: returnvalue } : { ok: false, error: decodeFailure(job.failedReason) },

@@ -89,7 +89,7 @@ function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Reco
     finishedOn: numberOf(finishedOn),
     isRerun: reruns !== null,
     endedRuns: Number(ended ?? 0),
-    runs: runsOf(Number(runs ?? 0), failedReason) + (question === undefined ? 0 : timesAsked(question)),
+    runs: runsOf(Number(runs ?? 0), failedReason) + timesAsked(question),
     // An earlier run that failed leaves its reason behind.
     failure: finishedOn === null || hasOutput || failedReason === null ? undefined : passedOn(decodeFailure(failedReason)),
     isCancelled: finishedOn === null && mark !== null,

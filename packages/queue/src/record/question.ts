@@ -74,7 +74,9 @@ function isQuestion (value: unknown): value is Question {
 }
 
 /** How often a job has asked, be it one question or several at once: each time has ended a run, and the job then counted as not taken. */
-export function timesAsked ({ state, waits = [] }: AskedRecord): number {
+export function timesAsked (record: AskedRecord | undefined): number {
+  if (record === undefined) return 0
+  const { state, waits = [] } = record
   return waits.length + (state === 'answered' ? 0 : 1)
 }
 
