@@ -150,8 +150,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     logController: new RequestLog(),
     genReqId: newRequestId,
     bodyLimit: limits.bodyBytes,
-    // To compile the schema of schemas, and check ours by it at each start, took a tenth of a start.
-    schemaController: { compilersFactory: { buildSerializer: lazySerializers } }, ajv: { customOptions: { validateSchema: false } },
+    schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     // Names of tools may be long, and a percent-encoded character counts three times. Node.js bounds the whole path.
     routerOptions: { maxParamLength: 16_384 },
     http: { ...slowClients, ...hostIsOptional },
