@@ -8,6 +8,7 @@ import { turnEnvironment, turnsOf } from './service-turns.ts'
 
 const env = turnEnvironment()
 const service = await createService(t, {
+  // eslint-disable-next-line no-template-curly-in-string -- of the shell
   files: { 'tools/bin/ask': '#!/bin/sh\n[ -n "$TOOLYARD_ANSWER" ] && exec cat "$TOOLYARD_ANSWER"\nread -r args\nprintf "%s" "{\\"\\$ask\\":${args#*\\"ask\\":}"\n' },
   tools: [{ name: 'ask', schema: { type: 'object' }, command: ['./tools/bin/ask'], asks: true }],
   env

@@ -23,6 +23,7 @@ const service = await createService(t, {
   files: {
     'tools/bin/book': program,
     // Asks what its argument `ask` says.
+    // eslint-disable-next-line no-template-curly-in-string -- of the shell
     'tools/bin/any': '#!/bin/sh\n[ -n "$TOOLYARD_ANSWER" ] && exec cat "$TOOLYARD_ANSWER"\nread -r args\nprintf "%s" "{\\"\\$ask\\":${args#*\\"ask\\":}"\n',
     'tools/bin/bad': '#!/bin/sh\necho \'{"$ask":{"text":"Which?","schema":{"type":"string"}}}\'\n'
   },

@@ -39,7 +39,9 @@ const capabilities = { elicitation: {} }
 const tasks = { ...capabilities, extensions: { 'io.modelcontextprotocol/tasks': {} } }
 type Answer = Record<string, unknown> & { inputRequests?: object, requestState?: string }
 
-async function send (method: string, params: Record<string, unknown>, key: string = testKeys.admin, can: object = capabilities): Promise<Answer> {
+async function send (
+  method: string, params: Record<string, unknown>, key: string = testKeys.admin, can: object = capabilities
+): Promise<Answer> {
   const about = { ...meta, 'io.modelcontextprotocol/clientCapabilities': can }
   const { result, error } = (await rpc(api.address, method, params, { key, meta: about })).body
   return result ?? { error }

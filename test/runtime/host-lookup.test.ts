@@ -1,7 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createHostLookup, openConnections, publicAddresses, type Lookup } from '@toolyard/runtime/outgoing'
 import t, { type Test } from 'tap'
@@ -32,7 +31,7 @@ async function startNameServer (t: Test, answers: Record<string, string>): Promi
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   t.teardown(() => { socket.close() })
-  return { servers: [`127.0.0.1:${(socket.address() as AddressInfo).port}`], asked }
+  return { servers: [`127.0.0.1:${socket.address().port}`], asked }
 }
 
 function find (lookup: Lookup, host: string): Promise<string[] | string> {

@@ -21,7 +21,8 @@ export function Prompt ({ params }: { params: unknown }): VNode {
     <>
       <dl class='facts'>
         {typeof systemPrompt === 'string' && <Said by='system' content={systemPrompt} />}
-        {Array.isArray(messages) && messages.filter(isRecord).map(({ role, content }, at) => <Said key={at} by={String(role)} content={content} />)}
+        {Array.isArray(messages) && messages.filter(isRecord).map(({ role, content }, at) =>
+          <Said key={at} by={String(role)} content={content} />)}
       </dl>
       <div class='json'><JsonTree value={rest} /></div>
     </>

@@ -14,7 +14,8 @@ import { plainAnswers, Prompt } from './prompt.tsx'
 export function Questions ({ id, question }: { id: string, question: NonNullable<JobView['question']> }): VNode {
   return (
     <div class='questions'>
-      {[question, ...question.more ?? []].map(each => <QuestionForm key={each.number} id={id} question={each} until={question.expires_at} />)}
+      {[question, ...question.more ?? []].map(each =>
+        <QuestionForm key={each.number} id={id} question={each} until={question.expires_at} />)}
     </div>
   )
 }

@@ -62,7 +62,7 @@ export const limits = {
   previewChars: 500,
   /** UTF-16 units of what is said with a decision about a held call. */
   decisionChars: 1_000,
-  /** Questions of a job; of each, UTF-16 units of its text and of the JSON of its schema and its parameters, and seconds in which it must be answered. */
+  /** Questions of a job; of each, UTF-16 units of its text and of the JSON of schema and parameters, and seconds for an answer. */
   question: { most: 10, textChars: 2_000, schemaChars: 8_000, paramsChars: 32_000, answerSec: 86_400 },
   /** UTF-16 units of the JSON of an answer. */
   answerChars: 32_000,

@@ -129,7 +129,8 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   let current: RemoteCall | undefined
   for (const { method } of server.asks === true ? [questionKinds.form, questionKinds.sampling] : []) {
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the form that the server asks for.
-    client.setRequestHandler(method, async ({ params }, { mcpReq: { id } }) => texts.answer(id, await (current?.onAsked ?? nobodyAnswers)(method, params)) as never)
+    client.setRequestHandler(method, async ({ params }, { mcpReq: { id } }) =>
+      texts.answer(id, await (current?.onAsked ?? nobodyAnswers)(method, params)) as never)
   }
   const { transport, release } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)

@@ -114,7 +114,8 @@ export interface AnswerSchemas {
   /** What is wrong with the schema of a question; undefined where it can be used. */
   fault (schema: JsonSchema): Promise<string | undefined>
   /** The answer with its defaults, or what is wrong with it. */
-  check (schema: JsonSchema, answer: Record<string, unknown>, owner?: string): Promise<{ answer: Record<string, unknown> } | { issues: Issue[] }>
+  check (schema: JsonSchema, answer: Record<string, unknown>, owner?: string):
+  Promise<{ answer: Record<string, unknown> } | { issues: Issue[] }>
 }
 
 export function createAnswerSchemas (): AnswerSchemas {

@@ -81,7 +81,9 @@ export function timesAsked (record: AskedRecord | undefined): number {
 }
 
 /** Those that are open. */
-export function questionView ({ more = [], ...only }: Questions, { number: first, open = [first], at, ends, refused = {} }: AskedRecord): QuestionView {
+export function questionView (
+  { more = [], ...only }: Questions, { number: first, open = [first], at, ends, refused = {} }: AskedRecord
+): QuestionView {
   const all = [only, ...more]
   const viewOf = (number: number): AskedQuestion => {
     const { name, kind = 'form', text, params, schema } = all[number - first] ?? only

@@ -2,7 +2,7 @@
 export interface ProcessLimits {
   /** Seconds of processor time, all threads of a process together. */
   cpuSec: number
-  /** Bytes of private writable memory. Address space that is merely reserved doesn't count, but for what is reserved as writable: Node.js 24 does so with 512 MiB for code. */
+  /** Bytes of private writable memory. What is merely reserved doesn't count, unless as writable: Node.js 24 does so with 512 MiB. */
   memoryBytes: number
   /** Size of one file, in bytes. */
   fileBytes: number

@@ -130,7 +130,7 @@ function ownerOfSessions (tenant: string | undefined): string {
 
 /** Reads the fields of a record in the order of the scripts; undefined where there is none. */
 export function sessionOf (id: string, answer: unknown): Session | undefined {
-  const [tenant, keyName, ttl, quota, from, created, used, state, bytes]: unknown[] = Array.isArray(answer) ? answer : []
+  const [tenant, keyName, ttl, quota, from, created, used, state, bytes]: unknown[] = Array.isArray(answer) ? answer as unknown[] : []
   if (typeof tenant !== 'string' || typeof keyName !== 'string') return undefined
   const usedAt = Number(used)
   return {

@@ -37,7 +37,8 @@ export async function callTool (
     if (becomesTask) going.waitMs = beforeTaskMs
     const resultOf = async (gone: GoneOn): Promise<CallToolResult | InputRequiredResult> => {
       if (gone.kind === 'asked') return gone.result
-      return becomesTask && !isOver(gone.job) ? createdTask(gone.job, forms, exchange, parts) : await jobResult(gone.job, exchange, parts, tool)
+      if (becomesTask && !isOver(gone.job)) return createdTask(gone.job, forms, exchange, parts)
+      return await jobResult(gone.job, exchange, parts, tool)
     }
     if (resumed !== undefined) {
       const job = await findJob(parts.jobs, resumed.jobId, exchange.principal)
