@@ -128,8 +128,8 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const texts = new WrittenTexts()
   let current: RemoteCall | undefined
   for (const { method } of server.asks === true ? [questionKinds.form, questionKinds.sampling] : []) {
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the form that the server asks for.
     client.setRequestHandler(method, async ({ params }, { mcpReq: { id } }) =>
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the form that the server asks for.
       texts.answer(id, await (current?.onAsked ?? nobodyAnswers)(method, params)) as never)
   }
   const { transport, release } = await openTransport(server, host, { reader, end, texts })
