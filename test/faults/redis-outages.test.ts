@@ -144,9 +144,9 @@ for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
     t.match(refused, { status: 503, body: { error: { code: 'UNAVAILABLE' } } })
     await delay(1_800)
     await call(end)
+    await waitFor('it serves again', async () => (await service.client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'echo' }] } })).status === 200)
     await reach(service.client, id, 'succeeded')
     t.same(runsOf(service), new Map([['kept', 1]]))
-    await waitFor('it serves again', async () => (await service.client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'echo' }] } })).status === 200)
   })
 }
 
