@@ -21,7 +21,7 @@ export { crlfText, firstLineBytes, markedText, noFirstLineText, readFirstLine, t
 export { lettersApart, nearName, nearNames } from './value/near-name.ts'
 export { asError, errorCode, orElse, thrownAs } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'
-export { compareNumbers, isMultiple, isWhole } from './json/decimal.ts'
+export { compareNumbers, isMultiple, isWhole, losesValue } from './json/decimal.ts'
 export { mayLoseText, readJson, readJsonInTurns, readWhole } from './json/read-json.ts'
 export { visible } from './json/visible.ts'
 export { prettyJson, writeJson, writeThrough } from './json/write-json.ts'

@@ -7,9 +7,10 @@ import { createRequire } from 'node:module'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Logins } from '../access/logins.ts'
-import { nobody, requireOperator, type Principal } from '../access/principal.ts'
+import { nobody, type Principal } from '../access/principal.ts'
 import { keyOf } from '../access/request-key.ts'
 import { refuseForeignHost } from '../plugins/foreign-site.ts'
+import { pageHeaders } from '../plugins/page-headers.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 export interface DashboardOptions {
@@ -22,42 +23,31 @@ export interface DashboardOptions {
   basePath: string
 }
 
-/** Nobody frames it, keeps it, or takes it for something else. Scripts are its own: what a tool has put out is text. */
 const headers = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
-    "img-src 'self' data:; font-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY'
-} as const
+  ...pageHeaders("worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; base-uri 'self'; form-action 'none'"),
+  'cache-control': 'no-store'
+}
 
 /** bull-board with the queues of Toolyard, to be looked at, behind the login of the console. It is loaded when somebody comes. */
 export async function dashboardRoutes (app: App, { keys, authDisabled, logins, board, basePath }: DashboardOptions): Promise<void> {
   const open = madeOnce(async () => await openBoard(board, basePath, error => { app.log.error({ err: error }, 'dashboard: request failed') }))
   app.decorateRequest('principal', null)
-  app.addHook('onRequest', async (_request, reply) => { void reply.headers(headers) })
-
-  app.get('/', show)
-  app.get('/*', show)
-  app.route({
-    method: ['PUT', 'POST', 'PATCH', 'DELETE'],
-    url: '/*',
-    onRequest: async () => { throw new HttpError('FORBIDDEN', 'The dashboard only shows. The console and the API change jobs and queues.') },
-    handler: async () => {}
+  app.addHook('onRequest', async ({ method }, reply) => {
+    void reply.headers(headers)
+    if (method !== 'GET' && method !== 'HEAD') throw new HttpError('FORBIDDEN', 'The dashboard only shows. The console and the API change jobs and queues.')
   })
+  app.all('/', show)
+  app.all('/*', show)
 
   async function show (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const principal = await viewerOf(request)
     const isApi = request.url.includes('/dashboard/api/')
     if (principal === undefined && !isApi) return await reply.redirect(`${basePath}/?then=dashboard`, 303)
     if (principal === undefined) throw new HttpError('UNAUTHORIZED', 'Your session is over: load the page again and log in.')
-    const isForbidden = principal.role !== 'admin' || principal.tenant !== undefined
-    if (isForbidden && !isApi) return await reply.code(403).type('text/html; charset=utf-8').send(forbiddenPage(basePath))
-    if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
-    requireOperator(principal)
+    if (principal.role !== 'admin' || principal.tenant !== undefined) {
+      if (isApi) throw new HttpError('FORBIDDEN', 'The dashboard requires an admin API key without a tenant.')
+      return await reply.code(403).type('text/html; charset=utf-8').send(forbiddenPage(basePath))
+    }
     const { server, viewerHeader } = await open()
     request.raw.headers[viewerHeader] = JSON.stringify(principal.queueAllowlist ?? null)
     for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
@@ -78,14 +68,12 @@ export async function dashboardRoutes (app: App, { keys, authDisabled, logins, b
 }
 
 /** For people whose key may not see it. */
-function forbiddenPage (basePath: string): string {
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Queue dashboard</title></head>
-<body><main><h1>Your key may not see the queue dashboard</h1>
+const forbiddenPage = (basePath: string): string => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Queue dashboard</title>
+<main><h1>Your key may not see the queue dashboard</h1>
 <p>It shows the queues of all tenants, so it is for admins of the operator: keys with the role <code>admin</code> and without a tenant. The console shows what your key may see.</p>
-<p><a href="${basePath}/">Back to the console</a></p></main></body></html>
+<p><a href="${basePath}/">Back to the console</a></p></main></html>
 `
-}
 
 const noStatistics = { error: { key: 'ERRORS.FORBIDDEN' }, message: 'The statistics of Redis require an API key without queue_allowlist.' }
 

@@ -4,22 +4,13 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Type } from '@toolyard/contract/type'
 import { Assets, type Asset } from '../routes/assets.ts'
+import { pageHeaders } from '../plugins/page-headers.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { docsPage, docsStyle } from './page.ts'
 
 const require = createRequire(import.meta.url)
 
-/** The page asks for nothing from elsewhere, and runs no script and no style that is not a file of its own. */
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-const headers = {
-  'content-security-policy': policy,
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY'
-} as const
+const headers = pageHeaders("style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'")
 
 /** What the page loads of Swagger UI. */
 const parts = new Set(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'])

@@ -5,20 +5,13 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Type } from '@toolyard/contract/type'
 import { Assets, type Asset } from './assets.ts'
+import { pageHeaders } from '../plugins/page-headers.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 const compress = promisify(gzip)
 
-/** The page runs its own scripts alone and asks its own host alone, so that what a tool has put out is text whatever it holds. */
-const headers = {
-  'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY'
-} as const
+/** What a tool has put out is text whatever it holds. */
+const headers = pageHeaders("style-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'")
 
 /** Shown where the console was not built. */
 const missingPage = `<!doctype html>

@@ -1,12 +1,13 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import type { JobStatus, QueueWorker } from '@bull-board/api/typings/app'
-import type { CallError, JobData, LogEntry, OutputRecord } from '@toolyard/contract'
-import { limits, writeThrough, WrittenJson } from '@toolyard/contract/terms'
+import type { JobData, OutputRecord } from '@toolyard/contract'
+import { limits, writeThrough } from '@toolyard/contract/terms'
 import type { Redact } from '@toolyard/runtime'
 import { fromRedis, idOf, listWorkers, whileAvailable, type Redis } from '@toolyard/store'
 import type { Job } from 'bullmq'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { publicPriority } from '../queues/fair-order.ts'
+import { shownArguments } from '../record/job-arguments.ts'
 import type { JobLogs } from '../record/log/job-log.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
@@ -51,21 +52,19 @@ export class BoardQueue extends BullMQAdapter {
 
   override async getJob (id: string): Promise<Job | undefined> {
     const job = fromRedis<Job<JobData> | undefined>(await whileAvailable(super.getJob(id)))
-    if (job === undefined) return undefined
-    const record = fromRedis<OutputRecord | null>(job.returnvalue)
-    const output = record?.kind === 'stored' ? (await this.#parts.outputs.readForModel(this.#name, id, record).catch(() => undefined))?.value : undefined
-    return show(job, createShown(this.#parts.redactor(), shownChars.one), output)
+    return job && await this.#show(job, createShown(this.#parts.redactor(), shownChars.one), true)
   }
 
   override async getJobs (states: JobStatus[], start = 0, end = start): Promise<Job[]> {
     const jobs = fromRedis<Array<Job<JobData>>>(await whileAvailable(super.getJobs(states, start, Math.min(end, start + mostJobs - 1))))
     const shown = createShown(this.#parts.redactor(), shownChars.many)
-    return jobs.map(job => show(job, shown))
+    return await Promise.all(jobs.map(async job => await this.#show(job, shown, false)))
   }
 
   override async getJobLogs (id: string): Promise<string[]> {
-    const { texts } = createShown(this.#parts.redactor(), limits.logMessageChars)
-    return texts((await this.#parts.logs.tail(this.#name, id, limits.logTail.max)).map(lineText))
+    const lines = (await this.#parts.logs.tail(this.#name, id, limits.logTail.max))
+      .map(({ ts, level, message, meta }) => `${ts} ${level} ${message}${meta === null ? '' : ` ${JSON.stringify(meta)}`}`)
+    return createShown(this.#parts.redactor(), limits.logMessageChars).texts(lines)
   }
 
   /** The processes that serve the queue: BullMQ would ask Redis for its connections. */
@@ -80,51 +79,35 @@ export class BoardQueue extends BullMQAdapter {
   override async getFlowProducer (): Promise<null> {
     return null
   }
-}
 
-function show (job: Job<JobData>, shown: Shown, output?: unknown): Job {
-  const { tool, arguments: args, argumentsText, timeoutSec, tags, keyName, serial } = job.data
-  const failure = job.finishedOn === undefined || typeof job.failedReason !== 'string' ? undefined : decodeFailure(job.failedReason)
-  const view = {
-    id: idOf(job),
-    name: job.name,
-    timestamp: job.timestamp,
-    processedOn: job.processedOn,
-    finishedOn: job.finishedOn,
-    delay: job.delay,
-    attemptsMade: job.attemptsMade,
-    attemptsStarted: runsOf(job.attemptsStarted, job.failedReason),
-    stalledCounter: job.stalledCounter,
-    progress: 0,
-    priority: publicPriority(job.priority),
-    // Without the parent: it may be in a queue that the viewer must not see.
-    opts: { attempts: job.opts.attempts, delay: job.opts.delay },
-    // Only fields that are known to have nothing beyond what the submitter gave.
-    data: shown.value({
-      tool,
-      arguments: argumentsText === undefined ? args : new WrittenJson(argumentsText),
-      timeout_sec: timeoutSec,
-      tags,
-      key: keyName,
-      ...(serial === true ? { serial } : {})
-    }),
-    returnvalue: shown.value(resultOf(fromRedis<OutputRecord | null | undefined>(job.returnvalue), output)),
-    failedReason: failure === undefined ? '' : shown.text(`${failure.code}: ${failure.message}`),
-    stacktrace: failure === undefined ? [] : [shown.text(describe(failure))]
+  /** @param whole whether also an output is read that isn't in the job */
+  async #show (job: Job<JobData>, shown: Shown, whole: boolean): Promise<Job> {
+    const { name, timestamp, processedOn, finishedOn, delay, attemptsMade, stalledCounter, failedReason } = job
+    const { tool, timeoutSec, tags, keyName, serial } = job.data
+    const failures = finishedOn === undefined || typeof failedReason !== 'string' ? [] : [decodeFailure(failedReason)]
+    const record = fromRedis<OutputRecord | null | undefined>(job.returnvalue) ?? undefined
+    const output = record?.kind === 'stored' && !whole
+      ? { stored: true, bytes: record.bytes, note: 'open the job to see its output' }
+      : record && (await this.#parts.outputs.readForModel(this.#name, idOf(job), record).catch(() => undefined))?.value
+    const view = {
+      ...{ id: idOf(job), name, timestamp, processedOn, finishedOn, delay, attemptsMade, stalledCounter, progress: 0 },
+      attemptsStarted: runsOf(job.attemptsStarted, failedReason),
+      priority: publicPriority(job.priority),
+      // Without the parent: it may be in a queue that the viewer must not see.
+      opts: { attempts: job.opts.attempts, delay: job.opts.delay },
+      // Only fields that are known to have nothing beyond what the submitter gave.
+      data: shown.value({
+        tool,
+        arguments: shownArguments(job.data),
+        timeout_sec: timeoutSec,
+        tags,
+        key: keyName,
+        ...(serial === true ? { serial } : {})
+      }),
+      returnvalue: shown.value(output),
+      failedReason: shown.texts(failures.map(({ code, message }) => `${code}: ${message}`))[0] ?? '',
+      stacktrace: shown.texts(failures.map(({ code, message, details }) => `${code}: ${message}${details === undefined ? '' : `\n\n${writeThrough(details)}`}`))
+    }
+    return Object.assign(job, { toJSON: () => view })
   }
-  return Object.assign(job, { toJSON: () => view })
-}
-
-function resultOf (record: OutputRecord | null | undefined, output: unknown): unknown {
-  if (record?.kind === 'inline') return record.text === undefined ? record.value : new WrittenJson(record.text)
-  if (record?.kind !== 'stored') return undefined
-  return output ?? { stored: true, bytes: record.bytes, note: 'open the job to see its output' }
-}
-
-function describe ({ code, message, details }: CallError): string {
-  return `${code}: ${message}${details === undefined ? '' : `\n\n${writeThrough(details)}`}`
-}
-
-function lineText ({ ts, level, message, meta }: LogEntry): string {
-  return `${ts} ${level} ${message}${meta === null ? '' : ` ${JSON.stringify(meta)}`}`
 }
