@@ -109,7 +109,6 @@ const service = await createService(t, {
     CALLBACK_ALLOW_HTTP: '1',
     CALLBACK_ALLOW_PRIVATE: '1',
     WEB_SEARCH_ENABLED: '1',
-    WEB_SEARCH_PROVIDER: 'brave',
     WEB_SEARCH_BRAVE_KEY: secrets.search,
     OTEL_EXPORTER_OTLP_HEADERS: `x-collector=${secrets.collector}`,
     MCP_AUTH_ISSUER: issuer.url,

@@ -12,7 +12,6 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     METRICS_PORT: "port of its own for `/metrics`, `/health` and `/ready`, without a key; the workers of `npm start` have the next one. Unset: on the API's port, for admin keys without `queue_allowlist`, and none on workers",
     SHUTDOWN_DELAY_SEC: 'how long the API serves on after SIGTERM while `/ready` says no, in seconds; 0 with `npm start`',
     SHUTDOWN_GRACE_SEC: 'time for running calls after that, in seconds; a second signal ends them at once',
-    MAX_EVENT_LOOP_DELAY_MS: 'while the event loop of an API process is later than this for a second or more, it takes no new calls or jobs, lists none (503), and `/ready` says so; `0` for never',
     DASHBOARD: '`off`: there is no `/dashboard`'
   },
   Redis: {
@@ -75,10 +74,9 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     DATA_FETCH_ALLOWLIST: 'domains that it may read, with their subdomains; `*` for every public host',
     DATA_FETCH_ALLOW_HTTP: '`http:` beside `https:`',
     DATA_FETCH_ALLOW_PRIVATE: 'addresses inside too: private, loopback, link-local',
-    WEB_SEARCH_ENABLED: 'whether `tools_web_search` is there',
-    WEB_SEARCH_PROVIDER: '`duckduckgo`, `brave`, `searxng`',
-    WEB_SEARCH_BRAVE_KEY: 'key of Brave\'s search API',
-    WEB_SEARCH_SEARXNG_URL: 'address of a SearXNG server, its JSON format switched on'
+    WEB_SEARCH_ENABLED: 'whether `tools_web_search` is there; it asks DuckDuckGo where neither of the next two is set',
+    WEB_SEARCH_BRAVE_KEY: 'key of Brave\'s search API, which is asked then',
+    WEB_SEARCH_SEARXNG_URL: 'address of a SearXNG server, its JSON format switched on; it is asked then, also beside Brave'
   },
   'Workers and queues': {
     WORKER_QUEUES: 'queues that a worker serves, comma-separated; `*` is all, also those to come',
@@ -120,11 +118,8 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     APPROVAL_CALLBACK_URL: 'who is told of all [held calls](approvals.md#who-is-told), by signed callbacks; its host must be in the allowlist'
   },
   Traces: {
-    OTEL_TRACES_EXPORTER: '`otlp` sends traces to a collector, `none` sends none. Unset: `otlp` where one of the two addresses below is set ([traces.md](traces.md))',
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'address of the collector, such as `http://127.0.0.1:4318`; `/v1/traces` is added',
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'the same for traces alone, taken as it is',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'address of the collector, such as `http://127.0.0.1:4318`; `/v1/traces` is added where it is missing ([traces.md](traces.md)). Unset: there are no traces',
     OTEL_EXPORTER_OTLP_PROTOCOL: 'or `http/json`',
-    OTEL_EXPORTER_OTLP_HEADERS: 'headers for the collector, `name=value`, comma-separated, percent-encoded where needed',
-    OTEL_SDK_DISABLED: 'switches traces off, whatever else is set'
+    OTEL_EXPORTER_OTLP_HEADERS: 'headers for the collector, `name=value`, comma-separated, percent-encoded where needed'
   }
 }

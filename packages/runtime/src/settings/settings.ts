@@ -73,7 +73,6 @@ export const variables = {
   DATA_FETCH_ALLOW_PRIVATE: flag(),
   HTTP_PRIVATE_HOSTS: { fallback: [], ...hostNames },
   WEB_SEARCH_ENABLED: flag(),
-  WEB_SEARCH_PROVIDER: choice<'duckduckgo' | 'brave' | 'searxng'>('duckduckgo', ['duckduckgo', 'brave', 'searxng']),
   WEB_SEARCH_BRAVE_KEY: optional(text('')),
   WEB_SEARCH_SEARXNG_URL: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
   MAX_OUTPUT_BYTES: integer(1_048_576, 1_024, 67_108_864),
@@ -83,7 +82,6 @@ export const variables = {
   MAX_JOBS_PER_KEY: integer(10_000, 0, 10_000_000),
   RATE_LIMIT_PER_MINUTE: integer(0, 0, 10_000_000),
   TENANT_LIMITS_JSON: optional({ allowed: 'a JSON object of tenants', read: parseTenantLimits }),
-  MAX_EVENT_LOOP_DELAY_MS: integer(500, 0, 60_000),
   JOB_RETENTION_SEC: integer(86_400, 60, 31_536_000),
   JOB_RETENTION_COUNT: integer(10_000, 1, 1_000_000),
   MAX_STREAMS: integer(4_000, 1, 100_000),
@@ -114,10 +112,7 @@ export const variables = {
   REDACT: text(''),
   METRICS_PORT: optional(integer(0, 0, 65_535)),
   LOG_LEVEL: choice('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-  OTEL_SDK_DISABLED: flag(),
-  OTEL_TRACES_EXPORTER: optional(choice('otlp', ['otlp', 'none'])),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
   OTEL_EXPORTER_OTLP_PROTOCOL: choice('http/protobuf', ['http/protobuf', 'http/json'] as const),
   OTEL_EXPORTER_OTLP_HEADERS: optional(pairs)
 } satisfies Record<string, Variable<unknown>>

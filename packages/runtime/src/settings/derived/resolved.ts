@@ -124,11 +124,7 @@ export interface ToolSources {
   strictPrograms: boolean
 }
 
-/**
- * The manifests in force, the settings of skills and the policy of the built-in tools.
- *
- * @throws SettingsError when the search provider lacks its key or address.
- */
+/** The manifests in force, the settings of skills and the policy of the built-in tools. */
 export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): ToolSources {
   return {
     manifests: settings.TOOL_MANIFESTS ?? [],
@@ -152,11 +148,11 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
 export interface BuiltinSettings {
   exec?: { allowlist: readonly string[] }
   fetch?: { allowlist: readonly string[], allowHttp: boolean, allowPrivate: boolean }
-  webSearch?: { provider: Settings['WEB_SEARCH_PROVIDER'], braveKey?: string, searxngUrl?: string }
+  webSearch?: { provider: 'duckduckgo' | 'brave' | 'searxng', braveKey?: string, searxngUrl?: string }
   workspaceDelete: boolean
 }
 
-/** The policy of the built-in tools in force. @throws SettingsError when the search provider lacks its key or address. */
+/** The policy of the built-in tools in force. */
 export function builtinSettingsOf (settings: Settings): BuiltinSettings {
   const { DATA_FETCH_ALLOWLIST: allowlist, DATA_FETCH_ALLOW_HTTP: allowHttp, DATA_FETCH_ALLOW_PRIVATE: allowPrivate } = settings
   const fetch = { allowlist, allowHttp, allowPrivate }
@@ -168,9 +164,8 @@ export function builtinSettingsOf (settings: Settings): BuiltinSettings {
   }
 }
 
-function webSearchOf ({ WEB_SEARCH_PROVIDER: provider, WEB_SEARCH_BRAVE_KEY: braveKey, WEB_SEARCH_SEARXNG_URL: searxngUrl }: Settings): NonNullable<BuiltinSettings['webSearch']> {
-  if (provider === 'brave' && braveKey === undefined) throw new SettingsError(['WEB_SEARCH_BRAVE_KEY must be set for WEB_SEARCH_PROVIDER=brave'])
-  if (provider === 'searxng' && searxngUrl === undefined) throw new SettingsError(['WEB_SEARCH_SEARXNG_URL must be set for WEB_SEARCH_PROVIDER=searxng'])
+function webSearchOf ({ WEB_SEARCH_BRAVE_KEY: braveKey, WEB_SEARCH_SEARXNG_URL: searxngUrl }: Settings): NonNullable<BuiltinSettings['webSearch']> {
+  const provider = searxngUrl !== undefined ? 'searxng' : braveKey !== undefined ? 'brave' : 'duckduckgo'
   return { provider, ...(braveKey === undefined ? {} : { braveKey }), ...(searxngUrl === undefined ? {} : { searxngUrl }) }
 }
 
