@@ -6,7 +6,7 @@ import { createLineSplitter } from '@toolyard/sandbox'
 import { isHeaderText } from '../run/header-secret.ts'
 import type { TraceFields } from '../run/trace-fields.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
-import { createGuardedFetch } from './http-fetch.ts'
+import { createHttpTransport } from './http-transport.ts'
 import type { CallResult } from './message.ts'
 import { createMessageReader, ServerFault, type MessageReader } from './message-reader.ts'
 import { hasWritten, WrittenTexts } from './message-text.ts'
@@ -217,11 +217,8 @@ async function openTransport (
   if (unfit !== undefined) throw new ServerFault(`the value of its header ${unfit[0]} holds what no header can carry: a line break, or letters beyond Latin-1`)
   const { texts: { url = '' } } = address
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new ServerFault('the value of its url is no http:// or https:// address')
-  const guarded = createGuardedFetch(url, worker.http, { reader, maxBytes, onFault: end, textOf: json => texts.of(json) })
-  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
-  const options = { fetch: guarded.fetch, requestInit: { headers: headers.texts } }
-  const transport = new StreamableHTTPClientTransport(new URL(url), options)
-  return { transport, release: async () => { await guarded.close() } }
+  const textOf = (json: string): string => texts.of(json)
+  return await createHttpTransport(url, headers.texts, { http: worker.http, reader, maxBytes, onFault: end, textOf })
 }
 
 async function callTool (client: Client, reader: MessageReader, call: RemoteCall): Promise<CallResult> {

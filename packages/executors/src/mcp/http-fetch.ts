@@ -1,21 +1,32 @@
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
-import { setImmediate as turn } from 'node:timers/promises'
-import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/runtime/outgoing'
-import { createCapture, shortageError, shortageOf } from '@toolyard/sandbox'
-import { fetch, type RequestInit } from 'undici'
+import { onAbort, sharedAbort } from '@toolyard/runtime'
+import { AddressRefusedError, isListedHost, openConnections, startTimeLimit } from '@toolyard/runtime/outgoing'
+import { shortageError, shortageOf } from '@toolyard/sandbox'
+import { fetch, type RequestInit, type Response as FetchResponse } from 'undici'
 import type { HttpPolicy } from '../run/tool-call.ts'
-import { ServerFault, UnsentFault, tooLong, type MessageReader } from './message-reader.ts'
+import { messageBody, unanswered, type Reading } from './http-body.ts'
+import { ServerFault, UnsentFault, notRead } from './message-reader.ts'
 
 export interface GuardedFetch {
-  fetch: (url: string | URL, init?: globalThis.RequestInit) => Promise<Response>
+  fetch: (url: string | URL, init?: RequestOptions) => Promise<Response>
   close (): Promise<void>
 }
 
-const newline = 0x0a
-const colon = 0x3a
-/** Lines of one turn of the event loop. */
-const perTurn = 8
-const nothing = Buffer.alloc(0)
+type RequestOptions = globalThis.RequestInit
+
+export interface FetchOptions extends Reading {
+  /** What is sent in place of a message that the client has written. */
+  textOf: (json: string) => string
+  /** Gets the reason why something that a server sent can't be read. */
+  onFault: (reason: string) => void
+}
+
+/** How long a server may take to take what needs no answer. */
+const tellMs = 10_000
+/** Answers to what a server asked, that it may leave untaken at a time. */
+const mostUnread = 64
+/** Bytes that are read of a body that nobody looks at. */
+const drainedBytes = 16_384
 
 /**
  * Makes a `fetch` for one server: only to its own origin, to public addresses unless the operator says otherwise, and
@@ -24,30 +35,69 @@ const nothing = Buffer.alloc(0)
  * @throws ServerFault for a URL that may not be reached.
  */
 export function createGuardedFetch (
-  url: string, { privateHosts, lookup }: HttpPolicy, { reader, maxBytes, onFault, textOf }: Reading & Faults
+  url: string, { privateHosts, lookup }: HttpPolicy, { textOf, onFault, ...reading }: FetchOptions
 ): GuardedFetch {
   const { origin, protocol, hostname } = new URL(url)
   const allowPrivate = isListedHost(privateHosts, hostname)
   if (protocol === 'http:' && !allowPrivate) throw new ServerFault('http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
   const connections = openConnections({ allowPrivate, ...lookup === undefined ? {} : { lookup } })
+  const life = sharedAbort()
+  let unread = 0
+
+  async function send (to: URL, init: RequestOptions | undefined, signal: AbortSignal): Promise<FetchResponse> {
+    const body = typeof init?.body === 'string' ? { body: textOf(init.body) } : {}
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK gives the same in types of the browser's fetch.
+    return await fetch(to, { ...init as unknown as RequestInit, ...body, signal, dispatcher: connections.dispatcher })
+  }
+
+  /** Sends what needs no answer. A server that asks and asks, and takes no answer, would have a connection open for each. */
+  async function tell (to: URL, init: RequestOptions | undefined, isAnswer: boolean): Promise<Response> {
+    if (isAnswer && unread >= mostUnread) {
+      onFault(notRead)
+      throw new ServerFault(notRead)
+    }
+    const limit = startTimeLimit(tellMs, life.signal)
+    unread += isAnswer ? 1 : 0
+    try {
+      const response = await send(to, init, limit.signal)
+      await drained(response)
+      return new Response(null, { status: response.status, headers: [...response.headers] })
+    } finally {
+      unread -= isAnswer ? 1 : 0
+      limit.clear()
+    }
+  }
+
+  /** Sends a request, or opens a stream for what the server says by itself. */
+  async function ask (to: URL, init: RequestOptions | undefined, id: unknown): Promise<Response> {
+    const end = new AbortController()
+    const { signal = life.signal } = { ...init?.signal && { signal: init.signal } }
+    // One that is made of others, as the client's are, is lost unless something holds it: what reads the body does.
+    const off = onAbort(signal, () => { end.abort(signal.reason) })
+    const response = await send(to, init, end.signal)
+    const { status, statusText, body } = response
+    const headers = [...response.headers].filter(([name]) => !['content-encoding', 'content-length'].includes(name))
+    if (status === 202 && id !== undefined) {
+      end.abort()
+      reading.onAnswer(id)
+      return Response.json(unanswered(id))
+    }
+    if (body === null) return new Response(null, { status, headers })
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
+    const asked = isStream ? { id, isAnswered: false, isResumable: false } : undefined
+    const read = messageBody(body as AsyncIterable<Uint8Array>, reading, asked)
+    return new Response(streamOf(read, { onFault, onEnd: off }), { status, statusText, headers })
+  }
+
   return {
     async fetch (target, init) {
       const to = new URL(target)
       if (to.origin !== origin) throw new ServerFault('it redirects to another origin')
       try {
         connections.checkHost(to.hostname)
-        // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK gives the same in types of the browser's fetch.
-        const response = await fetch(to, { ...init as unknown as RequestInit, ...(typeof init?.body === 'string' ? { body: textOf(init.body) } : {}), dispatcher: connections.dispatcher })
-        const headers = [...response.headers]
-        const type = response.headers.get('content-type') ?? ''
-        const asked: Asked = { id: idIn(init?.body), isAnswered: false, isResumable: false }
-        if (response.status === 202 && asked.id !== undefined) return Response.json(unanswered(asked))
-        if (response.body === null) return new Response(null, { status: response.status, headers })
-        const body = type.includes('text/event-stream')
-          ? answered(readEvents(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes, asked }), asked)
-          : readWhole(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes })
-        const kept = headers.filter(([name]) => !['content-encoding', 'content-length'].includes(name))
-        return new Response(streamOf(body, onFault), { status: response.status, statusText: response.statusText, headers: kept })
+        const sent = messageIn(init?.body)
+        const isTold = sent !== undefined && (sent.method === undefined || sent.id === undefined)
+        return isTold ? await tell(to, init, sent.method === undefined) : await ask(to, init, sent?.id)
       } catch (error) {
         const refusal = thrownAs(error, AddressRefusedError)
         if (refusal !== undefined) throw new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`)
@@ -60,7 +110,10 @@ export function createGuardedFetch (
         throw fault
       }
     },
-    close: async () => { await connections.close() }
+    async close () {
+      life.abort()
+      await connections.close()
+    }
   }
 }
 
@@ -73,123 +126,40 @@ function connectFault (error: unknown): string | undefined {
   return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT' ? code : undefined
 }
 
-interface Faults {
-  /** What is sent in place of a message that the client has written. */
-  textOf: (json: string) => string
-  /** Gets the reason why something that a server sent can't be read. */
-  onFault: (reason: string) => void
-}
-
-interface Reading {
-  reader: MessageReader
-  maxBytes: number
-}
-
-interface Asked {
-  /** Absent for what needs no answer. */
-  id: unknown
-  isAnswered: boolean
-  /** The server names events, so that the client can ask for those that are missing. */
-  isResumable: boolean
-}
-
-function idIn (body: unknown): unknown {
+/** The message that the client sends; undefined where it sends none. */
+function messageIn (body: unknown): { id?: unknown, method?: unknown } | undefined {
   if (typeof body !== 'string' || !body.startsWith('{')) return undefined
   const message: unknown = JSON.parse(body)
-  return typeof message === 'object' && message !== null && 'id' in message && 'method' in message ? message.id : undefined
+  return isRecord(message) ? message : undefined
 }
 
-function unanswered ({ id }: Asked): object {
-  return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'the server ended the connection without an answer' } }
-}
-
-/** A stream that ends or breaks off before its answer fails the request: the client would wait until its time is over. */
-async function * answered (events: AsyncGenerator<Uint8Array>, asked: Asked): AsyncGenerator<Uint8Array> {
-  const isLost = (): boolean => asked.id !== undefined && !asked.isAnswered && !asked.isResumable
-  try {
-    yield * events
-  } catch (error) {
-    if (error instanceof ServerFault || !isLost()) throw error
-  }
-  if (isLost()) yield Buffer.from(`\ndata: ${JSON.stringify(unanswered(asked))}\n\n`)
-}
-
-/** Bytes of a body that is no message: the client takes it apart, or says what it is. */
-const mostForeign = 65_536
-
-/** The body of one message. Another body passes as it is, up to a bound. */
-async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes }: Reading): AsyncGenerator<Uint8Array> {
-  const read = createCapture(maxBytes)
-  for await (const chunk of body) {
-    read.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
-    if (read.totalBytes() > maxBytes) throw tooLong(maxBytes)
-  }
-  const whole = read.read().kept
-  const message = await reader.read(whole)
-  yield message === undefined ? whole.subarray(0, mostForeign) : Buffer.from(JSON.stringify(message))
-}
-
-/** The events of a stream, line by line: the data of each is a message. */
-async function * readEvents (
-  body: AsyncIterable<Uint8Array>, { reader, maxBytes, asked }: Reading & { asked: Asked }
-): AsyncGenerator<Uint8Array> {
-  // `bytes` bounds what both keep.
-  let open = createCapture(Infinity)
+/** A short body leaves its connection to the next request. */
+async function drained ({ body }: FetchResponse): Promise<void> {
+  if (body === null) return
   let bytes = 0
-  /** Each line of it begins with a newline. */
-  let data = createCapture(Infinity)
-  const take = async (line: Buffer): Promise<Buffer | undefined> => {
-    const text = line.at(-1) === 0x0d ? line.subarray(0, -1) : line
-    if (text.subarray(0, 5).toString('latin1') === 'data:') {
-      data.add(Buffer.of(newline))
-      data.add(text.subarray(text[5] === 0x20 ? 6 : 5))
-      return undefined
-    }
-    // Nothing but comments, or empty events, is a flood like any other.
-    if (text[0] === colon) {
-      await reader.read(nothing)
-      return undefined
-    }
-    if (text.subarray(0, 3).toString('latin1') === 'id:') asked.isResumable = true
-    if (text.length > 0) return Buffer.concat([text, Buffer.of(newline)])
-    const whole = data.read().kept.subarray(1)
-    bytes = 0
-    data = createCapture(Infinity)
-    const message: { id?: unknown, method?: unknown } | undefined = await reader.read(whole)
-    if (message !== undefined && message.id === asked.id && message.method === undefined) asked.isAnswered = true
-    return message === undefined ? Buffer.of(newline) : Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
-  }
-  let lines = 0
-  for await (const chunk of body) {
-    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    bytes += buffer.length
-    if (bytes > maxBytes) throw tooLong(maxBytes)
-    let start = 0
-    for (let at = buffer.indexOf(newline); at !== -1; at = buffer.indexOf(newline, start)) {
-      open.add(buffer.subarray(start, at))
-      const line = open.read().kept
-      open = createCapture(Infinity)
-      start = at + 1
-      if (++lines % perTurn === 0) await turn()
-      const passed = await take(line)
-      if (passed !== undefined) yield passed
-    }
-    open.add(buffer.subarray(start))
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > drainedBytes) return
   }
 }
 
-function streamOf (body: AsyncGenerator<Uint8Array>, onFault: Faults['onFault']): ReadableStream<Uint8Array> {
+function streamOf (body: AsyncGenerator<Uint8Array>, { onFault, onEnd }: { onFault: FetchOptions['onFault'], onEnd: () => void }): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull (controller) {
       try {
         const next = await body.next()
-        if (next.done === true) controller.close()
-        else controller.enqueue(next.value)
+        if (next.done !== true) return controller.enqueue(next.value)
+        onEnd()
+        controller.close()
       } catch (error) {
+        onEnd()
         controller.error(error)
         if (error instanceof ServerFault) onFault(error.message)
       }
     },
-    async cancel () { await body.return(undefined) }
+    async cancel () {
+      onEnd()
+      await body.return(undefined)
+    }
   })
 }

@@ -26,6 +26,9 @@ export function tooLong (maxBytes: number): ServerFault {
   return new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
 }
 
+/** The reason for the end of a server that leaves unread what it is sent. */
+export const notRead = 'it does not read what it is sent'
+
 /** A server that could not be connected to: the request has not reached it. */
 export class UnsentFault extends ServerFault {
   readonly unsent = true

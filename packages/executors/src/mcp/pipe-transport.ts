@@ -3,7 +3,7 @@ import type { Buffer } from 'node:buffer'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { createCapture } from '@toolyard/sandbox'
-import { ServerFault, tooLong, type MessageReader } from './message-reader.ts'
+import { ServerFault, notRead, tooLong, type MessageReader } from './message-reader.ts'
 import { messageText } from './message-text.ts'
 import type { ServerProcess } from './server-process.ts'
 
@@ -40,7 +40,7 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
     async send (message: JSONRPCMessage) {
       if (ending !== undefined) throw new Error('the connection is closed')
       server.stdin.write(`${messageText(message)}\n`)
-      if (server.stdin.writableLength > mostUnread) void end('it does not read what it is sent')
+      if (server.stdin.writableLength > mostUnread) void end(notRead)
     },
     close: async () => { await end(wasClosed) }
   }
