@@ -89,6 +89,7 @@ function take ({ id, method, params = {} }: Message): void {
     case 'tools/list':
       lists += 1
       if (mode === 'endless-pages') return answer(id, { tools: [], nextCursor: String(lists) })
+      if (mode === 'heavy-pages') return answer(id, { tools: [{ name: `t${lists}`, description: 'x'.repeat(100_000), inputSchema: { type: 'object' } }], nextCursor: String(lists) })
       if (mode === 'many-tools') return answer(id, { tools: Array.from({ length: 1_001 }, (_, at) => ({ name: `t${at}`, inputSchema: { type: 'object' } })) })
       if (mode === 'odd-tools') return answer(id, { tools: [{ name: 'nulls', title: null, description: null, inputSchema: { type: 'object' }, outputSchema: null, annotations: null }, { name: 'none' }, { name: 'null', inputSchema: null }, { name: 'empty', inputSchema: {} }, { name: 'required', inputSchema: { type: 'object', required: null } }, { name: 'list', inputSchema: { type: 'object' }, outputSchema: [] }, { name: '', inputSchema: { type: 'object' } }, 7, ...tools()], nextCursor: null })
       if (mode === 'noted') return answer(id, { tools: [{ name: 'echo', description: 'long '.repeat(300), inputSchema: { type: 'object', properties: { count: { type: 'integer', default: 'ten' } } } }] })

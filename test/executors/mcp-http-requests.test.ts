@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
@@ -25,6 +26,9 @@ interface Answers {
   stream?: (response: ServerResponse) => void
   /** What answers an answer of the client; 202 when absent. */
   answer?: (response: ServerResponse) => void
+
+  /** Answers a request for the list of tools. */
+  list?: (answer: () => void) => void
 }
 
 interface Served {
@@ -34,7 +38,7 @@ interface Served {
   of: (kind: string) => { came: number, open: number }
 }
 
-async function serve (t: Test, { call, stream, answer }: Answers): Promise<Served> {
+async function serve (t: Test, { call, stream, answer, list }: Answers): Promise<Served> {
   const kinds = new Map<string, { came: number, open: number }>()
   const of = (kind: string): { came: number, open: number } => {
     const found = kinds.get(kind) ?? { came: 0, open: 0 }
@@ -56,7 +60,9 @@ async function serve (t: Test, { call, stream, answer }: Answers): Promise<Serve
       'tools/list': { tools: [described] }
     }
     const said = results[method] === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result: results[method] }
-    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
+    const tell = (): void => { response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, ...said })) }
+    if (method === 'tools/list' && list !== undefined) list(tell)
+    else tell()
   }
   const server = createServer((request, response) => {
     let text = ''
@@ -140,4 +146,27 @@ t.test('promise 6: a stream that ends at once is opened again twice a second at 
     await run(2_000)
     t.ok(of('stream').came <= 5, `${of('stream').came} streams`)
   }
+})
+
+t.test('promise 6: a server whose tools change all the time is asked for one list at a time', async t => {
+  let most = 0
+  const { run, of } = await serve(t, {
+    call: (response, id) => { response.writeHead(200, json).end(resultOf(id)) },
+    list (answer) {
+      most = Math.max(most, of('tools/list').open)
+      setTimeout(answer, 100)
+    },
+    stream (response) {
+      response.writeHead(200, events)
+      const timer = setInterval(() => { response.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n') }, 10)
+      response.once('close', () => { clearInterval(timer) })
+    }
+  })
+  t.match(await run(), { ok: true })
+  const outcomes = await Promise.all(Array.from({ length: 10 }, async (_, at) => {
+    await sleep(at * 20)
+    return await run()
+  }))
+  t.ok(outcomes.every(({ ok }) => ok))
+  t.equal(most, 1)
 })

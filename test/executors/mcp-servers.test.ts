@@ -160,6 +160,7 @@ t.test('a server that does not answer unknown requests is taken for one of an ol
 
 t.test('a server whose list of tools is endless or empty gives TOOL_UNAVAILABLE', async t => {
   t.match(await open(t, ['endless-pages']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE', message: /more than 64 pages/ } })
+  t.match(await open(t, ['heavy-pages']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE', message: /its tools have more than \d+ bytes/ } })
   t.match(await open(t, ['many-tools']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE', message: /more than 1000 tools/ } })
   t.match(await open(t, ['no-tools']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE' } })
 })

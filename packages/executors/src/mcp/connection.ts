@@ -154,7 +154,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
     signal.throwIfAborted()
     await client.connect(transport, { timeout: openMs, signal })
     client.onclose = () => { end('it closed the connection') }
-    const list = createToolList(client, host.onFault)
+    const list = createToolList(client, { maxBytes: messageShare * host.worker.maxOutputBytes, report: host.onFault })
     await list.ready()
     return {
       tools: list.read,

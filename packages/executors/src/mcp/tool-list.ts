@@ -3,10 +3,11 @@ import { mostMcpTools, storedJson, type McpTool } from '@toolyard/contract/terms
 import { sentTool, type SentTool } from './message.ts'
 import { ServerFault } from './message-reader.ts'
 
-/** The tools that a server has now, and their digests. */
+/** The tools that a server has now. What they say may be long: their digests are kept alone. */
 export interface ToolList {
-  /** Done when the list is there. */
+  /** Done when the list was read once. */
   ready: () => Promise<unknown>
+  /** Asks the server for them. */
   read: () => Promise<McpTool[]>
   digestOf: (tool: string) => Promise<string | undefined>
 }
@@ -18,37 +19,52 @@ const listAgeMs = 60_000
 const listMs = 30_000
 const mostPages = 64
 
+export interface ListOptions {
+  /** Bytes of all tools of a list. */
+  maxBytes: number
+  /** Takes what is wrong with a tool that is left out. */
+  report: (message: string) => void
+}
+
 /**
- * Reads the tools of a connection at its beginning, when the server says that they changed, and when they are old.
- *
- * @param report takes what is wrong with a tool that is left out.
+ * Reads the tools of a connection at its beginning, when the server says that they changed, and when they are old; one list at a
+ * time, however often they change.
  */
-export function createToolList (client: Client, report: (message: string) => void): ToolList {
-  let current: Promise<ReadonlyMap<string, Listed>> | undefined
-  let readAt = 0
-  client.setNotificationHandler('notifications/tools/list_changed', () => { current = undefined })
-  const read = async (): Promise<ReadonlyMap<string, Listed>> => {
-    if (performance.now() - readAt > listAgeMs) current = undefined
-    if (current === undefined) {
-      readAt = performance.now()
-      const reading = listTools(client, report)
-      current = reading
-      reading.catch(() => { if (current === reading) current = undefined })
+export function createToolList (client: Client, options: ListOptions): ToolList {
+  let current: ReadonlyMap<string, string> = new Map()
+  let reading: Promise<void> | undefined
+  let readAt = -Infinity
+  client.setNotificationHandler('notifications/tools/list_changed', () => { readAt = -Infinity })
+  const readAnew = async (): Promise<void> => {
+    readAt = performance.now()
+    try {
+      current = new Map((await listTools(client, options)).map(({ name, digest }) => [name, digest]))
+    } catch (error) {
+      readAt = -Infinity
+      throw error
+    } finally {
+      reading = undefined
     }
-    return await current
+  }
+  const digests = async (): Promise<ReadonlyMap<string, string>> => {
+    // What is being read may be older than the last notice.
+    await reading
+    if (performance.now() - readAt > listAgeMs) await (reading ??= readAnew())
+    return current
   }
   return {
-    ready: read,
-    async read () { return [...(await read()).values()].map(({ json }) => storedJson<McpTool>(json)) },
-    async digestOf (tool) { return (await read()).get(tool)?.digest }
+    ready: digests,
+    read: async () => (await listTools(client, options)).map(({ json }) => storedJson<McpTool>(json)),
+    digestOf: async tool => (await digests()).get(tool)
   }
 }
 
 /** An odd tool is left out, by its name; some servers give a cursor again and again. */
-async function listTools (client: Client, report: (message: string) => void): Promise<ReadonlyMap<string, Listed>> {
+async function listTools (client: Client, { maxBytes, report }: ListOptions): Promise<Listed[]> {
   const tools = new Map<string, Listed>()
   const cursors = new Set<string | undefined>()
   let listed = 0
+  let bytes = 0
   for (let cursor: string | undefined; !cursors.has(cursor);) {
     if (cursors.size >= mostPages) throw new ServerFault(`it lists its tools on more than ${mostPages} pages`)
     cursors.add(cursor)
@@ -58,11 +74,16 @@ async function listTools (client: Client, report: (message: string) => void): Pr
     for (const { _meta: meta } of answer.tools) {
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The reader of messages has put it there.
       const tool = meta?.[sentTool] as SentTool
-      if ('fault' in tool) report(`its tool ${tool.shown} is left out: ${tool.fault}`)
-      else tools.set(tool.name, tool)
+      if ('fault' in tool) {
+        report(`its tool ${tool.shown} is left out: ${tool.fault}`)
+        continue
+      }
+      bytes += Buffer.byteLength(tool.json)
+      if (bytes > maxBytes) throw new ServerFault(`its tools have more than ${maxBytes} bytes`)
+      tools.set(tool.name, tool)
     }
     if (answer.nextCursor === undefined) break
     cursor = answer.nextCursor
   }
-  return tools
+  return [...tools.values()]
 }
