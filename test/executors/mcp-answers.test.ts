@@ -2,8 +2,9 @@ import t from 'tap'
 import { writeJson } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import type { Outcome } from '@toolyard/executors'
+import { waitFor } from '../support/condition.ts'
 import { outputOf } from './fixture.ts'
-import { open, program, type Calls } from './mcp-fixture.ts'
+import { open, program, toolOf, type Calls } from './mcp-fixture.ts'
 
 const raw = async (calls: Calls, result: object): Promise<Outcome> => await calls.call('raw', { result })
 
@@ -74,4 +75,25 @@ t.test('no output of a server has secrets that it was given, in any form that gi
   const large = outputOf(await raw(calls, { content: [{ type: 'text', text: `${'x'.repeat(100_000)} ${sent}` }] }))
   t.match(String(large).slice(-20), 'x [secret]')
   t.match(await raw(calls, { content: [{ type: 'text', text: sent }], structuredContent: { sent }, isError: true }), { error: { message: '[secret]', details: { sent: '[secret]' } } })
+})
+
+t.test('promise 6: a server that floods its stderr waits: no more than a mebibyte of it is read in a second', async t => {
+  const calls = open(t, [''])
+  await calls.call('echo', { text: 'ready' })
+  const begun = performance.now()
+  const outcome = await calls.call('cry', { ms: 2_000 })
+  const seconds = (performance.now() - begun) / 1_000
+  t.match(outcome, { ok: true })
+  const bytes = Number(outcome.ok ? outcome.output : NaN)
+  t.ok(bytes > 1_000_000 && bytes < (seconds + 2) * 1_048_576, `${bytes} bytes in ${seconds} s`)
+})
+
+t.test('what one server reports leaves room for what others report', async t => {
+  const warned: string[] = []
+  const calls = open(t, [''], { logger: { warn: (_, message) => { warned.push(message) } } })
+  await calls.call('complain')
+  await waitFor('200 lines were reported', () => warned.length === 200)
+  const other = toolOf('echo', [''], { name: 'other' }, { digest: 'sha256:other' })
+  await calls.fixture.executors.run(other, {}, { jobId: 'job-2', timeoutMs: 20_000, signal: new AbortController().signal, log: () => {} })
+  t.match(warned.at(-1), /MCP server "other": it describes its tool "echo" otherwise/)
 })

@@ -68,6 +68,7 @@ const openMs = 30_000
 const messageShare = 4
 /** A call's own time ends it; this is above every one of them. */
 const longestCallMs = 86_400_000
+const stderrBytesPerSecond = 1_048_576
 /** Servers of older revisions may not answer what they don't know. */
 const probeMs = 3_000
 
@@ -205,7 +206,7 @@ async function openTransport (
     if (!started.ok) throw new ServerFault(started.error.message, started.error)
     const { server } = started
     const lines = createLineSplitter(onLine)
-    readWithShare(server.stderr, chunk => { lines.add(chunk) })
+    readWithShare(server.stderr, chunk => { lines.add(chunk) }, stderrBytesPerSecond)
     const transport = createPipeTransport(server, { reader, maxBytes, onEnd: end })
     return { transport, release: async () => {} }
   }

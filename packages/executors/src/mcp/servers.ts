@@ -46,7 +46,8 @@ const restMs = { first: 500, most: 30_000, /** A call waits for the end of a res
 /** A connection that lasted longer than this has worked, so failures before it no longer count. */
 const soundMs = 10_000
 const answerMs = 3_000
-const mostReports = 1_000
+/** Of one server, so that no server takes the place of what others report. */
+const mostReports = 200
 
 interface Slot {
   id: string
@@ -68,14 +69,15 @@ interface Slot {
 /** Makes the servers of a worker; nothing is opened before the first use. */
 export function createServers (worker: WorkerHost): McpServers {
   const slots = new Map<string, Slot>()
-  const reported = new Set<string>()
+  const reported = new Map<string, Set<string>>()
   const closing = new Set<Promise<void>>()
   const life = sharedAbort()
 
   function report (server: McpServer, message: string): void {
-    const key = `${server.source.file} ${server.name} ${message}`
-    if (reported.has(key) || reported.size >= mostReports) return
-    reported.add(key)
+    const id = slotId(server, '')
+    const known = reported.get(id) ?? new Set()
+    if (known.has(message) || known.size >= mostReports) return
+    reported.set(id, known.add(message))
     worker.logger?.warn({ server: server.name, file: server.source.file, reason: message }, `MCP server ${JSON.stringify(server.name)}: ${message}`)
   }
 
