@@ -1,21 +1,45 @@
+import type { Test } from 'tap'
+import { read, type Job } from '../jobs/submission.ts'
+import { createClient, type Client } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
 import type { AppProcess } from '../support/processes.ts'
-import type { Service } from '../support/service.ts'
-import type { Cleanup } from '../support/cleanup.ts'
+import { testKeys, type Service } from '../support/service.ts'
 
-export type Side = 'before' | 'after'
+type Side = 'before' | 'after'
 const sides = ['before', 'after'] as const
-export const together = 6
+const together = 6
 
 /** A process that is killed at the n-th command about something, once it is armed. */
-export interface Doomed {
+interface Doomed {
   process: AppProcess
   arm: (at: number, side: Side, about: string) => void
   wasKilled: () => boolean
 }
 
+/** What a process is killed in: a step of a job, again for each command that it sends. */
+interface Step {
+  /** Makes the job of a case, and gives its id. */
+  before: (queue: string) => Promise<string>
+  check: (id: string, queue: string, about: string) => Promise<void>
+}
+
+export interface ApiStep extends Step {
+  /** Asks the process that is killed. */
+  act: (to: Client, id: string, queue: string) => Promise<unknown>
+}
+
+export interface WorkerStep extends Step {
+  /** Called before the jobs of some cases are made; what it gives, once they are. */
+  open?: () => Promise<() => Promise<unknown>>
+  act: (id: string, queue: string) => Promise<unknown>
+  isDone: (job: Job) => boolean
+  /** Called when its worker was killed, or it is done. */
+  then?: (id: string) => Promise<unknown>
+}
+
 /** @param queue the only one that a worker serves */
-export async function startDoomed (t: Cleanup, service: Service, name: 'api' | 'worker', queue: string): Promise<Doomed> {
+async function startDoomed (t: Test, service: Service, name: 'api' | 'worker', queue: string): Promise<Doomed> {
   const proxy = await startRedisProxy(t, { path: service.redis.socket })
   const env = { REDIS_URL: proxy.url }
   const process = await (name === 'api' ? service.startApi(env) : service.startWorker({ ...env, WORKER_QUEUES: queue }))
@@ -34,18 +58,60 @@ export async function startDoomed (t: Cleanup, service: Service, name: 'api' | '
 }
 
 /** The cases that run at once, the first for the n-th command. */
-export function casesFrom (first: number): Array<{ at: number, side: Side }> {
-  return Array.from({ length: together }, (_, index) => ({ at: first + Math.floor(index / 2), side: sides[index % 2] ?? 'before' }))
+function casesFrom (name: string, first: number): Array<{ at: number, side: Side, queue: string, about: string }> {
+  return Array.from({ length: together }, (_, index) => {
+    const [at, side] = [first + Math.floor(index / 2), sides[index % 2] ?? 'before']
+    return { at, side, queue: `${name}-${at}-${side}`, about: `${name}, ${side} command ${at}` }
+  })
 }
 
-/** Runs a case for each command, until the process has sent all that it sends. Answers how many there were. */
-export async function atEveryCommand (
-  name: string, run: (queue: string, at: number, side: Side, about: string) => Promise<boolean>
-): Promise<number> {
-  for (let first = 1; ; first += together / 2) {
-    const killed = await Promise.all(casesFrom(first).map(async ({ at, side }) => (
-      await run(`${name}-${at}-${side}`, at, side, `${name}, ${side} command ${at}`)
-    )))
-    if (killed.includes(false)) return first
+/** Kills an API process at each of its commands, until it has sent all that it sends, which are more than `least`. */
+export async function killApiAtEachCommand (t: Test, service: Service, name: string, least: number, step: ApiStep): Promise<void> {
+  const worker = await service.startWorker()
+  let first = 1
+  for (let areAllKilled = true; areAllKilled; first += together / 2) {
+    const killed = await Promise.all(casesFrom(name, first).map(async ({ at, side, queue, about }) => {
+      const [id, doomed] = [await step.before(queue), await startDoomed(t, service, 'api', queue)]
+      doomed.arm(at, side, `{${queue}}`)
+      await step.act(createClient(doomed.process.address, testKeys.admin), id, queue).catch(() => {})
+      await step.check(id, queue, about)
+      await doomed.process.stop('SIGKILL')
+      return doomed.wasKilled()
+    }))
+    areAllKilled = !killed.includes(false)
   }
+  t.ok(first - together / 2 > least, `${first - together / 2} commands`)
+  await worker.stop()
+}
+
+/** Kills a worker at each of its commands about a job; then another worker serves them all. */
+export async function killWorkerAtEachCommand (t: Test, service: Service, name: string, step: WorkerStep): Promise<void> {
+  let first = 1
+  for (let areAllKilled = true; areAllKilled; first += together / 2) {
+    const close = await step.open?.()
+    const made = await Promise.all(casesFrom(name, first).map(async each => ({ ...each, id: await step.before(each.queue) })))
+    await close?.()
+    const cases = await Promise.all(made.map(async each => ({ ...each, doomed: await startDoomed(t, service, 'worker', each.queue) })))
+    await Promise.all(cases.map(async ({ at, side, queue, id, doomed }) => {
+      // The first command about the job is the one after it was taken.
+      doomed.arm(at, side, `:${id}`)
+      await step.act(id, queue)
+      await waitFor('it is killed, or done', async () => doomed.wasKilled() || step.isDone(await read(service.client, id)))
+      await step.then?.(id)
+    }))
+    areAllKilled = cases.every(({ doomed }) => doomed.wasKilled())
+    await Promise.all(cases.map(async ({ doomed }) => await doomed.process.stop('SIGKILL')))
+    const rescuer = await service.startWorker()
+    for (const { queue, id, about } of cases) await step.check(id, queue, about)
+    await rescuer.stop('SIGKILL')
+  }
+  t.ok(first - together / 2 > 3, `${first - together / 2} commands`)
+}
+
+/** The job once it is in one of these states. */
+export async function comesTo ({ client }: { client: Client }, id: string, about: string, ...states: string[]): Promise<Job> {
+  return await waitFor(`${about}: it is ${states.join(' or ')}`, async () => {
+    const job = await read(client, id)
+    return states.includes(job.status) && job
+  }, 30_000)
 }

@@ -2,12 +2,12 @@ import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse } from '@toolyar
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { list, reach, read } from '../jobs/submission.ts'
-import { createClient, type Client } from '../support/client.ts'
+import { list, reach } from '../jobs/submission.ts'
+import type { Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
-import { atEveryCommand, casesFrom, startDoomed, together } from './doomed-process.ts'
-import { runsOf, stampFiles } from './stamp.ts'
+import { comesTo, killApiAtEachCommand, killWorkerAtEachCommand } from './doomed-process.ts'
+import { checkRun, runsOf, stampFiles } from './stamp.ts'
 
 /*
  * A process is killed at each of its commands to Redis between the submission of a held call and its end; and Redis itself is.
@@ -55,106 +55,77 @@ async function heldIn (queue: string): Promise<string[]> {
 const runs = (mark: string): number => runsOf(service).get(mark) ?? 0
 
 t.test('promise 12 an API process that is killed at any command of a submission leaves a held call, or none', { timeout: 300_000 }, async t => {
-  const worker = await service.startWorker()
-  const commands = await atEveryCommand('submit', async (queue, at, side, about) => {
-    const doomed = await startDoomed(t, service, 'api', queue)
-    doomed.arm(at, side, `{${queue}}`)
-    await hold(createClient(doomed.process.address, testKeys.admin), queue).catch(() => {})
-    const { jobs: [job] } = await list(client, `?queue=${queue}`)
-    t.same(await heldIn(queue), job === undefined ? [] : [job.id], about)
-    t.equal(runs(queue), 0, about)
-    if (job !== undefined) {
+  await killApiAtEachCommand(t, service, 'submit', 1, {
+    before: async () => '',
+    act: async (to, _id, queue) => await hold(to, queue),
+    check: async (_id, queue, about) => {
+      const { jobs: [job] } = await list(client, `?queue=${queue}`)
+      t.same(await heldIn(queue), job === undefined ? [] : [job.id], about)
+      t.equal(runs(queue), 0, about)
+      if (job === undefined) return
       t.equal(job.status, 'held', about)
       await approve(job.id)
       await reach(client, job.id, 'succeeded')
       t.equal(runs(queue), 1, about)
     }
-    await doomed.process.stop('SIGKILL')
-    return doomed.wasKilled()
   })
-  t.ok(commands > 1, `${commands} commands`)
-  await worker.stop()
 })
 
 for (const decision of ['approve', 'deny'] as const) {
   t.test(`promise 12 an API process that is killed at any command of a decision (${decision}) has decided, or not`, { timeout: 300_000 }, async t => {
-    const worker = await service.startWorker()
-    const commands = await atEveryCommand(decision, async (queue, at, side, about) => {
-      const [id, doomed] = [await hold(client, queue), await startDoomed(t, service, 'api', queue)]
-      const shown = await show(id)
-      doomed.arm(at, side, `{${queue}}`)
-      await decide(createClient(doomed.process.address, testKeys.admin), id, decision, shown).catch(() => {})
-      if ((await show(id)).approval.state === 'held') {
-        t.equal(runs(queue), 0, about)
-        t.equal(await decide(client, id, decision, shown), 200, about)
+    const shown = new Map<string, ApprovalDetail>()
+    const say = async (to: Client, id: string): Promise<number> => await decide(to, id, decision, shown.get(id) ?? await show(id))
+    await killApiAtEachCommand(t, service, decision, 3, {
+      before: async queue => {
+        const id = await hold(client, queue)
+        shown.set(id, await show(id))
+        return id
+      },
+      act: say,
+      check: async (id, queue, about) => {
+        if ((await show(id)).approval.state === 'held') {
+          t.equal(runs(queue), 0, about)
+          t.equal(await say(client, id), 200, about)
+        }
+        const job = await reach(client, id, 'succeeded', 'failed')
+        t.match(job, decision === 'approve' ? { status: 'succeeded', attempts: 1 } : { status: 'failed', attempts: 0, error: { code: 'APPROVAL_DENIED' } }, `${about}: ${JSON.stringify(job)}`)
+        t.equal(runs(queue), decision === 'approve' ? 1 : 0, about)
+        t.equal(await say(client, id), 200, `${about}: the same word again changes nothing`)
+        t.same(await heldIn(queue), [], about)
       }
-      const job = await reach(client, id, 'succeeded', 'failed')
-      t.match(job, decision === 'approve' ? { status: 'succeeded', attempts: 1 } : { status: 'failed', attempts: 0, error: { code: 'APPROVAL_DENIED' } }, `${about}: ${JSON.stringify(job)}`)
-      t.equal(runs(queue), decision === 'approve' ? 1 : 0, about)
-      t.equal(await decide(client, id, decision, shown), 200, `${about}: the same word again changes nothing`)
-      t.same(await heldIn(queue), [], about)
-      await doomed.process.stop('SIGKILL')
-      return doomed.wasKilled()
     })
-    t.ok(commands > 3, `${commands} commands`)
-    await worker.stop()
   })
-}
-
-/** Kills the worker of each case at its command after the approval; then another worker serves them all. */
-async function atEveryWorkerCommand (
-  name: string, before: (queue: string) => Promise<string>, check: (id: string, queue: string, about: string) => Promise<void>,
-  change = async (): Promise<void> => {}
-): Promise<number> {
-  for (let first = 1; ; first += together / 2) {
-    const cases = await Promise.all(casesFrom(first).map(async ({ at, side }) => {
-      const queue = `${name}-${at}-${side}`
-      return { at, side, queue, id: await before(queue), doomed: await startDoomed(t, service, 'worker', queue) }
-    }))
-    await change()
-    await Promise.all(cases.map(async ({ at, side, id, doomed }) => {
-      // The first command about the job is the one after it was taken.
-      doomed.arm(at, side, `:${id}`)
-      await approve(id)
-      await waitFor('it is killed, or done', async () => doomed.wasKilled() || ['succeeded', 'held'].includes((await read(client, id)).status))
-    }))
-    const areAllKilled = cases.every(({ doomed }) => doomed.wasKilled())
-    await Promise.all(cases.map(async ({ doomed }) => await doomed.process.stop('SIGKILL')))
-    const rescuer = await service.startWorker()
-    for (const { at, side, queue, id } of cases) await check(id, queue, `${name}, ${side} command ${at}`)
-    await rescuer.stop('SIGKILL')
-    if (!areAllKilled) return first
-  }
 }
 
 t.test('promise 12 when a worker is killed at any command of an approved call, it runs once, or its state says that its worker was lost', { timeout: 400_000 }, async t => {
-  const commands = await atEveryWorkerCommand('run', async queue => await hold(client, queue), async (id, queue, about) => {
-    const { status, error } = await waitFor(`${about}: it ends`, async () => {
-      const job = await read(client, id)
-      return ['succeeded', 'failed'].includes(job.status) && job
-    }, 30_000)
-    if (status === 'succeeded') t.equal(runs(queue), 1, about)
-    else t.ok(error?.code === 'WORKER_LOST' && runs(queue) <= 1, `${about}: ${error?.message}`)
+  await killWorkerAtEachCommand(t, service, 'run', {
+    before: async queue => await hold(client, queue),
+    act: approve,
+    isDone: ({ status }) => status === 'succeeded',
+    check: async (id, queue, about) => { checkRun(t, service, await comesTo(service, id, about, 'succeeded', 'failed'), queue) }
   })
-  t.ok(commands > 3, `${commands} commands`)
 })
 
 t.test('promise 12 when a worker is killed at any command of a call that is to be held again, it is held again, and runs once', { timeout: 400_000 }, async t => {
   let changes = 0
-  const change = async (): Promise<void> => { await writeFile(join(service.dir, 'tools/bin/changing'), `${program}# ${++changes}\n`) }
-  const commands = await atEveryWorkerCommand('changed', async queue => await hold(client, queue, 'changing'), async (id, queue, about) => {
-    const { approval } = await waitFor(`${about}: it is held again`, async () => {
-      const now = await show(id)
-      return now.approval.changed !== null && now
-    }, 30_000)
-    t.match(approval, { state: 'held', changed: /program changed/ }, about)
-    t.equal(runs(queue), 0, about)
-    t.same(await heldIn(queue), [id], about)
-    await approve(id)
-    t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded' }, about)
-    t.equal(runs(queue), 1, about)
-  }, change)
-  t.ok(commands > 3, `${commands} commands`)
+  await killWorkerAtEachCommand(t, service, 'changed', {
+    open: async () => async () => { await writeFile(join(service.dir, 'tools/bin/changing'), `${program}# ${++changes}\n`) },
+    before: async queue => await hold(client, queue, 'changing'),
+    act: approve,
+    isDone: ({ status }) => status === 'succeeded' || status === 'held',
+    check: async (id, queue, about) => {
+      const { approval } = await waitFor(`${about}: it is held again`, async () => {
+        const now = await show(id)
+        return now.approval.changed !== null && now
+      }, 30_000)
+      t.match(approval, { state: 'held', changed: /program changed/ }, about)
+      t.equal(runs(queue), 0, about)
+      t.same(await heldIn(queue), [id], about)
+      await approve(id)
+      t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded' }, about)
+      t.equal(runs(queue), 1, about)
+    }
+  })
 })
 
 t.test('promise 12 a held call outlives the death of Redis when it is held, approved, and while it runs', { timeout: 120_000 }, async t => {
@@ -174,7 +145,6 @@ t.test('promise 12 a held call outlives the death of Redis when it is held, appr
   await service.startWorker()
   await waitFor('it runs', () => runs('restarted') === 1)
   await restart()
-  const job = await reach(client, id, 'succeeded', 'failed')
-  t.ok(job.status === 'succeeded' || job.error?.code === 'WORKER_LOST', JSON.stringify(job.error))
+  checkRun(t, service, await reach(client, id, 'succeeded', 'failed'), 'restarted')
   t.equal(runs('restarted'), 1)
 })

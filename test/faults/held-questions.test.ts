@@ -1,120 +1,141 @@
 import t from 'tap'
 import { read, reach, submit } from '../jobs/submission.ts'
-import { createClient, type Client } from '../support/client.ts'
-import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
-import { atEveryCommand, casesFrom, startDoomed, together } from './doomed-process.ts'
-import { runsOf } from './stamp.ts'
+import type { Client } from '../support/client.ts'
+import { createService } from '../support/service.ts'
+import { comesTo, killApiAtEachCommand, killWorkerAtEachCommand } from './doomed-process.ts'
+import { checkRun, runsOf } from './stamp.ts'
 
 /*
- * A process is killed at each of its commands to Redis between a question of a tool and the end of its job. The tool isn't
- * idempotent: what it does after the answer is counted.
+ * A process is killed at each of its commands to Redis between a question of a tool, or a list of them, and the end of its job. The
+ * tools aren't idempotent: what they do after the last answer is counted.
  */
 
-const service = await createService(t, {
-  files: {
-    'tools/bin/book': `#!/bin/sh
+const asking = (ask: object): string => `#!/bin/sh
 read -r line
 mark=\${line#*\\"mark\\":\\"}; mark=\${mark%%\\"*}
-if [ -z "$TOOLYARD_ANSWER" ]; then echo '{"$ask":{"text":"Which?","schema":{"type":"object"}}}'; exit; fi
+if [ -z "$TOOLYARD_ANSWER" ]; then echo '${JSON.stringify({ $ask: ask })}'; exit; fi
 echo "$mark" >> runs
-cat "$TOOLYARD_ANSWER"
+paste -sd, "$TOOLYARD_ANSWER" | sed 's/.*/{"said":[&]}/'
 `
+const schema = { type: 'object', properties: { mark: { type: 'string' } } }
+const service = await createService(t, {
+  files: {
+    'tools/bin/one': asking({ text: 'Which?', schema: { type: 'object' } }),
+    'tools/bin/three': asking(['left', 'right', 'middle'].map(name => ({ name, text: `${name}?`, schema: { type: 'object' } })))
   },
-  tools: [{ name: 'book', schema: { type: 'object', properties: { mark: { type: 'string' } } }, command: ['./tools/bin/book'], permissions: ['write_files'], asks: true }],
+  tools: ['one', 'three'].map(name => ({ name, schema, command: [`./tools/bin/${name}`], permissions: ['write_files'], asks: true })),
   env: { MAX_QUEUES: '1000' },
   workers: 0
 })
 const { client } = service
 const runs = (mark: string): number => runsOf(service).get(mark) ?? 0
+const one = { status: 'succeeded', attempts: 2, result: { said: [{ x: 1 }] } }
+const three = { status: 'succeeded', attempts: 2, result: { said: [{ x: 1 }, { x: 2 }, { x: 3 }] } }
 
-async function book (queue: string): Promise<string> {
-  return (await submit(client, { type: 'agentcli.book', queue, input: { mark: queue } })).id
+async function ask (tool: 'one' | 'three', queue: string): Promise<string> {
+  return (await submit(client, { type: `agentcli.${tool}`, queue, input: { mark: queue } })).id
 }
 
-async function answer (to: Client, id: string): Promise<number> {
-  return (await to.request(`/v1/jobs/${id}/answer`, { body: { answer: { seat: 1 }, number: 1 } })).status
+async function answer (to: Client, id: string, number: number): Promise<number> {
+  return (await to.request(`/v1/jobs/${id}/answer`, { body: { answer: { x: number }, number } })).status
+}
+
+async function openOf (id: string): Promise<number[]> {
+  const { question } = await read(client, id)
+  return question === undefined ? [] : [question, ...question.more ?? []].map(({ number }) => number)
+}
+
+/** Asks in a queue that is paused until the worker of the case is there. */
+async function pause (queue: string, paused: boolean): Promise<void> {
+  await client.request(`/v1/queues/${queue}`, { method: 'PATCH', body: { paused } })
 }
 
 t.test('promise 12 an API process that is killed at any command of an answer has taken it, or not, and the tool goes on once', { timeout: 300_000 }, async t => {
-  const worker = await service.startWorker()
-  const commands = await atEveryCommand('answer', async (queue, at, side, about) => {
-    const [id, doomed] = [await book(queue), await startDoomed(t, service, 'api', queue)]
-    await reach(client, id, 'input_required')
-    doomed.arm(at, side, `{${queue}}`)
-    await answer(createClient(doomed.process.address, testKeys.admin), id).catch(() => {})
-    const { status } = await read(client, id)
-    if (status === 'input_required') t.equal(await answer(client, id), 200, about)
-    t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded', result: { seat: 1 } }, about)
-    t.equal(runs(queue), 1, about)
-    await doomed.process.stop('SIGKILL')
-    return doomed.wasKilled()
-  })
-  t.ok(commands > 1, `${commands} commands`)
-  await worker.stop()
-})
-
-t.test('promise 12 when a worker is killed at any command of a call that asks, it has asked, or is lost, and goes on once', { timeout: 400_000 }, async t => {
-  const asked = new Set<string>()
-  for (let first = 1, areAllKilled = true; areAllKilled; first += together / 2) {
-    const cases = await Promise.all(casesFrom(first).map(async ({ at, side }) => {
-      const queue = `asks-${at}-${side}`
-      await client.request(`/v1/queues/${queue}`, { method: 'PATCH', body: { paused: true } })
-      return { at, side, queue, id: await book(queue), doomed: await startDoomed(t, service, 'worker', queue) }
-    }))
-    await Promise.all(cases.map(async ({ at, side, queue, id, doomed }) => {
-      doomed.arm(at, side, `:${id}`)
-      await client.request(`/v1/queues/${queue}`, { method: 'PATCH', body: { paused: false } })
-      await waitFor('it is killed, or has asked', async () => doomed.wasKilled() || (await read(client, id)).status === 'input_required')
-    }))
-    areAllKilled = cases.every(({ doomed }) => doomed.wasKilled())
-    await Promise.all(cases.map(async ({ doomed }) => await doomed.process.stop('SIGKILL')))
-    for (const { id } of cases) if ((await read(client, id)).status === 'input_required') asked.add(id)
-    const rescuer = await service.startWorker()
-    for (const { at, side, queue, id } of cases) {
-      const about = `asks, ${side} command ${at}`
-      const { status, error } = await waitFor(`${about}: it has asked, or ended`, async () => {
-        const job = await read(client, id)
-        return ['input_required', 'failed'].includes(job.status) && job
-      }, 30_000)
-      t.equal(runs(queue), 0, about)
-      if (status === 'failed') { t.match({ code: error?.code, hadAsked: asked.has(id) }, { code: 'WORKER_LOST', hadAsked: false }, about); continue }
-      t.equal(await answer(client, id), 200, about)
-      t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded', result: { seat: 1 } }, about)
+  await killApiAtEachCommand(t, service, 'answer', 1, {
+    before: async queue => {
+      const id = await ask('one', queue)
+      await reach(client, id, 'input_required')
+      return id
+    },
+    act: async (to, id) => await answer(to, id, 1),
+    check: async (id, queue, about) => {
+      const { status } = await read(client, id)
+      if (status === 'input_required') t.equal(await answer(client, id, 1), 200, about)
+      t.match(await reach(client, id, 'succeeded', 'failed'), one, about)
       t.equal(runs(queue), 1, about)
     }
-    await rescuer.stop('SIGKILL')
-  }
+  })
 })
 
+for (const [last, before] of [[1, []], [2, [3, 1]]] as const) {
+  const which = last === 1 ? 'first' : 'last'
+  t.test(`promise 12 an API process that is killed at any command of the ${which} answer to a list has taken it, or not, and the tool goes on once`, { timeout: 300_000 }, async t => {
+    await killApiAtEachCommand(t, service, which, 1, {
+      before: async queue => {
+        const id = await ask('three', queue)
+        await reach(client, id, 'input_required')
+        for (const number of before) t.equal(await answer(client, id, number), 200, queue)
+        return id
+      },
+      act: async (to, id) => await answer(to, id, last),
+      check: async (id, queue, about) => {
+        const open = await openOf(id)
+        t.same([1, 2, 3].filter(number => !open.includes(number) && number !== last), open.length === 0 ? [1, 3] : before.toSorted(), about)
+        // Also of the one that was taken: the same again changes nothing.
+        for (const number of last === 1 ? [2, 1, 3] : open) t.equal(await answer(client, id, number), 200, `${about}, answer ${number}`)
+        t.match(await reach(client, id, 'succeeded', 'failed'), three, about)
+        t.equal(runs(queue), 1, about)
+      }
+    })
+  })
+}
+
+for (const [tool, all, told] of [['one', [1], 'when a worker is killed at any command of a call that asks, it has asked, or is lost, and goes on once'], ['three', [1, 2, 3], 'answers that come as soon as a worker has asked, which is killed then at any command, are kept, and the tool goes on once']] as const) {
+  t.test(`promise 12 ${told}`, { timeout: 400_000 }, async t => {
+    const asked = new Set<string>()
+    const early = new Set<string>()
+    await killWorkerAtEachCommand(t, service, `asks-${tool}`, {
+      before: async queue => {
+        await pause(queue, true)
+        return await ask(tool, queue)
+      },
+      act: async (_id, queue) => { await pause(queue, false) },
+      isDone: ({ question }) => question !== undefined,
+      then: async id => {
+        if ((await read(client, id)).status === 'input_required') asked.add(id)
+        // Before it is parked, or after: the other two come to the worker that rescues it.
+        if (tool === 'three' && await answer(client, id, 2) === 200) early.add(id)
+      },
+      check: async (id, queue, about) => {
+        const { status, error } = await comesTo(service, id, about, 'input_required', 'failed')
+        t.equal(runs(queue), 0, about)
+        if (status === 'failed') {
+          t.same([error?.code, asked.has(id), early.has(id)], ['WORKER_LOST', false, false], about)
+          return
+        }
+        const open = await openOf(id)
+        t.same(open, all.filter(number => !(early.has(id) && number === 2)), about)
+        t.same(await Promise.all(open.map(number => answer(client, id, number))), open.map(() => 200), about)
+        t.match(await reach(client, id, 'succeeded', 'failed'), tool === 'one' ? one : three, about)
+        t.equal(runs(queue), 1, about)
+      }
+    })
+  })
+}
+
 t.test('promise 12 when a worker is killed at any command of an answered call, it goes on once, or its state says that its worker was lost', { timeout: 400_000 }, async t => {
-  for (let first = 1, areAllKilled = true; areAllKilled; first += together / 2) {
-    const asker = await service.startWorker()
-    const cases = await Promise.all(casesFrom(first).map(async ({ at, side }) => {
-      const queue = `answered-${at}-${side}`
-      const id = await book(queue)
+  await killWorkerAtEachCommand(t, service, 'answered', {
+    open: async () => {
+      const asker = await service.startWorker()
+      return async () => await asker.stop()
+    },
+    before: async queue => {
+      const id = await ask('one', queue)
       await reach(client, id, 'input_required')
-      return { at, side, queue, id }
-    }))
-    await asker.stop()
-    const doomed = await Promise.all(cases.map(async ({ queue }) => await startDoomed(t, service, 'worker', queue)))
-    await Promise.all(cases.map(async ({ at, side, id }, place) => {
-      doomed[place]?.arm(at, side, `:${id}`)
-      await answer(client, id)
-      await waitFor('it is killed, or done', async () => doomed[place]?.wasKilled() === true || (await read(client, id)).status === 'succeeded')
-    }))
-    areAllKilled = doomed.every(each => each.wasKilled())
-    await Promise.all(doomed.map(async each => await each.process.stop('SIGKILL')))
-    const rescuer = await service.startWorker()
-    for (const { at, side, queue, id } of cases) {
-      const about = `answered, ${side} command ${at}`
-      const { status, error } = await waitFor(`${about}: it ends`, async () => {
-        const job = await read(client, id)
-        return ['succeeded', 'failed'].includes(job.status) && job
-      }, 30_000)
-      if (status === 'succeeded') t.equal(runs(queue), 1, about)
-      else t.ok(error?.code === 'WORKER_LOST' && runs(queue) <= 1, `${about}: ${error?.message}`)
-    }
-    await rescuer.stop('SIGKILL')
-  }
+      return id
+    },
+    act: async id => await answer(client, id, 1),
+    isDone: ({ status }) => status === 'succeeded',
+    check: async (id, queue, about) => { checkRun(t, service, await comesTo(service, id, about, 'succeeded', 'failed'), queue) }
+  })
 })

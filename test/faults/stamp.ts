@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { Job } from '../jobs/submission.ts'
 
 /**
  * A tool that adds its `mark` to the file `runs` in the workspace, sleeps for `sec` (a text) and says it is done. All in
@@ -33,4 +35,11 @@ export function runsOf ({ dir }: { dir: string }): Map<string, number> {
   } catch {}
   for (const mark of text.split('\n').filter(line => line !== '')) runs.set(mark, (runs.get(mark) ?? 0) + 1)
   return runs
+}
+
+/** A job has run once, or its worker was lost, and its state says which. */
+export function checkRun (t: Test, service: { dir: string }, { status, error }: Job, mark: string): void {
+  const runs = runsOf(service).get(mark) ?? 0
+  if (status === 'succeeded') t.equal(runs, 1, mark)
+  else t.ok(error?.code === 'WORKER_LOST' && runs <= 1, `${mark}: ${error?.code} after ${runs} runs: ${error?.message}`)
 }
