@@ -1,5 +1,5 @@
 import { limits } from '@toolyard/contract/terms'
-import type { BuiltinDeclaration } from './declaration.ts'
+import { closedObject, type BuiltinDeclaration } from './declaration.ts'
 
 const { queryChars, results } = limits.toolSearch
 
@@ -12,16 +12,11 @@ export const searchTools: BuiltinDeclaration = {
   idempotent: true,
   permissions: [],
   action: 'search_tools',
-  parameters: {
-    type: 'object',
-    properties: {
-      query: { type: 'string', minLength: 1, maxLength: queryChars, description: 'What the tool should do, in a few words.' },
-      namespace: { type: 'string', maxLength: 200, description: 'Only tools of this namespace.' },
-      limit: { type: 'integer', minimum: results.min, maximum: results.max, default: results.default, description: 'Most tools to return.' }
-    },
-    required: ['query'],
-    additionalProperties: false
-  }
+  parameters: closedObject({
+    query: { type: 'string', minLength: 1, maxLength: queryChars, description: 'What the tool should do, in a few words.' },
+    namespace: { type: 'string', maxLength: 200, description: 'Only tools of this namespace.' },
+    limit: { type: 'integer', minimum: results.min, maximum: results.max, default: results.default, description: 'Most tools to return.' }
+  }, ['query'])
 }
 
 /** Calls a tool that the model's list doesn't have. */
@@ -32,13 +27,8 @@ export const callTool: BuiltinDeclaration = {
   timeoutSec: limits.waitMs.max / 1_000,
   permissions: [],
   action: 'call_tool',
-  parameters: {
-    type: 'object',
-    properties: {
-      name: { type: 'string', minLength: 1, maxLength: 200, description: 'The name of the tool.' },
-      arguments: { type: 'object', description: 'The arguments of the tool, as its parameters say.' }
-    },
-    required: ['name'],
-    additionalProperties: false
-  }
+  parameters: closedObject({
+    name: { type: 'string', minLength: 1, maxLength: 200, description: 'The name of the tool.' },
+    arguments: { type: 'object', description: 'The arguments of the tool, as its parameters say.' }
+  }, ['name'])
 }

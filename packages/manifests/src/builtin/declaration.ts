@@ -1,4 +1,4 @@
-import type { ServiceRun, Tool } from '../tool/tool.ts'
+import type { JsonSchema, ServiceRun, Tool } from '../tool/tool.ts'
 
 /** What a built-in tool says of itself; the rest is the same for all of them. */
 export type BuiltinDeclaration = Pick<Tool, 'name' | 'jobType' | 'description' | 'parameters' | 'permissions'> & {
@@ -7,4 +7,9 @@ export type BuiltinDeclaration = Pick<Tool, 'name' | 'jobType' | 'description' |
   idempotent?: true
   /** What the API does for it, where no worker runs it. */
   action?: ServiceRun['action']
+}
+
+/** The schema of arguments that has these, and no others. */
+export function closedObject (properties: object, required?: readonly string[]): JsonSchema {
+  return { type: 'object', properties, ...required !== undefined && { required }, additionalProperties: false }
 }

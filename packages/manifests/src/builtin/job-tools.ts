@@ -1,5 +1,5 @@
 import { limits } from '@toolyard/contract/terms'
-import type { BuiltinDeclaration } from './declaration.ts'
+import { closedObject, type BuiltinDeclaration } from './declaration.ts'
 
 const jobId = { type: 'string', minLength: 1, maxLength: 200, description: 'The job_id of the call that goes on.' }
 const { default: waitMs, max } = limits.waitMs
@@ -12,15 +12,10 @@ export const jobResult: BuiltinDeclaration = {
   idempotent: true,
   permissions: [],
   action: 'job_result',
-  parameters: {
-    type: 'object',
-    properties: {
-      job_id: jobId,
-      wait_ms: { type: 'integer', minimum: 0, maximum: max, default: waitMs, description: 'How long to wait for the end, in milliseconds.' }
-    },
-    required: ['job_id'],
-    additionalProperties: false
-  }
+  parameters: closedObject({
+    job_id: jobId,
+    wait_ms: { type: 'integer', minimum: 0, maximum: max, default: waitMs, description: 'How long to wait for the end, in milliseconds.' }
+  }, ['job_id'])
 }
 
 export const jobCancel: BuiltinDeclaration = {
@@ -31,5 +26,5 @@ export const jobCancel: BuiltinDeclaration = {
   idempotent: true,
   permissions: [],
   action: 'job_cancel',
-  parameters: { type: 'object', properties: { job_id: jobId }, required: ['job_id'], additionalProperties: false }
+  parameters: closedObject({ job_id: jobId }, ['job_id'])
 }

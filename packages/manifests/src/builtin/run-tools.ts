@@ -1,4 +1,4 @@
-import type { BuiltinDeclaration } from './declaration.ts'
+import { closedObject, type BuiltinDeclaration } from './declaration.ts'
 import { listed } from './policy.ts'
 import { queueNamePattern } from '@toolyard/contract/terms'
 
@@ -9,17 +9,12 @@ export function toolExec (allowed: readonly string[] = []): BuiltinDeclaration {
     description: `Run a program in the workspace and return its stdout, stderr and exit code. There is no shell: pass each argument as one item of args. Allowed programs: ${listed(allowed)}.`,
     timeoutSec: 120,
     permissions: ['read_repo', 'write_files'],
-    parameters: {
-      type: 'object',
-      properties: {
-        command: { type: 'string', minLength: 1, description: 'One of the allowed programs, exactly as listed.' },
-        args: { type: 'array', items: { type: 'string' }, maxItems: 100, description: 'The arguments, one item each.' },
-        cwd: { type: 'string', description: 'Directory below the workspace to run in.' },
-        timeout_ms: { type: 'integer', minimum: 100, maximum: 120_000 }
-      },
-      required: ['command'],
-      additionalProperties: false
-    }
+    parameters: closedObject({
+      command: { type: 'string', minLength: 1, description: 'One of the allowed programs, exactly as listed.' },
+      args: { type: 'array', items: { type: 'string' }, maxItems: 100, description: 'The arguments, one item each.' },
+      cwd: { type: 'string', description: 'Directory below the workspace to run in.' },
+      timeout_ms: { type: 'integer', minimum: 100, maximum: 120_000 }
+    }, ['command'])
   }
 }
 
@@ -31,16 +26,11 @@ export const workflowRun: BuiltinDeclaration = {
   timeoutSec: 60,
   idempotent: true,
   permissions: ['read_repo'],
-  parameters: {
-    type: 'object',
-    properties: {
-      workflow: { type: 'string', minLength: 1, description: 'Name of the workflow in the file.' },
-      workflow_file: { type: 'string', minLength: 1, default: 'workflows.yaml', description: 'Path of the YAML file, from the workspace or from its directory workflows/.' },
-      params: { type: 'object', description: 'Values for the parameters of the workflow.' },
-      vars: { type: 'object', description: 'Another name for params.' },
-      queue: { type: 'string', pattern: queueNamePattern, description: 'Queue of the steps; that of this call when left out.' }
-    },
-    required: ['workflow'],
-    additionalProperties: false
-  }
+  parameters: closedObject({
+    workflow: { type: 'string', minLength: 1, description: 'Name of the workflow in the file.' },
+    workflow_file: { type: 'string', minLength: 1, default: 'workflows.yaml', description: 'Path of the YAML file, from the workspace or from its directory workflows/.' },
+    params: { type: 'object', description: 'Values for the parameters of the workflow.' },
+    vars: { type: 'object', description: 'Another name for params.' },
+    queue: { type: 'string', pattern: queueNamePattern, description: 'Queue of the steps; that of this call when left out.' }
+  }, ['workflow'])
 }

@@ -1,4 +1,4 @@
-import type { BuiltinDeclaration } from './declaration.ts'
+import { closedObject, type BuiltinDeclaration } from './declaration.ts'
 import { listed } from './policy.ts'
 
 export function dataFetch (allowed: readonly string[] = []): BuiltinDeclaration {
@@ -9,17 +9,12 @@ export function dataFetch (allowed: readonly string[] = []): BuiltinDeclaration 
     timeoutSec: 60,
     idempotent: true,
     permissions: ['network'],
-    parameters: {
-      type: 'object',
-      properties: {
-        url: { type: 'string', minLength: 1, description: 'Absolute URL, https://...' },
-        max_bytes: { type: 'integer', minimum: 512, maximum: 2_097_152, description: 'How much of the body to read.' },
-        raw: { type: 'boolean', default: false, description: 'HTML as it is, not as text.' },
-        timeout_ms: { type: 'integer', minimum: 100, maximum: 60_000 }
-      },
-      required: ['url'],
-      additionalProperties: false
-    }
+    parameters: closedObject({
+      url: { type: 'string', minLength: 1, description: 'Absolute URL, https://...' },
+      max_bytes: { type: 'integer', minimum: 512, maximum: 2_097_152, description: 'How much of the body to read.' },
+      raw: { type: 'boolean', default: false, description: 'HTML as it is, not as text.' },
+      timeout_ms: { type: 'integer', minimum: 100, maximum: 60_000 }
+    }, ['url'])
   }
 }
 
@@ -30,14 +25,9 @@ export const toolsWebSearch: BuiltinDeclaration = {
   timeoutSec: 60,
   idempotent: true,
   permissions: ['network'],
-  parameters: {
-    type: 'object',
-    properties: {
-      query: { type: 'string', minLength: 1, maxLength: 400 },
-      max_results: { type: 'integer', minimum: 1, maximum: 20 },
-      provider: { type: 'string', enum: ['duckduckgo', 'brave', 'searxng'], description: 'Leave it out for the configured one.' }
-    },
-    required: ['query'],
-    additionalProperties: false
-  }
+  parameters: closedObject({
+    query: { type: 'string', minLength: 1, maxLength: 400 },
+    max_results: { type: 'integer', minimum: 1, maximum: 20 },
+    provider: { type: 'string', enum: ['duckduckgo', 'brave', 'searxng'], description: 'Leave it out for the configured one.' }
+  }, ['query'])
 }
