@@ -132,19 +132,6 @@ t.test('RC37 permissions stay, a link stays a link, and nothing else is left in 
   t.same(await write(fixture, { path: 'dir', content: 'x' }), failed('path is not a file'))
 })
 
-t.test('B29 RC37 nothing is written outside of the workspace', async t => {
-  const fixture = createFixture(t)
-  const outside = join(fixture.workspace, '..')
-  symlinkSync(outside, join(fixture.workspace, 'up'))
-  symlinkSync(join(outside, 'evil.txt'), join(fixture.workspace, 'dangling'))
-  for (const path of ['up/evil.txt', '../evil.txt', 'dangling', join(outside, 'evil.txt'), 'a/../../evil.txt', 'up/real/evil.txt']) {
-    t.same(await write(fixture, { path, content: 'x', create_if_missing: true, mkdir_p: true }), failed('path escapes workspace root'), path)
-  }
-  t.notOk(existsSync(join(outside, 'evil.txt')))
-  outputOf(await write(fixture, { path: '..hidden', content: 'x', create_if_missing: true }))
-  t.equal(readFileSync(join(fixture.workspace, '..hidden'), 'utf8'), 'x')
-})
-
 t.test('RC37 path is required', async t => {
   t.same(await write(createFixture(t), { content: 'x' }), failed('path is required'))
 })

@@ -32,19 +32,6 @@ t.test('fault 44 private addresses are refused at the connection, however they a
   t.equal(receiver.received.length, 1)
 })
 
-t.test('fault 44 a name whose address changes between two lookups, or that has two addresses, reaches no private address', async t => {
-  const receiver = await startReceiver(t)
-  const { port } = new URL(receiver.url)
-  const publicAddress = { address: '203.0.114.1', family: 4 }
-  const inside = { address: '127.0.0.1', family: 4 }
-  let asked = 0
-  const rebinding: Lookup = (_host, _options, callback) => { callback(null, [asked++ === 0 ? publicAddress : inside]) }
-  t.match(await send(`http://name.test:${port}/`, { lookup: rebinding, timeoutMs: 300 }), { kind: 'failed' })
-  t.match(await send(`http://name.test:${port}/`, { lookup: rebinding, timeoutMs: 300 }), { kind: 'refused' })
-  t.match(await send(`http://name.test:${port}/`, { lookup: (_host, _options, callback) => { callback(null, [publicAddress, inside]) } }), { kind: 'refused' })
-  t.same(receiver.received, [])
-})
-
 t.test('RC33 a receiver that does not answer in time, or is away, is a failure, whose text doesn\'t name the path', async t => {
   // A time limit that nothing holds is gone with the garbage.
   const silent = await startWebServer(t, collectGarbage)

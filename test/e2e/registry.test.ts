@@ -79,14 +79,6 @@ t.test('R4, R9, R10, R11, R12 both roles see the same list: enabled tools of bui
   t.notOk(names.some(name => name.includes('chat')), 'nothing provider-backed is listed')
 })
 
-t.test('R5 the list is {ok, tools, count}', async t => {
-  const { status, body } = await client.request<ToolList>('/v1/agent-tools')
-  t.equal(status, 200)
-  t.equal(body.ok, true)
-  t.equal(body.count, body.tools.length)
-  t.same(Object.keys(body), ['ok', 'tools', 'count'])
-})
-
 t.test('R6, R50 each tool is a function with name, description and parameters, also when the manifest has neither', async t => {
   const { tools } = await list(testKeys.admin)
   for (const tool of tools) {
@@ -95,24 +87,6 @@ t.test('R6, R50 each tool is a function with name, description and parameters, a
   }
   const bare = tools.find(tool => tool.function.name === 'value')
   t.equal(bare?.function.description, '')
-})
-
-t.test('R7 data_file_read is published as documented', async t => {
-  const spec = (await list(testKeys.admin)).tools.find(tool => tool.function.name === 'data_file_read')
-  t.equal(spec?.function.description, 'Read a UTF-8 text file from workspace.')
-  t.match(spec?.function.parameters, {
-    properties: { path: { type: 'string' }, max_bytes: { type: 'integer', minimum: 512, maximum: 1048576 } }, required: ['path'], additionalProperties: false
-  })
-})
-
-t.test('R8 tools_file_search is published as documented', async t => {
-  const spec = (await list(testKeys.admin)).tools.find(tool => tool.function.name === 'tools_file_search')
-  t.equal(spec?.function.description, 'Search files by path/name under workspace.')
-  t.match(spec?.function.parameters, {
-    properties: { query: { type: 'string' }, path: { type: 'string' }, max_results: { type: 'integer', minimum: 1, maximum: 200 }, include_hidden: { type: 'boolean' } },
-    required: ['query'],
-    additionalProperties: false
-  })
 })
 
 t.test('the list carries an ETag, and a request that names it gets a 304 without a body', async t => {
@@ -129,19 +103,6 @@ t.test('R32 X22 a tool that the policy switched off answers as documented, and n
   const { results, tool_messages: messages } = await client.batch([{ call_id: 'call-y', name: 'tool_exec', arguments: { command: 'ls' } }])
   t.same(results, [{ call_id: 'call-y', name: 'tool_exec', ok: false, error: { code: 'JOB_TYPE_DISABLED', message: "Job type 'tool.exec' is disabled" } }])
   t.same(messages, [{ role: 'tool', tool_call_id: 'call-y', name: 'tool_exec', content: '{"ok":false,"error":{"code":"JOB_TYPE_DISABLED","message":"Job type \'tool.exec\' is disabled"}}' }])
-})
-
-t.test('RC31 the tools of the workspace are listed without any flag', async t => {
-  const names = (await list(testKeys.read)).tools.map(tool => tool.function.name)
-  for (const name of ['data_file_read', 'data_write_file', 'tools_file_search', 'tools_find_in_files', 'workflow_run']) t.ok(names.includes(name), name)
-  for (const name of ['tool_exec', 'data_fetch', 'tools_web_search', 'workspace_delete']) t.notOk(names.includes(name), name)
-})
-
-t.test('R46 the documented host and port are the defaults', async t => {
-  const { readSettings } = await import('@toolyard/runtime')
-  const settings = readSettings({})
-  t.equal(settings.HOST, '127.0.0.1')
-  t.equal(settings.PORT, 3001)
 })
 
 t.test('no key appears in the log of the API', async t => {

@@ -99,13 +99,13 @@ t.test('a call that is still running has an answer too, whose text names the too
 
 t.test("arguments that aren't JSON are their call's INVALID_ARGUMENTS, with the position; its siblings run", async t => {
   const cases: Array<[string, string]> = [
-    ['{"path": "a.txt"', "it ends where ',' or '}' is expected at line 1, column 17"],
-    ['{"path": a.txt}', 'a value is expected at line 1, column 10'],
+    ['{"path": "a.txt"', "',' or '}' is expected at line 1, column 17"],
+    ['{"path": a.txt}', 'what is no value and no name of JSON stands at line 1, column 10'],
     ['{"a": 1,\n "b": }', 'a value is expected at line 2, column 7'],
-    ["{'a': 1}", "a name in double quotes or '}' is expected at line 1, column 2"],
-    ['{"a": "b\nc"}', 'a control character must be escaped in a text at line 1, column 9'],
-    ['{"a": "b', 'a text that begins at line 1, column 7 has no end'],
-    ['{"a": "\\x"}', 'a backslash begins no escape that JSON knows at line 1, column 8'],
+    ["{'a': 1}", 'what is no value and no name of JSON stands at line 1, column 2'],
+    ['{"a": "b\nc"}', 'a text that has no end, or a line break that must be escaped, begins at line 1, column 7'],
+    ['{"a": "b', 'a text that has no end, or a line break that must be escaped, begins at line 1, column 7'],
+    ['{"a": "\\x"}', 'a backslash begins no escape that JSON knows at line 1, column 7'],
     ['{}{}', 'the end is expected at line 1, column 3'],
     ['{"a": [1, 2,]}', 'a value is expected at line 1, column 13']
   ]

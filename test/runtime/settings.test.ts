@@ -2,7 +2,7 @@ import { apiKeysOf, parseApiKeys, readSettings, redisTargetOf } from '@toolyard/
 import t from 'tap'
 import { problems } from './setting-problems.ts'
 
-t.test('an empty environment gives the documented defaults', async t => {
+t.test('R46 an empty environment gives the documented defaults', async t => {
   t.match(readSettings({}), {
     HOST: '127.0.0.1', PORT: 3001, REDIS_URL: undefined, TOOL_TIMEOUT_SEC: 30, WORKER_QUEUES: ['*'], WORKER_CONCURRENCY: 8, MAX_OUTPUT_BYTES: 1_048_576, MAX_QUEUES: 64, LOG_LEVEL: 'info'
   })

@@ -70,7 +70,7 @@ function keyOf (text: string): string {
 }
 
 /** Line and column, from 1, of a place in a text. */
-export function positionOf (text: string, at: number): { line: number, column: number } {
+function positionOf (text: string, at: number): { line: number, column: number } {
   const before = text.slice(0, at)
   return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
 }

@@ -1,11 +1,10 @@
 import { readJsonInTurns } from '@toolyard/contract/terms'
 import { isUtf8 } from 'node:buffer'
 import { lstat, readFile, realpath, stat } from 'node:fs/promises'
-import { visit } from 'jsonc-parser'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isDeeperThan } from './depth.ts'
-import { positionOf } from './duplicate-keys.ts'
+import { jsonFault } from './json-fault.ts'
 import { ManifestFault } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 
@@ -66,27 +65,12 @@ export async function parseManifest (text: string): Promise<unknown> {
   } catch (error) {
     // V8 quotes the place with its line ends.
     const message = messageOf(error).replace(/\s+/g, ' ')
-    const at = faultIn(text)
     throw new ManifestFault('AC1', `parse manifest: ${message}`, {
-      ...at !== undefined && positionOf(text, at),
+      ...jsonFault(text)?.place,
       // Half of the bytes of a text in UTF-16 are zeros.
       fix: /^.{0,3}\0/s.test(text) ? 'Save it as UTF-8: it seems to be UTF-16.' : 'Correct the JSON: one object, no comments, no comma behind the last item, no byte order mark, nothing after it.'
     })
   }
-}
-
-/**
- * Where a text stops being JSON; undefined where the parser doesn't come to the end. V8 tells the place for some faults
- * alone, so another parser does.
- */
-function faultIn (text: string): number | undefined {
-  let first: number | undefined
-  try {
-    visit(text, { onError: (_code, at) => { first ??= at } }, { disallowComments: true })
-  } catch {
-    // It calls itself for every level.
-  }
-  return first
 }
 
 /** @throws ManifestFault for a value that recursive code could not walk. */

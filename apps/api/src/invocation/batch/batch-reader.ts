@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { isRecord, asError, limits, messageOf, readJsonInTurns, shortName, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall } from '@toolyard/contract'
 import { excessOf, problemOf, syntaxError } from '../../plugins/body/json-text.ts'
-import { faultOf } from './json-fault.ts'
+import { jsonFault } from '@toolyard/manifests'
 import type { MessageOrigin } from './message-answers.ts'
 
 /** Levels of a request body above the arguments of one of its `calls`: the same arguments may nest as deep in a text. */
@@ -74,8 +74,8 @@ class ArgumentsReader {
       value = await readJsonInTurns(text, turn)
     } catch (error) {
       // In a longer text the search for the place would take too long.
-      const place = takesTurns ? undefined : faultOf(text)
-      return fault(`arguments aren't JSON: ${place ?? syntaxError(asError(error))}`)
+      const found = takesTurns ? undefined : jsonFault(text)
+      return fault(`arguments aren't JSON: ${found === undefined ? syntaxError(asError(error)) : `${found.message} at line ${found.place.line}, column ${found.place.column}`}`)
     }
     if (takesTurns) await turn()
     const problem = problemOf(value, limits.bodyDepth - levelsAbove)
