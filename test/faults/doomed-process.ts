@@ -84,8 +84,8 @@ export async function killApiAtEachCommand (t: Test, service: Service, name: str
   await worker.stop()
 }
 
-/** Kills a worker at each of its commands about a job; then another worker serves them all. */
-export async function killWorkerAtEachCommand (t: Test, service: Service, name: string, step: WorkerStep): Promise<void> {
+/** Kills a worker at each of its commands about a job, which are more than `least`; then another worker serves them all. */
+export async function killWorkerAtEachCommand (t: Test, service: Service, name: string, least: number, step: WorkerStep): Promise<void> {
   let first = 1
   for (let areAllKilled = true; areAllKilled; first += together / 2) {
     const close = await step.open?.()
@@ -105,7 +105,7 @@ export async function killWorkerAtEachCommand (t: Test, service: Service, name: 
     for (const { queue, id, about } of cases) await step.check(id, queue, about)
     await rescuer.stop('SIGKILL')
   }
-  t.ok(first - together / 2 > 3, `${first - together / 2} commands`)
+  t.ok(first - together / 2 > least, `${first - together / 2} commands`)
 }
 
 /** The job once it is in one of these states. */

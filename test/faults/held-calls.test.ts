@@ -98,7 +98,7 @@ for (const decision of ['approve', 'deny'] as const) {
 }
 
 t.test('promise 12 when a worker is killed at any command of an approved call, it runs once, or its state says that its worker was lost', { timeout: 400_000 }, async t => {
-  await killWorkerAtEachCommand(t, service, 'run', {
+  await killWorkerAtEachCommand(t, service, 'run', 3, {
     before: async queue => await hold(client, queue),
     act: approve,
     isDone: ({ status }) => status === 'succeeded',
@@ -108,7 +108,7 @@ t.test('promise 12 when a worker is killed at any command of an approved call, i
 
 t.test('promise 12 when a worker is killed at any command of a call that is to be held again, it is held again, and runs once', { timeout: 400_000 }, async t => {
   let changes = 0
-  await killWorkerAtEachCommand(t, service, 'changed', {
+  await killWorkerAtEachCommand(t, service, 'changed', 3, {
     open: async () => async () => { await writeFile(join(service.dir, 'tools/bin/changing'), `${program}# ${++changes}\n`) },
     before: async queue => await hold(client, queue, 'changing'),
     act: approve,

@@ -94,7 +94,7 @@ for (const [tool, all, told] of [['one', [1], 'when a worker is killed at any co
   t.test(`promise 12 ${told}`, { timeout: 400_000 }, async t => {
     const asked = new Set<string>()
     const early = new Set<string>()
-    await killWorkerAtEachCommand(t, service, `asks-${tool}`, {
+    await killWorkerAtEachCommand(t, service, `asks-${tool}`, 0, {
       before: async queue => {
         await pause(queue, true)
         return await ask(tool, queue)
@@ -124,7 +124,7 @@ for (const [tool, all, told] of [['one', [1], 'when a worker is killed at any co
 }
 
 t.test('promise 12 when a worker is killed at any command of an answered call, it goes on once, or its state says that its worker was lost', { timeout: 400_000 }, async t => {
-  await killWorkerAtEachCommand(t, service, 'answered', {
+  await killWorkerAtEachCommand(t, service, 'answered', 0, {
     open: async () => {
       const asker = await service.startWorker()
       return async () => await asker.stop()
