@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
+import type { JobSummary, JobView, LogEntry } from '@toolyard/client'
 import { around, asError, isRecord, prettyJson, readJson, writeJson } from '@toolyard/contract/terms'
-import { jsonOption, textOption, type Command, type CommandLine, type RunCommand } from '../terminal/command.ts'
+import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print, shellWord } from '../terminal/terminal.ts'
-import { asking, clientOf } from './target.ts'
+import { withClient } from './target.ts'
 
 const states = ['queued', 'held', 'running', 'input_required', 'succeeded', 'failed', 'cancelled'] as const
 const orders = ['newest', 'oldest'] as const
@@ -193,12 +193,6 @@ function readObject (text: string, what = '--input'): Record<string, unknown> {
   }
   if (!isRecord(value)) throw misuse(`${what} must be a JSON object, such as {"path": "README.md"}`)
   return value
-}
-
-function withClient (
-  ask: (client: Toolyard, given: CommandLine) => ReturnType<RunCommand>, retryMs?: number
-): RunCommand {
-  return asking(async (target, given) => await ask(clientOf(target, retryMs), given))
 }
 
 function row ({ id, status, tool, queue, created_at: created, error }: JobSummary): string {

@@ -56,6 +56,11 @@ export function asking (ask: (target: Target, given: CommandLine) => ReturnType<
   }
 }
 
+/** The same for what the client has a method for. */
+export function withClient (ask: (client: Toolyard, given: CommandLine) => ReturnType<RunCommand>, retryMs?: number): RunCommand {
+  return asking(async (target, given) => await ask(clientOf(target, retryMs), given))
+}
+
 export function commandError (error: unknown, { url, apiKey, description }: Target): Error {
   if (error instanceof CommandError) return error
   const { status, details, jobId, ...told }: Record<string, unknown> = isRecord(error) ? error : {}

@@ -1,11 +1,10 @@
-import { pathSegment } from '@toolyard/client'
-import { isRecord, prettyJson, visible } from '@toolyard/contract/terms'
+import type { ApprovalDetail, ApprovalItem, Toolyard } from '@toolyard/client'
+import { around, prettyJson, visible } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
 import { agrees, hasTerminal } from '../../terminal/agreement.ts'
 import { exitStatus, misuse } from '../../terminal/exit-status.ts'
 import { complain, print } from '../../terminal/terminal.ts'
-import { askBriefly, strangeAnswer } from '../ask-service.ts'
-import { asking, type Target } from '../target.ts'
+import { withClient } from '../target.ts'
 
 const help = 'Held calls wait until somebody approves them: docs/approvals.md. It needs a key with the role approver or admin that did not submit the call.'
 
@@ -14,15 +13,10 @@ const list: Command = {
   summary: 'List the calls that wait for an approval, the newest first',
   help: 'Lists the held calls that the key may see, with the first characters of their arguments.',
   options: [['--tool <name>', 'of this tool'], ['--key <name>', 'submitted by the API key of this name'], ['--tenant <name>', 'of this tenant'], ['--limit <n>', '1 to 200 (default: 50)'], jsonOption],
-  run: asking(async (target, { options }) => {
-    const query = new URLSearchParams(['tool', 'key', 'tenant', 'limit'].flatMap(name => {
-      const value = textOption(options, name)
-      return value === undefined ? [] : [[name, value] as [string, string]]
-    }))
-    const answer = await askBriefly(target, 'GET', `/v1/approvals?${query.toString()}`)
-    const { approvals } = answer
-    if (!Array.isArray(approvals) || !approvals.every(isRecord)) throw strangeAnswer(target, answer)
-    print(options['json'] === true ? prettyJson(answer) : approvals.length === 0 ? 'No calls wait for an approval' : approvals.map(row).join('\n'))
+  run: withClient(async ({ approvals }, { options }) => {
+    const [tool, key, tenant, limit] = ['tool', 'key', 'tenant', 'limit'].map(name => textOption(options, name))
+    const page = await approvals.list({ tool, key, tenant, limit: limit === undefined ? undefined : Number(limit) })
+    print(options['json'] === true ? prettyJson(page) : page.approvals.length === 0 ? 'No calls wait for an approval' : page.approvals.map(row).join('\n'))
   })
 }
 
@@ -32,8 +26,8 @@ const show: Command = {
   help: 'Prints a held call as JSON: tool, arguments, who asks, the rule, and the digest that a decision comes with.',
   arguments: ['<job id>'],
   options: [jsonOption],
-  run: asking(async (target, { args: [id = ''] }) => {
-    print(visible(prettyJson((await read(target, id)).approval)))
+  run: withClient(async (client, { args: [id = ''] }) => {
+    print(visible(prettyJson(await read(client, id))))
   })
 }
 
@@ -45,14 +39,12 @@ function decision (name: 'approve' | 'deny', summary: string, why: string): Comm
     help: `${help}\nWhat was shown is what is decided: --digest names it. Without --digest the call is shown, and a terminal is asked.`,
     arguments: ['<job id>'],
     options: [['--reason <text>', why], ['--digest <digest>', 'of what was shown, as toolyard approvals show prints it: another call is not decided about'], jsonOption],
-    run: asking(async (target, { args: [id = ''], options }) => {
-      const reason = textOption(options, 'reason')
-      const digest = textOption(options, 'digest') ?? await agreedDigest(target, id, { name, isJson: options['json'] === true })
+    run: withClient(async (client, { args: [id = ''], options }) => {
+      const digest = textOption(options, 'digest') ?? await agreedDigest(client, id, { name, isJson: options['json'] === true })
       if (digest === undefined) return exitStatus.failed
-      const answer = await askBriefly(target, 'POST', `/v1/approvals/${pathSegment(id)}`, { decision: name, digest, ...reason !== undefined && { reason } })
-      const { approval } = answer
-      const state = isRecord(approval) && isRecord(approval['approval']) ? String(approval['approval']['state']) : ''
-      print(options['json'] === true ? prettyJson(answer) : `${id}  ${state === 'held' ? 'noted; more keys must approve' : state}`)
+      const approval = await client.approvals[name](id, { digest, reason: textOption(options, 'reason') })
+      const { approval: { state } } = approval
+      print(options['json'] === true ? prettyJson(around({ ok: true, approval })) : `${id}  ${state === 'held' ? 'noted; more keys must approve' : state}`)
       return exitStatus.done
     })
   }
@@ -63,11 +55,11 @@ function decision (name: 'approve' | 'deny', summary: string, why: string): Comm
  *
  * @returns the digest of what was shown; undefined where nobody agrees.
  */
-async function agreedDigest (target: Target, id: string, { name, isJson }: { name: string, isJson: boolean }): Promise<string | undefined> {
+async function agreedDigest (client: Toolyard, id: string, { name, isJson }: { name: string, isJson: boolean }): Promise<string | undefined> {
   if (isJson || !hasTerminal()) throw misuse(`--digest is missing: what was shown is what is decided. toolyard approvals show ${id} prints the call and its digest`)
-  const { approval, digest } = await read(target, id)
-  print(visible(prettyJson(approval)))
-  if (await agrees(`${name === 'approve' ? 'Approve' : 'Deny'} this call, as it is shown here?`)) return digest
+  const held = await read(client, id)
+  print(visible(prettyJson(held)))
+  if (await agrees(`${name === 'approve' ? 'Approve' : 'Deny'} this call, as it is shown here?`)) return held.approval.digest
   complain(`toolyard approvals ${name}: nothing was decided`)
   return undefined
 }
@@ -82,18 +74,12 @@ export const approvals: Command = {
   ]
 }
 
-async function read (target: Target, id: string): Promise<{ approval: unknown, digest: string }> {
+async function read ({ approvals }: Toolyard, id: string): Promise<ApprovalDetail> {
   if (id === '') throw misuse('name the job')
-  const answer = await askBriefly(target, 'GET', `/v1/approvals/${pathSegment(id)}`)
-  const { approval } = answer
-  const inner = isRecord(approval) ? approval['approval'] : undefined
-  if (!isRecord(inner) || typeof inner['digest'] !== 'string') throw strangeAnswer(target, answer)
-  return { approval, digest: inner['digest'] }
+  return await approvals.get(id)
 }
 
-function row (held: Record<string, unknown>): string {
-  const { job_id: id, tool, key, tenant, arguments_preview: args, approval } = held
-  const { expires_at: until, reason } = isRecord(approval) ? approval : {}
-  return [id, tool, typeof tenant === 'string' ? `${String(key)} (${tenant})` : key, visible(String(args)), reason, `until ${String(until)}`]
-    .filter(each => each !== null && each !== undefined).map(String).join('  ')
+function row ({ job_id: id, tool, key, tenant, arguments_preview: args, approval: { expires_at: until, reason } }: ApprovalItem): string {
+  return [id, tool, tenant === null ? key : `${key} (${tenant})`, visible(args), reason, `until ${until}`]
+    .filter(each => each !== null && each !== undefined).join('  ')
 }

@@ -1,7 +1,6 @@
-import { pathSegment } from '@toolyard/client'
-import { isRecord } from '@toolyard/contract/terms'
-import { askBriefly, strangeAnswer } from '../ask-service.ts'
-import { asking } from '../target.ts'
+import type { SecretPlace, SecretView } from '@toolyard/client'
+import { askBriefly } from '../ask-service.ts'
+import { asking, withClient } from '../target.ts'
 import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
 import { exitStatus, misuse } from '../../terminal/exit-status.ts'
 import { print } from '../../terminal/terminal.ts'
@@ -19,14 +18,14 @@ const set: Command = {
 is never shown again.`,
   arguments: ['<name>'],
   options: whose,
-  run: asking(async (target, { args: [name = ''], options }) => {
+  run: withClient(async ({ secrets }, { args: [name = ''], options }) => {
     if (process.stdin.isTTY) throw misuse('the value comes from stdin: toolyard secrets set NAME < FILE')
     let text = ''
     for await (const chunk of process.stdin.setEncoding('utf8')) text += String(chunk)
     const value = text.replace(/\r?\n$/, '')
     if (value === '') throw misuse('stdin has no value')
-    const answer = await askBriefly(target, 'PUT', `/v1/secrets/${pathSegment(name)}`, { value, ...place(options) })
-    print(options['json'] === true ? JSON.stringify(answer) : `Stored ${name}`)
+    await secrets.set(name, value, place(options))
+    print(options['json'] === true ? JSON.stringify({ ok: true, name }) : `Stored ${name}`)
   })
 }
 
@@ -35,11 +34,9 @@ const list: Command = {
   summary: 'List the secrets that your key may see',
   help: 'Lists names, whose each secret is, and when it was used last. Never the values.',
   options: [jsonOption],
-  run: asking(async (target, { options }) => {
-    const answer = await askBriefly(target, 'GET', '/v1/secrets')
-    const { secrets } = answer
-    if (!Array.isArray(secrets)) throw strangeAnswer(target, answer)
-    print(options['json'] === true ? JSON.stringify(answer, null, 2) : secrets.filter(isRecord).map(row).join('\n'))
+  run: withClient(async ({ secrets }, { options }) => {
+    const answer = await secrets.list()
+    print(options['json'] === true ? JSON.stringify(answer, null, 2) : answer.secrets.map(row).join('\n'))
   })
 }
 
@@ -49,10 +46,9 @@ const remove: Command = {
   help: 'Removes a secret. Calls that have it already go on.',
   arguments: ['<name>'],
   options: whose,
-  run: asking(async (target, { args: [name = ''], options }) => {
-    const query = new URLSearchParams(place(options)).toString()
-    const answer = await askBriefly(target, 'DELETE', `/v1/secrets/${pathSegment(name)}${query === '' ? '' : `?${query}`}`)
-    print(options['json'] === true ? JSON.stringify(answer) : `Removed ${name}`)
+  run: withClient(async ({ secrets }, { args: [name = ''], options }) => {
+    await secrets.remove(name, place(options))
+    print(options['json'] === true ? JSON.stringify({ ok: true, name }) : `Removed ${name}`)
   })
 }
 
@@ -78,12 +74,11 @@ export const secrets: Command = {
   commands: [set, list, remove, rotate]
 }
 
-function place (options: Record<string, unknown>): Record<string, string> {
-  const [scope, tenant] = ['scope', 'tenant'].map(name => textOption(options, name))
-  return { ...scope !== undefined && { scope }, ...tenant !== undefined && { tenant } }
+/** A scope that isn't one is told by the service. */
+function place (options: Record<string, unknown>): SecretPlace {
+  return Object.fromEntries(['scope', 'tenant'].map(name => [name, textOption(options, name)]).filter(([, value]) => value !== undefined))
 }
 
-function row ({ name, scope, tenant, key, last_used_at: used }: Record<string, unknown>): string {
-  const owner = typeof tenant === 'string' ? ` ${tenant}` : typeof key === 'string' ? ` ${key}` : ''
-  return `${String(name)}  ${String(scope)}${owner}${typeof used === 'string' ? `  used ${used}` : ''}`
+function row ({ name, scope, tenant, key, last_used_at: used }: SecretView): string {
+  return [name, [scope, tenant ?? key].filter(each => each !== null).join(' '), ...used === null ? [] : [`used ${used}`]].join('  ')
 }
