@@ -55,7 +55,9 @@ function decision (name: 'approve' | 'deny', summary: string, why: string): Comm
  *
  * @returns the digest of what was shown; undefined where nobody agrees.
  */
-async function agreedDigest (client: Toolyard, id: string, { name, isJson }: { name: string, isJson: boolean }): Promise<string | undefined> {
+async function agreedDigest (
+  client: Toolyard, id: string, { name, isJson }: { name: string, isJson: boolean }
+): Promise<string | undefined> {
   if (isJson || !hasTerminal()) throw misuse(`--digest is missing: what was shown is what is decided. toolyard approvals show ${id} prints the call and its digest`)
   const held = await read(client, id)
   print(visible(prettyJson(held)))

@@ -5,6 +5,7 @@ import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
 import { exitStatus, misuse } from '../../terminal/exit-status.ts'
 import { print } from '../../terminal/terminal.ts'
 
+const scopes = ['operator', 'tenant', 'key'] as const
 const whose: Command['options'] = [
   ['--scope <scope>', 'whose it is: operator, tenant, or key, which is the key that asks (default: that of the key)'],
   ['--tenant <tenant>', 'the tenant whose it is, where the operator asks'],
@@ -74,9 +75,11 @@ export const secrets: Command = {
   commands: [set, list, remove, rotate]
 }
 
-/** A scope that isn't one is told by the service. */
 function place (options: Record<string, unknown>): SecretPlace {
-  return Object.fromEntries(['scope', 'tenant'].map(name => [name, textOption(options, name)]).filter(([, value]) => value !== undefined))
+  const [given, tenant] = ['scope', 'tenant'].map(name => textOption(options, name))
+  const scope = scopes.find(each => each === given)
+  if (scope !== given) throw misuse(`--scope must be one of ${scopes.join(', ')}, not '${given}'`)
+  return { ...scope !== undefined && { scope }, ...tenant !== undefined && { tenant } }
 }
 
 function row ({ name, scope, tenant, key, last_used_at: used }: SecretView): string {
