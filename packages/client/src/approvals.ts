@@ -80,7 +80,7 @@ export class Approvals {
     return await this.#transport.send<ApprovalList>({ method: 'GET', path: '/v1/approvals', query: { ...query }, signal }, { approvals: list(approvalShape) })
   }
 
-  /** What a held call would run, with the digest that a decision comes with. */
+  /** The call with the digest that a decision comes with. */
   async get (jobId: string, { signal }: WaitOptions = {}): Promise<ApprovalDetail> {
     const answer = await this.#transport.send<{ approval: ApprovalDetail }>({ method: 'GET', path: pathOf(jobId), signal }, { approval: approvalShape })
     return answer.approval

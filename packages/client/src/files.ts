@@ -31,7 +31,7 @@ export class Files {
     return await this.#transport.fetch({ method: 'GET', path: this.#at(path), signal })
   }
 
-  /** What is in a directory, by name. */
+  /** Entries by name. */
   async list (path = '', query: FileQuery = {}, { signal }: WaitOptions = {}): Promise<FileList> {
     return await this.#transport.send<FileList>({ method: 'GET', path: this.#at(path), query: { ...query, list: 'true' }, signal }, { entries: list(record({ name: text, path: text, type: text, size: number, modified_at: text })) })
   }

@@ -5,7 +5,7 @@ import { jobShape } from './jobs.ts'
 import type { Transport } from './http/transport.ts'
 import type { JobView, LogEntry, Progress } from './http/wire.ts'
 
-/** What happens to a job: a line of its log, how far it is, a change of its record, and last its end, with `job.result` or `job.error`. */
+/** In the order of time; the end is last, with `job.result` or `job.error`. */
 export type JobEvent =
   | { type: 'log', entry: LogEntry }
   | { type: 'progress', progress: Progress }

@@ -69,12 +69,12 @@ export interface LangChainToolCall { name: string, args: object, id?: string | u
 export interface LangChainMessage { tool_calls?: readonly LangChainToolCall[] | undefined }
 /** A call as the AI SDK has it. */
 export interface AiSdkToolCall { type: 'tool-call', toolCallId: string, toolName: string }
-/** What `generateText` of the AI SDK gives. */
+/** The result of `generateText` of the AI SDK. */
 export interface AiSdkResult { toolCalls: readonly AiSdkToolCall[] }
 
-/** What answers a call of chat completions. */
+/** For a call of chat completions. */
 export interface ChatAnswer { role: 'tool', tool_call_id: string, /** For Ollama. */ tool_name?: string, content: string }
-/** What answers a call of the Responses API. */
+/** For a call of the Responses API. */
 export type ResponsesAnswer =
   | { type: 'function_call_output', call_id: string, output: ResponsesAnswerOutput }
   | { type: 'custom_tool_call_output', call_id: string, output: ResponsesAnswerOutput }
@@ -82,7 +82,7 @@ export type ResponsesAnswer =
 export type ResponsesAnswerOutput =
   | string
   | Array<{ type: 'input_text', text: string } | { type: 'input_image', image_url: string, detail: 'auto' }>
-/** What answers all calls of Anthropic's message. */
+/** For all calls of Anthropic's message. */
 export interface AnthropicAnswer {
   role: 'user'
   content: Array<{ type: 'tool_result', tool_use_id: string, content: AnthropicResultContent, is_error?: boolean }>
@@ -94,16 +94,16 @@ export type AnthropicResultContent =
 /** An image in Base64. */
 export interface AnthropicImageSource { type: 'base64', media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp', data: string }
 
-/** What answers all calls of an answer of Gemini. */
+/** For all calls of an answer of Gemini. */
 export interface GeminiAnswer { role: 'user', parts: Array<{ functionResponse: { id?: string, name: string, response: Record<string, unknown> } }> }
-/** What answers all calls of an answer of Bedrock. */
+/** For all calls of an answer of Bedrock. */
 export interface BedrockAnswer {
   role: 'user'
   content: Array<{ toolResult: { toolUseId: string, content: Array<{ text: string }>, status: 'success' | 'error' } }>
 }
-/** What answers a call of LangChain. */
+/** For a call of LangChain. */
 export interface LangChainAnswer { role: 'tool', tool_call_id: string, name: string, content: string, status: 'success' | 'error' }
-/** What answers all calls of the AI SDK; its version 4 has `result` in place of `output`. */
+/** For all calls of the AI SDK; its version 4 has `result` in place of `output`. */
 export interface AiSdkAnswer {
   role: 'tool'
   content: Array<{ type: 'tool-result', toolCallId: string, toolName: string, output: { type: 'text' | 'error-text', value: string } }>
@@ -116,7 +116,7 @@ export type ProviderAnswer = ChatAnswer | ResponsesAnswer | AnthropicAnswer | Ge
 const batchSize = 20
 
 /**
- * What to send of a model's message: the items that may be calls, in bodies of a batch each; none where there surely is no call.
+ * The items of a model's message that may be calls, in bodies of a batch each; none where there surely is no call.
  * The service reads them: what isn't understood here is sent as it is, so that its error names it.
  */
 export function batchesOf (message: object): object[] {

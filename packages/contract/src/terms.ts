@@ -1,5 +1,5 @@
 /*
- * What every process needs of the contract and what has no schema in it: `@toolyard/contract/terms`. TypeBox is a third
+ * The part of the contract that every process needs, without schemas: `@toolyard/contract/terms`. TypeBox is a third
  * of the code that a process loads, and only the HTTP service validates with it, so all others take this entry. The console
  * does too: nothing here needs Node.
  */

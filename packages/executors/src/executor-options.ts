@@ -45,7 +45,7 @@ export interface Executors {
    * constructs the class of each. Other tools have nothing that could be missing.
    */
   tryModule (tools: readonly Tool[]): Promise<Tried[]>
-  /** What a server offers now, or why it can't be asked. */
+  /** The tools that a server offers now, or why it can't be asked. */
   toolsOf (server: McpServer): Promise<readonly McpTool[] | CallError>
   /** Begins to end what is kept for a session that is removed: the servers that its calls have used. */
   endSession (id: string): void

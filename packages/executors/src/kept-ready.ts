@@ -6,7 +6,7 @@ import type { WorkerHost } from './run/tool-call.ts'
 import type { CallOfReady } from './warm/served.ts'
 import { createWarmCommands } from './command/warm-commands.ts'
 
-/** What one call takes of what is kept ready, and what is to be done behind it. */
+/** The kept process or box that one call takes, and the work behind it. */
 interface KeptForCall {
   ready: NonNullable<ProcessHost['ready']>
   /** Bounds of what it took, to be removed. */
@@ -14,7 +14,7 @@ interface KeptForCall {
   ended: () => void
 }
 
-/** What a worker keeps ready for calls: processes of commands that ask for it, and boxes. */
+/** Processes of commands that ask for it, and boxes, kept ready for calls. */
 export interface KeptReady {
   keep (tools: readonly Tool[]): void
   begin (tool: Tool, call: Pick<CallOfReady, 'box' | 'network' | 'context'>): KeptForCall

@@ -19,7 +19,7 @@ export async function loadCodeOf (tools: readonly Tool[]): Promise<void> {
   await setImmediate()
   const { preloadSchemas } = await import('@modelcontextprotocol/client')
   await setImmediate()
-  // What a client would make at its first message.
+  // A client would make them at its first message.
   preloadSchemas()
   await setImmediate()
   await import('./mcp/run-mcp.ts')

@@ -6,7 +6,7 @@ import type { MessageTask } from './mcp/message.ts'
 import type { OutputTask } from './result/output-task.ts'
 import type { SubstitutionTask } from './builtin/workflow/substitution-task.ts'
 
-/** What a thread does for the worker, by the kind of its work; what it needs is loaded with the first of that kind. */
+/** Each kind of work loads what it needs when it is first asked for. */
 serveThread({
   search: async (task: SearchTask) => (await import('./builtin/search/run-search.ts')).runSearch(task),
   change: async (task: ChangeTask) => (await import('./builtin/file/change-task.ts')).runChangeTask(task),

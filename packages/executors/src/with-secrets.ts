@@ -38,7 +38,7 @@ interface CallSecrets {
   headerSecrets: readonly HeaderSecret[]
   /** Variables that name files, and what is in these. */
   handed: readonly HandedText[]
-  /** What nothing that its processes say may show. */
+  /** Hidden in everything that its processes say. */
   hidden: readonly string[]
 }
 
@@ -154,14 +154,14 @@ function hideSecrets (
   const forms = secretForms(hidden, [])
   if (forms.length === 0) return { context, hide: async outcome => await Promise.resolve(outcome) }
   const mask = (text: string): string => withoutTexts(text, forms)
-  // What is said of a failure is the beginning or the end of what was printed.
+  // A failure's text is the beginning or the end of what was printed.
   const maskParts = (text: string): string => withoutParts(text, forms)
   return {
     context: {
       ...context,
       log: line => { context.log(line.length < longLine ? mask(line) : maskParts(line)) },
       progress: latest => {
-        // What is left without its numbers says nothing.
+        // Without its numbers it says nothing.
         if ([latest.done, latest.total].some(number => mask(String(number)) !== String(number))) return
         context.progress?.({ ...latest, text: latest.text === null ? null : mask(latest.text) })
       }

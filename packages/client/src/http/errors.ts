@@ -6,7 +6,6 @@ import type { CallErrorCode, HttpErrorCode } from './wire.ts'
  */
 export type ErrorCode = HttpErrorCode | CallErrorCode | 'UNREACHABLE' | 'BAD_ANSWER'
 
-/** What is known of an error beside its code and message. */
 export interface ErrorFacts {
   status?: number | undefined
   details?: unknown

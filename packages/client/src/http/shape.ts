@@ -1,7 +1,7 @@
 /** Whether a value is what an answer must have at this place. Of an answer only that is looked at which is read here. */
 export type Shape = (value: unknown) => boolean
 
-/** What fields an answer must have; where one isn't named, whatever it has. */
+/** A field that isn't named may have any value. */
 export type Fields<T> = { readonly [Name in keyof T]?: Shape }
 
 export const text: Shape = value => typeof value === 'string'

@@ -19,7 +19,7 @@ export interface ToolyardOptions {
   fetch?: typeof fetch | undefined
 }
 
-/** What a file is put from. A stream is sent once: it isn't tried again when the service is away. */
+/** A stream is sent once: it isn't tried again when the service is away. */
 export type FileBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
 
 /** One request. It may be sent more than once: what makes work carries an `Idempotency-Key`. */
@@ -192,7 +192,7 @@ export class Transport {
     })
   }
 
-  /** What isn't an answer is a connection that failed or broke off. @throws the signal's reason. */
+  /** No answer came: the connection failed or broke off. @throws the signal's reason. */
   #failureOf (error: unknown, signal: AbortSignal | undefined): ToolyardError {
     signal?.throwIfAborted()
     if (error instanceof ToolyardError) return error

@@ -1,5 +1,5 @@
 /*
- * What the HTTP API takes and gives, as far as this client knows it. It stands here so that the package needs no other
+ * The HTTP API, as far as this client knows it. It stands here so that the package needs no other
  * one; test/client/types.test.ts holds that it agrees with the contract.
  */
 
@@ -85,7 +85,6 @@ export interface JobSummary {
   ran_ms: number | null
 }
 
-/** What a job that needs an approval tells of it. */
 export interface ApprovalView {
   state: 'held' | 'approved' | 'denied' | 'expired'
   /** Names what will run: a decision must come with it. */
@@ -110,7 +109,7 @@ export interface ApprovalView {
 export interface AskedQuestion {
   /** The first question of a job is 1. */
   number: number
-  /** What its tool calls it. */
+  /** Its tool's name for it. */
   name: string
   /** Who can answer: a person, a model, or the client, which knows its directories. */
   kind: 'form' | 'sampling' | 'roots'
@@ -123,11 +122,10 @@ export interface AskedQuestion {
   refused?: { count: number, reason: string }
 }
 
-/** What a tool asks whoever called it. */
 export interface QuestionView extends AskedQuestion {
   asked_at: string
   expires_at: string
-  /** What is asked at the same time and has no answer yet. */
+  /** Questions of the same round without an answer yet. */
   more?: AskedQuestion[]
 }
 
@@ -138,7 +136,7 @@ export interface JobView extends JobSummary {
   approval?: ApprovalView
   /** There while its tool waits for an answer. */
   question?: QuestionView
-  /** What the caller calls the conversation that it belongs to. */
+  /** The caller's name for its conversation. */
   conversation?: string
   /** The session whose files are its workspace. */
   session?: string
@@ -174,7 +172,7 @@ export interface NewJob {
   queue?: string | null
   /** The session whose files are its workspace. */
   session?: string | null
-  /** What the caller calls the conversation: who approves a call sees it. */
+  /** The caller's name for its conversation: who approves a call sees it. */
   conversation?: string | null
   /** 0 to 10, higher first. */
   priority?: number | null
@@ -229,10 +227,9 @@ export interface SecretList { ok: true, secrets: SecretView[], count: number }
 /** A file that was put. */
 export interface PutFile { path: string, size: number, type: string, sha256: string, etag: string }
 
-/** What came out of an archive. */
 export interface Unpacked { path: string, files: number, directories: number, bytes: number }
 
-/** What is in a directory, by name; `next_cursor` is null on the last page. */
+/** Entries by name; `next_cursor` is null on the last page. */
 export interface FileList {
   ok: true
   path: string

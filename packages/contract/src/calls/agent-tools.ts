@@ -65,7 +65,7 @@ const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object' })
 export const CallArguments = Type.Union([AnyObject, Type.Null()], { description: 'Absent or null means {}.' })
 export const Mode = Type.Enum(['sync', 'async'], { default: 'sync' })
 export const WaitMs = Type.Integer({ minimum: limits.waitMs.min, maximum: limits.waitMs.max, default: limits.waitMs.default })
-/** What a client that goes away leaves behind: its jobs run on, or are cancelled. */
+/** The jobs of a client that goes away run on, or are cancelled. */
 export const OnDisconnect = Type.Enum(['leave', 'cancel'], { default: 'leave' })
 export const QueueName = Type.String({ pattern: queueNamePattern, default: defaultQueue })
 
@@ -75,7 +75,6 @@ export const SessionId = Type.String({
 export const Conversation = Type.String({ minLength: 1, maxLength: limits.conversationLength, description: 'What the caller calls the conversation: rules of policies may be about it, and who approves a call sees it.' })
 export const conversationText = `'conversation' must be a text of 1 to ${limits.conversationLength} characters`
 
-/** What is said of an id that can't be one. */
 export const sessionText = "'session' must be the id of a session"
 
 export const BatchCall = Type.Object({
@@ -173,7 +172,7 @@ export const CallResult = Type.Object({
 })
 export type CallResult = Static<typeof CallResult>
 
-/** What goes back to the model for one call; `content` is a JSON text. */
+/** One call's answer for the model; `content` is a JSON text. */
 export const ToolMessage = Type.Object({
   role: Type.Literal('tool'),
   tool_call_id: Type.String(),

@@ -53,7 +53,6 @@ export function checkBatchQuery (query: unknown): HttpError | undefined {
   return invalid(details === undefined || details === 'log' ? `'format' must be one of ${messageFormats.join(', ')}` : "'details' must be log")
 }
 
-/** What is said of a bound of outputs that can't be one. */
 export const maxOutputCharsText = `'max_output_chars' must be an integer ${limits.maxOutputChars.min}..${limits.maxOutputChars.max}`
 
 /** The bound of outputs that a query asks for; undefined where it is none. */
@@ -94,7 +93,7 @@ function firstError (body: unknown): string {
 /** Fields of which a body may have one. A message may have a text beside its calls. */
 const forms = ['calls', 'tool_calls', 'output', 'content'] as const
 
-/** What is wrong with the form that the calls come in: more than one, none, or a message that can't be answered. */
+/** Undefined for exactly one form, with messages that can be answered. */
 function formError (body: Record<string, unknown>): string | undefined {
   const sent = forms.filter(field => !isAbsent(body[field]))
   const isOne = sent.length < 2 || (!sent.includes('calls') && !sent.includes('output'))

@@ -2,7 +2,7 @@ import { writtenLike } from '../json/written.ts'
 import { pointerName, pointerToken } from '../terms/json-pointer.ts'
 import { isRecord } from '../value/record.ts'
 
-/** What is looked at: a value with all schemas that hold for it, or may hold. */
+/** A value with all schemas that hold for it, or may hold. */
 interface Place<Value = unknown> {
   value: Value
   schemas: readonly SchemaObject[]
@@ -16,7 +16,6 @@ interface NamePattern {
   places: number
 }
 
-/** What the search goes by. */
 export interface FileSearch {
   /** Compiles a pattern of a schema that was accepted, so that no name takes it long: one that might fits every name. */
   compile: (source: string) => NamePattern
@@ -132,7 +131,7 @@ export class FilePlaces {
     await this.#turns.next()
   }
 
-  /** What else holds for the same value, or may hold. */
+  /** Other schemas that hold for the same value, or may hold. */
   #withParts (schemas: readonly unknown[]): SchemaObject[] {
     const all = new Set<SchemaObject>()
     const open = [...schemas].reverse()

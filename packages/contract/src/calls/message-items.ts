@@ -5,7 +5,7 @@ export const messageFormats = ['chat', 'responses', 'anthropic', 'gemini', 'bedr
 export type MessageFormat = (typeof messageFormats)[number]
 
 /**
- * What answers need to know beside the format: the call was for a tool that takes any text; Ollama sent it, which knows
+ * Facts for answers beside the format: the call was for a tool that takes any text; Ollama sent it, which knows
  * answers by the name of the tool; it is of the AI SDK 4; its names have underscores where the API's own have none.
  */
 export type MessageDialect = 'custom' | 'ollama' | 'ai-sdk-4' | 'snake'

@@ -11,7 +11,7 @@ export type ChatMessage = Static<typeof ChatMessage>
 
 const dataUrl = Type.String({ description: 'A small image of a session that the tool has returned, as a `data:` URL.' })
 
-/** What the Responses API is told of a call: a text, or with images a text and these. */
+/** A text, or with images a text and these. */
 const ResponsesOutput = Type.Union([Type.String(), Type.Array(Type.Union([
   Type.Object({ type: Type.Literal('input_text'), text: Type.String() }),
   Type.Object({ type: Type.Literal('input_image'), image_url: dataUrl, detail: Type.Literal('auto') })
@@ -24,7 +24,6 @@ export const ResponsesMessage = Type.Object({
 })
 export type ResponsesMessage = Static<typeof ResponsesMessage>
 
-/** What Anthropic's API is told of a call. */
 const AnthropicContent = Type.Union([Type.String(), Type.Array(Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({
@@ -109,7 +108,7 @@ export type MistralMessage = Static<typeof MistralMessage>
 export const FunctionMessage = Type.Object({ role: Type.Literal('function'), name: Type.String(), content: Type.String() })
 export type FunctionMessage = Static<typeof FunctionMessage>
 
-/** What is appended to the conversation with a provider: there is one answer for each call. */
+/** For the conversation with a provider: one for each call. */
 export const ProviderMessage = Type.Union([
   ChatMessage, ResponsesMessage, AnthropicMessage, GeminiMessage, BedrockMessage, LangChainMessage, AiSdkMessage, MistralMessage,
   FunctionMessage

@@ -31,7 +31,7 @@ export const AnthropicTool = Type.Object({
 })
 export type AnthropicTool = Static<typeof AnthropicTool>
 
-/** What the Responses API has beside functions where tools are deferred: its search, and namespaces of deferred functions. */
+/** The search of the Responses API where tools are deferred, and namespaces of deferred functions. */
 const ResponsesToolSearch = Type.Object({ type: Type.Literal('tool_search') })
 const ResponsesNamespace = Type.Object({
   type: Type.Literal('namespace'), name: Type.String(), description: Type.String(), tools: Type.Array(ResponsesTool)

@@ -17,7 +17,7 @@ const oneQuestion = {
 export const AskedQuestion = Type.Object(oneQuestion)
 export type AskedQuestion = Static<typeof AskedQuestion>
 
-/** What a tool asks whoever called it, while nobody has answered. */
+/** A question of a tool that nobody has answered yet. */
 export const QuestionView = Type.Object({
   ...oneQuestion,
   asked_at: Type.String(),

@@ -16,7 +16,7 @@ const Filter = Type.Record(Type.String(), Type.String(), {
 export const BulkRequest = Type.Object({ action: Type.Enum([...bulkActions]), filter: Filter }, { additionalProperties: false })
 export type BulkRequest = Static<typeof BulkRequest>
 
-/** What is done to all jobs that fit a filter, and how far it is. */
+/** A change of all jobs that fit a filter, and how far it is. */
 export const BulkView = Type.Object({
   id: Type.String(),
   action: Type.Enum([...bulkActions]),

@@ -9,7 +9,7 @@ import { JobView, type ApprovalView } from './jobs.ts'
 export const CallbackBody = Type.Pick(JobView, ['id', 'type', 'status', 'attempts', 'max_attempts', 'result', 'error', 'updated_at'])
 export type CallbackBody = Static<typeof CallbackBody>
 
-/** What approvers are told of. */
+/** Approvers are told of these. */
 export type ApprovalEvent = 'approval.requested' | 'approval.decided'
 
 /** The body of a callback about a held call. Unlike that of an end it has an `event`. */

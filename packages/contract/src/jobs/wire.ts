@@ -3,7 +3,7 @@ import type { ApprovalCallbackBody } from './callbacks.ts'
 import type { CallError } from '../terms/errors.ts'
 import type { Permission } from '../terms/permissions.ts'
 
-/** What a BullMQ job carries. Small, and no secret in it. */
+/** The data of a BullMQ job. Small, and no secret in it. */
 export interface JobData {
   /** Of the process that added the job; absent before releases had one. */
   protocol?: number
@@ -22,7 +22,7 @@ export interface JobData {
   tenant?: string
   /** The session whose files are its workspace. */
   session?: string
-  /** What the caller calls the conversation that it belongs to. */
+  /** The caller's name for its conversation. */
   conversation?: string
   /** It runs once it is approved. */
   hold?: Hold
@@ -30,11 +30,11 @@ export interface JobData {
   serial?: true
   /** Jobs that must have succeeded before this one runs. */
   dependsOn?: JobDependency[]
-  /** What the submitting key may do, for a job that makes jobs; absent parts are not restricted. */
+  /** The submitting key's bounds, for a job that makes jobs; absent parts are not restricted. */
   access?: JobAccess
   /** Names what that key may do, beside `access`: see `keyPart` of the store. */
   keyPart?: string
-  /** What tools may do for the submitting key; absent when the key sets no bound. */
+  /** The submitting key's bounds on tools; absent when it sets none. */
   keyPermissions?: Permission[]
   /** The hosts that tools may reach for it; absent when the key sets no bound. */
   keyHosts?: string[]
@@ -42,11 +42,11 @@ export interface JobData {
   replyTo?: string
   /** Who is told of the job's end. */
   callbackUrl?: string
-  /** What the job comes from, for logs and traces; releases before had none, and nothing depends on it. */
+  /** For logs and traces; releases before had none, and nothing depends on it. */
   origin?: JobOrigin
 }
 
-/** What must be approved before a job runs, and who may do that. */
+/** The approval that a job needs, and who may give it. */
 export interface Hold {
   /** The expression of the rule; absent for a tool that always needs an approval. */
   rule?: string
@@ -63,7 +63,7 @@ export interface Hold {
   expiresSec: number
   /** Names what is approved: see `approvalDigest`. */
   digest: string
-  /** What the digest is made of beside the call itself. */
+  /** The parts of the digest beside the call itself. */
   parts: HoldParts
 }
 
@@ -73,7 +73,7 @@ export interface HoldParts {
   entry: string
   /** The tool's files, as far as the API process could read them; null where it couldn't. */
   program: string | null
-  /** What the key may do. */
+  /** The key's bounds. */
   key: string
 }
 
@@ -81,7 +81,7 @@ export interface JobOrigin {
   request: string
   /** The caller's `call_id`, or as much of it as is shown. */
   call?: string
-  /** What the job's spans stand below: see `TraceContext`. */
+  /** The parent of the job's spans: see `TraceContext`. */
   traceparent?: string
   tracestate?: string
 }
@@ -110,7 +110,7 @@ export interface JobDependency {
   queue?: string
 }
 
-/** What a key may use, also by the jobs that its jobs make; undefined is everything. */
+/** Bounds of a key, also for the jobs that its jobs make; undefined is everything. */
 export interface JobAccess {
   queues?: readonly string[] | undefined
   permissions?: readonly Permission[] | undefined
@@ -142,7 +142,7 @@ export interface SandboxState {
   missing: string[]
 }
 
-/** What a worker tells of itself while it lives; what is optional, older releases don't tell. */
+/** Workers write it while they live; older releases leave out what is optional. */
 export interface WorkerRecord {
   id: string
   protocol?: number
@@ -156,7 +156,7 @@ export interface WorkerRecord {
   places?: { used: number, total: number, perQueue: number, allQueues?: number | null }
   /** The machine's load over the last minute, the processors that the worker may use, and its own memory. */
   load?: { average: number, processors: number, memoryBytes: number }
-  /** What it is out of, so that it can start no process, and takes no jobs: a code of the system. */
+  /** A code of the system for what it lacks, so that it can start no process, and takes no jobs. */
   shortage?: string | undefined
   /** When it was told to take no jobs, as far as it has heard; empty where it may take some, absent where a release can't be told. */
   heardDrain?: string

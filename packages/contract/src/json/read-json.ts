@@ -1,7 +1,7 @@
 import { setWritten, WrittenNumber, type Written } from './written.ts'
 
 /**
- * What every JSON has of which JavaScript loses something, and some that it keeps: a number of 16 digits, with a fraction
+ * Every JSON matches of which JavaScript loses something, and some that it keeps: a number of 16 digits, with a fraction
  * or an exponent, or `-0`; a key of digits. What stands in texts rarely looks like it.
  */
 const mayLose = /(?:^|[[:,])\s*-?(?:\d{16}|\d{1,15}[.eE]|(?<=-)0)|[{,]\s*"(?:\d|\\u003\d)+"\s*:/

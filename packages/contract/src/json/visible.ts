@@ -1,4 +1,4 @@
-/** What turns the direction of writing, shows as nothing or as a space, or is no character. */
+/** Characters that turn the direction of writing, show as nothing or as a space, or are none. */
 const unseen = /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
 
 /** JSON whose text is what it seems: who approves a call sees all of it. What can't be seen is escaped, which is the same value. */

@@ -47,7 +47,7 @@ function membersOf (value: object, write: (value: unknown) => string | undefined
     if (!Object.hasOwn(value, name)) continue
     const item: unknown = Reflect.get(value, name)
     const json = numberOf(fields?.get(name), item) ?? write(item)
-    // What is undefined is no member.
+    // An undefined value is no member.
     if (json !== undefined) parts.push([name, json])
   }
   return parts

@@ -6,7 +6,7 @@ import { limits } from '../terms/limits.ts'
 import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
-/** What would run: who asks for what. */
+/** Who asks for which call. */
 const about = {
   job_id: Type.String(),
   tool: Type.String(),

@@ -25,7 +25,7 @@ export const ArchiveResponse = Type.Object({
   })
 })
 
-/** What is in a directory, by name. */
+/** Entries by name. */
 export const FileList = Type.Object({
   ok: Type.Literal(true),
   path: Type.String({ description: 'The directory, from the workspace; `.` for the workspace itself.' }),

@@ -31,7 +31,7 @@ export const StatisticsEntry = Type.Object({
 })
 export type StatisticsEntry = Static<typeof StatisticsEntry>
 
-/** What a tool did for a key. */
+/** Calls of one tool for one key. */
 export const UsageEntry = Type.Object({
   tool: Type.Union([Type.String(), Type.Null()]),
   key: Type.Union([Type.String(), Type.Null()], { description: 'Null, as the tool, for the rest of those that are too many.' }),
@@ -67,7 +67,7 @@ export type Statistics = Static<typeof Statistics>
 export interface StatisticsQuery {
   minutes: number
   tenant?: string
-  /** What the minutes are of; all calls when absent. */
+  /** All calls when absent. */
   of?: { dimension: 'tool' | 'queue' | 'key', name: string }
 }
 

@@ -17,7 +17,6 @@ export const ToolSummary = Type.Object({
 })
 export type ToolSummary = Static<typeof ToolSummary>
 
-/** What is wrong with a manifest, or should be looked at. */
 export const ToolFinding = Type.Object({
   severity: Type.Enum(['error', 'warning', 'note']),
   file: Type.String(),

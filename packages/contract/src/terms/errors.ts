@@ -58,7 +58,6 @@ export const callErrors = {
 export type HttpErrorCode = keyof typeof httpErrors
 export type CallErrorCode = keyof typeof callErrors
 
-/** What a caller is told of a call that failed. */
 export interface CallError {
   code: CallErrorCode
   message: string

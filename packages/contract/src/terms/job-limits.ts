@@ -1,11 +1,11 @@
 import { limits } from './limits.ts'
 
-/** What a job's limits are read from; undefined is what nobody has said. */
+/** Undefined is what nobody has said. */
 export interface LimitSources {
   asked?: { timeoutSec?: number | undefined, maxAttempts?: number | undefined }
-  /** What was switched of its type. */
+  /** Switched for its type. */
   override: { defaultTimeoutSec?: number, defaultMaxAttempts?: number }
-  /** What the tool says; the timeout of a built-in tool is a default, that of a manifest a bound. */
+  /** The timeout of a built-in tool is a default, that of a manifest a bound. */
   tool: { timeoutSec?: number, source: { format: string } }
   /** Execution timeout of tools that set none, in seconds. */
   toolTimeoutSec: number

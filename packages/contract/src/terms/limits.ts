@@ -82,7 +82,7 @@ export const limits = {
   logMessageChars: 4_096,
   /** UTF-16 units of the text of a job's progress. */
   progressChars: 200,
-  /** What tools are looked for by, and how many are found. */
+  /** Bounds of a search for tools. */
   toolSearch: { queryChars: 1_000, results: { min: 1, max: 50, default: 5 } },
   /** UTF-16 units of the name of a namespace. */
   namespaceChars: 200,
@@ -101,14 +101,14 @@ export const queueNamePattern = '^[a-z0-9._:-]{1,80}$'
 const queueName = new RegExp(queueNamePattern)
 export const isQueueName = (text: string): boolean => queueName.test(text)
 
-/** What an API key may do: look; decide about held calls, too; everything. */
+/** `read` looks; `approver` decides about held calls, too; `admin` does everything. */
 export const roles = ['read', 'approver', 'admin'] as const
 export type Role = typeof roles[number]
 
 export const tenantNamePattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 const tenantName = new RegExp(tenantNamePattern)
 export const isTenantName = (value: unknown): value is string => typeof value === 'string' && tenantName.test(value)
-/** What the name of an API key looks like. Those of access tokens begin with `oauth:`, and owners of jobs that are tenants with `@`. */
+/** Names of access tokens begin with `oauth:`, and owners of jobs that are tenants with `@`. */
 export const keyNamePattern = '^(?!oauth:|auth-disabled$|\\.{1,2}$)[^\\s@\\x00-\\x1f\\x7f](?:[^\\x00-\\x1f\\x7f]{0,98}[^\\s\\x00-\\x1f\\x7f])?$'
 const keyName = new RegExp(keyNamePattern, 'u')
 /** The same for people. */
@@ -116,8 +116,7 @@ export const keyNameRule = 'must have 1 to 100 characters, no control characters
 /** Whether a value names an API key. Half of a character is in no name: no URL can have it. */
 export const isKeyName = (value: unknown): value is string => typeof value === 'string' && keyName.test(value) && !/\p{Cs}/u.test(value)
 export const templateNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
-/** What a tool name must look like to be published to a model. */
+/** Tools with other names aren't published to models. */
 export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'
 
-/** What a list of hosts must be that bounds a key or a tenant. */
 export const boundHostsRule = `must be an array of at most ${limits.boundHosts} hosts such as api.example.com, *.example.com:443, 10.0.0.5:5432`

@@ -1,14 +1,13 @@
 /**
- * What tools may do beyond computing: see the workspace, change it, reach the network. The sandbox enforces it; the
+ * Rights of tools beyond computing: to see the workspace, change it, reach the network. The sandbox enforces them; the
  * table in docs/security.md says what each opens.
  */
 export const permissions = ['read_repo', 'write_files', 'network'] as const
 export type Permission = (typeof permissions)[number]
 
 export interface PermissionPolicy {
-  /** What tools may hold at all. */
   allowed: readonly Permission[]
-  /** What a tool holds whose manifest says nothing of permissions. */
+  /** For tools whose manifest says nothing of permissions. */
   defaults: readonly Permission[]
   /** The hosts that tools may reach at all; absent: those that they name. */
   egress?: readonly string[]

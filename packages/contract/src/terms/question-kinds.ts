@@ -1,5 +1,5 @@
 /*
- * What a tool may ask: a form that a person fills in, a message of a model, or the directories that its client works in (`roots`).
+ * A question of a tool: a form that a person fills in, a message of a model, or the directories that its client works in (`roots`).
  * The last two are those of MCP, and fixed: what comes with the question, and what is an answer to it.
  */
 
@@ -7,13 +7,11 @@ export type QuestionKind = 'form' | 'sampling' | 'roots'
 
 type Schema = Record<string, unknown>
 
-/** What is fixed of a kind. */
 interface QuestionForm {
   /** How MCP asks it. */
   method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
-  /** What is asked, where the question doesn't say. */
+  /** The text where the question has none. */
   text?: string
-  /** What comes with the question. */
   params?: Schema
   /** Absent: the question says it. */
   answer?: Schema

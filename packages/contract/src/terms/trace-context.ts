@@ -2,7 +2,7 @@
 export interface TraceContext {
   /** Version, trace id, id of the span above, flags. */
   traceparent: string
-  /** What other systems keep with the trace; it is handed on as it is. */
+  /** Other systems' part of the trace, which is handed on as it is. */
   tracestate?: string
 }
 

@@ -1,4 +1,4 @@
-/** What was thrown, as an error: a program may throw anything. */
+/** A program may throw anything. */
 export function asError (thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
@@ -14,7 +14,7 @@ export function errorCode (thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined
 }
 
-/** What a function gives, or `otherwise` where it throws. */
+/** The result of `act`, or `otherwise` where it throws. */
 export function orElse<Result, Otherwise> (act: () => Result, otherwise: Otherwise): Result | Otherwise {
   try {
     return act()

@@ -1,11 +1,11 @@
-/** What Linux reads of a program to find out how it is run. */
+/** Linux reads so much of a program to find out how it is run. */
 export const firstLineBytes = 256
 
 /** How a script's first line has it run. */
 export interface FirstLine {
-  /** What the line names; absent in a text without `#!`. */
+  /** Absent in a text without `#!`. */
   interpreter?: string
-  /** What `#!/usr/bin/env NAME`, or `env -S NAME ...`, has looked up on the PATH; absent in other lines, and with other options. */
+  /** The NAME of `#!/usr/bin/env NAME`, or `env -S NAME ...`; absent in other lines, and with other options. */
   lookedUp?: string
   /** The line ends in CR LF: the kernel takes the CR for a part of the interpreter's name. */
   crlf: boolean

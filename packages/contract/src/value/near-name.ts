@@ -18,8 +18,8 @@ export function nearName (word: string, names: readonly string[]): string | unde
 }
 
 /**
- * What a name that models were given may be worn in front of by them, as in
- * `functions.get_time`, or carry behind it, has so many letters.
+ * Models may put so many letters in front of a name that they were given, as in
+ * `functions.get_time`, or behind it.
  */
 const longestAsked = 256
 

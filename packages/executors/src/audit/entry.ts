@@ -26,7 +26,6 @@ export interface AuditEntry {
   error?: string
   /** A connection of a tool that names its hosts. */
   egress?: { host: string, port: number, decision: 'allowed' | 'denied', sentBytes: number, receivedBytes: number }
-  /** What is known of the call beside its process. */
   call?: AuditedCall
 }
 

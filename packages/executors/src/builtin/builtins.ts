@@ -15,7 +15,7 @@ import type { WebSearchPolicy } from './web/search-web.ts'
 import { createRunWorkflow } from './workflow/run-workflow.ts'
 import type { ReadYaml } from './workflow/workflow-file.ts'
 
-/** What the built-in tools may do beside the workspace (a tool whose part is absent isn't there), and what they share. */
+/** A tool whose part is absent isn't there. */
 export interface BuiltinOptions {
   exec?: { /** Absolute paths of programs, or names on the PATH. */ allowlist: readonly string[] }
   fetch?: FetchPolicy

@@ -25,7 +25,7 @@ export interface WarmCommands {
   /** A call of any tool begins; what is returned is to be called when it has ended. */
   began (name: string): () => void
   /**
-   * What takes a process for a call; undefined for calls whose process depends on more than their tool: in the open,
+   * Takes a process for a call; undefined for calls whose process depends on more than their tool: in the open,
    * in a session, in a trace, with an answer, with secrets.
    */
   ready (tool: Tool, call: CallOfReady): TakeReady | undefined

@@ -12,7 +12,7 @@ import {
 export interface Authority {
   /** Its own certificate, in PEM. */
   certificate: string
-  /** What answers TLS in the place of a host, as `canonicalHost` has it: to make one takes 3 ms. */
+  /** For a host as `canonicalHost` has it: to make one takes 3 ms. */
   contextOf (host: string): Promise<SecureContext>
 }
 

@@ -10,7 +10,7 @@ export interface Trust {
   file: string
 }
 
-/** What programs and libraries read the name of that file from. */
+/** Programs and libraries read the name of that file from these. */
 export const certificateVariables = Object.fromEntries(
   ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE', 'GIT_SSL_CAINFO'].map(name => [name, certificatesPlace])
 )

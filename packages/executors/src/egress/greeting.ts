@@ -1,4 +1,4 @@
-/** What a client says first on a connection. */
+/** A client's first message on a connection. */
 export type Greeting =
   /** More bytes are needed to tell. */
   | { kind: 'more' }

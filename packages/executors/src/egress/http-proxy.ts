@@ -26,7 +26,6 @@ interface InTunnel {
   asked: boolean
 }
 
-/** What requests are judged and made by. */
 interface Means {
   gate: Gate
   calls: CallBook
@@ -211,7 +210,7 @@ async function firstGone (secrets: readonly HeaderSecret[]): Promise<string | un
   return secrets[areCurrent.indexOf(false)]?.name
 }
 
-/** What the request line and Host say must agree, and with the tunnel that it is in. */
+/** The request line and Host must agree, and with the tunnel that they are in. */
 function destinationOf (
   request: IncomingMessage, tunnel: InTunnel | undefined, gate: Gate, by: EgressCall | undefined
 ): { target: Target, path: string } {

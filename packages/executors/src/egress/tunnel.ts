@@ -8,7 +8,7 @@ import { readGreeting, type Greeting } from './greeting.ts'
 /** A connection of a program to a host, from end to end. */
 export interface Tunnel {
   client: Socket
-  /** What came with the request for it. */
+  /** Bytes that came with the request for it. */
   head: Buffer
   target: Target
   by: EgressCall | undefined

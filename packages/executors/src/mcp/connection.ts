@@ -34,9 +34,9 @@ export interface RemoteCall {
   tool: string
   arguments: Record<string, unknown>
   signal: AbortSignal
-  /** What the request says of itself, beside what the client adds. */
+  /** The request's own fields, beside what the client adds. */
   meta: TraceFields
-  /** What it brings along for a server of 2026 that has asked something. */
+  /** For a server of 2026 that has asked something. */
   brought: object
   /** Answers what a server of 2025 asks while the call runs. */
   onAsked: (method: string, params: unknown) => Promise<Record<string, unknown>>

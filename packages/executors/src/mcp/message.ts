@@ -6,7 +6,7 @@ import { firstChars } from '../run/utf8.ts'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { hiddenIn } from './setting-text.ts'
 
-/** What the result of a call came to, in place of the result itself. */
+/** Stands in place of the result itself. */
 export interface CallResult {
   isError: boolean
   /** The whole of an error that has more than a text, as JSON. */
@@ -21,7 +21,7 @@ export interface CallResult {
 /** A message of a server, for a thread. */
 export interface MessageTask {
   bytes: Uint8Array
-  /** What the server was given and must not be told to anybody. */
+  /** Values that nobody must be told. */
   secrets: readonly string[]
 }
 
@@ -166,7 +166,7 @@ function withoutNulls (tool: unknown): unknown {
   return Object.fromEntries(Object.entries(tool).filter(([name, value]) => value !== null || name === 'inputSchema'))
 }
 
-/** What a tool of a list holds that was read here. */
+/** The field of a tool of a list that was read here. */
 export const sentTool = 'toolyard/sent'
 
 /** The code of an answer that can't be taken for one. */

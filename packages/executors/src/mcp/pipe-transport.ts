@@ -68,7 +68,7 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
   }
 
   void server.exited.then(how => {
-    // What it has printed before may still be in the pipe.
+    // Its output may still be in the pipe.
     setTimeout(() => { void end(how) }, exitMs).unref()
   })
   return transport

@@ -19,7 +19,7 @@ import { nobodyAnswers, ServerQuestions } from './server-questions.ts'
 import type { Lease, McpServers } from './servers.ts'
 import { hidden, hiddenIn } from './setting-text.ts'
 
-/** What a server that has forgotten the session of a connection may answer with: it has not looked at the call. */
+/** Answers of a server that has forgotten the session of a connection: it has not looked at the call. */
 const sessionLost: ReadonlySet<unknown> = new Set([400, 401, 403, 404, 409, 410])
 
 /**
@@ -170,7 +170,7 @@ function outcomeOf ({ isError, details, json: bytes, parts }: CallResult, maxByt
   if (isError) {
     const text = String(JSON.parse(written)).trim()
     const message = firstChars(text === '' ? 'the tool reported an error without a text' : text, limits.errorMessageChars)
-    // What is longer would be walked through in one turn.
+    // Longer details would be walked through in one turn.
     const more = details !== undefined && details.length <= shortOutput ? { details: readWhole(details) } : {}
     return { ok: false, error: { code: 'TOOL_FAILED', message, ...more } }
   }
@@ -180,7 +180,7 @@ function outcomeOf ({ isError, details, json: bytes, parts }: CallResult, maxByt
   return cutText({ kept: text.subarray(0, maxBytes), totalBytes: text.length })
 }
 
-/** What the client threw; `unsent`: before the call was sent. Only what never reached the tool is TOOL_UNAVAILABLE. */
+/** `unsent`: thrown before the call was sent. Only what never reached the tool is TOOL_UNAVAILABLE. */
 function failureOf (error: unknown, { server }: McpRun, connection: Connection): CallError {
   const name = JSON.stringify(server.name)
   const { message } = asError(error)

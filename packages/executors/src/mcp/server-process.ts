@@ -10,7 +10,7 @@ import { settingTexts } from './setting-text.ts'
 /** How long a server may take to end by itself once its stdin has ended. */
 const graceMs = 250
 
-/** What one server is opened with, beside what all share. */
+/** One server's own, beside what all share. */
 export interface ServerPlace extends Pick<ProcessHost, 'box' | 'limit'> {
   /** As its process sees it; absent: that of the worker. */
   workspaceDir?: string

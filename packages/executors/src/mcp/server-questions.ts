@@ -4,17 +4,17 @@ import { createHash } from 'node:crypto'
 import type { AskedBack, AskedQuestion, RunContext } from '../run/outcome.ts'
 
 /*
- * What an MCP server asks during a call is a question of its job. The run ends with it, and the call is made again with the answer.
+ * A question of an MCP server during a call is a question of its job. The run ends with it, and the call is made again with the answer.
  *
  * A server of 2025 asks while its call runs: in the next run it asks again, and gets the answer to the same question. One of 2026
  * answers with what it asks, all at once; the next call brings the answers along.
  */
 
-/** What the next run has to know, kept with the question. */
+/** Kept with the question for the next run. */
 type Memo =
   /** Digests of the questions, in the order of the answers. */
   | { kind: 'asked', digests: string[] }
-  /** What the server wants back, which answer is the first of this round, and what it asks in it. */
+  /** The state that the server wants back, which answer is the first of this round, and its questions. */
   | { kind: 'required', state?: string, from: number, requests: Request[] }
 
 interface Request extends Omit<AskedQuestion, 'kind'> {
@@ -39,7 +39,7 @@ export class ServerQuestions {
     this.#memo = memo === undefined ? undefined : storedJson<Memo>(memo)
   }
 
-  /** What is left to be asked before the call is made again. */
+  /** Questions that are asked before the call is made again. */
   get left (): AskedBack | undefined {
     if (this.#memo?.kind !== 'required') return undefined
     const { requests, from } = this.#memo
@@ -47,7 +47,6 @@ export class ServerQuestions {
     return open.length === 0 ? undefined : this.#ask(open, this.#memo)
   }
 
-  /** What the call brings along. */
   get brought (): { inputResponses?: Record<string, object>, requestState?: string } {
     if (this.#memo?.kind !== 'required') return {}
     const { state, requests, from } = this.#memo
@@ -56,7 +55,7 @@ export class ServerQuestions {
     return { ...requests.length > 0 && { inputResponses }, ...state !== undefined && { requestState: state } }
   }
 
-  /** What a server of 2025 hears to what it asks, or the question that ends the run; a text says why it can't be asked. */
+  /** The answer that a server of 2025 gets, or the question that ends the run; a text says why it can't be asked. */
   asked (method: unknown, params: unknown): { answer: Record<string, unknown> } | AskedBack | string {
     const question = questionIn(method, params)
     if (typeof question === 'string') return question
@@ -72,7 +71,7 @@ export class ServerQuestions {
     return this.#ask([question], { kind: 'asked', digests: [...digests.slice(0, this.#answers.length), digest] })
   }
 
-  /** What a server of 2026 answers in place of a result: its questions; undefined where it only wants to be called again. */
+  /** A server of 2026 answers with questions in place of a result; undefined where it only wants to be called again. */
   required (result: Record<string, unknown>): AskedBack | string | undefined {
     const { inputRequests = {}, requestState: state } = result
     if (!isRecord(inputRequests) || (state !== undefined && typeof state !== 'string')) return 'what it asks has no form that is known'
@@ -108,7 +107,7 @@ function said (kind: QuestionKind, answer: Record<string, unknown>): Record<stri
   return kind === 'form' ? around({ action: 'accept', content: answer }) : answer
 }
 
-/** What a server may ask that may ask at all. */
+/** For a server that may ask at all. */
 export const askedCapabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
 
 /**
@@ -121,7 +120,7 @@ export function withoutRoots (message: JSONRPCMessage): JSONRPCMessage {
   return { ...message, params: { ...message.params, capabilities } }
 }
 
-/** What a server hears where nobody can be asked. @throws an error, where that is no answer */
+/** For a server where nobody can be asked. @throws an error, where that is no answer */
 export async function nobodyAnswers (method: string): Promise<Record<string, unknown>> {
   if (method !== questionKinds.form.method) throw new Error('Nobody can be asked')
   return { action: 'cancel' }

@@ -32,7 +32,7 @@ export function settingTexts (texts: Readonly<Record<string, SettingText>>, { en
   return { ok: true, texts: values, secrets: secretForms(secrets, sent) }
 }
 
-/** What a server was given and must not be told to anybody. */
+/** Values that a server was given and nobody must be told. */
 export function secretsOf (server: McpServer, values: SettingValues): readonly string[] {
   const texts = settingTexts(textsOf(server), values)
   return texts.ok ? texts.secrets : []

@@ -8,7 +8,7 @@ import { storedFile } from './returned-files.ts'
 const fileName = 'stdout.bin'
 
 /**
- * What a command printed that is no text: a file of its session. Undefined for text, and for a command that failed; the
+ * The output of a command that is no text: a file of its session. Undefined for text, and for a command that failed; the
  * log says of a text that it isn't all UTF-8.
  * A text that was cut may end inside of a character.
  */

@@ -24,7 +24,7 @@ export function createDeclaredCheck (compile: CompileSchema): DeclaredCheck {
   }
 }
 
-/** What is checked has no more parts than arguments may have: it is parsed and checked in a turn of the event loop each. */
+/** No output is checked that has more parts than arguments may have: it is parsed and checked in a turn of the event loop each. */
 export async function outputFault (
   { output, json, parts = 0, cut }: Success, check: (output: unknown) => Promise<string | undefined>
 ): Promise<string | undefined> {

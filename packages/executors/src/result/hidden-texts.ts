@@ -11,7 +11,6 @@ const mostAlike = 8
 const slots = 4_096
 
 interface Hidden {
-  /** What is compared. */
   part: string
   length: number
   /** It stands for all that begin, or end, like this. */
@@ -33,7 +32,7 @@ const hiders = new WeakMap<readonly string[], Hider>()
  * texts are not looked for one by one: each place of a text is looked at once, and takes bounded time however many they are.
  */
 
-/** What JSON may write for a character. A backslash takes the next character with it. */
+/** A character as JSON may write it. A backslash takes the next character with it. */
 const escape = /\\(?:u([0-9a-f]{4})|[^])/gi
 
 /**
@@ -95,7 +94,7 @@ export function withoutTextsIn (value: unknown, hide: readonly string[], { mark 
   })
 }
 
-/** What stands for a field in what is hidden. */
+/** Stands for a field in what is hidden. */
 export function fieldForm (name: string, text: string): string {
   return `${JSON.stringify(name)}:${JSON.stringify(text)}`
 }

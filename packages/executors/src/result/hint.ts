@@ -47,7 +47,7 @@ function hintOf (message: string, { run, network, unixSockets }: Tool, held: rea
 
 const officeHint = 'LibreOffice waits for a Unix socket: {"skill": NAME, "unixSockets": true} in a manifest of the operator lets the skill have one.'
 
-/** What a skill may do stands in the operator's entry about it. */
+/** The operator's entry about a skill says what it may do. */
 function skillHint (message: string, held: readonly Permission[] | undefined, hasOverlay: boolean): string | undefined {
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The skill may not write to the workspace: {"skill": NAME, "permissions": ["write_files"]} in a manifest of the operator lets it.' + (hasOverlay ? ' Beside its scripts it may write with "overlay": true.' : '')
   if (hasOverlay && refusedWrite.test(message)) return 'The directory of the skill is read-only: write to the working directory. {"skill": NAME, "overlay": true} in a manifest of the operator lets its scripts write beside themselves.'

@@ -15,7 +15,7 @@ export interface OutputReading {
   signal: AbortSignal
 }
 
-/** What a process printed that ended with exit status 0, if it is large; undefined for any other end. */
+/** The output of a process that ended with exit status 0, if it is large; undefined for any other end. */
 export async function largeProcessOutput ({ ending, stdout: { kept, totalBytes } }: ProcessEnd, kind: 'either' | 'text', reading: OutputReading): Promise<Outcome | undefined> {
   if (ending.kind !== 'exit' || ending.code !== 0 || kept.length <= shortOutput) return undefined
   if (totalBytes === kept.length) return await readLargeOutput({ bytes: kept, kind }, reading)

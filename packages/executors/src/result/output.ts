@@ -7,7 +7,7 @@ import { decodePrefix } from '../run/utf8.ts'
 const looksAt = 65_536
 
 /**
- * What a command printed, as a value: JSON is parsed, blank is `{}`, anything else is its text without
+ * The output of a command as a value: JSON is parsed, blank is `{}`, anything else is its text without
  * the white space around it. What is no UTF-8 was found before. More than the cap is the text that was kept, with `cut`.
  */
 export function commandOutput ({ kept, totalBytes }: Captured): Success {
@@ -23,12 +23,12 @@ export function endsInJson (text: string): boolean {
   return last.length < text.length && last.length <= looksAt && /^[{[]/.test(last) && parseJson(last) !== undefined
 }
 
-/** What a skill's program printed, as text, exactly: not trimmed, not parsed; invalid UTF-8 becomes U+FFFD. */
+/** The output of a skill's program as text, exactly: not trimmed, not parsed; invalid UTF-8 becomes U+FFFD. */
 export function textOutput ({ kept, totalBytes }: Captured): Success {
   return totalBytes > kept.length ? cutText({ kept, totalBytes }) : { ok: true, output: kept.toString('utf8') }
 }
 
-/** What was kept of more than that, as text: whatever it was, nobody can read it as JSON any more. */
+/** The part that was kept, as text: whatever it was, nobody can read it as JSON any more. */
 export function cutText ({ kept, totalBytes }: Captured): Success {
   const { text, bytes } = decodePrefix(kept)
   return { ok: true, output: text, cut: { bytes: totalBytes, storedBytes: bytes } }

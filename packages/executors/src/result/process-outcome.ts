@@ -6,7 +6,7 @@ import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
 import { parseJson } from '../run/json.ts'
 import { decodePrefix, firstChars } from '../run/utf8.ts'
 
-/** What a process's end is to the caller: what `readOutput` makes of stdout after exit status 0, else a failure. */
+/** After exit status 0 `readOutput` makes the outcome of stdout; else it is a failure. */
 export function processOutcome (end: ProcessEnd, readOutput: (stdout: Captured) => Success, jobId: string): Outcome {
   return end.ending.kind === 'exit' && end.ending.code === 0 ? readOutput(end.stdout) : processFailure(end, jobId)
 }

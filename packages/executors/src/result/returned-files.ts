@@ -11,7 +11,7 @@ import { shortOutput } from './large-output.ts'
  * file is. The host of Python tools writes bytes as `{"$bytes": BASE64}`, which are stored as a file first.
  */
 
-/** What else may stand in a reference: one that was returned may be returned again. */
+/** Other fields of a reference: one that was returned may be returned again. */
 const fields: ReadonlySet<string> = new Set(['$file', 'type', 'size', 'sha256'])
 const bytesName = 'output'
 
@@ -24,7 +24,7 @@ interface ReturnPlace {
   signal: RunContext['signal']
 }
 
-/** What a call in a session came to, with the files that its output returns looked up; OUTPUT_INVALID names one that can't be. */
+/** The outcome of a call in a session, with the files that its output returns looked up; OUTPUT_INVALID names one that can't be. */
 export async function withReturnedFiles (
   outcome: Outcome, { session, signal }: RunContext, place: Pick<ReturnPlace, 'knownAs' | 'mayRead'>
 ): Promise<Outcome> {

@@ -14,7 +14,7 @@ const leastAlone = 16
  * @param sent texts with a secret in them, such as headers as they were sent.
  */
 export function secretForms (values: Iterable<string>, sent: readonly string[]): string[] {
-  // What is printed loses the white space around it, and comes line by line.
+  // The output loses the white space around it, and comes line by line.
   const documents = [...values].map(readDocument)
   const wholes = [...values, ...documents.flatMap(({ texts }) => texts)].flatMap(value => [value, value.trim()])
   const lines = wholes.flatMap(value => value.split(/[\r\n]+/)).map(line => line.trim())

@@ -1,6 +1,6 @@
 import { isUtf8, type Buffer } from 'node:buffer'
 
-/** What takes the place of bytes that aren't UTF-8. */
+/** In place of bytes that aren't UTF-8. */
 const replacement = 0xfffd
 /** Control characters that texts have: tab, line breaks, form feed, backspace and escape. */
 const textual: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b])

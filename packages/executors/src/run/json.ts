@@ -1,6 +1,6 @@
 import { limits, readWhole, WrittenNumber } from '@toolyard/contract/terms'
 
-/** What every number has that JavaScript may not hold; each run of digits is counted once. */
+/** Every number matches that JavaScript may not hold; each run of digits is counted once. */
 const mayBeTooLarge = /\d[eE]\+?\d\d|(?<!\d)\d{300}/
 
 /**

@@ -40,10 +40,10 @@ export interface AskedQuestion {
   params?: unknown
 }
 
-/** What an MCP server asks during a call, at once. */
+/** Questions of an MCP server during a call, asked at once. */
 export interface AskedBack {
   questions: AskedQuestion[]
-  /** What the next run gets back as `memo`. */
+  /** The next run gets it back as `memo`. */
   memo: string
 }
 
@@ -57,7 +57,6 @@ export interface SessionPlace {
   dir: string
 }
 
-/** What an executor is given beside the tool and its arguments. */
 export interface RunContext {
   jobId: string
   /** Name of the API key that the call came with: for the audit. */
@@ -70,11 +69,11 @@ export interface RunContext {
   timeoutMs: number
   /** Aborted when the job is cancelled or its worker stops: the run ends, its processes with it. */
   signal: AbortSignal
-  /** What a workflow makes the jobs of its steps with. */
+  /** Makes the jobs of a workflow's steps. */
   steps?: WorkflowSteps
   /** The JSON of all answers to what the tool has asked before, the oldest first. */
   answers?: readonly string[] | undefined
-  /** What the run before has kept with its question. */
+  /** Kept by the run before, with its question. */
   memo?: string | undefined
   /** Present for a run that belongs to a trace. */
   trace?: RunTrace

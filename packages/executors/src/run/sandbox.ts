@@ -3,12 +3,12 @@ import type { Tool } from '@toolyard/manifests'
 import type { Box, BoxNetwork, ProcessGroups, HelperPlace, GroupLimits, FoundationOptions, HostBox, SandboxReport } from '@toolyard/sandbox'
 import type { SessionPlace } from './outcome.ts'
 
-/** What `SANDBOX` may say: refuse to start without the whole box, take what there is, or use none. */
+/** Refuse to start without the whole box, take what there is, or use none. */
 type SandboxMode = 'require' | 'auto' | 'off'
 
 export interface SandboxOptions extends FoundationOptions {
   mode: SandboxMode
-  /** What tools hold whose manifest says nothing of permissions. */
+  /** For tools whose manifest says nothing of permissions. */
   defaultPermissions: readonly Permission[]
   /** Whether there are Python tools, so that their box is to be proved as well; default false. */
   python?: boolean

@@ -8,14 +8,13 @@ export interface StepTarget {
   queue?: string
 }
 
-/** What a step runs, once it has been found that it may. */
+/** It has been found that the step may run it. */
 export interface ResolvedTarget {
   tool: string
   type: string
   queue: string
 }
 
-/** What became of a step whose job exists. */
 export type StepState =
   | { state: 'pending', jobId: string }
   | { state: 'failed', jobId: string, error: CallError }
@@ -28,7 +27,7 @@ export interface StepProgress {
   settled: number
 }
 
-/** What a step may ask for its job, as for one that is submitted; absent: as the tool and the workflow's job have it. */
+/** As for a job that is submitted; absent: as the tool and the workflow's job have it. */
 export interface StepWishes {
   /** 0..10, higher first. */
   priority?: number
@@ -42,7 +41,7 @@ export interface StepStart extends ResolvedTarget {
   wishes: StepWishes
   name: string
   arguments: Record<string, unknown>
-  /** What is left of the workflow's time, in milliseconds. */
+  /** The rest of the workflow's time, in milliseconds. */
   timeoutMs: number
 }
 

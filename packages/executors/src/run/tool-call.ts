@@ -28,7 +28,7 @@ export interface ExecutorLogger {
 /** Says what is wrong with an output, in one line; undefined when it is as its schema says. */
 export type DeclaredCheck = (schema: JsonSchema, output: unknown) => Promise<string | undefined>
 
-/** What all calls of a worker share. */
+/** Shared by all calls of a worker. */
 export interface WorkerHost extends Pick<ProcessHost, 'launcher' | 'pins' | 'onSurvivors'> {
   /** Root of the built-in file tools, working directory of tools. */
   workspaceDir: string
@@ -59,7 +59,7 @@ export interface ToolCall extends ProcessHost {
   context: RunContext
   /** Writes to each line what is known of the call. */
   audit: Audit
-  /** What the tool may do by its manifest and the service's settings; undefined: nothing says it. */
+  /** By the tool's manifest and the service's settings; undefined: nothing says it. */
   held: readonly Permission[] | undefined
   /** Absolute path of the workspace, or of the session's directory. */
   filesDir: string

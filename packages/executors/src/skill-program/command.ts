@@ -81,7 +81,7 @@ async function scriptAt (element: string, { skill, place }: SkillView): Promise<
   return real.startsWith(scripts) && await stat(real).then(found => found.isFile(), () => false) ? `${place}/${own}` : undefined
 }
 
-/** What an interpreter is to run may lie anywhere in the skill; a file of the caller of that name comes first. */
+/** A file for an interpreter may lie anywhere in the skill; a file of the caller of that name comes first. */
 async function withOwnFile (args: readonly string[], { skill, place, filesDir }: SkillView): Promise<readonly string[]> {
   const at = args.findIndex(element => !element.startsWith('-'))
   const named = args[at]?.replace(/^(?:\.\/)+/, '')

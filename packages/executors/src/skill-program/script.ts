@@ -6,14 +6,14 @@ export type Interpreter = { ok: true, words: string[] } | { ok: false, reason: s
 
 /** Bytes at the beginning of a script that say what it is. */
 const headBytes = 4_096
-/** What runs a file without a line that says so, by the end of its name. */
+/** Interpreters by the end of a file's name, for files without a line that says so. */
 const byName: Readonly<Record<string, readonly string[]>> = {
   '.py': ['python3'], '.sh': ['sh'], '.bash': ['bash'], '.js': ['node'], '.mjs': ['node'], '.cjs': ['node'], '.rb': ['ruby'], '.pl': ['perl']
 }
 const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh'])
 
 /**
- * What runs a script: its first line, else its name. People publish scripts that nobody may execute, so that the permission
+ * The program for a script: by its first line, else by its name. People publish scripts that nobody may execute, so that the permission
  * isn't asked. Programs are given by their names alone: which one that is, the PATH of the call says.
  */
 export async function interpreterOf (file: string): Promise<Interpreter> {

@@ -2,7 +2,6 @@ import { failure, type Failure } from '../run/outcome.ts'
 import type { Pin } from '@toolyard/sandbox'
 import { findProgram } from './files.ts'
 
-/** What says which programs a tool of a skill may run. */
 export interface AllowlistedRun {
   /** Absolute path of the skill's directory. */
   directory: string
@@ -12,7 +11,7 @@ export interface AllowlistedRun {
 export interface SkillCommand {
   /** Absolute path. */
   program: string
-  /** What it is told as its own name. */
+  /** Its own name for the program. */
   name: string
   args: string[]
   /** The program, or the script in `args`, must be this. */

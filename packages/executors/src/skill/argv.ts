@@ -10,7 +10,7 @@ export type Argv = { ok: true, elements: string[] } | Failure
 /** Returns the text that replaces a value, or the value itself; a failure only when the whole call is to end. */
 export type Resolve = (resolver: SkillResolver, param: string, text: string) => Promise<{ ok: true, text: string } | Failure>
 
-/** What a mapping yields before its resolvers ran: elements as they are, or a value that is still to be placed. */
+/** Before resolvers ran: elements as they are, or a value that is still to be placed. */
 type Part = { ok: true, kind: 'elements', elements: string[] } | { ok: true, kind: 'value', arg: SkillFlagArg | SkillPositionalArg, text: string }
 
 /** Characters of a value that take some milliseconds to read. */

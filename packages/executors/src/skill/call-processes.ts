@@ -7,7 +7,7 @@ import type { SkillCommand } from './allowed-command.ts'
 /** Runs one process of a call to its end, and keeps `maxOutputBytes` of what it prints. */
 export type RunCallProcess = (command: SkillCommand, maxOutputBytes: number, more?: CallProcess) => Promise<ProcessEnd>
 
-/** What one process of a call has beside the others. */
+/** One process's own, beside the others of its call. */
 export interface CallProcess {
   stdin?: string
   /** Absolute path; else the workspace. */
@@ -35,7 +35,7 @@ export function createCallProcesses (call: ToolCall): RunCallProcess {
       maxOutputBytes,
       onLine: context.log,
       onProgress: context.progress
-      // What a box shows that was made ahead is known before the call.
+      // A box that was made ahead shows what was known before the call.
     }, parts === undefined ? call : { ...call, ready: undefined })
     call.audit.record(auditEntry({ tool: tool.name, job: context.jobId, envKeys: [] }, plan, end))
     // The error names the timeout of the call, not what was left of it.

@@ -27,7 +27,7 @@ const maxIdleMs = 60_000
 export interface BoxStock {
   /** A call of any tool begins; what is returned is to be called when it has ended. */
   began (): () => void
-  /** What takes a box for a call; undefined for calls whose box depends on more than their line. */
+  /** Undefined for calls whose box depends on more than their line. */
   ready (tool: Tool, call: CallOfReady): ((plan: ProcessPlan, stdin: string) => Promise<Served['start'] | undefined>) | undefined
   /** Ends the boxes in a network, which no call uses any more. */
   endNetwork (key: string): void

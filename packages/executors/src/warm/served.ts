@@ -2,13 +2,13 @@ import type { Box, BoxNetwork, CallGroup, Started } from '@toolyard/sandbox'
 import type { RunContext } from '../run/outcome.ts'
 import type { Ready, Unfit } from './slot.ts'
 
-/** What was kept ready and is a call's now, and the group that it is bounded in. */
+/** Kept ready before, a call's now; and the group that it is bounded in. */
 export interface Served {
   start: Started
   group: CallGroup | undefined
 }
 
-/** What was started in a group, which is removed with it. */
+/** The group is removed with what was started in it. */
 export async function inGroup (group: CallGroup | undefined, started: Ready<Started> | Unfit): Promise<Ready<Served> | Unfit> {
   if (started.kind === 'unfit') {
     await group?.remove()
@@ -28,7 +28,6 @@ export async function inGroup (group: CallGroup | undefined, started: Ready<Star
   }
 }
 
-/** What is kept ready asks this of a call. */
 export interface CallOfReady {
   box: Box | undefined
   network: BoxNetwork | undefined

@@ -23,7 +23,7 @@ export interface Unfit {
 export interface WarmTool<Process> {
   /** A number of processes, or as many as its calls of the last minutes took at once. */
   warm: number | 'auto'
-  /** What a process that is started now is made of; undefined, or a rejection, when there can't be one. */
+  /** Changes with the parts of a process that is started now; undefined, or a rejection, when there can't be one. */
   fingerprint (): Promise<string | undefined>
   start (signal: AbortSignal): Promise<Ready<Process> | Unfit>
 }

@@ -63,7 +63,7 @@ async function comesToWait (pid: number, ends: ReadonlyArray<Promise<unknown>>):
 /** How long a box may take, and between two looks, in milliseconds. */
 const startMs = 15_000
 const lookMs = 3
-/** What the kernel keeps for one beside the memory of its processes: namespaces and mounts. */
+/** The kernel keeps so much for one beside the memory of its processes: namespaces and mounts. */
 const leastBytes = 2 ** 20
 
 /** Whether the gate is there, and reads. Until then the box may still turn out to be none. */

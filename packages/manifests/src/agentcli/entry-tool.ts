@@ -66,7 +66,7 @@ export function readEntry (
   }
 }
 
-/** What it may do, and which hosts it may reach. */
+/** Permissions, and the hosts that it may reach. */
 export function networkOf ({ network, permissions }: AgentcliEntry, index: number): NetworkReading {
   return readNetwork(network, permissions === undefined ? undefined : sortPermissions(permissions).permissions, ['tools', index])
 }

@@ -100,7 +100,7 @@ function readTypes (entry: unknown, index: number): ReadTypes {
   return { decoded: own.length === 0 ? decoded : undefined, own }
 }
 
-/** What is read; undefined when it is a fault, which `faults` gets. */
+/** Undefined when it is a fault, which `faults` gets. */
 export function attempt<T> (read: () => T, faults: ManifestFault[]): T | undefined {
   try {
     return read()

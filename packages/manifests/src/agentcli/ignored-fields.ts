@@ -29,7 +29,7 @@ const limitAliases = { memoryMb: 'memoryBytes, in bytes', memoryGb: 'memoryBytes
 const serverEntries = 'tools, with {"name": NAME, "mcp": {...}} for each server, and run toolyard accept'
 const entryInList = 'it into an entry of the list tools: {"tools": [{...}]}'
 
-/** What other programs have at the top, and fields of an entry that stands there without its list. */
+/** Words of other programs for the top of a manifest, and fields of an entry that stands there without its list. */
 const topAliases = {
   mcpServers: serverEntries,
   servers: serverEntries,

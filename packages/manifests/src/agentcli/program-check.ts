@@ -47,7 +47,7 @@ interface Places {
   searchPath: string
 }
 
-/** What is wrong with a program, whatever tool runs it. */
+/** For whatever tool runs it. */
 type ProgramFault = Pick<Finding, 'rule' | 'untrusted' | 'nonconforming'> & { fix: string, about: (tool: string) => string }
 
 async function programFaults (

@@ -80,7 +80,7 @@ interface Judged {
 
 const judgedOf = perEntry<Promise<Judged>>()
 
-/** What is said of one entry, and whether it can be served. */
+/** The findings about one entry, and whether it can be served. */
 async function judge (
   { entry, index, read }: { entry: AgentcliEntry, index: number, read: LayerEntry | undefined }, schemas: Schemas
 ): Promise<Judged> {
@@ -148,7 +148,7 @@ function networkFaults (entry: AgentcliEntry, index: number): Remark[] {
   return faults.map(fault => ({ ...fault, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${fault.message}` }))
 }
 
-/** What Go reads without a word, though it may not be what was meant. */
+/** Go reads these without a word, though they may not be what was meant. */
 function textFindings ({ utf8, duplicates }: Pick<ManifestText, 'utf8' | 'duplicates'>): Remark[] {
   const encoding: Remark = {
     severity: 'warning', rule: 'AC1', message: 'is not UTF-8; what is wrong is read as U+FFFD', fix: 'Save it as UTF-8.'

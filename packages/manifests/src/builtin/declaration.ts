@@ -1,11 +1,11 @@
 import type { JsonSchema, ServiceRun, Tool } from '../tool/tool.ts'
 
-/** What a built-in tool says of itself; the rest is the same for all of them. */
+/** A built-in tool's own part; the rest is the same for all of them. */
 export type BuiltinDeclaration = Pick<Tool, 'name' | 'jobType' | 'description' | 'parameters' | 'permissions'> & {
   timeoutSec: number
   /** Whether running it again for the same job does no harm; false when absent. */
   idempotent?: true
-  /** What the API does for it, where no worker runs it. */
+  /** The API's action, where no worker runs it. */
   action?: ServiceRun['action']
 }
 

@@ -1,4 +1,4 @@
-/** What operators allow the built-in tools. A tool whose part is absent is known, but disabled. */
+/** A tool whose part is absent is known, but disabled. */
 export interface BuiltinPolicy {
   /** Programs that `tool_exec` may run. */
   exec?: { allowlist: readonly string[] }

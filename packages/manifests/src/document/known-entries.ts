@@ -11,7 +11,7 @@ interface KnownEntry {
   entry: unknown
 }
 
-/** What one load knows of the load before, and leaves for the next. */
+/** One load's readings, for the next. */
 export interface EntryMemory {
   readonly before: KnownEntries
   readonly now: Map<string, readonly KnownEntry[]>
@@ -31,7 +31,7 @@ export async function knownEntries (file: string, entries: readonly unknown[], {
   const pause = createPause()
   for (const [index, entry] of entries.entries()) {
     await pause()
-    // What nests so deeply is refused each time.
+    // An entry that nests too deeply is refused each time.
     const text = isDeeperThan(manifestLimits.depth, entry) ? undefined : writeThrough(entry)
     const last = old[index]
     known.push(last !== undefined && text !== undefined && last.text === text ? last : { text, entry })

@@ -5,7 +5,7 @@ import { setWritten, type Written } from '@toolyard/contract/terms'
  * their digits. Aliases make what was read a graph: each object in it is changed once, in place.
  */
 
-/** What a text held, and whether any BigInt is left: one whose digits would be lost. */
+/** The value without small BigInts, and whether any is left: one whose digits would be lost. */
 export function withoutSmallBigInts (value: unknown): { value: unknown, large: boolean } {
   let large = false
   const number = (item: bigint): unknown => {

@@ -39,14 +39,14 @@ export async function readManifestText (file: string): Promise<ManifestFileText>
   }
 }
 
-/** What a directory must hold, when a manifest that isn't there was looked for in one. */
+/** Says what a directory must hold, when a manifest that isn't there was looked for in one. */
 async function withoutManifest (file: string): Promise<string | undefined> {
   if (basename(file) !== 'tools.json' || await lstat(file).then(() => true, () => false)) return undefined
   const isDirectory = await stat(dirname(file)).then(found => found.isDirectory(), () => false)
   return isDirectory ? 'Name a manifest, a directory with SKILL.md or tools.json, or one whose own directories have a SKILL.md.' : undefined
 }
 
-/** What to watch for a manifest: its path, and where that leads when it is a symbolic link. */
+/** The manifest's path, and where that leads when it is a symbolic link. */
 export async function watchedFiles (file: string): Promise<string[]> {
   const real = await realpath(file).catch(() => file)
   return real === file ? [file] : [file, real]

@@ -19,7 +19,7 @@ export interface UnknownFieldsPlace {
   aliases?: Readonly<Record<string, string>>
 }
 
-/** What a tool may do is said by its permissions, whatever other programs call it. */
+/** Words of other programs: a tool's permissions alone say what it may do. */
 export const permissionAliases = {
   sandbox: 'permissions (the sandbox itself is the setting SANDBOX)',
   sandboxed: 'permissions (the sandbox itself is the setting SANDBOX)',

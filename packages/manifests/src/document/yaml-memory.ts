@@ -5,7 +5,7 @@ import type { YamlReading } from './yaml-text.ts'
 /** Reads YAML, and remembers what it read by the hash of the text: a reload reads only what changed. */
 export interface YamlMemory {
   read (text: string): Promise<YamlReading>
-  /** What was read, for the memory of the next load. */
+  /** For the memory of the next load. */
   readonly readings: ReadonlyMap<string, YamlReading>
 }
 

@@ -4,7 +4,6 @@ import { manifestLimits } from '../tool/limits.ts'
 import { withDigits } from './large-integers.ts'
 import type { Position, YamlReading } from './yaml-text.ts'
 
-/** What a thread is started for. */
 export interface ReadTask { text: string, expansion?: number }
 export interface LocateTask { text: string, paths: readonly DocumentPath[] }
 

@@ -61,7 +61,7 @@ export class ManifestFault extends Error {
   }
 }
 
-/** What a fault that leaves nothing of its manifest to serve says to the operator. */
+/** For a fault that leaves nothing of its manifest to serve. */
 export function wholeFinding ({ rule, message, place }: ManifestFault, file: string): Finding {
   return { severity: 'error', whole: true, file, rule, message, ...place }
 }

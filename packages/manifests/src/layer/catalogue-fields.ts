@@ -7,10 +7,10 @@ import type { Tool } from '../tool/tool.ts'
 import type { Layer } from './layer.ts'
 
 const description = 'What the tools belong to, such as billing: models and people look for tools by it, and keys may be bound to it.'
-/** What all tools of a manifest belong to, or those of one entry. */
+/** All tools of a manifest belong to it, or those of one entry. */
 export const Namespace = Type.String({ minLength: 1, maxLength: limits.namespaceChars, description })
 
-/** What an entry says of the place of its tools among many others: for manifests of every format. */
+/** The place of an entry's tools among many others: for manifests of every format. */
 export const catalogueFields = {
   namespace: Type.Optional(Namespace),
   tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: manifestLimits.tagChars }), { maxItems: manifestLimits.tags, description: 'Words that the tool is found by, beside its name and description.' })),

@@ -13,7 +13,7 @@ export interface KindPlace {
   names: Set<string>
 }
 
-/** What one entry came to. A fault of it takes away this entry alone: the format that it stands in knows none of these kinds. */
+/** A fault takes away this entry alone: the format that it stands in knows none of these kinds. */
 export interface KindReading {
   entries: readonly LayerEntry[]
   findings: readonly Remark[]

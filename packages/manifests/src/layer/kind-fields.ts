@@ -15,7 +15,7 @@ interface KindRules {
   page: string
 }
 
-/** What the definition of a kind of entries says of one entry; `path` is where it stands. */
+/** Checks one entry by the definition of its kind; `path` is where it stands. */
 export function wrongFields (definition: TSchema, entry: Record<string, unknown>, { path, rule, page }: KindRules): Remark[] {
   if (Check(definition, entry)) return []
   const places = new Map<string, string>()

@@ -13,7 +13,7 @@ export interface Layer {
   leftOut?: ReadonlyArray<Pick<Tool, 'name' | 'source'> & { because: string }>
   /** Skills of the manifest; `joinSkills` makes entries of their tools. */
   skills?: readonly Skill[]
-  /** What it says of skills, also of other layers. */
+  /** Also about skills of other layers. */
   skillSettings?: readonly SkillSettings[]
   /** MCP servers that it names, also those that have no accepted tools. */
   servers?: readonly McpServer[]
@@ -54,7 +54,7 @@ export interface ManifestText {
   /** Whether every fault is told, also where the first one decides. */
   everyFault: boolean
   schemas: Schemas
-  /** What is known of entries of the load before. */
+  /** Entries of the load before. */
   known: EntryMemory
   /** Where programs are looked for, as in the variable PATH; nothing is looked for when it is empty. */
   searchPath: string

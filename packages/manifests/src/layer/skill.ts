@@ -10,7 +10,7 @@ export interface Skill {
   description: string
   /** All of the front matter, as JSON has it. */
   frontMatter: Readonly<Record<string, unknown>>
-  /** What follows the front matter of its SKILL.md. */
+  /** SKILL.md behind its front matter. */
   text: string
   /** Absolute path of its SKILL.md. */
   file: string

@@ -1,7 +1,7 @@
 import { isRecord, pointerName } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
-/** What stands at the top of a schema and what providers refuse there. */
+/** Providers refuse these at the top of a schema. */
 const choices = ['anyOf', 'oneOf'] as const
 const narrowing = ['not', 'enum', 'const', 'if', 'then', 'else'] as const
 /** Choices within choices, and references to references. */

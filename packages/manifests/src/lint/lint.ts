@@ -27,7 +27,7 @@ export const lintProviders = ['openai', 'anthropic', 'gemini'] as const
 export type ProviderName = (typeof lintProviders)[number]
 const formatsOf: Readonly<Record<ProviderName, readonly ToolFormat[]>> = { openai: ['chat', 'responses'], anthropic: ['anthropic'], gemini: ['gemini'] }
 
-/** What a rule says of a tool: its message without the place in front, and what to do. */
+/** The message has no place in front. */
 type Advice = [rule: string, message: string, fix: string]
 
 /**
@@ -99,7 +99,7 @@ function schemaAdvice ({ parameters }: Tool): Advice[] {
   return found.filter(each => each !== false)
 }
 
-/** What is changed in a schema before it is sent, and for whom; where one provider is asked about, also what is sent. */
+/** The changes of a schema before it is sent, and for whom; where one provider is asked about, also the schema that is sent. */
 function providerAdvice ({ parameters }: Tool, formats: readonly ToolFormat[], isOne: boolean): Advice[] {
   const forWhom = new Map<string, ToolFormat[]>()
   for (const format of formats) {

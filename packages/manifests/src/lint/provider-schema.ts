@@ -108,7 +108,7 @@ function renamedList (list: unknown, names: ReadonlyMap<string, string>): unknow
   return Array.isArray(list) ? list.map((name: unknown) => typeof name === 'string' ? names.get(name) ?? name : name) : list
 }
 
-/** What every engine of providers takes: no Unicode properties, and no groups but plain ones. */
+/** Every engine of providers takes it: no Unicode properties, and no groups but plain ones. */
 function isCommonPattern (pattern: string): boolean {
   return !/(?<!\\)(?:\\\\)*(?:\\[pP]\{|\\k<|\(\?(?!:))/.test(pattern)
 }

@@ -1,4 +1,4 @@
-/** What the strict mode of OpenAI's function calling takes, by its documentation of supported schemas. */
+/** Of OpenAI's function calling, by its documentation of supported schemas. */
 export const strictLimits = {
   /** Levels of nested objects and lists. */
   depth: 10,

@@ -1,7 +1,7 @@
 import { dataKeywords, mapKeywords } from '../schema/keywords.ts'
 import { strictLimits } from './strict-limits.ts'
 
-/** What a model has to read, and fill, of a schema. */
+/** How much a model has to read, and fill, of a schema. */
 export interface SchemaSize {
   /** Levels of nested objects and lists; 1 is a flat list of parameters. */
   depth: number

@@ -18,7 +18,7 @@ export interface ValidationOptions {
   skills?: Partial<SkillOptions>
   /** Path of the file with rules on all calls. */
   policyFile?: string | undefined
-  /** What a lock among the manifests is for; default: none is read. */
+  /** Of a lock among the manifests; default: none is read. */
   lock?: LockPolicy
   /** Says what this machine lacks for what was read. */
   lacking?: (read: ReadLayers) => Promise<Finding[]>
@@ -64,7 +64,7 @@ export async function validateManifests (
   const tries = await tryImports?.(tried)
   const faults = tries?.faults.map(importFinding) ?? []
   const unfit = tries?.signatures.flatMap(signatureFindings) ?? []
-  // What an import says is more than what the text of the module does: it may have raised before its class.
+  // An import tells more than the text of the module does: it may have raised before its class.
   const known = new Set(faults.map(placeOfEntry))
   const read = registry.findings.filter(finding => !isClassFault(finding) || !known.has(placeOfEntry(finding)))
   const tools = registry.all().map(({ tool }) => tool)

@@ -8,7 +8,7 @@ interface Bound {
   says: string
 }
 
-/** What each limit may be; the sandbox has defaults for those that a tool doesn't set. */
+/** The sandbox has defaults for limits that a tool doesn't set. */
 const table: Record<keyof ToolLimits, Bound> = {
   cpuSec: { min: 1, max: 86_400, says: 'Seconds of processor time of one process.' },
   memoryBytes: { min: 1_048_576, max: 2 ** 40, says: 'Memory: of one process, and of the call where there are cgroups.' },
@@ -55,7 +55,7 @@ export function limitsOf (written: { readonly [Name in keyof ToolLimits]?: numbe
   return Object.fromEntries(limitNames.flatMap(name => written[name] === undefined ? [] : [[name, written[name]]]))
 }
 
-/** What a limit must be: the end of a message. */
+/** The end of a message. */
 export function limitText (name: keyof ToolLimits): string {
   const { min, max } = table[name]
   return `must be an integer from ${min} to ${max}`

@@ -11,7 +11,7 @@ export const networkField = Type.Optional(Type.Union([
   Type.Boolean(), Type.Array(Type.String({ examples: ['api.github.com', '*.example.com:443', '10.0.0.5:5432'] }), { maxItems: mostHosts })
 ], { description: 'Hosts that it may reach, by name (docs/egress.md). true is the permission network: every host and port that the machine reaches.' }))
 
-/** What `network` and `permissions` of an entry come to. */
+/** From `network` and `permissions` of an entry. */
 export interface NetworkReading {
   held: Pick<Tool, 'permissions' | 'network'>
   faults: Remark[]

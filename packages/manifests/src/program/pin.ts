@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 
-/** What a `sha256` of a manifest may look like: what sha256sum(1) prints. */
+/** As sha256sum(1) prints a digest. */
 export const digestPattern = '^[0-9a-fA-F]{64}$'
 
 /** Whether a file is not the one that a manifest pinned; false when it can't be read, which is another fault. */

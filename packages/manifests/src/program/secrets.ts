@@ -9,7 +9,7 @@ import type { SecretUse, Tool } from '../tool/tool.ts'
 const mostSecrets = 32
 /** Hosts of one secret. */
 const mostHosts = 16
-/** What others set, or what loads code into programs. */
+/** Set by others, or read by loaders of code. */
 const taken = /^(?:PATH|HOME|LANG|NODE_OPTIONS|LD_\w+)$/i
 
 export const secretsField = Type.Optional(Type.Unsafe<Record<string, { secret: string, as?: SecretUse['as'], hosts?: string[] }>>({
@@ -34,7 +34,7 @@ export const secretsField = Type.Optional(Type.Unsafe<Record<string, { secret: s
 
 const form = 'Write "secrets": {"GITHUB_TOKEN": {"secret": "github", "hosts": ["api.github.com"]}}.'
 
-/** What is wrong with one use of a secret: where, what, and the remedy. */
+/** One use of a secret that is wrong: where, what, and the remedy. */
 class UseFault extends Error {
   readonly at: DocumentPath
   readonly fix: string

@@ -10,20 +10,20 @@ import type { Registry } from './registry.ts'
 import type { RegisteredTool } from './registration.ts'
 
 export interface AskedCall {
-  /** What it asks for: the name of a tool or, instead, its job type. */
+  /** The name of a tool or, instead, its job type. */
   tool?: string | undefined
   type?: string | undefined
   registered: RegisteredTool | undefined
   /** Absent: the call is in its queue already. */
   queue?: string
   key: JobAccess
-  /** What rules are asked about; absent where they were asked before. */
+  /** The question for the rules; absent where they were asked before. */
   asks?: Omit<PolicyInput, 'args' | 'tool' | 'audit'>
   /** Who asks needs no job: what the service answers by itself may be called. */
   isDirect?: true
 }
 
-/** What the operator says of tools. */
+/** The operator's settings for tools. */
 export interface Deployment {
   jobTypes: { get: (type: string) => { enabled?: boolean, idempotent?: boolean } }
   permissions: PermissionPolicy
@@ -150,10 +150,10 @@ export function makesJobs (tool: Tool): boolean {
   return tool.run.kind === 'builtin' && tool.jobType === 'workflow.run'
 }
 
-/** What rules are asked about beside the call. */
+/** The question for the rules beside the call. */
 export type PolicyAsker = NonNullable<AskedCall['asks']>
 
-/** What the rules say of a call that nothing else refuses; a call that is refused for another reason is denied with that. */
+/** The rules' answer to a call that nothing else refuses; a call that is refused for another reason is denied with that. */
 export async function decidePolicy (
   registry: Pick<Registry, 'get' | 'policy'>, tool: string, args: Record<string, unknown>, asks: PolicyAsker
 ): Promise<{ decision: 'allow' | 'deny' | 'hold', reason?: string }> {

@@ -43,7 +43,7 @@ export async function fileOfNoSession ({ parameters }: Tool, args: Record<string
   }
 }
 
-/** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any. */
+/** Faults of arguments, in one line: of a skill in the words of its format, where that has any. */
 export function summary (tool: Tool, args: Record<string, unknown>, issues: readonly Issue[]): string {
   const [first] = issues
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''

@@ -20,7 +20,7 @@ export interface ImportedTool {
   tool: Tool
 }
 
-/** What was found when modules were imported, by the key of the declaration. */
+/** Faults of imports, by the key of the declaration. */
 export type ImportFaults = ReadonlyMap<string, Pick<ImportFault, 'what' | 'reason' | 'python'>>
 
 /**

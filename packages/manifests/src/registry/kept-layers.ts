@@ -19,7 +19,7 @@ export interface KeptLayers {
 }
 
 /**
- * What a new version of the manifests must not take away: tools that were served and that an error takes from it stay as
+ * A new version of the manifests must not take this away: tools that were served and that an error takes from it stay as
  * they were. All else is taken as at the start. A file that can't be read as a whole stays as a whole.
  */
 export function keptLayers (before: Served, next: Served): KeptLayers {
@@ -28,7 +28,7 @@ export function keptLayers (before: Served, next: Served): KeptLayers {
   for (const [at, layer] of next.layers.entries()) {
     // A lock may name more or fewer manifests than before.
     const old = before.layers.find(({ files }) => files?.[0] === layer.files?.[0]) ?? before.layers[at]
-    // What a lock no longer has must not be served.
+    // An entry that the lock no longer has must not be served.
     const found = layer.findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'lock/differs')
     const keeping = { found, lost, kept }
     kept.layers.push(old === undefined || found.length === 0 ? layer : withSkills(withEntries(layer, old, keeping), old, keeping))

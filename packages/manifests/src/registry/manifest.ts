@@ -53,7 +53,7 @@ export async function readManifests (named: readonly string[], lock: LockPolicy 
   return refuseTooMany(layers)
 }
 
-/** What an entry of the lock says holds for all that its files declare. */
+/** The status of an entry of the lock holds for all that its files declare. */
 function withAudit (layer: Layer, audit: AuditStatus | undefined): Layer {
   if (audit === undefined) return layer
   const marked = (tool: Tool): Tool => ({ ...tool, audit })

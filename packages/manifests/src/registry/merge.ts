@@ -3,7 +3,7 @@ import type { Finding } from '../finding/finding.ts'
 import type { Layer, SwitchEntry, ToolEntry } from '../layer/layer.ts'
 import type { Tool, ToolSource } from '../tool/tool.ts'
 
-/** What one layer did to a name; data for `toolyard tools --explain NAME`. */
+/** One layer's change of a name; data for `toolyard tools --explain NAME`. */
 export interface LayerStep {
   /** Place of the manifest in `TOOL_MANIFESTS`, from 0; absent for the built-in tools. */
   layer?: number

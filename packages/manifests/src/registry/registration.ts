@@ -22,7 +22,7 @@ export interface RegisteredTool {
 }
 
 /**
- * What a registry needs of each tool that manifests declare: it takes some 0.1 ms for one tool. So it is made in parts
+ * A registry needs this of each tool that manifests declare: it takes some 0.1 ms for one tool. So it is made in parts
  * while manifests are read, and kept: to merge layers again, with other import faults, makes it for what they change.
  */
 export class Registration {

@@ -42,11 +42,11 @@ export interface Registry {
   /** The skills that are loaded, in order, also those that have no tools. */
   skills (): readonly Skill[]
   readonly policy: Policy
-  /** What entries of manifests say of skills, by their names. */
+  /** Settings in entries of manifests, by the names of their skills. */
   skillSettings (): ReadonlyMap<string, SkillSettings>
   /** The MCP servers that manifests name, in order, also those that have no accepted tools. */
   servers (): readonly McpServer[]
-  /** What is wrong with the manifests: by manifest, then what merging found, then names that are not published. */
+  /** By manifest, then from merging, then names that are not published. */
   readonly findings: readonly Finding[]
   /** Where a tool comes from and what it replaced; undefined when no manifest says anything of the name. */
   explain (name: string): Explanation | undefined
@@ -64,14 +64,14 @@ export interface Registry {
   keeping (before: Registry): Promise<{ registry: Registry, errors: readonly Finding[] }>
 }
 
-/** What is known of one name; data for `toolyard tools --explain NAME`. */
+/** All about one name; data for `toolyard tools --explain NAME`. */
 interface Explanation {
   name: string
   /** The tool as it is served; absent when every declaration of it is broken. */
   tool?: Tool
   /** Whether models see it; absent without a tool. */
   published?: boolean
-  /** What each layer did, in order: the last one that declared or replaced is where the tool comes from. */
+  /** One step for each layer, in order: the tool comes from the last one that declared or replaced it. */
   steps: readonly LayerStep[]
   findings: readonly Finding[]
 }
@@ -83,7 +83,7 @@ export interface RegistryOptions {
   builtins?: boolean
   /** Default: all skills, in full, no scripts. Without `path` no program of a skill is found. */
   skills?: Partial<SkillOptions>
-  /** What the built-in tools are allowed; default none of what needs allowing. */
+  /** Default none of what needs allowing. */
   policy?: BuiltinPolicy
   /** Tools don't run whose programs others than the owner may replace; default false: they are a warning. */
   strictPrograms?: boolean
@@ -95,7 +95,7 @@ export interface RegistryOptions {
   everyFault?: boolean
 }
 
-/** What one load leaves for the next. */
+/** One load's work, for the next. */
 interface Memory {
   schemas: SchemasMemory
   yaml: YamlMemory['readings']

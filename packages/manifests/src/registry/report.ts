@@ -30,7 +30,7 @@ export function reportReload (result: ReloadResult, logger: ReportLogger): void 
   reportFindings(result.registry.findings, logger)
 }
 
-/** What goes on as it was: rules of the policy file, tools, or both. */
+/** Rules of the policy file, tools, or both, which go on as they were. */
 function keptText (errors: readonly Finding[]): string {
   const ofRules = errors.filter(isOfPolicyFile).length
   if (ofRules === 0) return 'the tools that they are about are served as they were'

@@ -14,7 +14,7 @@ export interface SchemaFault {
   fix: string
 }
 
-/** What checking needs of its compiler. Patterns and schemas that are refused make the first two throw. */
+/** Patterns and schemas that are refused make the first two throw. */
 export interface CheckTools {
   compilePattern: (source: string) => unknown
   compileSchema: (schema: JsonSchema) => unknown
@@ -26,7 +26,7 @@ export function isSchemaObject (value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What is wrong with a schema of a tool's parameters; nothing when it can be used. */
+/** Faults in a schema of a tool's parameters; none when it can be used. */
 export function checkSchema (schema: JsonSchema, tools: CheckTools): SchemaFault[] {
   if (isDeeperThan(manifestLimits.depth, schema)) return [{ message: `is nested deeper than ${manifestLimits.depth} levels`, fix: 'Nest the schema less deeply, with $defs and $ref.' }]
   const survey = surveySchema(schema)

@@ -40,7 +40,7 @@ function stepsOf (schema: Record<string, unknown>): Steps {
     if (keyword === 'patternProperties') steps.each += sizeOf(value)
     else if (forEach.has(keyword)) steps.each += 1
   }
-  // What no property is for is compared with all patterns once more.
+  // A property without a schema of its own is compared with all patterns once more.
   if ('additionalProperties' in schema) steps.each += sizeOf(schema['patternProperties'])
   return { own: Math.ceil(steps.own), each: steps.each }
 }

@@ -13,15 +13,15 @@ import { createValidator, errorsOf, type CheckWay, type CompiledSchema, type Val
 
 /** Checks and compiles the schemas of one registry; patterns and meta-schemas are compiled once for all of them. */
 export interface SchemaCompiler {
-  /** What is wrong with a schema of a tool's parameters; nothing when it can be used. */
+  /** Faults in a schema of a tool's parameters; none when it can be used. */
   check (schema: JsonSchema): SchemaFault[]
   /** A validator for a schema that `check` found nothing wrong with. */
   validator (schema: JsonSchema): Validator
-  /** What this one has learned, for the compiler of the next load. */
+  /** For the compiler of the next load. */
   readonly memory: SchemaMemory
 }
 
-/** What was found out about schemas, so that a reload needs to look at what is new only. */
+/** Findings about schemas, so that a reload needs to look at new ones only. */
 export interface SchemaMemory {
   /** By their source. */
   readonly patterns: ReadonlyMap<string, Pattern>

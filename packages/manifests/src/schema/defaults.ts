@@ -26,7 +26,7 @@ export function fittingDefaults (schema: Readonly<Record<string, unknown>>): Fit
 /** Properties that are named. */
 const most = 20
 
-/** What is said of a schema of arguments with defaults that don't fit, or bounds that are read as others. */
+/** For a schema of arguments with defaults that don't fit, or bounds that are read as others. */
 export function defaultFaults (schema: unknown): Array<{ message: string, fix: string }> {
   if (!isRecord(schema) || isDeeperThan(manifestLimits.depth, schema)) return []
   // Most schemas have none, and to look for them takes less than to judge them.
@@ -70,7 +70,7 @@ function within (value: unknown, place: readonly string[], walk: Walk): unknown 
 function property (schema: unknown, place: readonly string[], walk: Walk): unknown {
   const inner = within(schema, place, walk)
   if (!isRecord(inner) || !('default' in inner)) return inner
-  // What it was read as is another value.
+  // The default was read as another value.
   if (walk.check.fits(inner['default'], inner) && !(isRecord(schema) && losesDigits(schema, 'default'))) return inner
   walk.unfit.push(place)
   const { default: _, ...rest } = inner

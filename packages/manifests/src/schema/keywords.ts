@@ -31,7 +31,7 @@ export const plainKeywords: ReadonlySet<string> = new Set([
 /** The keyword that counts steps: `countedSchema` puts it into each subschema. */
 export const stepKeyword = 'x-toolyard-step'
 
-/** What one subschema costs where a value is checked against it, whether it fits or not. */
+/** The cost of one subschema where a value is checked against it, whether it fits or not. */
 export interface Steps {
   /** For the value itself. */
   own: number
@@ -44,7 +44,6 @@ export class TooComplex extends Error {
   override readonly name = 'TooComplex'
 }
 
-/** What `stepCounter` makes. */
 export interface StepCounter {
   definition: CodeKeywordDefinition
   /** @throws TooComplex */

@@ -67,7 +67,7 @@ function anchorsOf (schema: object): Map<string, unknown> {
   return found
 }
 
-/** What a JSON Pointer leads to; nothing where it leads nowhere, which compiling tells. */
+/** The target of a JSON Pointer; nothing where it leads nowhere, which compiling tells. */
 function resolve (schema: object, reference: string): unknown {
   if (reference !== '#' && !reference.startsWith('#/')) return undefined
   let node: unknown = schema

@@ -15,7 +15,7 @@ export interface SchemaTask {
 }
 
 export interface SchemaAnswer {
-  /** What is wrong with arguments; nothing where they fit. */
+  /** None where the arguments fit. */
   issues?: Issue[]
   /** JSON of the arguments with their defaults, where the schema has any. */
   filled?: string

@@ -18,11 +18,11 @@ import { tooComplex, type ArgumentsResult, type Validator } from './validator.ts
  * in a thread, and so are arguments that take more than a moment.
  */
 export interface Schemas {
-  /** What is wrong with a schema of a tool's parameters; nothing when it can be used. */
+  /** Faults in a schema of a tool's parameters; none when it can be used. */
   check (schema: JsonSchema): Promise<SchemaFault[]>
   /** For a schema that `check` found nothing wrong with. */
   validators (schema: JsonSchema): Validators
-  /** What this one has learned, for that of the next load. */
+  /** For that of the next load. */
   readonly memory: SchemasMemory
 }
 
@@ -34,7 +34,7 @@ interface Validators {
   check: (args: Record<string, unknown>, owner?: string) => Promise<ArgumentsResult>
 }
 
-/** What was found out about schemas, so that a reload needs to look at what is new only. */
+/** Findings about schemas, so that a reload needs to look at new ones only. */
 export interface SchemasMemory extends SchemaMemory {
   /** Faults of large schemas by their JSON. */
   readonly checks: ReadonlyMap<string, Promise<SchemaFault[]>>
@@ -102,7 +102,7 @@ function lostValues (schema: JsonSchema): SchemaFault[] {
   ))
 }
 
-/** What nests too deeply, or has too many subschemas, is refused at once. */
+/** A schema that nests too deeply, or has too many subschemas, is refused at once. */
 function isLarge (schema: JsonSchema): boolean {
   if (isDeeperThan(manifestLimits.depth, schema)) return false
   const { cost, nodes } = surveySchema(schema)
@@ -111,7 +111,7 @@ function isLarge (schema: JsonSchema): boolean {
 
 /** Checks questions of tools and the answers to them: their schemas are from tools, so nothing of them is remembered. */
 export interface AnswerSchemas {
-  /** What is wrong with the schema of a question; undefined where it can be used. */
+  /** Undefined where the schema of a question can be used. */
   fault (schema: JsonSchema): Promise<string | undefined>
   /** The answer with its defaults, or what is wrong with it. */
   check (schema: JsonSchema, answer: Record<string, unknown>, owner?: string):

@@ -77,7 +77,7 @@ class NullStripper {
       .map(([name, item]) => [name, Object.hasOwn(properties, name) ? this.strip(properties[name], item) : item])), value)
   }
 
-  /** What decides between the choices of a strict schema; what else narrows a value is checked by the validator. */
+  /** Decides between the choices of a strict schema; the validator checks the rest. */
   #fits (schema: unknown, value: unknown): boolean {
     const own = this.#resolve(schema)
     if (own === undefined) return schema !== false

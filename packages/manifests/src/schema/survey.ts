@@ -4,11 +4,11 @@ import { withoutNeedlessEscapes } from './pattern/escapes.ts'
 import { isPlainPattern } from './pattern/plain.ts'
 import { dataKeywords, mapKeywords, plainKeywords, referenceKeywords } from './keywords.ts'
 
-/** What a schema holds, seen by one walk over its subschemas. */
+/** Seen by one walk over the subschemas of a schema. */
 export interface SchemaSurvey {
   /** Subschemas. */
   nodes: number
-  /** What it costs to check and to compile, in keywords. */
+  /** To check and to compile, in keywords. */
   cost: number
   /** Regular expressions: of `pattern`, and the names in `patternProperties`. */
   patterns: Set<string>

@@ -4,7 +4,7 @@ import { manifestLimits } from '../tool/limits.ts'
 import { TooComplex } from './keywords.ts'
 import { issuesOf, lostNumber, type Issue } from './issues.ts'
 
-/** What validation makes of a call's arguments: a copy with defaults filled in, or what is wrong. */
+/** A copy of a call's arguments with defaults filled in, or their faults. */
 export type ArgumentsResult = { ok: true, arguments: Record<string, unknown> } | { ok: false, issues: Issue[] }
 
 /** Validates arguments; `tooComplex` when that takes more than so many steps. */

@@ -12,7 +12,7 @@ const name = 'read_skill'
 export interface JoinedSkills {
   layers: readonly Layer[]
   skills: readonly Skill[]
-  /** What the operator says of them, by their names. */
+  /** The operator's settings, by the names of skills. */
   settings: ReadonlyMap<string, SkillSettings>
 }
 
@@ -53,7 +53,7 @@ export function joinSkills (layers: readonly Layer[], options: SkillOptions): Jo
   }
 }
 
-/** What the operator gives a skill with three files, which says nothing of that itself. */
+/** The operator's settings for a skill with three files, which has none of its own. */
 function withSettings (tool: Tool, settings: SkillSettings | undefined): Tool {
   if (tool.run.kind !== 'skill-command' || settings === undefined) return tool
   const { permissions, network, secrets, limits, timeoutSec } = settings

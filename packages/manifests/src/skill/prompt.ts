@@ -6,7 +6,7 @@ const heading = 'You have access to the following skills:'
 const mostChars = 65_536
 
 /**
- * What a model is told of the skills, in its system prompt: each with its whole text, or only its description
+ * The skills in a model's system prompt: each with its whole text, or only its description
  * when texts are read on demand. Empty without skills.
  */
 export function skillsPrompt (skills: readonly Skill[], contextMode: SkillOptions['contextMode']): string {

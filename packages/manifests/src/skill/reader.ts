@@ -26,7 +26,7 @@ export interface SkillDirectory {
   everyFault: boolean
 }
 
-/** What a directory yields: at most one skill, and what is wrong with it. */
+/** At most one skill, and its faults. */
 interface SkillReading {
   skill?: Skill
   findings: Finding[]
@@ -163,7 +163,7 @@ async function readTools (
   }
 }
 
-/** What this machine lacks of the programs that a skill needs, and which of its alternatives is there. */
+/** Programs of a skill that this machine lacks, and which of its alternatives is there. */
 interface ProgramState {
   missing: string[]
   /** Place of the first list all of whose programs are there; absent where the skill names no alternatives. */

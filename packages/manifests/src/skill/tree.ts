@@ -5,7 +5,7 @@ import { ManifestFault, type Finding } from '../finding/finding.ts'
 
 /** Levels of categories, and directories, that are looked into for skills. */
 const most = { levels: 8, directories: 10_000 }
-/** What holds no skills of its own, and may be very large. */
+/** Directories without skills of their own, which may be very large. */
 const passedOver = new Set(['node_modules', '__pycache__'])
 /** The names that the text of a skill may have, as people write them. */
 export const skillDocuments: readonly string[] = ['SKILL.md', 'skill.md', 'Skill.md', 'SKILL.MD']

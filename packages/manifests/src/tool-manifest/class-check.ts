@@ -5,11 +5,11 @@ const mostBytes = 1_048_576
 
 /** Ways to get a class that no line `class X` declares, or to make another one of it; a source with one of them isn't judged. */
 const dynamic = /^@|\bimport[ \t]*\(?[ \t]*\*|__getattr__|\bglobals\b|\bsetattr\b|\bexec\b|\btype[ \t]*\(|\bimportlib\b|\.register\b/m
-/** What may say `class X` without declaring it; a text without an end is one too, so that none is read twice. */
+/** These may say `class X` without declaring it; a text without an end is one too, so that none is read twice. */
 const textOrComment = /"""(?:\\[\s\S]|[^\\])*?(?:"""|\\?(?![\s\S]))|'''(?:\\[\s\S]|[^\\])*?(?:'''|\\?(?![\s\S]))|"(?:\\[\s\S]|[^"\\\n])*(?:"|\\?$)|'(?:\\[\s\S]|[^'\\\n])*(?:'|\\?$)|#[^\n]*/gm
 
 /**
- * What is wrong with the class that a tool names, as far as the text of its module tells without running it:
+ * Faults of the class that a tool names, as far as the text of its module tells without running it:
  * the end of a message, or undefined. Only what is certain is said; a class that is imported, or made at run time, is
  * left to the worker.
  */
@@ -23,7 +23,7 @@ export async function classFault (file: string, className: string | undefined): 
   return bases?.trim() === '' ? `class_name '${className}' must inherit from Tool` : undefined
 }
 
-/** What stands between the name of a class and the colon, without parentheses; undefined without such a line. */
+/** The text between the name of a class and the colon, without parentheses; undefined without such a line. */
 function basesOf (source: string, className: string): string | undefined {
   for (const [, name, bases] of source.matchAll(/^class[ \t]+([^\s([:]+)[ \t]*(\([ \t]*\))?[ \t]*:/gm)) {
     if (name === className) return (bases ?? '').replace(/[()]/g, '')

@@ -20,7 +20,7 @@ const typeList = `[${parameterTypes.map(type => `'${type}'`).join(', ')}]`
 const boolean = ['must be a boolean', 'Write true or false; yes and no are texts.'] as const
 const text = ['must be a non-empty string', 'Write a text.'] as const
 
-/** What is said of each field, by the most exact place. */
+/** One text for each field, by the most exact place. */
 const fieldTexts: readonly FieldText[] = [
   row('metadata', 'P10', 'must be an object', 'Write an object with name and description.'),
   row('metadata.name', 'P11', ...text),

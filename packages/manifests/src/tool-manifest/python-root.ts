@@ -5,7 +5,7 @@ import { ModuleFault, moduleName } from './module-name.ts'
 interface FoundModule {
   /** Absolute path of the directory that it is imported from. */
   root: string
-  /** What to import: as the manifest wrote it, or with `tools.` in front. */
+  /** As the manifest wrote it, or with `tools.` in front. */
   module: string
   /** Absolute path of its source, or of a compiled module. */
   file: string

@@ -10,7 +10,7 @@ export interface ExecuteParameter {
   optional: boolean
 }
 
-/** What the `execute` of a tool's class takes. */
+/** The parameters of the `execute` of a tool's class. */
 export interface ExecuteSignature {
   tool: Tool
   parameters: readonly ExecuteParameter[]

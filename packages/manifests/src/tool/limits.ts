@@ -31,7 +31,7 @@ export const manifestLimits = {
   depth: 100,
   /** Subschemas in one tool's schema. */
   schemaNodes: 5_000,
-  /** What a schema that is compiled on the main thread may cost, in keywords: they take some 20 ms. */
+  /** A schema that costs more, in keywords, isn't compiled on the main thread: these take some 20 ms. */
   smallSchemaCost: 100,
   /** Milliseconds that a thread may take for one large schema, or for arguments, and megabytes of heap that it has: last resorts. */
   schemaMs: 60_000,

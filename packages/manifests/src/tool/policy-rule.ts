@@ -3,7 +3,7 @@ export interface PolicyRule {
   /** In CEL. */
   when: string
   then: 'allow' | 'deny' | 'hold'
-  /** What the model, and who decides, is told. */
+  /** For the model, and who decides. */
   reason?: string
   /** How many different keys must approve; 1 when absent. */
   approvers?: number

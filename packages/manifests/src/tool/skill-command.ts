@@ -87,7 +87,7 @@ export interface MappedSwitch {
   deny?: SkillDenial
 }
 
-/** What a value must not be. */
+/** A value that is refused. */
 export interface SkillDenial {
   pattern: string
   /** Gives the text that is looked at where the call has no value. */

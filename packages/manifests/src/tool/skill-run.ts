@@ -9,7 +9,7 @@ export interface SkillRun {
   /** Absolute path of the skill's directory. */
   directory: string
   binary: string
-  /** What the program must be, in lower case hex; anything else isn't run. */
+  /** The digest of the program, in lower case hex; anything else isn't run. */
   sha256?: string
   /** As the manifest wrote it: matched as a whole, then split on white space. */
   subcommand: string
@@ -59,7 +59,7 @@ export interface SkillResolver {
   script?: string
   binary?: string
   subcommand?: string
-  /** What the script, or the program, must be, in lower case hex; anything else isn't run. */
+  /** The digest of the script, or the program, in lower case hex; anything else isn't run. */
   sha256?: string
   /** `$param` stands for the value. */
   args: string[]
@@ -70,7 +70,7 @@ export interface SkillFilesRun {
   kind: 'read-skill'
   /** `activate` adds a list of the skill's files and how its programs are run. */
   action: 'read' | 'activate'
-  /** What follows the front matter of each skill's SKILL.md, by the skill's name. */
+  /** The text behind the front matter of each skill's SKILL.md, by the skill's name. */
   skills: Record<string, string>
   /** Absolute paths of their directories; absent where files aren't handed out. */
   directories?: Record<string, string>
@@ -89,13 +89,13 @@ export interface SkillProgramRun {
   shell: boolean
 }
 
-/** What the operator, and below that the skill itself, says of running its programs. */
+/** The operator's part, and below that the skill's own, about running its programs. */
 export interface RunnableSkill {
   /** Absolute path of the skill's directory. */
   directory: string
   /** Programs beside its scripts. */
   programs: readonly string[]
-  /** What `allowed-tools` of the skill leaves of programs; absent: all. */
+  /** Programs that `allowed-tools` of the skill leaves; absent: all. */
   ceiling?: readonly string[]
   permissions?: readonly Permission[]
   network?: readonly string[]

@@ -1,4 +1,4 @@
-/** What one call of a tool may use; absent fields have the sandbox's defaults. */
+/** For one call of a tool; absent fields have the sandbox's defaults. */
 export interface ToolLimits {
   /** Seconds of processor time of one process. */
   cpuSec?: number

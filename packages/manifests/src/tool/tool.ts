@@ -33,7 +33,7 @@ export interface CommandRun {
   args: string[]
   /** Names of environment variables that pass from the worker to the tool, normalized. */
   envPassthrough: string[]
-  /** What the program must be, in lower case hex; anything else isn't run. */
+  /** The digest of the program, in lower case hex; anything else isn't run. */
   sha256?: string
 }
 
@@ -47,7 +47,7 @@ export interface PythonRun {
   className?: string
   /** The third constructor argument. */
   config: Record<string, unknown>
-  /** What the file of the module must be: its absolute path, and the digest in lower case hex. */
+  /** The module's file: its absolute path, and its digest in lower case hex. */
   pin?: { file: string, sha256: string }
   /** Output name -> JSON Schema; what the tool returns is checked against it. */
   outputs?: Record<string, unknown>
@@ -57,7 +57,7 @@ export interface PythonRun {
 /** A function of the worker itself, looked up by the tool's job type. */
 interface BuiltinRun { kind: 'builtin' }
 
-/** What the API answers by itself: no job is made, so that it takes nobody's place. */
+/** The API answers it by itself: no job is made, so that it takes nobody's place. */
 export interface ServiceRun { kind: 'service', action: ServiceAction }
 
 /** A text of a manifest, or the value of an environment variable of the worker, with a text in front of it. */
@@ -75,14 +75,14 @@ export interface McpServer {
   prefix: string
   /** Which tools: see `nameFilter`. */
   filter: readonly string[]
-  /** What all of its tools hold: the server is one process. */
+  /** All of its tools hold these: the server is one process. */
   permissions?: readonly Permission[]
   /** The hosts that it may reach, as with a tool. */ network?: readonly string[]
   limits?: ToolLimits
   source: ToolSource
   /** Absolute path of the file that holds the accepted tools. */
   lock: string
-  /** What it asks during a call is passed on: the call is made again with the answer. */ asks?: boolean
+  /** Its questions during a call are passed on: the call is made again with the answer. */ asks?: boolean
   /** It is switched off: nobody asks it. */ off?: boolean
 }
 
@@ -94,7 +94,7 @@ export interface McpRun {
   /** Digest of the description and the schemas that were accepted; a tool with another one isn't called. */
   digest: string
   outputSchema?: JsonSchema
-  /** What the server said of it, and the operator accepted: `readOnlyHint` and the like. */
+  /** Said by the server, and accepted by the operator: `readOnlyHint` and the like. */
   annotations?: Record<string, unknown>
 }
 
@@ -110,7 +110,7 @@ export type HttpQueryField = { name: string, argument: string, style: typeof que
 export type HttpHeader = { name: string, parts: ReadonlyArray<string | { argument: string }> } |
   { name: string, setting: string, prefix: string, base64: boolean, stored?: true }
 
-/** What a request carries: the arguments that nothing else takes, or the value of one argument. With `none` those go to the query. */
+/** The arguments that nothing else takes, or the value of one argument. With `none` those go to the query. */
 export interface HttpBody {
   kind: 'none' | 'json' | 'form'
   /** Also where there is no argument for it. */
@@ -126,7 +126,7 @@ export interface HttpRun {
   origin: string
   /** As it is sent, with arguments in their places. */
   path: ReadonlyArray<string | { argument: string }>
-  /** What always stands in the query: empty, or with its `?`. */
+  /** The fixed part of the query: empty, or with its `?`. */
   search: string
   query: readonly HttpQueryField[]
   headers: readonly HttpHeader[]
@@ -136,7 +136,7 @@ export interface HttpRun {
 export type ToolRun = CommandRun | PythonRun | SkillRun | SkillCommandRun | McpRun | SkillFilesRun | SkillProgramRun |
   BuiltinRun | ServiceRun | HttpRun
 
-/** What clients of MCP see of a tool that models don't call: a prompt, or a resource. */
+/** Clients of MCP see it and models don't call it: a prompt, or a resource. */
 export type PublishedAs = { kind: 'prompt' } |
   { kind: 'resource', /** May hold variables, which are its arguments: `resourceUri`. */ uri: string, mimeType?: string }
 
@@ -145,7 +145,7 @@ export interface Tool {
   name: string
   /** Empty when the manifest has none. */
   description: string
-  /** What it belongs to: the MCP server that it comes from, or what its manifest says. */
+  /** The MCP server that it comes from, or the namespace of its manifest. */
   namespace?: string
   /** Words that it is found by. */ tags?: readonly string[]
   /** Models have it from the start where others are deferred. */ pinned?: true
@@ -162,7 +162,7 @@ export interface Tool {
   asks?: true
   /** At most one call of it runs at a time, over all workers; absent: as many as there are workers. */
   serial?: boolean
-  /** What it may do; absent when its manifest doesn't say: TOOL_DEFAULT_PERMISSIONS holds then. */
+  /** Absent when its manifest names none: TOOL_DEFAULT_PERMISSIONS holds then. */
   permissions?: readonly Permission[]
   /** The hosts that its processes may reach, as `egressText` writes them; absent: what `permissions` say. */
   network?: readonly string[]

@@ -17,7 +17,7 @@ export interface AddedJob {
   opts: string
   timestamp: number
   priority: number
-  /** What the index of the queue gets, one or two: see `JobIndex`. */
+  /** For the index of the queue, one or two: see `JobIndex`. */
   entries: readonly string[]
   /** It waits for an approval: the index of those gets the same. */
   isHeld: boolean
@@ -52,7 +52,7 @@ interface Adder extends Pick<RedisQueueBackend, 'toKey' | 'finishedErrors'> {
 interface Adding {
   /** The queue's public name. */
   queue: string
-  /** What adds plain jobs together with those of other requests, and what its script gets in all calls. */
+  /** Adds plain jobs together with those of other requests; and the arguments that its script gets in all calls. */
   adds: GatheredCalls
   addsShared: ScriptCall
   /** Those that must have the jobs. */

@@ -35,7 +35,7 @@ export interface JobBackendParts {
   retention: Retention
   /** They must have a job before its add is answered, and a beginning before a tool runs that may run only once; undefined: none. */
   replicas?: Replicas | undefined
-  /** What a worker waits for jobs with; undefined: a connection of its own. */
+  /** For the wait of a worker; undefined: a connection of its own. */
   wait?: SharedWait | undefined
   /** Stands in the jobs that the worker takes; undefined: nothing does. */
   workerName?: string | undefined
@@ -52,7 +52,7 @@ interface Ending {
   fetchNext: boolean
 }
 
-/** What a script answers to an end: what BullMQ's would, a number or the next job; and 1 where other jobs depend on this one. */
+/** The reply that BullMQ's script would give, a number or the next job; and 1 where other jobs depend on this one. */
 type EndReply = [reply: unknown, dependents: 0 | 1 | undefined]
 
 /** The settler's answer where the job has ended, and BullMQ's script must be asked for the next one. */
@@ -131,7 +131,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     return await this.#finish(job, { token, sign: '-', text: message ?? '', stack, fetchNext }, fields)
   }
 
-  /** What BullMQ tells of the next job then doesn't say whether its run has begun: the worker asks for it. */
+  /** BullMQ's answer about the next job wouldn't say whether its run has begun: the worker asks for it. */
   override async moveToDelayed (id: string, _timestamp: number, delay: number, token?: string, options?: MoveToDelayedOpts): Promise<void> {
     await super.moveToDelayed(id, this.now(), delay, token, { ...options, fetchNext: false })
   }
@@ -183,7 +183,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     return { keys: types.map(type => this.toKey(type)), args: [this.toKey(''), ...args] }
   }
 
-  /** What the script that adds jobs gets in all calls. */
+  /** Keys and arguments of the script that adds jobs, in all calls. */
   #addsShared (): ScriptCall {
     const { keys, args } = this.#shared(addPlainKeys, [])
     return { keys: [...keys, createdKey(publicName(this.name))], args }

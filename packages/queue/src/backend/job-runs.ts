@@ -39,7 +39,7 @@ const mostCalls = 50
 /** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
 const unbegun = Symbol('unbegun')
 
-/** What a job that was taken says of its runs. */
+/** A taken job's own count of its runs. */
 export type CountedJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'> & { [unbegun]?: boolean }
 
 interface Beginning {

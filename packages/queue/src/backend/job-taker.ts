@@ -20,7 +20,7 @@ export type WorkerQueue<Data, Result> = Queue<Data, Result, string, Data, Result
 export interface TakerOptions<Data, Result> {
   /** A worker that waits looks for a job after so many seconds at the latest. */
   lookSec: number
-  /** What it shares with the other workers of the process; absent where each has only places of its own. */
+  /** Shared with the other workers of the process; absent where each has only places of its own. */
   places?: SharedPlaces | undefined
   /** Whether it takes jobs now. */
   mayTake?: (() => boolean) | undefined

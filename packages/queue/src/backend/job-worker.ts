@@ -31,7 +31,7 @@ export class RunError extends Error {
   }
 }
 
-/** What becomes of a job that was run. `left`: it is elsewhere by now: put off, parked or given back, or another worker's. */
+/** For a job that was run. `left`: it is elsewhere by now: put off, parked or given back, or another worker's. */
 export type Outcome<Result> = End<Result> | typeof left
 
 export const left = { kind: 'left' } as const

@@ -44,7 +44,7 @@ return 'queued'
 `
 })
 
-/** What became of a job that was to be run again; `unfailed` when it waits, runs, or has ended otherwise or anew. */
+/** `unfailed` when the job waits, runs, or has ended otherwise or anew. */
 export type RunAgainResult = 'queued' | 'missing' | 'unfailed'
 
 /** Which failure of a job it is run again after, and what is said of it. */

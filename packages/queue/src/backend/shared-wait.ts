@@ -13,7 +13,7 @@ const shortestSec = 0.001
 const lateMs = 1_000
 /** Between two tries where Redis refuses to wait, in milliseconds. */
 const againMs = 500
-/** What ends a wait is gone after so many milliseconds, where the process has died. */
+/** The end of a wait is gone after so many milliseconds, where the process has died. */
 const endMs = 60_000
 
 /** KEYS: a marker. ARGV: its score and member; the milliseconds that it is kept for, or nothing. */
@@ -24,7 +24,7 @@ if ARGV[3] then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return 0
 `
 
-/** What wakes a worker of a queue: the score is 0, or when a delayed job is due. */
+/** Wakes a worker of a queue: the score is 0, or when a delayed job is due. */
 export interface Marker {
   member: string
   score: number

@@ -38,7 +38,7 @@ export interface CallbackOptions {
   onSent: (result: string) => void
 }
 
-/** What callbacks are read with, and where their results are reported. */
+/** To read callbacks with, and to report their results. */
 export interface CallbackWorkerParts {
   redis: Redis
   outputs: OutputStore
@@ -136,7 +136,7 @@ function pauseAfter (attempt: number): number {
 }
 
 /**
- * What is sent of a job's end; a large output is truncated as in an answer to a model.
+ * Sent at a job's end; a large output is truncated as in an answer to a model.
  *
  * @throws RedisUnavailableError
  */

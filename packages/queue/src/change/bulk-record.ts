@@ -8,7 +8,7 @@ export interface BulkOrder {
   action: BulkAction
   /** As it was asked for. */
   filter: Record<string, string>
-  /** What is looked for: up to the moment in which it was asked for. */
+  /** Up to the moment in which it was asked for. */
   query: Omit<JobListQuery, 'limit' | 'cursor'>
   scope: JobScope
   keyName: string
@@ -89,7 +89,7 @@ if redis.call('HGET', KEYS[1], 'state') == 'running' then redis.call('HSET', KEY
 return redis.call('SREM', KEYS[2], ARGV[1])
 `
 
-/** What is kept of bulk changes in Redis. All methods throw RedisUnavailableError. */
+/** Bulk changes in Redis. All methods throw RedisUnavailableError. */
 export class BulkRecords {
   readonly #redis: Redis
 

@@ -8,12 +8,12 @@ import type { RunAgainResult } from '../backend/run-again.ts'
 import { outputSec, type Retention } from '../record/retention.ts'
 
 /*
- * What an operator may do to jobs that have ended. A failed job can be run again, under the same id, with all its
+ * An operator's changes of jobs that have ended. A failed job can be run again, under the same id, with all its
  * attempts; its counters and outcome are reset, so that the earlier runs don't count. A cancelled job stays cancelled.
  * See docs/decisions/0043-run-again.md.
  */
 
-/** What became of a request to run a job again; `unfailed` when it waits, runs or has succeeded, `full` when a limit leaves no room. */
+/** `unfailed` when the job waits, runs or has succeeded, `full` when a limit leaves no room. */
 export type RerunResult = RunAgainResult | 'cancelled' | 'forbidden' | 'full'
 
 export interface Operator {

@@ -37,7 +37,7 @@ const unparkScript = `${goOnWhenFull('KEYS[1]')}
 return redis.call('HINCRBY', KEYS[1], 'ats', 1)
 `
 
-/** What the jobs of one flow do to each other, as the worker of one queue sees it. */
+/** Effects of the jobs of one flow on each other, as the worker of one queue sees them. */
 export class JobFlow {
   readonly #parts: FlowParts
   readonly #queue: string

@@ -31,7 +31,7 @@ export interface StepOutput {
   record: string
 }
 
-/** What has become of the steps of a job, by job id; those that were not added are in none of them. */
+/** The steps of a job, by job id; those that were not added are in none of them. */
 export interface StepStates {
   pending: ReadonlySet<string>
   succeeded: ReadonlyMap<string, StepOutput>

@@ -37,7 +37,7 @@ if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[6]) end
 return 1
 `
 
-/** What is answered: the lines of answers by their numbers, and the numbers of the questions that are asked now. */
+/** Lines of answers by their numbers, and the numbers of the questions that are asked now. */
 const readAnswers = `
 local asked, lines = cjson.decode(job[1]), {}
 for line in string.gmatch(job[2] or '', '([^\\n]*)\\n') do table.insert(lines, line) end
@@ -126,7 +126,7 @@ export interface AskingJob {
 }
 
 /**
- * What became of an answer: `taken`, or `done` where the same was said before; `noted`, while others are open. `answered`, `ended`,
+ * `taken`: the answer counts, or `done` where the same was said before; `noted`, while others are open. `answered`, `ended`,
  * `expired`: it is too late. `other`: it is for another question. `unasked`: the tool has asked nothing.
  */
 export type AnswerResult = 'taken' | 'noted' | 'done' | 'answered' | 'ended' | 'expired' | 'other' | 'unasked' | 'missing'
@@ -155,7 +155,7 @@ export async function noteRefusal (redis: Redis, { queue, id }: AskingJob, numbe
   await whileAvailable(redis.eval(refuseScript, 1, jobKey(queue, id), number, reason, jobChannel(id)))
 }
 
-/** What is asked, by the worker that holds the job. */
+/** Asked by the worker that holds the job. */
 export interface Asked {
   token: string
   questions: Questions

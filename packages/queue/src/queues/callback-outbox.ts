@@ -122,7 +122,7 @@ export class CallbackOutbox {
   }
 }
 
-/** What a job's callback says; undefined when it has none, or hasn't ended. */
+/** Undefined when the job has no callback, or hasn't ended. */
 function callbackOf (queue: string, job: Job<JobData, OutputRecord>, asked: AskedRecord | undefined): CallbackData | undefined {
   const { id, data: { callbackUrl: url }, finishedOn, returnvalue } = job
   if (id === undefined || url === undefined || finishedOn === undefined) return undefined
@@ -153,7 +153,7 @@ function parse (member: string): OpenCallback {
 }
 
 /*
- * What approvers may have to be told of. Whoever is about to hold a call, or to decide about one, enters it first. The upkeep of
+ * Events that approvers may have to be told of. Whoever is about to hold a call, or to decide about one, enters it first. The upkeep of
  * the workers looks whether it came to be, and posts its callbacks: so none is lost with a process that dies in between.
  */
 

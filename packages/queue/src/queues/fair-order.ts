@@ -160,7 +160,7 @@ export function publicPriority (priority: number): number {
   return limits.priority.max - Math.floor((priority - 1) / maxTurn)
 }
 
-/** What BullMQ's priorities of a public priority begin after. */
+/** BullMQ's priorities of a public priority begin after it. */
 function bandOf (priority: number): number {
   return (limits.priority.max - priority) * maxTurn
 }

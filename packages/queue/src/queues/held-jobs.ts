@@ -10,7 +10,7 @@ import { approvalField, decodeApproval, heldKey, type ApprovalRecord, type Decid
  * parked again, or ends. Redis' own clock says when an approval expires.
  */
 
-/** What a script knows of a job's approval: its record, or the first one that it would have. */
+/** The record of a job's approval, or the first one that it would have. */
 const read = `
 local function read (key, digest, seconds, now)
   local text = redis.call('HGET', key, '${approvalField}')
@@ -135,7 +135,7 @@ export interface Decision extends DecidingKey {
 }
 
 /**
- * What became of a decision. `held`: more keys must approve. `done`: this key has said the same before. `decided`, `ended`,
+ * `held`: more keys must approve. `done`: this key has said the same before. `decided`, `ended`,
  * `expired`: it is too late. `changed`: something else was shown.
  */
 export type DecisionResult = 'approved' | 'denied' | 'held' | 'done' | 'decided' | 'ended' | 'changed' | 'expired' | 'missing'

@@ -3,7 +3,7 @@ import { limits } from '@toolyard/contract/terms'
 import { BatchedScript, eachCall, fromRedis, idempotencyKey, required, runForGood, whileAvailable, type Redis, type Replicas } from '@toolyard/store'
 
 /*
- * What an Idempotency-Key was used for, for 24 hours. A request stores the key with all that makes its jobs, makes
+ * The use of an Idempotency-Key, for 24 hours. A request stores the key with all that makes its jobs, makes
  * the jobs, and confirms the key. A request that finds an unconfirmed key makes the same jobs again: a job that exists,
  * or existed and was removed, isn't made twice. See docs/decisions/0004-idempotency-key.md.
  *

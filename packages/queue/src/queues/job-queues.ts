@@ -51,7 +51,7 @@ export class JobQueues {
   readonly #open: OpenJobs
   readonly #limits: JobLimits
   readonly #large = new LargeWrites()
-  /** What BullMQ listens with, for all queues: names come and go, and nothing is left of them. */
+  /** BullMQ listens with it, for all queues: names come and go, and nothing is left of them. */
   readonly #listening: RedisConnection
   readonly #queues: ForgetfulMap<JobQueue>
 

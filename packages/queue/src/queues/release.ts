@@ -38,7 +38,7 @@ export async function promote (queues: FlowParts['queues'], { queue, id }: { que
   await job?.promote().catch(() => {})
 }
 
-/** What of a job's record says that it waits for a person: a field, its `state`, and the name of the time when that ends. */
+/** A job waits for a person: a field of its record, its `state`, and the name of the time when that ends. */
 export interface WaitRecord {
   field: string
   state: string

@@ -1,7 +1,7 @@
 import { type Redis, serialKey, serialToolsKey, goOnWhenFull } from '@toolyard/store'
 
 /*
- * What the gate of serial tools does in Redis. KEYS of the scripts that begin with `shared`: a tool's line and its gate. The
+ * The gate of serial tools in Redis. KEYS of the scripts that begin with `shared`: a tool's line and its gate. The
  * line is a sorted set of members `id|queue`, whose scores are 0, or 1 for jobs of a queue that is behind; the gate is a hash
  * of who holds the tool, with which token, and who was called when, by Redis' own clock. All scripts go on where Redis is
  * full: jobs that were accepted run.

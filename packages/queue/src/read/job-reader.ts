@@ -82,7 +82,7 @@ export class JobReader {
     const [type = null, text = null, priority, returnValue = null, question = null, ...values] = await whileAvailable(
       redis.hmget(jobKey(queue, jobId), 'name', 'data', 'priority', 'returnvalue', questionField, ...recordFields)
     )
-    // What is written for a job that is gone leaves a record without the fields of one.
+    // A write for a job that is gone leaves a record without the fields of one.
     if (type === null || text === null) return undefined
     const data = decodeData(text)
     const { tool, tags, timeoutSec, callbackUrl, tenant, keyName, dependsOn, session, origin, hold, conversation } = data

@@ -6,7 +6,7 @@ import { isoTime } from '../record/job-times.ts'
 import { isCancelled } from '../record/cancellation.ts'
 import { type Redis, fromRedis, jobKey, pipelined, whileAvailable } from '@toolyard/store'
 
-/** What the plan of a workflow says that is shown; the executor of workflows writes it. */
+/** The parts of a workflow's plan that are shown; the executor of workflows writes it. */
 interface Plan {
   title: string
   steps: Array<Pick<JobStep, 'name' | 'tool' | 'type' | 'queue' | 'needs'>>

@@ -20,7 +20,7 @@ export interface WatchedJob {
 }
 
 interface Watched extends WatchedJob {
-  /** What was seen of the job's record when it was looked at last; a job that wasn't looked at counts as changed. */
+  /** The job's record when it was looked at last; a job that wasn't looked at counts as changed. */
   seen: string | undefined
 }
 

@@ -7,7 +7,7 @@ import { carriedData } from './job-arguments.ts'
 import type { NewJob } from './new-job.ts'
 
 /*
- * What became of a job that needs an approval. Its data says what is asked for (`Hold`); this is kept in a field of its record.
+ * The approval of a job that needs one. Its data says what is asked for (`Hold`); this is kept in a field of its record.
  *
  * States: held -> approved -> (the tool changed before it ran) held again
  *              -> denied, expired: the job ends

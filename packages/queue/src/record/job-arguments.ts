@@ -4,7 +4,7 @@ import { isRecord, isWritten, plainProtocol, protocol, readJsonInTurns, textProt
 import { isTexts, readStored } from '@toolyard/store'
 
 /**
- * What a job carries: its arguments also as text, where only that keeps their numbers and their order. Workers that know no
+ * A job's data: its arguments also as text, where only that keeps their numbers and their order. Workers that know no
  * approvals take no held job.
  */
 export function carriedData (data: JobData): JobData {

@@ -101,7 +101,7 @@ export class JobIndex {
   }
 }
 
-/** What stands in the index for a job that is about to be added. */
+/** For a job that is about to be added. */
 export function indexEntries ({ id, type, data, priority, maxAttempts }: Pick<CompleteJob, 'id' | 'type' | 'data' | 'priority' | 'maxAttempts'>): string[] {
   const { tool, tags, timeoutSec, callbackUrl = null, tenant, keyName } = data
   const fields: Entry = [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant ?? null, keyName]

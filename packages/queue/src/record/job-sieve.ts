@@ -4,7 +4,7 @@ import { heldKey } from './approval.ts'
 import { soughtText, type TextFilter } from './job-text.ts'
 
 /*
- * What a list filters by is looked for in Redis itself, a piece of the index at a time, so that jobs that don't fit are not
+ * The filters of a list are looked for in Redis itself, a piece of the index at a time, so that jobs that don't fit are not
  * sent. It lets too many through, never too few: texts are looked for anywhere in a member, and who reads the jobs compares
  * them. Nothing is written for it when a job is made or ends. See docs/decisions/0014-job-index.md.
  */
@@ -28,7 +28,7 @@ const mostFound = 200
 /** Bytes of data and reasons that one script looks through, and one record more. */
 const mostBytes = 1_000_000
 
-/** What the record of a job has in a state: an output, no end, or no output. */
+/** The record of a job in each state has an output, no end, or no output. */
 const standings: Readonly<Record<NonNullable<JobFilter['status']>, string>> = {
   queued: 'open', held: 'open', input_required: 'open', running: 'open', succeeded: 'completed', failed: 'unsuccessful', cancelled: 'unsuccessful'
 }

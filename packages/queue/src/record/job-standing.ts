@@ -1,6 +1,6 @@
 import { type Redis, queueKey, queueStem, whileAvailable, fromRedis } from '@toolyard/store'
 
-/** What has become of a job: it waits or runs, it has ended, or its record is not there. */
+/** It waits or runs, it has ended, or its record is not there. */
 export type JobStanding = 'open' | 'ended' | 'gone'
 
 const standings: readonly JobStanding[] = ['open', 'ended', 'gone']

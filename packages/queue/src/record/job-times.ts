@@ -1,7 +1,7 @@
 import type { JobState, JobView } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 
-/** What a record says of a job's way, all of it by Redis' clock, in milliseconds since 1970. */
+/** Times of a job's record, all by Redis' clock, in milliseconds since 1970. */
 export interface JobCourse {
   timestamp: number
   /** How long it was to wait before it was due. */

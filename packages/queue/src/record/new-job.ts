@@ -19,7 +19,7 @@ export interface NewJob {
 /** A job with its defaults filled in. */
 export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'parent'>
 
-/** What we keep with BullMQ's options of a job: they are short, while its data may be large. */
+/** Kept with BullMQ's options of a job: they are short, while its data may be large. */
 export interface OwnOptions {
   tenant?: string
   session?: string

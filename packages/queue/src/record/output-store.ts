@@ -11,7 +11,7 @@ const patienceMs = 3_000
 /** So much of an output is read at once. */
 const pieceBytes = 524_288
 
-/** What a model gets of an output that is too long for an answer. */
+/** For a model whose answer is too small for the output. */
 export interface TruncatedOutput {
   truncated: true
   /** Size in bytes of the output's JSON, or of what the tool wrote when that was more than was kept. */

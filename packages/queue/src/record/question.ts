@@ -5,7 +5,7 @@ import { isoTime } from './job-times.ts'
 import type { OwnOptions } from './new-job.ts'
 
 /*
- * What the tool of a job asks whoever called it: kept in fields of the job's record. How far it is stands by itself, since lists
+ * A question of a job's tool to whoever called it: kept in fields of the job's record. How far it is stands by itself, since lists
  * read it. Answers are lines of JSON, as they came, each at the place of its question: a tool that runs again gets all of them.
  *
  * States: asked -> asked, with fewer open questions -> answered: all are (the job runs again) -> asked, with the next numbers
@@ -18,7 +18,7 @@ export const questionField = 'question'
 export const answersField = 'answers'
 
 export interface Question {
-  /** What its tool calls it. */
+  /** Its tool's name for it. */
   name: string
   /** Absent: a form. */
   kind?: QuestionKind
@@ -98,7 +98,7 @@ function isOnly (refused: NonNullable<AskedRecord['refused']>): refused is Refus
   return typeof refused['count'] === 'number'
 }
 
-/** What those who wait for a job hear when its tool asks something. */
+/** For those who wait for a job when its tool asks something. */
 export function inputRequired (questions: Questions, asked: AskedRecord): CallError {
   return { code: 'INPUT_REQUIRED', message: `The tool asks: ${questions.text}`, details: { question: questionView(questions, asked) } }
 }

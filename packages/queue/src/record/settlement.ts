@@ -79,7 +79,7 @@ export function decodeFailure (reason: string): CallError {
 
 type Failure = CallError & { sandbox?: SandboxState }
 
-/** What `encodeFailure` has written; undefined for any other text. */
+/** Reads what `encodeFailure` has written; undefined for any other text. */
 function readFailure (reason: string): Failure | undefined {
   try {
     const value = readJson(reason)

@@ -9,7 +9,7 @@ import type { JobQueues } from '../queues/job-queues.ts'
 const pageSize = 200
 /** Entries that one turn reads, and of these the calls that it looks at. */
 const perTurn = { entries: 20_000, calls: 300 }
-/** What has not come to be so long after it was entered never will, in milliseconds. */
+/** An event that has not come to be so long after it was entered never will, in milliseconds. */
 const patienceMs = 10_000
 
 export interface ApprovalEventParts {

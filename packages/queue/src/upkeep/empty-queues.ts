@@ -5,7 +5,7 @@ import type { QueueDirectory } from '../queues/queue-directory.ts'
 const emptyMs = 600_000
 
 const lists = ['wait', 'prioritized', 'delayed', 'active', 'paused', 'waiting-children', 'completed', 'failed']
-/** What is kept of a queue beside its jobs, and has no end of its own. */
+/** Keys of a queue beside its jobs, without an end of their own. */
 const remains = ['created', 'alarms', 'stalled', 'stalled-check', 'marker', 'meta', 'limiter', 'events', 'pc', 'id']
 
 /** Whether a queue has no job, and isn't paused: somebody wants it to stay so. KEYS: meta, lists. */

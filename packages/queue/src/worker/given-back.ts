@@ -12,7 +12,7 @@ const pauseMs = { first: 50, most: 400 }
 const lostPauseMs = 100
 /** The longest pause of a job that needs a newer release. No worker of this release runs it, so it must not delay other jobs. */
 const newerPauseMs = 1_000
-/** What waits for minutes is looked at more and more seldom, up to this pause: thousands of such jobs must not cost Redis a core. */
+/** Jobs that wait for minutes are looked at more and more seldom, up to this pause: thousands of them must not cost Redis a core. */
 const longestPauseMs = 10_000
 /** A worker that takes a job again that it has put off takes no other job for so many of that job's pauses. */
 const stayAway = 4

@@ -32,7 +32,7 @@ export interface TakenJob {
   approved?: string
   /** The JSON of all answers to what its tool has asked, the oldest first; absent for one that has asked nothing. */
   answers?: readonly string[]
-  /** What its last run has kept with its question. */
+  /** Kept by its last run, with its question. */
   memo?: string
   /** Adds a line to the job's log, where it can be read at once; it must have no secret in it. */
   log: (line: LogLine) => void
@@ -49,14 +49,14 @@ export type HandlerResult =
   | { kind: 'waits', wait: StepWait }
   /** Back to the queue: nothing was done, and the run counts as lost. */
   | { kind: 'requeued' }
-  /** What would run isn't what was approved: nothing was done, and the job is held again. */
+  /** The call isn't what was approved: nothing was done, and the job is held again. */
   | { kind: 'held', held: { digest: string, changed: string } }
   /** The tool asks something: the job waits for an answer. */
   | { kind: 'asks', ask: Questions }
   /** The job is another worker's by now. */
   | { kind: 'taken' }
   /**
-   * What the job needs is elsewhere, or not there now: it waits, longer each time, as
+   * Something that the job needs is elsewhere, or not there now: it waits, longer each time, as
    * if it hadn't been taken. `reason` is for the log. `nowhere`: no other worker
    * has it either, so that this one takes other jobs meanwhile.
    */

@@ -15,7 +15,7 @@ import type { Run } from './run.ts'
 /** A job that waits for a person: for how many milliseconds at most, and what says so. */
 export interface Waits { kind: 'parks', ms: number, record: WaitRecord }
 
-/** What becomes of a job that a worker has taken: it runs, ends, waits for a person, or is another worker's by now. */
+/** A job that a worker has taken runs, ends, waits for a person, or is another worker's by now. */
 export type Pass = { kind: 'runs' } & Pick<Run, 'approved' | 'answers' | 'memo'> | { kind: 'ends', error: CallError } | Waits | { kind: 'lost' }
 
 const heldRecord: WaitRecord = { field: approvalField, state: 'held', ends: 'expiresAt' }
@@ -41,7 +41,7 @@ export class PersonGates {
     return state === 'expired' ? { kind: 'ends', error: inputExpired } : { ...pass, answers, memo }
   }
 
-  /** What a run waits for that ended so; undefined for a job that is another worker's by now. */
+  /** For a run that ended with a question; undefined for a job that is another worker's by now. */
   async waitsFor ({ job, token, answers = [] }: Run, result: Extract<HandlerResult, { kind: 'held' | 'asks' }>): Promise<Waits | undefined> {
     if (result.kind === 'asks') {
       const asked = { token, questions: result.ask, number: answers.length + 1, replyTo: job.data.replyTo, entries: entriesOf(job) }
@@ -81,7 +81,7 @@ export class PersonGates {
   }
 }
 
-/** What stands in the index of jobs that wait for a person. */
+/** For the index of jobs that wait for a person. */
 function entriesOf (job: Job<JobData>): string[] {
   const { name: type, data, priority, opts: { attempts = 1 } } = job
   return indexEntries({ id: idOf(job), type, data, priority: publicPriority(priority), maxAttempts: attempts })

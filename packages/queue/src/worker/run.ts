@@ -23,9 +23,9 @@ export interface Run {
   approved?: string | undefined
   /** Of a job whose tool has asked something: all answers. */
   answers?: readonly string[] | undefined
-  /** What its last run has kept with its question. */
+  /** Kept by its last run, with its question. */
   memo?: string | undefined
-  /** What is done for the job has begun. */
+  /** Work for the job has begun. */
   isHandled: boolean
 }
 

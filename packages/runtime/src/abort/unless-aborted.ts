@@ -1,6 +1,6 @@
 import { onAbort } from './on-abort.ts'
 
-/** What a promise is fulfilled with; rejects with the signal's reason as soon as that aborts. */
+/** The promise's value; rejects with the signal's reason as soon as that aborts. */
 export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   let off = (): void => {}

@@ -6,7 +6,7 @@ export interface ProgramResult {
   output: string
 }
 
-/** What a program of the machine is told of an environment: where things are, and how to reach the network. */
+/** A program of the machine gets these of an environment: where things are, and how to reach the network. */
 const told = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', ...['http_proxy', 'https_proxy', 'no_proxy', 'all_proxy'].flatMap(name => [name, name.toUpperCase()])]
 
 /**

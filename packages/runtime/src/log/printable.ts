@@ -1,7 +1,7 @@
 /** Most lines: nothing in them does anything, or hides. */
 const plain = /^[\n\t\x20-\x7e]*$/
 /**
- * What a terminal would take for a command, what turns the direction of writing, and what shows as nothing: in it, words for
+ * Characters that a terminal would take for a command, that turn the direction of writing, or show as nothing: in them, words for
  * models could stand that no person sees. One joiner or selector behind a letter or an emoji is a part of that.
  */
 // eslint-disable-next-line no-misleading-character-class -- each is meant by itself

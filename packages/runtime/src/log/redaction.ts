@@ -56,7 +56,7 @@ function toPattern (source: string): RegExp {
   return orElse(() => new RegExp(source, 'g'), new RegExp(source.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'g'))
 }
 
-/** What one call may still take. */
+/** The rest of one call's time. */
 interface Budget {
   leftMs: number
 }

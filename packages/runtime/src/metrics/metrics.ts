@@ -28,7 +28,7 @@ export async function mergeMetrics (of: readonly object[][]): Promise<string> {
   return await AggregatorRegistry.aggregate([...of]).metrics()
 }
 
-/** What a process tells of its tools: alerts can be made on a reload that was refused. */
+/** Alerts can be made on a reload that was refused. */
 export interface ToolMetrics {
   published: (tools: ReadonlyArray<{ namespace?: string }>) => void
   /** A reload ended: `replaced` or `unchanged`, and something of it is not served because of faults. */

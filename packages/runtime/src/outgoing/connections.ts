@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 /** Bytes that the parser gets at once: it calls back for each piece of a body and each field among them. */
 const sliceBytes = 1_024
 
-/** What the parser may take of one turn of the event loop. */
+/** The parser takes no more of one turn of the event loop. */
 const most = { ms: 5, bytes: 65_536 }
 
 export interface ConnectionOptions {

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { SettingsError } from '../settings/settings.ts'
 import { printable } from '../log/printable.ts'
 
-/** What a process of Toolyard tells the one that started it, over the IPC channel. */
+/** To the process that started it, over the IPC channel. */
 export interface ReadyMessage {
   ready: true
   /** Where the API listens, such as `http://127.0.0.1:3001`. */
@@ -13,9 +13,9 @@ export interface ReadyMessage {
   sandbox?: { level: string, missing: readonly string[] }
 }
 
-/** What a process tells while it isn't ready yet. */
+/** While a process isn't ready yet. */
 export interface WaitingMessage {
-  /** What it waits for, and what can be done about it. */
+  /** The reason, and the remedy. */
   waiting: string
 }
 
@@ -58,7 +58,7 @@ export function answerParent (question: string, answer: () => Promise<unknown>):
 /** Errors whose message is made for the operator. */
 const plainErrors = new Set([SettingsError.name, 'UnsafeRedisError'])
 
-/** What the machine is out of, by the system's codes. */
+/** By the system's codes. */
 const shortages: Readonly<Record<string, string>> = {
   EAGAIN: 'there are too many processes or threads',
   EDQUOT: 'the quota of the disk is used up',

@@ -1,4 +1,4 @@
-/** What is done when the parent is gone; until the process can stop in order, it ends. */
+/** When the parent is gone; until the process can stop in order, it ends. */
 let whenGone = (): void => { process.exit(1) }
 let isWatching = false
 

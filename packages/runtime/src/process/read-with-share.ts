@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** What the streams of all tools together may take of one turn of the event loop. */
+/** The streams of all tools together take no more of one turn of the event loop. */
 const most = { ms: 5, bytes: 1_048_576 }
 /** Streams that go on in the next turn; others wait for one more. */
 const atOnce = 16

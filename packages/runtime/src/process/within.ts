@@ -1,4 +1,4 @@
-/** What a promise is fulfilled with; undefined when that takes longer. */
+/** The promise's value; undefined when that takes longer. */
 export async function within<T> (ms: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => { timer = setTimeout(resolve, ms, undefined) })

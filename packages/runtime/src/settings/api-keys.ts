@@ -20,7 +20,7 @@ export interface ApiKey {
   sse: boolean
 }
 
-/** What clients send alike in an HTTP header. */
+/** All clients send these alike in an HTTP header. */
 export const sendableKey = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const known = new Set(['name', 'key', 'role', 'tenant', 'sse', 'queue_allowlist', 'permissions', 'namespaces', 'hosts'])
 

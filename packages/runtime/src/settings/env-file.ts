@@ -4,14 +4,14 @@ import { parse } from 'dotenv'
 import { errorCode } from '@toolyard/contract/terms'
 import { SettingsError, variables } from './settings.ts'
 
-/** What dotenv takes as one assignment, over several lines where a value in quotes goes on. */
+/** One assignment as dotenv takes it, over several lines where a value in quotes goes on. */
 const assignment = /^\s*(?:export\s+)?[\w.-]+(?:\s*=\s*?|:\s+?)(?:\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\n]+)?\s*(?:#.*)?$/mg
 
-/** What clients are told; no other variable of Toolyard's own is meant to be in a file. */
+/** For clients; no other variable of Toolyard's own is meant to be in a file. */
 const ofClients = ['TOOLYARD_URL', 'TOOLYARD_API_KEY', 'TOOLYARD_NO_INSTALL']
-/** What the libraries of OpenTelemetry read themselves. */
+/** Read by the libraries of OpenTelemetry themselves. */
 const ofTraces = /^OTEL_(?:SERVICE_NAME|RESOURCE_ATTRIBUTES|TRACES_SAMPLER(?:_ARG)?|(?:EXPORTER_OTLP|BSP|SPAN)_\w+)$/
-/** What says which code a program runs, and where it looks for its files: from the environment alone. */
+/** These decide which code a program runs, and where it looks for its files: from the environment alone. */
 const steering = /^(?:PATH|HOME|IFS|ENV|BASH_ENV|SHELLOPTS|(?:LD|DYLD)_\w+|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)|PYTHON[A-Z]+|PERL5\w+|RUBY(?:OPT|LIB)|OPENSSL_(?:CONF|MODULES|ENGINES)|SSL_CERT_(?:FILE|DIR))$/
 
 /**
@@ -35,7 +35,7 @@ export function isSettingName (name: string): boolean {
 }
 
 /**
- * What an environment file sets, and a warning for each line that sets nothing and is no remark, and for each variable that isn't
+ * The values of an environment file, and a warning for each line that sets nothing and is no remark, and for each variable that isn't
  * taken from a file.
  */
 export interface EnvFile {

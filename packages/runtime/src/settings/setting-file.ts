@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
 
-/** What a variable's name ends with when its value is the path of the file that holds it. */
+/** Ends a variable's name when its value is the path of the file that holds it. */
 const suffix = '_FILE'
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What each setting is, by groups: docs/reference/settings.md is made of this and of `variables`. Links lead from docs.
+ * A text for each setting, by groups: docs/reference/settings.md is made of this and of `variables`. Links lead from docs.
  * Nothing at run time needs it.
  */
 export const settingTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -236,7 +236,7 @@ function redisUrl (value: string): string | undefined {
   if (value.startsWith('unix:/')) return value
   if (!/^rediss?:\/\//.test(value)) return undefined
   const url = URL.canParse(value) ? new URL(value) : undefined
-  // What stands behind the first of these characters is no part of the user and the password any more.
+  // The text behind the first of these characters is no part of the user and the password any more.
   const isCut = url === undefined ? value.includes('@') : [url.pathname, url.search, url.hash].some(part => part.includes('@'))
   const isRaw = url !== undefined && /%(?![0-9a-f]{2})/i.test(url.username + url.password)
   if (isCut || isRaw) throw new Error('a user name or password in it has one of / # ? @ %: write %2F %23 %3F %40 %25 for them, or put it into REDIS_USERNAME or REDIS_PASSWORD as it is')

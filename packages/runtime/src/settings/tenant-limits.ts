@@ -1,7 +1,7 @@
 import { parseHosts } from './api-keys.ts'
 import { asError, isRecord, isTenantName, tenantNamePattern } from '@toolyard/contract/terms'
 
-/** What `TENANT_LIMITS_JSON` says of a tenant; what it leaves out is as for keys without a tenant. */
+/** One tenant's part of `TENANT_LIMITS_JSON`; the rest is as for keys without a tenant. */
 export interface TenantLimits {
   /** Unfinished jobs; 0 for any number. */
   maxJobs?: number

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 
 /** Bytes that Node's parser gets at once: it calls back for each request and each piece of a body among them. */
 const sliceBytes = 1_024
-/** What one connection may take of one turn of the event loop: requests, and milliseconds of the parser. */
+/** One connection takes no more of one turn of the event loop: requests, and milliseconds of the parser. */
 const most = { requests: 8, parserMs: 5 }
 
 /**
@@ -70,7 +70,7 @@ function isHandedOver (socket: Socket): boolean {
   return 'parser' in socket && socket.parser === null
 }
 
-/** What a connection has taken of a turn of the event loop. */
+/** A connection's part of a turn of the event loop. */
 interface Share {
   turn: object
   requests: number

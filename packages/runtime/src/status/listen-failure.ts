@@ -3,11 +3,11 @@ export interface ListenPlace {
   host: string
   port: number
   setting: 'PORT' | 'METRICS_PORT'
-  /** What is typed behind a new value. */
+  /** Typed behind a new value. */
   command?: string
 }
 
-/** What kept a server from listening, for the person who started it: it names the setting and has the remedy. */
+/** For the person who started the server: it names the setting and has the remedy. */
 export function listenFailure (error: NodeJS.ErrnoException, place: ListenPlace): Error {
   return new Error(explain(error, place), { cause: error })
 }

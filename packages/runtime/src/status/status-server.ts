@@ -4,7 +4,7 @@ import { takeTurns } from './connection-turns.ts'
 import { listenFailure } from './listen-failure.ts'
 import { dropUnread } from './unread-answers.ts'
 
-/** What a process tells on a port of its own, without a key. */
+/** Served on a port of its own, without a key. */
 export interface StatusSource {
   metrics: () => Promise<string>
   contentType: string

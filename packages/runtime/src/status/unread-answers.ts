@@ -25,7 +25,7 @@ export function dropUnread (server: Server, { patienceMs, lookMs } = standard): 
   server.once('close', () => { clearInterval(timer) })
 }
 
-/** What waited for a client when it was looked at, and since when no byte of it has left. */
+/** A client's waiting bytes, and since when none of them has left. */
 interface Look {
   left: string
   since: number

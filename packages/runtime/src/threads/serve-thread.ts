@@ -2,7 +2,7 @@ import { asError, isRecord } from '@toolyard/contract/terms'
 import { parentPort } from 'node:worker_threads'
 import type { ThreadAnswer, ThreadWork } from './threads.ts'
 
-/** What a thread does, by the kind of its work. */
+/** By the kind of a thread's work. */
 export type ThreadKinds = Readonly<Record<string, (task: never) => Promise<ThreadAnswer>>>
 
 /** Lets this thread do one piece of work after the other: it may wait for the disk and take its time. */

@@ -6,7 +6,7 @@ const idleMs = 30_000
 /** How long after its own time work may take to notice, in milliseconds. */
 const lateMs = 2_000
 
-/** What a thread is to do: plain data. */
+/** Plain data. */
 export interface ThreadWork {
   /** One that the thread's file knows. */
   kind: string

@@ -3,7 +3,7 @@ import type { TraceContext } from '@toolyard/contract'
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface SpanOptions {
-  /** What it stands below; absent, a new trace begins. */
+  /** Its parent; absent, a new trace begins. */
   parent?: TraceContext | undefined
   /** `server` for an incoming request, `consumer` for a job that was taken; else it is work inside of the process. */
   kind?: 'server' | 'consumer'
@@ -13,7 +13,7 @@ export interface SpanOptions {
 }
 
 export interface Span {
-  /** What stands below it belongs here. */
+  /** The parent of spans below it. */
   readonly context: TraceContext
   set: (attributes: SpanAttributes) => void
   /** The work failed; `code` is one of the contract's, and no text of a tool. */

@@ -6,7 +6,7 @@ import { isWithin } from '../view/path.ts'
 import { showPlace } from '../view/shown.ts'
 import { certificatePlaces, networkPlaces, type SystemPlaces } from '../view/system-mounts.ts'
 
-/** What one box is built from; all paths are absolute. */
+/** All paths are absolute. */
 export interface BoxSpec {
   bubblewrap: Bubblewrap
   /** The same for every box. */
@@ -22,7 +22,7 @@ export interface BoxSpec {
   mounted: readonly MountedPlace[]
   /** Files that a checked copy takes the place of. */
   replaced: ReadonlyArray<{ place: string, by: string }>
-  /** What is shown nowhere: files and directories of the service. */
+  /** Files and directories of the service, which no box shows. */
   hidden: HiddenPlaces
   /** The directory of a session has nothing of the service in it. */
   workspace: { place: string, real: string, access: 'none' | 'read' | 'write', isSession: boolean }
@@ -39,9 +39,9 @@ export interface BoxSpec {
 /** A name that neither the system nor tools use. */
 export const certificatesPlace = '/.toolyard-certificates.pem'
 
-/** What it takes to make namespaces and to map users in them; only inside the box. */
+/** To make namespaces and to map users in them; only inside the box. */
 const nestingCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
-/** What it takes to go into a nest beside that. */
+/** To go into a nest beside that. */
 const visitingCapabilities = ['CAP_SYS_CHROOT', 'CAP_SYS_PTRACE']
 
 /**

@@ -74,7 +74,6 @@ function firstHanded ({ filter }: BoxFoundation): number {
   return firstFree + (filter === undefined ? 1 : 2)
 }
 
-/** What one box is for, beside its tool. */
 interface BoxFor {
   /** A checked copy of the program. */
   pinned?: string | undefined
@@ -124,16 +123,16 @@ function limitsCommand ({ prlimit }: BoxFoundation, { limits }: Grant): string[]
   return prlimit === undefined ? [] : prlimitCommand(prlimit, limits)
 }
 
-/** What loads code into every program, and into bubblewrap before there is a box. */
+/** They load code into every program, and into bubblewrap before there is a box. */
 const ofLoader = /^(?:LD_\w+|GLIBC_TUNABLES|GCONV_PATH|LOCPATH)$/
 
-/** What bubblewrap itself gets of an environment, and the arguments by which it sets the rest of it inside the box. */
+/** The environment of bubblewrap itself, and the arguments by which it sets the rest inside the box. */
 export function outsideEnvironment (env: ProcessPlan['env']): Pick<ProcessPlan, 'env' | 'args'> {
   const [inside, outside] = [true, false].map(loads => Object.entries(env).filter(([name]) => ofLoader.test(name) === loads))
   return { env: Object.fromEntries(outside ?? []), args: (inside ?? []).flatMap(([name, value]) => ['--setenv', name, value]) }
 }
 
-/** What takes variables away that others put there; before prlimit, because env(1) would read `NAME=value` in a program's path. */
+/** Takes variables away that others put there; before prlimit, because env(1) would read `NAME=value` in a program's path. */
 export function cleanCommand (plan: ProcessPlan, { env }: BoxFoundation): string[] {
   const added = addedVariables.filter(name => plan.env[name] === undefined)
   return env === undefined || added.length === 0 ? [] : [env, ...added.flatMap(name => ['-u', name])]
@@ -178,7 +177,7 @@ function replacedBy ({ pin }: ProcessPlan, pinned: string | undefined, workspace
 }
 
 /**
- * What no box shows of these directories: the service's files by all their names, the workspace, which has a mount of its
+ * Hidden in every box, of these directories: the service's files by all their names, the workspace, which has a mount of its
  * own, and the sessions.
  *
  * @throws Error when they are too large to be searched for other names.
@@ -209,7 +208,7 @@ export function workspaceAccess ({ workspaceDir, hidden, secondNames }: BoxFound
   return accessOf({ permissions })
 }
 
-/** What permissions let a tool do in the workspace, or in its session. */
+/** In the workspace, or in the session. */
 export function accessOf ({ permissions }: Pick<Grant, 'permissions'>): BoxSpec['workspace']['access'] {
   return permissions.includes('write_files') ? 'write' : permissions.includes('read_repo') ? 'read' : 'none'
 }

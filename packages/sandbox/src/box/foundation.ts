@@ -15,7 +15,7 @@ import { sandboxFilter } from '../seccomp/filter.ts'
 import { createStatusFiles, type StatusFiles } from './status-files.ts'
 import { systemPlaces, type SystemPlaces } from '../view/system-mounts.ts'
 
-/** What all boxes of one worker are built on; it is made once. */
+/** Made once for all boxes of one worker. */
 export interface BoxFoundation {
   bubblewrap: Bubblewrap
   /** A private directory for the files below; removed at the end. */

@@ -26,7 +26,7 @@ export function gateCommand (perl: string, descriptor: number): string[] {
   return [perl, '-e', script, String(descriptor)]
 }
 
-/** What the gate is told to become; undefined for what it can't be told. */
+/** The order for the gate; undefined for a plan that can't be sent. */
 export function orderOf ({ program, name = program, args, env }: ProcessPlan): Buffer | undefined {
   const variables = Object.entries(env).map(([variable, value]) => `${variable}=${value}`)
   const elements = [program, name, String(args.length), ...args, ...variables]

@@ -3,7 +3,7 @@ import type { Launcher } from '../process/launch/child.ts'
 import type { ProcessPlan } from '../process/plan/plan.ts'
 import type { ProcessLimits } from './limits.ts'
 
-/** What one tool's processes may reach and use. */
+/** For one tool's processes. */
 export interface Grant {
   permissions: readonly Permission[]
   /** Directories and files that they may read, beside the system and their own program; absolute paths. */
@@ -26,11 +26,10 @@ export interface BoxNetwork {
   hostsFile: string
   /** A file of certificates that becomes `certificatesPlace`, which the variables name; absent: those of the system alone. */
   certificates?: string
-  /** What the processes of one call get of it in their environment. */
+  /** For the environment of one call's processes. */
   variables: Readonly<Record<string, string>>
 }
 
-/** What a plan becomes in a network. */
 export function planInNetwork (plan: ProcessPlan, network: BoxNetwork | undefined): ProcessPlan {
   return network === undefined ? plan : { ...plan, env: { ...plan.env, ...network.variables } }
 }

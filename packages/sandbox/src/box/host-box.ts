@@ -12,14 +12,14 @@ import { sandboxFilter, templateFilter } from '../seccomp/filter.ts'
 import { outermost } from '../view/search-path.ts'
 import { showPlace } from '../view/shown.ts'
 
-/** What a host needs to know about its box, to make a nest in it for each call. The names are those of `nests.py`. */
+/** For a host, to make a nest in its box for each call. The names are those of `nests.py`. */
 export interface NestPlan {
   /** Seccomp filters in Base64; null where there are none for this machine. */
   templateFilter: string | null
   callFilter: string | null
   /** Where a new empty directory takes the place of HOME; null: nowhere. */
   home: string | null
-  /** What is shown below HOME or /tmp, and must be shown in the new ones as well. */
+  /** Shown below HOME or /tmp, and so in the new ones as well. */
   places: readonly string[]
   /** Whether calls have the network of the box, which is then the machine's. */
   network: boolean

@@ -1,4 +1,4 @@
-/** What one call may use; the kernel enforces each for a process by itself, but for `processes` and `tempBytes`. */
+/** For one call; the kernel enforces each for a process by itself, but for `processes` and `tempBytes`. */
 export interface ProcessLimits {
   /** Seconds of processor time, all threads of a process together. */
   cpuSec: number
@@ -17,7 +17,7 @@ export interface ProcessLimits {
   tempBytes: number
 }
 
-/** What holds for a tool that sets nothing. */
+/** For a tool that sets nothing. */
 export const defaultLimits: ProcessLimits = {
   cpuSec: 600,
   memoryBytes: 2 ** 32,

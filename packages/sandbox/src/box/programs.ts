@@ -31,7 +31,7 @@ export async function findRenamer (env: NodeJS.ProcessEnv): Promise<Renamer> {
 }
 
 /**
- * What the root user owns of the machine in a box: the device files that bubblewrap shows there. What lies behind a
+ * The root user's part of the machine in a box: the device files that bubblewrap shows there. A file behind a
  * read-only mount can be used and not changed; another user owns none of them.
  */
 const guardDevices = 'for name in full null random tty urandom zero; do mount -o bind,ro /dev/$name /dev/$name; done 2>/dev/null; '

@@ -5,17 +5,17 @@ export const boxLayers = ['bubblewrap', 'files', 'writes', 'processes', 'network
  * no others.
  */
 export const sandboxLayers = [...boxLayers, 'python', 'egress'] as const
-/** What bounds a whole call; a box without it is still a whole box. */
+/** Bounds a whole call; a box without it is still a whole box. */
 export const boundLayer = 'cgroup'
-/** What it means for an operator that there are no control groups. */
+/** For an operator, where there are no control groups. */
 export const withoutGroups = 'full; without control groups memoryBytes counts for each process of a call'
 type SandboxLayer = (typeof sandboxLayers)[number] | typeof boundLayer
 
-/** What a probe found out about one layer. */
+/** One layer, as a probe found it. */
 export interface LayerFinding {
   layer: SandboxLayer
   holds: boolean
-  /** What a tool could do, or why it isn't known; for a person. */
+  /** For a person: what a tool could do, or why it isn't known. */
   detail: string
 }
 
@@ -26,7 +26,7 @@ export interface SandboxReport {
   /** The layers that don't hold. */
   missing: SandboxLayer[]
   findings: readonly LayerFinding[]
-  /** What to do about it; empty when nothing is missing. */
+  /** The remedy; empty when nothing is missing. */
   advice: string
 }
 

@@ -11,7 +11,7 @@ export type Hierarchy =
 
 interface Mount {
   place: string
-  /** What of the hierarchy is mounted there. */
+  /** The part of the hierarchy that is mounted there. */
   root: string
   type: string
   options: readonly string[]

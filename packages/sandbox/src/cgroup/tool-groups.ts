@@ -8,7 +8,7 @@ import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
 
 /** The share of the processor that tools have together beside the worker, when it is scarce. */
 const weight = { version1: 512, version2: 50 } as const
-/** What there is beside the processes of a tool: two of bubblewrap and one that sets limits, or the init of a nest. */
+/** Beside the processes of a tool: two of bubblewrap and one that sets limits, or the init of a nest. */
 const ownProcesses = { box: 3, nest: 1 } as const
 const removeMs = 1_000
 const moveAttempts = 5
@@ -132,7 +132,7 @@ function settings (
 ): Array<[file: string, value: string]> {
   const list: Array<[file: string, value: string]> = []
   if (memoryBytes !== undefined) list.push([join(directoryIn(group, 'memory'), version === 2 ? 'memory.max' : 'memory.limit_in_bytes'), String(memoryBytes)])
-  // What doesn't fit must not go to the swap instead, where there is one.
+  // Memory that doesn't fit must not go to the swap instead, where there is one.
   const swap = version === 2 && memoryBytes !== undefined ? join(directoryIn(group, 'memory'), 'memory.swap.max') : undefined
   if (swap !== undefined && existsSync(swap)) list.push([swap, '0'])
   if (processes !== undefined) list.push([join(directoryIn(group, 'pids'), 'pids.max'), String(processes)])

@@ -10,7 +10,7 @@ import type { CanaryTask } from './task.ts'
 
 export interface CanaryTargets {
   task: CanaryTask
-  /** What no box may show. */
+  /** Shown in no box. */
   hidden: readonly string[]
   /** Puts new files of the service in the place of the old ones, as an editor does. */
   replace (): void
@@ -69,7 +69,7 @@ function layTools (): { directory: string, hidden: readonly string[], files: rea
   return { directory, hidden: ['.env', 'data', 'settings'].map(place), files }
 }
 
-/** What is there of these files and directories; devices are in every box. */
+/** Those of the files and directories that are there; devices are in every box. */
 function existing (paths: readonly string[]): CanaryTask['service'] {
   return paths.flatMap(path => {
     const id = identify(path)
@@ -77,7 +77,7 @@ function existing (paths: readonly string[]): CanaryTask['service'] {
   })
 }
 
-/** What fits into a socket's address with its closing zero byte, in bytes. */
+/** A socket's address is no longer, without its closing zero byte, in bytes. */
 const longestPath = 107
 
 function shortTemporaryDirectory (): string {

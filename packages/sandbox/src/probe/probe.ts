@@ -59,7 +59,7 @@ function isRunning (sleepSeconds: string): boolean {
   return processIds().some(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(sleepSeconds), false))
 }
 
-/** What the canary printed; undefined where it is no JSON. */
+/** Undefined where the canary printed no JSON. */
 function jsonOf (text: string): unknown {
   return orElse<unknown, undefined>(() => JSON.parse(text), undefined)
 }

@@ -15,7 +15,7 @@ import { startProcess, type StartHost, type Started } from './launch/start.ts'
 import { terminate } from './launch/terminate.ts'
 import { killDescendants } from './launch/open.ts'
 
-/** What error messages are made from; all of stderr goes to the log. */
+/** For error messages; all of stderr goes to the log. */
 const stderrBytes = 65_536
 
 export interface ProcessOptions {

@@ -1,6 +1,6 @@
 /** The numbers of one architecture's system calls, as far as the filter names them. */
 export interface Architecture {
-  /** What the kernel calls it: `AUDIT_ARCH_*` in linux/audit.h. */
+  /** The kernel's name for it: `AUDIT_ARCH_*` in linux/audit.h. */
   audit: number
   /** Numbers from here on belong to another calling convention (x32); undefined where there is none. */
   foreignFrom: number | undefined

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { kindOf } from './path.ts'
 
-/** What programs of all kinds read of /etc and that tells nothing about the machine's users, keys or network. */
+/** Files of /etc that programs of all kinds read, and that tell nothing about the machine's users, keys or network. */
 const copied = [
   'ImageMagick-6', 'ImageMagick-7', 'fonts', 'libreoffice', 'papersize',
   'alternatives', 'gai.conf', 'host.conf', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'magic', 'mime.types',

@@ -6,7 +6,7 @@ export function isWithin (path: string, directory: string): boolean {
   return path === directory || directory === '/' || path.startsWith(directory + sep)
 }
 
-/** What lies at a path, without following a link there. */
+/** A link at the path isn't followed. */
 export function kindOf (path: string): 'file' | 'directory' | 'link' | 'none' {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false })

@@ -7,7 +7,7 @@ import { systemDirectories } from './system-mounts.ts'
 const besideBin = ['lib', 'lib64', 'libexec', 'pyvenv.cfg'] as const
 
 /**
- * What programs on the PATH need, for directories outside the system: the directory itself; of an installation
+ * Places for programs on the PATH, for directories outside the system: the directory itself; of an installation
  * (`X/bin`) its libraries; of a version manager (`X/shims`) all of X.
  *
  * @param barred directories that are not to be opened as a whole, nor what contains them

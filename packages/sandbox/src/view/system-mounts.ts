@@ -8,7 +8,7 @@ export const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/l
 const certificates = ['/etc/ssl/certs', '/etc/pki/tls/certs', '/etc/pki/ca-trust'] as const
 const networkFiles = ['/etc/resolv.conf', '/etc/hosts', ...certificates] as const
 
-/** What every box shows of the system. */
+/** Shown in every box. */
 export interface SystemPlaces {
   /** bubblewrap's arguments for links such as /bin, which stay links. */
   links: readonly string[]
@@ -23,12 +23,12 @@ export function systemPlaces (): SystemPlaces {
   }
 }
 
-/** What a process needs to check who answers, where names are the worker's to resolve. */
+/** For a process that checks who answers, where names are the worker's to resolve. */
 export function certificatePlaces (): string[] {
   return certificates.filter(path => kindOf(path) !== 'none')
 }
 
-/** What a process with network needs of /etc, on top of the box's own. */
+/** Files of /etc for a process with network, on top of the box's own. */
 export function networkPlaces (): string[] {
   return networkFiles.filter(path => kindOf(path) !== 'none')
 }

@@ -35,7 +35,7 @@ export class DashboardLogins {
     return serverTime(this.#redis)
   }
 
-  /** What sessions are signed with, for a session that is about to begin; made by the first process that needs it. */
+  /** Signs a session that is about to begin; made by the first process that needs it. */
   async secret (): Promise<string> {
     await whileAvailable(this.#redis.set(dashboardKey('secret'), randomBytes(32).toString('base64url'), 'NX'))
     return required(await whileAvailable(this.#redis.get(dashboardKey('secret'))), 'the secret of the dashboard')

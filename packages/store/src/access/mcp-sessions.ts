@@ -6,7 +6,7 @@ import { isTexts, readStored } from '../redis/stored.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
-/** What is kept of a session; most sessions have nothing to keep. */
+/** Most sessions have nothing to keep. */
 export interface McpSessionState {
   /** The client ended it. */
   ended?: true
@@ -27,10 +27,10 @@ export type McpSessionChange =
   | { kind: 'watch', uri: string, most: { uris: number, bytes: number } }
   | { kind: 'unwatch', uri: string }
 
-/** What became of a change: the session would watch too much, or has ended. */
+/** `full`: the session would watch too much. */
 export type McpSessionOutcome = 'done' | 'full' | 'ended'
 
-/** What every API process gets about a session: the client may have a stream or a call open at any of them. */
+/** Every API process gets it: the client may have a stream or a call open at any of them. */
 export type McpNotice =
   | { kind: 'ended', session: string }
   | { kind: 'stream', session: string, stream: string }
@@ -42,7 +42,7 @@ function isNotice (value: unknown): value is McpNotice {
   return kind === 'ended' || (kind === 'stream' && typeof stream === 'string') || (kind === 'cancelled' && ['string', 'number'].includes(typeof request))
 }
 
-/** What a client says to what some process has asked it; null where it can't be asked. */
+/** A client's answer to a question of some process; null where the client can't be asked. */
 export interface McpAnswer {
   session: string
   request: string

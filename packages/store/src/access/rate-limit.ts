@@ -45,7 +45,7 @@ export class RateLimit {
       keyPrefix: `${keyPrefix}:rate`,
       points,
       duration: 60,
-      // What is over the limit is answered from memory, without Redis.
+      // Beyond the limit it is answered from memory, without Redis.
       inMemoryBlockOnConsumed: points
     })
     this.#limiters.set(points, made)

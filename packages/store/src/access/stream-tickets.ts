@@ -6,7 +6,6 @@ import { serverTime } from '../redis/server-clock.ts'
 import { readStored } from '../redis/stored.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
-/** What a ticket for event streams grants. */
 export interface StreamGrant {
   /** Name of the API key that it was issued to. */
   keyName: string

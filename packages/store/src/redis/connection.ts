@@ -13,7 +13,7 @@ type RedisOptions = Omit<AllRedisOptions, 'replyMapping'>
 type NodeOptions = Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'>
 
 /**
- * What a connection is for:
+ * The purpose of a connection:
  * - `request`: commands of HTTP requests; fails at once while Redis is away, and never repeats a command by itself;
  * - `worker`: commands of a worker; waits for Redis to come back;
  * - `subscriber`: pub/sub; subscribes again after a reconnect.

@@ -1,5 +1,5 @@
 /**
- * What Redis stores and answers, as its writers know it: replies of scripts, and records of jobs, ours and BullMQ's.
+ * Values that Redis stores and answers, as their writers know them: replies of scripts, and records of jobs, ours and BullMQ's.
  * Each reader is beside the script, or knows the writer; as with `storedJson`, `protocol` says which releases may
  * work side by side.
  */

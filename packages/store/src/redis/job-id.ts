@@ -47,11 +47,11 @@ export function createdAt (jobId: string): number {
   return Number.parseInt(jobId.slice(0, 13).replace('-', ''), 16)
 }
 
-/** What stands before all ids of jobs that were created at a time, in milliseconds since 1970, or later. */
+/** Less than all ids of jobs that were created at a time, in milliseconds since 1970, or later. */
 export function firstIdAt (ms: number): string {
   const digits = ms.toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
-/** What every job id looks like, in lower case. */
+/** In lower case. */
 export const jobIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -20,7 +20,7 @@ export function qualifiedName (queue: string): string {
   return `${keyPrefix}:${internalName(queue)}`
 }
 
-/** What the keys of a queue's lists and of its jobs begin with. */
+/** The keys of a queue's lists and of its jobs begin with it. */
 export function queueStem (queue: string): string {
   return `${qualifiedName(queue)}:`
 }
@@ -35,7 +35,7 @@ export function jobKey (queue: string, jobId: string): string {
   return queueStem(queue) + jobId
 }
 
-/** What is kept beside a job: its lock, and what BullMQ keeps of its steps. */
+/** A job's lock, and BullMQ's keys for its steps. */
 export function jobPartKey (queue: string, jobId: string, part: 'lock' | 'dependencies' | 'processed' | 'failed'): string {
   return `${jobKey(queue, jobId)}:${part}`
 }
@@ -116,7 +116,7 @@ export function alarmsKey (queue: string): string {
   return queueKey(queue, 'alarms')
 }
 
-/** What an `Idempotency-Key` was used for. `digest` is that of it and its owner: a tenant, or an API key without one. */
+/** `digest` is that of an `Idempotency-Key` and its owner: a tenant, or an API key without one. */
 export function idempotencyKey (digest: string): string {
   return `${keyPrefix}:once:${digest}`
 }
@@ -130,14 +130,14 @@ export function entryLockKey (digest: string): string {
 export const serialToolsKey = `${keyPrefix}:serial-tools`
 
 /**
- * What a serial tool is run by: the `line` of its jobs, the `gate`, and the `queues`
+ * Keys of a serial tool: the `line` of its jobs, the `gate`, and the `queues`
  * that have jobs of it. They are in one slot of a Redis Cluster.
  */
 export function serialKey (tool: string, what: 'line' | 'gate' | 'queues'): string {
   return `${keyPrefix}:serial:{${tool}}:${what}`
 }
 
-/** What is kept of a session of an MCP client; `id` is its own part of the session's id. */
+/** `id` is its own part of the session's id. */
 export function mcpSessionKey (id: string): string {
   return `${keyPrefix}:mcp:${id}`
 }
@@ -156,7 +156,6 @@ export const jobTypesKey = `${keyPrefix}:job-types`
 /** The channel on which all processes hear that a job type was switched. */
 export const jobTypesChannel = `${keyPrefix}:job-types`
 
-/** What workers could not import. */
 export const importFaultsKey = `${keyPrefix}:import-faults`
 
 /** The channel of its changes, for all processes. */
@@ -168,7 +167,7 @@ export const callbackQueue = '+callbacks'
 /** Jobs that have a callback and may have ended: `<id> <queue>`. */
 export const openCallbacksKey = `${keyPrefix}:callbacks:open`
 
-/** What approvers may have to be told of: `<id> <queue> <event>`, and `own` where the call has a callback, by when it was entered. */
+/** Events for approvers: `<id> <queue> <event>`, and `own` where the call has a callback, by when it was entered. */
 export const approvalEventsKey = `${keyPrefix}:approval-events`
 
 /** The channel on which all workers hear of cancelled jobs. */
@@ -180,7 +179,7 @@ export function workersKey (what: 'seen' | 'left' | 'records' | 'drained'): stri
 }
 
 /**
- * What is counted of calls: of a `minute`, and of an `hour` with its `usage` and `processor` time, each by its number since
+ * Counts of calls: of a `minute`, and of an `hour` with its `usage` and `processor` time, each by its number since
  * 1970; the `jobs` that ran and waited in the minutes of an hour; the `series` that there are, and how many each of their
  * `owners` has. All of it is in one slot of a Redis Cluster.
  */
@@ -198,7 +197,7 @@ export function jobLogKey (queue: string, jobId: string): string {
   return `${jobKey(queue, jobId)}:log`
 }
 
-/** What a job has put out, where that is too large for its record. */
+/** A job's output, where that is too large for its record. */
 export function outputKey (queue: string, jobId: string): string {
   return `${jobKey(queue, jobId)}:output`
 }
@@ -241,7 +240,7 @@ export function sessionsKey (what: string): string {
 /** The channel on which all processes hear the ids of sessions that are removed. */
 export const sessionsChannel = `${keyPrefix}:sessions`
 
-/** What the API processes share of the dashboard's logins; all of it is in one slot of a Redis Cluster. */
+/** Shared by the API processes for logins; all of it is in one slot of a Redis Cluster. */
 export function dashboardKey (what: string): string {
   return `${keyPrefix}:{dashboard}:${what}`
 }

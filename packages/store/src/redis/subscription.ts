@@ -4,7 +4,7 @@ import type { Redis } from './ioredis.ts'
 /** After Redis has refused a subscription, as while it loads its data; in milliseconds. */
 const againMs = 500
 
-/** What each subscriber's connection listens to. */
+/** By each subscriber's connection. */
 const channelsOf = new WeakMap<Redis, Set<string>>()
 
 /**

@@ -1,7 +1,7 @@
 import { allCalls, BatchedScript } from '../redis/commands/batched-script.ts'
 
 /*
- * What is kept is bounded: a day of minutes and hours, so many series, and so many pairs of a tool and a key in an hour. See
+ * The statistics are bounded: a day of minutes and hours, so many series, and so many pairs of a tool and a key in an hour. See
  * docs/decisions/0076-statistics.md.
  */
 

@@ -1,6 +1,6 @@
 import { isTexts, readStored } from '../redis/stored.ts'
 
-/** What the calls of a series have in common. */
+/** Shared by the calls of a series. */
 type Dimension = typeof dimensions[number]
 const dimensions = ['total', 'tool', 'queue', 'key'] as const
 

@@ -1,7 +1,7 @@
 /** How many durations were in which bucket, by the bucket's number. */
 export type Histogram = Record<string, number>
 
-/** What is counted of the calls of one series in one span of time; it is stored as JSON, in this order. */
+/** Counts of one series in one span of time; it is stored as JSON, in this order. */
 export type TallyRecord = [calls: number, errors: number, cancelled: number, ranMs: number, waits: Histogram, runs: Histogram]
 
 /** Each bucket goes up to 41 % more than the one before: a quantile is off by a fifth at most. */

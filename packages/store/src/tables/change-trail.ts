@@ -9,11 +9,10 @@ export interface Change {
   key: string
   /** Whose key it is; absent for the operator's. */
   tenant?: string
-  /** What was done, such as `queue.switch`. */
+  /** Such as `queue.switch`. */
   action: string
   /** The name or id of what it was done to. */
   target?: string
-  /** What was said of it. */
   about?: Record<string, string | number | boolean>
   request: string
 }
@@ -37,7 +36,7 @@ const most = 10_000
 /** How long what an owner has changed is kept after the last change, in seconds. */
 const keptSec = 90 * 86_400
 
-/** What was changed by the API, and by which key. Each tenant has its own, so that none can push out what others have done. */
+/** Changes by the API, and by which key. Each tenant has its own trail, so that none can push out what others have done. */
 export class ChangeTrail {
   readonly #redis: Redis
 

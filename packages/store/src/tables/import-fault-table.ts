@@ -37,7 +37,7 @@ return 1
 `
 
 /**
- * What workers could not import, as this process knows it. One worker reports a fault, and any that can import the module
+ * Imports that failed in workers, as this process knows them. One worker reports a fault, and any that can import the module
  * takes it back.
  */
 export class ImportFaultTable extends SharedHash {

@@ -3,7 +3,7 @@ import { jobTypesChannel, jobTypesKey } from '../redis/names.ts'
 import { SharedHash } from './shared-hash.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
-/** What was switched of a job type; what is absent is as the registry says. */
+/** Absent parts are as the registry says. */
 export interface JobTypeOverride {
   enabled?: boolean
   defaultTimeoutSec?: number
@@ -37,7 +37,7 @@ export class JobTypeTable extends SharedHash {
     this.#onChange?.()
   }
 
-  /** What was switched of a type; empty when nothing was. */
+  /** Empty when nothing of the type was switched. */
   get (type: string): JobTypeOverride {
     return this.#overrides.get(type) ?? {}
   }

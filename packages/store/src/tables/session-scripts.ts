@@ -45,7 +45,7 @@ local function mark(stem, id, channel)
   redis.call('PUBLISH', channel, id)
 end
 `
-/** What is read of a record, in the order in which `sessionOf` takes it. */
+/** Fields of a record, in the order in which `sessionOf` takes them. */
 const fields = "'tenant', 'key', 'ttl', 'quota', 'from', 'created', 'used', 'state', 'bytes'"
 
 /**

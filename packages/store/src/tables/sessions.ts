@@ -28,7 +28,7 @@ export interface Session extends NewSession {
   usedAt: number
   /** When it is removed unless it is used before. */
   expiresAt: number
-  /** What its files took when they were last counted; undefined before. */
+  /** At the last count of its files; undefined before. */
   usedBytes: number | undefined
 }
 

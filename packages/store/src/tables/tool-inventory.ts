@@ -33,7 +33,7 @@ export function inventoryOf (versions: ReadonlyMap<string, string>): ToolInvento
   return { id: createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16), versions }
 }
 
-/** What the workers of a pool have of the tools: they differ while a new version is rolled out. */
+/** The tools of the workers of a pool: they differ while a new version is rolled out. */
 export class ToolInventories {
   readonly #redis: Redis
   readonly #answers = new ForgetfulMap<{ found: boolean, askedAt: number }>(() => ({ found: false, askedAt: -Infinity }))

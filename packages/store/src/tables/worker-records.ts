@@ -152,7 +152,7 @@ export class WorkerHeartbeat {
   async stop (): Promise<void> {
     this.#hasStopped = true
     clearInterval(this.#timer)
-    // What it writes after the worker has left would be a lost worker's. Without Redis, nobody waits for it.
+    // A beat after the worker has left would be a lost worker's. Without Redis, nobody waits for it.
     const left = this.#beating.then(async () => await this.#redis.eval(leaveScript, keys.length, ...keys, this.#id))
     await whileAvailable(left).catch(this.#onError)
   }

@@ -76,7 +76,7 @@ class Source {
     for (let missing = bytes; missing > 0;) missing -= (await this.#some(missing)).length
   }
 
-  /** What comes up to a position. */
+  /** The bytes up to a position. */
   async * until (end: number): AsyncGenerator<Buffer> {
     while (this.position < end) yield await this.#some(end - this.position)
   }

@@ -19,7 +19,7 @@ export interface TarHeader {
   type: string
 }
 
-/** What describes the next entry beside its own header. */
+/** About the next entry, beside its own header. */
 export interface Extension {
   name?: Buffer
   size?: number
@@ -29,7 +29,7 @@ const unsupported: Readonly<Record<string, string>> = {
   1: 'a hard link', 2: 'a symbolic link', 3: 'a device', 4: 'a device', 6: 'a FIFO', S: 'a sparse file'
 }
 
-/** What an entry is that an archive may have: nothing but files and directories. */
+/** An archive may have nothing but files and directories. */
 export function kindOf ({ type, name }: Pick<TarHeader, 'type' | 'name'>): 'file' | 'directory' {
   if (type === '5' || (isFileType(type) && name.at(-1) === 0x2f)) return 'directory'
   if (isFileType(type)) return 'file'
@@ -83,7 +83,7 @@ export function writeHeader (entry: { name: Buffer, size: number, mode: number, 
   return Buffer.concat([headerBlock({ ...entry, name: 'header', size: extended.length, type: 'x' }), extended, paddingOf(extended.length), block])
 }
 
-/** What fills the last block of so many bytes. */
+/** Fills the last block of so many bytes. */
 export function paddingOf (bytes: number): Buffer {
   return Buffer.alloc((blockBytes - bytes % blockBytes) % blockBytes)
 }

@@ -1,7 +1,7 @@
 import type { CallErrorCode } from '@toolyard/contract'
 import { errorCode } from '@toolyard/contract/terms'
 
-/** What a caller is told of a path or a file that it can't have. */
+/** A path or a file that a caller can't have. */
 export class WorkspaceFailure extends Error {
   override readonly name: string = 'WorkspaceFailure'
   readonly code: CallErrorCode
@@ -14,7 +14,7 @@ export class WorkspaceFailure extends Error {
   }
 }
 
-/** What a caller is told where the file system has no room: a quota of its own is used up, or it is full. Undefined for other errors. */
+/** The file system has no room: a quota of its own is used up, or it is full. Undefined for other errors. */
 export function storageFailure (error: unknown): WorkspaceFailure | undefined {
   const code = errorCode(error)
   if (code === 'EDQUOT') return new WorkspaceFailure('the quota of the file system is used up (EDQUOT)', 'QUOTA_EXCEEDED')

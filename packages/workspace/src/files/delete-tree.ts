@@ -29,7 +29,6 @@ export interface RemovalOptions {
   isOver: () => boolean
 }
 
-/** What became of a tree. */
 export interface Removal {
   removed: number
   /** Of the first entry that can't be removed; the others were. */

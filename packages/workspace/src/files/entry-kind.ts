@@ -2,7 +2,7 @@ import type { Dirent, Stats } from 'node:fs'
 
 export type EntryKind = 'file' | 'directory' | 'link' | 'other'
 
-/** What an entry is by itself; a link is not followed. */
+/** A link is not followed. */
 export function entryKind (entry: Pick<Dirent | Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink'>): EntryKind {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'

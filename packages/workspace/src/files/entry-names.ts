@@ -35,7 +35,7 @@ function failure (name: string, fault: string): WorkspaceFailure {
   return new WorkspaceFailure(`the name ${shown(name)} ${fault}`)
 }
 
-/** What is wrong with a name for a new entry; undefined for a good one. */
+/** Undefined for a good name of a new entry. */
 export function newNameFault (name: string): string | undefined {
   if (name === '') return 'is empty'
   if (name === '.' || name === '..') return 'is not allowed in a path'

@@ -53,7 +53,7 @@ export async function pageOfNames (
   return { names: names.sort().slice(0, limit), ...found }
 }
 
-/** What is there by a name; undefined when it is gone by now, and for another name of a file of the service. */
+/** Undefined for an entry that is gone by now, and for another name of a file of the service. */
 export async function entryAt ({ root }: Place, directory: Directory, name: string): Promise<ListedEntry | undefined> {
   const stats = await lstat(entryPath(directory, name)).catch(() => undefined)
   return stats === undefined || root.service.has(entryPath(directory, name), stats) ? undefined : { name, stats }

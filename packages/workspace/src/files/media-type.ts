@@ -50,7 +50,7 @@ export function mediaTypeOf (name: string): string {
   return types.get(extname(name).slice(1).toLowerCase()) ?? unknownType
 }
 
-/** What a file of a type begins with: bytes in hexadecimal, at an offset; a dot is any digit. */
+/** Bytes in hexadecimal at the beginning of a file of a type, at an offset; a dot is any digit. */
 const beginnings: ReadonlyArray<readonly [type: string, pattern: RegExp]> = [
   ['image/png', /^89504e470d0a1a0a/],
   ['image/jpeg', /^ffd8ff/],
@@ -75,7 +75,7 @@ const beginnings: ReadonlyArray<readonly [type: string, pattern: RegExp]> = [
 ]
 /** Bytes of a file that tell its type. */
 export const headBytes = 32
-/** What holds other formats, which the name tells apart. */
+/** They hold other formats, which the name tells apart. */
 const containers: ReadonlySet<string> = new Set(['application/zip', 'application/gzip'])
 const pixels = /^image\/(?!svg)/
 

@@ -94,7 +94,7 @@ export function entriesOf (directory: string): Dirent[] {
   return orElse(() => readdirSync(directory, { withFileTypes: true }), [])
 }
 
-/** What one look remembers and may still do. */
+/** One look's memory, and how much it may still do. */
 interface Look {
   links: number
   /** Directories without links, by their paths. */
@@ -102,7 +102,7 @@ interface Look {
   seen: Seen
 }
 
-/** What one look found at each path. A look comes before each call, so it asks for each path once. */
+/** By path. A look comes before each call, so it asks for each path once. */
 type Seen = Map<string, BigIntStats | undefined>
 
 function see (path: string, seen: Seen): BigIntStats | undefined {

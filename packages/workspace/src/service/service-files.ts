@@ -3,7 +3,7 @@ import { findHidden, isHiddenName, linkedFilesBelow, type HiddenPlaces } from '.
 import { WorkspaceFailure } from '../failure/failure.ts'
 
 /**
- * What the service keeps for itself, as it is when this is made. Files and directories are told by device and inode, and
+ * The service's own files, as they are when this is made. Files and directories are told by device and inode, and
  * what isn't there yet by its name in an opened directory, so that it doesn't matter by which path somebody comes.
  */
 export class ServiceFiles {
@@ -69,7 +69,7 @@ export function isServiceName (name: string, names: readonly string[]): boolean 
   return names.length > 0 && isHiddenName(name, names)
 }
 
-/** What is told of a path that leads to a file of the service. */
+/** For a path that leads to a file of the service. */
 export function refusal (): WorkspaceFailure {
   return new WorkspaceFailure('the path leads to a file of the service, which tools may not use', 'NOT_ALLOWED')
 }

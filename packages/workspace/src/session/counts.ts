@@ -29,7 +29,7 @@ interface Running {
   moved: number
 }
 
-/** What the files of sessions take, as this process has counted them. */
+/** Sizes of sessions, as this process has counted them. */
 export class SessionCounts {
   readonly #known = new Map<string, KnownCount>()
   readonly #running = new Map<string, Running>()

@@ -1,6 +1,6 @@
 const first = 1_000
 const most = 600_000
-/** What isn't tried for so long when it might be is gone: another process has done it. */
+/** An entry that isn't tried for so long when it might be is gone: another process has done it. */
 const forgottenAfter = 60_000
 
 /** When to try again what didn't work: each time after twice as long, up to ten minutes. */

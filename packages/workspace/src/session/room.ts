@@ -2,10 +2,9 @@ import { WorkspaceFailure } from '../failure/failure.ts'
 import type { CountedSession, SessionCounts } from './counts.ts'
 import { leastBytes } from './survey.ts'
 
-/** What file systems give out at a time. */
+/** File systems give out so much at a time. */
 const blockBytes = 4_096
 
-/** What is about to be added. */
 export interface Addition {
   /** Bytes that are known to come. */
   coming: number
@@ -15,7 +14,7 @@ export interface Addition {
   replaced: number
 }
 
-/** What is added, counted with what others add meanwhile. */
+/** Counted with what others add meanwhile. */
 export interface Allowance {
   /** Counts bytes before they are written. @throws WorkspaceFailure QUOTA_EXCEEDED */
   add: (bytes: number) => void
@@ -49,7 +48,7 @@ export class SessionRoom {
     const used = known.isNew || mayTake(known.bytes) ? known.bytes : await this.#counts.count(session)
     if (!mayTake(used)) throw overQuota(quotaBytes)
     let [left, added, replaced, kept] = [coming, 0, expected, 0]
-    // What it replaces is room for itself alone: until then it is there, and nobody knows whether it will go.
+    // The file that it replaces is room for itself alone: until then it is there, and nobody knows whether it will go.
     const keep = (requests = 0): void => {
       const now = Math.max(left + beside - replaced, -added)
       this.#keep(id, now - kept, requests)
@@ -94,7 +93,7 @@ export class SessionRoom {
   }
 }
 
-/** What a file, or a directory, takes with all entries that were made for it: no less than the next count will find. */
+/** The size of a file, or a directory, with all entries that were made for it: no less than the next count will find. */
 function inBlocks (bytes: number, entries: number): number {
   const blocks = Math.ceil(bytes / blockBytes)
   return blockBytes * (blocks === 0 ? entries : blocks + Math.max(0, entries - 1))

@@ -24,7 +24,7 @@ interface ChangedFile extends Content {
 export interface Survey {
   /** Of the disk, Infinity for a tree that is too deep to be followed. */
   bytes: number
-  /** What they would take with every hole filled: writing through mapped memory does that, and no watch hears of it. */
+  /** With every hole filled: writing through mapped memory does that, and no watch hears of it. */
   filledBytes: number
   entries: number
   /** The files that were changed, by path. */
@@ -44,7 +44,7 @@ export interface SurveyOptions {
   onDirectory?: (directory: Directory) => void
 }
 
-/** What an entry takes at least: even an empty file is one. */
+/** Even an empty file is an entry. */
 export const leastBytes = 512
 const blockBytes = 512
 /** Files with several names that are remembered. Of more, each name counts. */

@@ -20,7 +20,7 @@ export interface TrashFault {
   failures: number
 }
 
-/** What is there to be removed, as far as it is read. */
+/** The entries to be removed, as far as they are read. */
 interface TrashList {
   directory: Directory
   entries: AsyncGenerator<DirectoryEntry>

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { open, opendir, realpath, type FileHandle } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 
-/** What the Skills extension lets a skill have: clients need not take more. */
+/** Bounds of the Skills extension: clients need not take more. */
 const most = { files: 512, bytes: 16 * 1024 * 1024, levels: 16 }
 
 /** A file of a skill: its path from the skill's directory, parts joined by `/`. */
@@ -38,7 +38,7 @@ export async function skillFiles (directory: string): Promise<SkillFile[]> {
   return files
 }
 
-/** What is in a directory of a skill, by name; undefined for what is no directory of it. */
+/** Entries by name; undefined for what is no directory of the skill. */
 export async function skillChildren (directory: string, path: string): Promise<SkillChild[] | undefined> {
   const inside = join(directory, path)
   const place = await realpath(inside).catch(() => undefined)

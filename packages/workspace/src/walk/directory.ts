@@ -14,7 +14,7 @@ export interface Directory {
 export interface Workspace extends Directory {
   /** The absolute paths that mean it: the one without links, and those that it is known by. */
   readonly paths: readonly string[]
-  /** What in it no tool touches. */
+  /** No tool touches these in it. */
   readonly service: ServiceFiles
   /** The names directly in it that are the service's. @throws WorkspaceFailure when it is the service's itself. */
   taken: () => readonly string[]

@@ -22,7 +22,7 @@ export interface Place {
 /** UTF-16 units of a path; the kernel takes 4,096 bytes of one, and links of the workspace can make it shorter. */
 const maxChars = 65_536
 
-/** What a walk needs of its call. To ask for the signal may make it, which costs more than a short walk: long ones alone look at it. */
+/** To ask for the signal may make it, which costs more than a short walk: long ones alone look at it. */
 export interface PathContext {
   workspace: WorkspaceSetting
   /** Aborted when the caller no longer waits. */
@@ -30,7 +30,7 @@ export interface PathContext {
 }
 
 export interface PlaceOptions {
-  /** What the caller is told when the path leads nowhere. */
+  /** For a path that leads nowhere. */
   notFound: string
   /** Whether nothing may be there yet: the directory must exist all the same. */
   mayBeMissing?: boolean
@@ -38,7 +38,7 @@ export interface PlaceOptions {
   keepLink?: boolean
   /** Whether missing directories on the way are made; else `missingParent` is told. */
   makeParents?: boolean
-  /** What the caller is told when a directory on the way is missing; else `notFound`. */
+  /** For a directory on the way that is missing; else `notFound`. */
   missingParent?: string
 }
 
@@ -49,7 +49,7 @@ export interface NearPlace {
   directory: Directory
   /** The names that lead on from it to what isn't there; empty when all of it is. */
   missing: readonly string[]
-  /** What is there in the directory, when nothing is missing; `.` for the directory itself. */
+  /** Within the directory, when nothing is missing; `.` for the directory itself. */
   name: string
   relative: string
   stats: Stats | undefined

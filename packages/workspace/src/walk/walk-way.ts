@@ -15,7 +15,7 @@ export interface Walked {
   names: readonly string[]
   /** The names that lead on from there to what doesn't exist; empty when all of it does. */
   missing: readonly string[]
-  /** What is there; `here` when it is the directory itself. */
+  /** `here` when it is the directory itself. */
   stats: { of: Stats | undefined, here: boolean }
 }
 
@@ -182,7 +182,7 @@ function tooDeep (): WorkspaceFailure {
   return new WorkspaceFailure(`the path leads deeper than ${maxLevels} levels below the workspace`)
 }
 
-/** What is told of whatever lies outside; that it exists is not. */
+/** The same for all that lies outside; that it exists is not told. */
 export function escape (): WorkspaceFailure {
   return new WorkspaceFailure('path escapes workspace root')
 }

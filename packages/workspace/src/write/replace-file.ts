@@ -11,7 +11,7 @@ export interface FileStanding {
 }
 
 export interface Replacement {
-  /** What the new file takes over; undefined for a file that wasn't there. */
+  /** The new file takes it over; undefined for a file that wasn't there. */
   standing: FileStanding | undefined
   /** Called just before the new file takes the place; throws when it must not. */
   check: () => void
@@ -99,7 +99,7 @@ async function given (handle: FileHandle, uid: number, gid: number): Promise<boo
   })
 }
 
-/** What the old group might do isn't for the new one, beyond what all others may. */
+/** Rights of the old group aren't for the new one, beyond what all others may. */
 function withoutGroup (mode: number): number {
   return mode & (0o707 | ((mode & 0o007) << 3))
 }

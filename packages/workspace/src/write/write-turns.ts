@@ -14,7 +14,7 @@ export interface SharedLock {
   release (): void
 }
 
-/** What is written, and until when the writer waits for its turn. */
+/** The text to write, and until when the writer waits for its turn. */
 export interface Turn {
   directory: Directory
   name: string
@@ -27,7 +27,7 @@ export interface Turn {
  */
 export class WriteTurns {
   readonly #shared: SharedLocks | undefined
-  /** What ends with the last writer that is in line. */
+  /** Each ends with the last writer that is in line. */
   readonly #last = new Map<string, Promise<unknown>>()
 
   constructor (shared: SharedLocks | undefined) {

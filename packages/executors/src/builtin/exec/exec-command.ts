@@ -12,7 +12,7 @@ const timeoutMs = { min: 100, max: 120_000, default: 120_000 }
 /** UTF-16 units of stdout that an answer has, and of each stream's end in the details of a failure. */
 const outputChars = 256_000
 const tailChars = 4_000
-/** What is left of the call's own timeout to end the process and answer with what it printed, in milliseconds. */
+/** The call's own timeout leaves so long to end the process and answer with its output, in milliseconds. */
 const reserveMs = 500
 
 /**

@@ -13,7 +13,7 @@ const leadBytes = 80
 
 /** A change to work out: plain data, for a thread. */
 export interface ChangeTask {
-  /** What is in the file; undefined when there is none yet. */
+  /** Undefined when there is no file yet. */
   before: Uint8Array | undefined
   /** Of the call. */
   args: Readonly<Record<string, unknown>>

@@ -11,7 +11,6 @@ export type WriteMode = (typeof writeModes)[number]
 /** Size of a file that may be written, in bytes. */
 export const fileBytes = { min: 512, max: 10_485_760, default: 10_485_760 }
 
-/** What becomes of a file's content. */
 export interface Change {
   mode: WriteMode
   /** Bytes that the file may have afterwards. */

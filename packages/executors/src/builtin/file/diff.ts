@@ -4,7 +4,7 @@ import { createTwoFilesPatch } from 'diff'
 const maxBytes = 2_097_152
 const maxMs = 2_000
 
-/** What a change would do, as a unified diff; null when the contents are too large or too different. */
+/** A unified diff; null when the contents are too large or too different. */
 export function unifiedDiff (path: string, before: Buffer, after: Buffer): string | null {
   if (before.length + after.length > maxBytes) return null
   return createTwoFilesPatch(path, path, before.toString('utf8'), after.toString('utf8'), undefined, undefined, { timeout: maxMs }) ?? null

@@ -6,7 +6,7 @@ import { runInThread } from '../kit/run-thread.ts'
 import { applyChange, isShort, type ChangeAnswer, type ChangeTask } from './change-task.ts'
 import { fileBytes, makesFiles, readChange, type Change, type WriteMode } from './change.ts'
 
-/** What a file was before: absent, or its content and standing. */
+/** Absent, or the file's content and standing. */
 interface Before {
   content: Buffer | undefined
   standing: FileStanding | undefined

@@ -9,13 +9,13 @@ export interface BuiltinContext {
   tool: Tool
   jobId: string
   workspace: WorkspaceSetting
-  /** What processes of the call are started with: its box is part of it. */
+  /** The call's box is part of it. */
   processes: ToolCall
   /** Execution timeout of the whole call, in milliseconds. */
   timeoutMs: number
   /** Aborted at the timeout and at a cancel; a handler checks it between its steps. */
   signal: AbortSignal
-  /** What a tool makes jobs with; absent where no jobs can be made. */
+  /** Absent where no jobs can be made. */
   steps?: WorkflowSteps
   log: (line: string) => void
   /** Gets how far the tool is. */

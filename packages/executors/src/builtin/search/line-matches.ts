@@ -27,7 +27,7 @@ function * matchesInBlock ({ text, line: firstLine }: TextBlock, pattern: LinePa
     const at = pattern.findIn(text, from)
     if (at === -1) return
     const start = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1
-    // What follows the last line end is no line.
+    // Nothing behind the last line end is a line.
     if (start === text.length && start > 0) return
     const end = endOfLine(text, at)
     line += lineFeeds(text, counted, start)

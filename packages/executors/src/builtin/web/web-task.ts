@@ -26,7 +26,6 @@ export interface PageTask {
 
 export type SearchProviderName = 'duckduckgo' | 'brave' | 'searxng'
 
-/** What a search service answered. */
 export interface ResultsTask {
   body: Uint8Array
   name: SearchProviderName

@@ -20,7 +20,7 @@ interface CreatedJob {
   output: unknown
 }
 
-/** What `workflow_run` returns when all steps have succeeded. */
+/** When all steps have succeeded. */
 interface WorkflowAnswer {
   ok: true
   workflow: string
@@ -30,7 +30,7 @@ interface WorkflowAnswer {
   output_text: string
   created_count: number
   created_jobs: CreatedJob[]
-  /** What the workflow's `output` says, else the output of its last step. */
+  /** The value of the workflow's `output`, else the output of its last step. */
   output: unknown
   /** `output_text` once more. */
   stdout: string

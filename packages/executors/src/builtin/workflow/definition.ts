@@ -16,11 +16,11 @@ interface StepDefinition {
 }
 
 export interface WorkflowDefinition {
-  /** What it is called beside its key; the key when it says nothing. */
+  /** The key when the file has no title. */
   title: string
   params: WorkflowParam[]
   steps: StepDefinition[]
-  /** What is handed back; undefined: the output of the last step. */
+  /** Undefined: the output of the last step. */
   output?: unknown
 }
 

@@ -12,7 +12,6 @@ export interface WorkflowParam {
 }
 
 const paramFields = ['name', 'type', 'required', 'default', 'description']
-/** What a placeholder can name. */
 const namePattern = /^[A-Za-z_][\w-]*$/
 
 /**

@@ -1,7 +1,7 @@
 import { around, limits, withNumbers, writeJson, WrittenNumber, writtenLike } from '@toolyard/contract/terms'
 import { partsOf } from '../../run/json.ts'
 
-/** What placeholders are replaced from. */
+/** Values of placeholders. */
 export interface Scope {
   params: Readonly<Record<string, unknown>>
   outputs: ReadonlyMap<string, unknown>

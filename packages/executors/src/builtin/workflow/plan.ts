@@ -13,7 +13,7 @@ export interface PlannedStep extends ResolvedTarget {
   wishes: StepWishes
 }
 
-/** What a workflow is going to do; it is kept with the job, so that a change of the file changes nothing that runs. */
+/** It is kept with the job, so that a change of the file changes nothing that runs. */
 export interface WorkflowPlan {
   name: string
   title: string

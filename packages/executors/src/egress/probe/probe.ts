@@ -76,7 +76,7 @@ async function runIn (
   }
 }
 
-/** What the canary printed; undefined where it did not come to its end. */
+/** Undefined where the canary did not come to its end. */
 function foundIn ({ ending, stdout }: ProcessEnd): string[] | undefined {
   if (ending.kind !== 'exit' || ending.code !== 0) return undefined
   try {

@@ -12,7 +12,7 @@ import type { CanaryTask } from './task.ts'
 export interface NetworkTargets {
   task: Omit<Exclude<CanaryTask, { serve: true }>, 'neighbourPort'>
   policy: HttpPolicy
-  /** What came to places that nothing of a box reaches, in sentences. */
+  /** Arrivals at places that nothing of a box reaches, in sentences. */
   reached (): Promise<string[]>
   remove (): Promise<void>
 }

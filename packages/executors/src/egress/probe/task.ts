@@ -1,4 +1,3 @@
-/** What the canary of a network is to try. */
 export type CanaryTask = { serve: true } | {
   /** A host and a port, the only one in its list. */
   listed: string

@@ -19,7 +19,7 @@ export interface AnswerReading extends OutputReading {
   hidden: readonly string[]
 }
 
-/** What an answer is to the caller, and how much of it was read. */
+/** An answer as the caller gets it, and how much of it was read. */
 export interface AnswerRead {
   outcome: Outcome
   bytes: number
@@ -34,7 +34,7 @@ const textType = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-ndjson|ja
 const tellingHeaders = ['retry-after', 'allow', 'location', 'x-request-id', 'x-ratelimit-reset']
 
 /**
- * What an API answered, as the outcome of its tool: JSON as its value, text as text, an empty body as `{}`. A status of
+ * The answer of an API as the outcome of its tool: JSON as its value, text as text, an empty body as `{}`. A status of
  * 300 and more is `TOOL_FAILED` with the end of the body.
  *
  * @throws RequestFault `OUTPUT_INVALID` for a body that is neither.

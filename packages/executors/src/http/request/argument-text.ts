@@ -37,7 +37,7 @@ export function requireFewValues (value: unknown, name: string): void {
   }
 }
 
-/** What is percent-encoded for a URL, with nothing left that could mean something there. @throws RequestFault for half a surrogate pair. */
+/** Percent-encoded for a URL, with nothing left that could mean something there. @throws RequestFault for half a surrogate pair. */
 export function encoded (text: string, name: string): string {
   if (hasLoneSurrogate(text)) throw invalid(name, 'holds half a surrogate pair, which no URL can carry')
   return encodeURIComponent(text)

@@ -9,7 +9,7 @@ import { secretForms } from '../../result/secret-forms.ts'
 /** Levels of objects in one argument. */
 const mostLevels = 20
 
-/** What has no place in a path: control characters, which servers read as they like. */
+/** Servers read control characters in a path as they like. */
 // eslint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/
 
@@ -26,7 +26,6 @@ type Arguments = Readonly<Record<string, unknown>>
 
 const standard = { 'user-agent': 'Toolyard/0.1', accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
 
-/** What a request needs beside its arguments. */
 interface Beside {
   trace?: TraceFields
   secrets?: ReadonlyMap<string, string> | undefined

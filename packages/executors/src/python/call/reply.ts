@@ -8,7 +8,7 @@ import { parseJson } from '../../run/json.ts'
 import { firstChars } from '../../run/utf8.ts'
 import { createFrameReader, decodeFrame, type Message } from '../wire/frames.ts'
 
-/** What a call said of itself before its process ended. */
+/** A call's own words before its process ended. */
 export interface Reply {
   /** Bytes that came, of any kind. */
   receivedBytes (): number

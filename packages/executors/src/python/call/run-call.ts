@@ -10,7 +10,7 @@ import type { CallProcess, ForkEnding } from '../host/process-tree.ts'
 import { encodeFrame } from '../wire/frames.ts'
 import { readReply, type Reply } from './reply.ts'
 
-/** What a call's process gets, first and last. The names are those of `call.py`. */
+/** The names are those of `call.py`. */
 export interface CallRequest {
   class: string | null
   name: string
@@ -48,7 +48,7 @@ interface Unbound { kind: 'unbound', cause: string }
 export interface CallEnd {
   ending: Exclude<ProcessEnding, { kind: 'unstarted' }> | ForkEnding | Unbound
   reply: Reply
-  /** What it printed: how much, and the end of it. */
+  /** How much it printed, and the end of it. */
   printed: Captured
 }
 

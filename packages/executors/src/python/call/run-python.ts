@@ -17,7 +17,6 @@ export interface PythonCall extends Pick<ToolCall, 'args' | 'context' | 'audit' 
   worker: Pick<WorkerHost, 'workspaceDir' | 'threads' | 'onSurvivors'>
 }
 
-/** What runs it. */
 interface PythonHost {
   hosts: Hosts
   checkOutput: OutputCheck

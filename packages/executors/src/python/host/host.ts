@@ -79,7 +79,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
   }
 }
 
-/** What a host says first; when it ends or stays without a word, what was printed. */
+/** A host's first message; when it ends or stays without a word, what it printed. */
 async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Message> {
   let printed = ''
   stderr.on('data', (chunk: Buffer) => { printed = (printed + chunk.toString('utf8')).slice(-stderrChars) })

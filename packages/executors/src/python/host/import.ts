@@ -3,7 +3,6 @@ import { closing, drainPipes, createLineSplitter } from '@toolyard/sandbox'
 import type { ForkedProcess } from './forker.ts'
 import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
 
-/** What became of the import of a module. */
 export type Import =
   | { kind: 'imported' }
   /** The reason is what Python said, or how the process ended; `lacksNetwork`: it comes of a network that isn't there. */
@@ -37,12 +36,12 @@ export async function runImport (process: ForkedProcess, module: string, onLine:
   return result
 }
 
-/** What the template says; else how it ended; else that it took too long. */
+/** The template's answer; else how it ended; else that it took too long. */
 async function importResult (process: ForkedProcess): Promise<Import> {
   const answered = firstMessage(process.replies, maxMessageBytes).then(importOf)
   const closed = closing(process.replies)
   const dead = process.ended.then(async (ending): Promise<Import> => {
-    // What it said before may still be on its way.
+    // Its last words may still be on their way.
     await drainPipes(closed, () => 0)
     if (ending.kind === 'lost' || ending.kind === 'unboxed') return ending
     return { kind: 'failed', reason: ending.kind === 'exit' ? `exit status ${ending.code}` : `signal: ${ending.signal}` }

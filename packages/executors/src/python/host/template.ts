@@ -112,7 +112,7 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
   }
 }
 
-/** What was forked ahead has these. */
+/** Limits of processes that were forked ahead. */
 function isUsual (limits: ProcessLimits): boolean {
   const own: Readonly<Record<string, unknown>> = { ...limits }
   return Object.entries(defaultLimits).every(([name, value]) => own[name] === value)

@@ -44,7 +44,7 @@ export async function probePython (boxFor: (targets: Pick<PythonTargets, 'worksp
   }
 }
 
-/** What `findInterpreter` says. */
+/** The message of `findInterpreter`. */
 function isMissing (message: string): boolean {
   return message === 'python3 is not installed' || message.includes('but tools need')
 }

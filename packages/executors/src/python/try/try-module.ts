@@ -22,10 +22,10 @@ export interface ImportTry {
   signatures?: boolean
 }
 
-/** What came of a try: the module is there, and its class can be constructed, unless there is a fault. */
+/** The module is there, and its class can be constructed, unless there is a fault. */
 export interface Tried {
   fault?: ImportFault
-  /** What `execute` takes, where it was wanted and could be found out. */
+  /** The parameters of `execute`, where they were wanted and could be found out. */
   signature?: ExecuteParameter[]
   /**
    * Why the fault may be none of the tool: this machine is out of something at the moment, the try was given up, or it
@@ -77,7 +77,7 @@ async function tryTool (
       max_bytes: signatures ? signatureBytes : 0
     }
     const call = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
-    // What a try returns is at most a signature.
+    // A try returns a signature at most.
     const outcome = await call.reply.outcome(() => Promise.resolve({ ok: true, output: undefined }))
     if (outcome === undefined) return unanswered(tool, call)
     if (outcome.ok) return signatures ? readSignature(outcome.output) : {}
@@ -115,7 +115,7 @@ function doubtOf ({ code }: CallError): Tried['doubt'] {
 /** Python's own names. */
 const parameterKinds: ReadonlyArray<ExecuteParameter['kind']> = ['POSITIONAL_ONLY', 'POSITIONAL_OR_KEYWORD', 'VAR_POSITIONAL', 'KEYWORD_ONLY', 'VAR_KEYWORD']
 
-/** What a trial import reported of `execute`; nothing where it isn't a signature: the module may have written anything. */
+/** The module may have reported anything; nothing where it isn't a signature. */
 function readSignature (reported: unknown): { signature?: ExecuteParameter[] } {
   if (!Array.isArray(reported)) return {}
   const signature = reported.map(parameterOf).filter(parameter => parameter !== undefined)

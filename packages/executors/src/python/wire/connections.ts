@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** What leads to one forked process and back; nothing has been read from it. The first two may be one socket. */
+/** To one forked process and back; nothing has been read from it. The first two may be one socket. */
 export interface Connections {
   requests: Socket
   replies: Socket

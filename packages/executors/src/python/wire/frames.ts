@@ -1,7 +1,7 @@
 import { around, isRecord, writeJson } from '@toolyard/contract/terms'
 import type { Socket } from 'node:net'
 
-/** What a Python process says. Its fields may be anything: code of tools runs in there. */
+/** From a Python process. Its fields may be anything: code of tools runs in there. */
 export type Message = Readonly<Record<string, unknown>>
 
 const headerBytes = 4

@@ -35,7 +35,7 @@ export function asChosen (tool: Tool, args: unknown, held: readonly Permission[]
   return { ...tool, permissions: [...new Set<Permission>([...held.filter(permission => permission !== 'write_files'), 'read_repo'])] }
 }
 
-/** What an execution may not do that its arguments are for; undefined where it may. */
+/** Refuses arguments whose purpose an execution may not have; undefined where it may. */
 export function accessRefusal (execution: SkillExecution, held: readonly Permission[] | undefined): Failure | undefined {
   if (held === undefined) return undefined
   const paths = pathsOf(execution)
@@ -45,7 +45,7 @@ export function accessRefusal (execution: SkillExecution, held: readonly Permiss
   return mayRead || paths.every(path => path === 'any') ? undefined : failure('NOT_ALLOWED', `an argument is a path, and the skill may not read the workspace: ${allow('read_repo')}`)
 }
 
-/** What becomes of the paths of an execution. A program may write where it runs. */
+/** A program may write where it runs. */
 export function pathsOf ({ args }: SkillExecution): Array<'read' | 'write' | 'any' | 'directory'> {
   return args.flatMap(arg => {
     if (arg.kind === 'literal' || arg.kind === 'flagifboolean') return []

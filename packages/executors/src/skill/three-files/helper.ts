@@ -20,7 +20,6 @@ export interface SkillCall {
 /** Texts that stand for `$name` as a whole element. */
 export type Replacements = Readonly<Record<string, string>>
 
-/** What a helper is run with, beside what its manifest says. */
 export interface HelperCall {
   skill: SkillCall
   replacements: Replacements

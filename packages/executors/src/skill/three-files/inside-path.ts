@@ -50,7 +50,7 @@ async function withoutLinks (path: string): Promise<string | undefined> {
   }
 }
 
-/** What a value that is no path of the format may not look like: a path that leads elsewhere. */
+/** Refuses a path that leads elsewhere, in a value that is no path of the format. */
 export function pathLikeFault (param: string, text: string): Failure | undefined {
   const what = /^\/(?!\/)/.test(text)
     ? 'an absolute path'

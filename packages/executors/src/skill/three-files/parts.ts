@@ -5,7 +5,7 @@ import { isWithin, type WorkspacePart } from '@toolyard/sandbox'
 import { pathsOf } from './choose.ts'
 import type { InsidePath } from './inside-path.ts'
 
-/** What a path of an argument needs to be shown: what is written and isn't there yet, the directory that it comes into. */
+/** The file of an argument; for one that is written and isn't there yet, the directory that it comes into. */
 export async function partOf ({ kind, path }: MappedValue, { seen, real }: InsidePath): Promise<WorkspacePart> {
   const isThere = await stat(real).then(() => true, () => false)
   // A program may write where it runs.

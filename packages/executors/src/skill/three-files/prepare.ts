@@ -18,7 +18,7 @@ interface PlacedValue {
   elements: readonly string[]
 }
 
-/** What a call runs: everything that its arguments say, checked and resolved. */
+/** The arguments of a call, checked and resolved. */
 export interface Prepared {
   ok: true
   subcommand: string

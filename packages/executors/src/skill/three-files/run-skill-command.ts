@@ -116,7 +116,7 @@ async function outcomeOf (end: ProcessEnd, ready: PreparedCall): Promise<Outcome
   return read.ok ? { ...read, ...cut } : read
 }
 
-/** What a program says on stderr stands behind its output, in lines of its own. */
+/** The program's stderr stands behind its output, in lines of its own. */
 function merged (stdout: Buffer, stderr: Buffer): Buffer {
   if (stderr.length === 0) return stdout
   const between = stdout.length === 0 || stdout.at(-1) === 0x0a ? '' : '\n'

@@ -28,7 +28,7 @@ export function isShaped ({ postProcess, hints, sideRead, maxOutputLines }: Skil
   return postProcess !== undefined || hints.length > 0 || sideRead !== undefined || maxOutputLines !== undefined
 }
 
-/** What a program printed as a model is to read it: through the skill's helper, with hints, and cut to so many lines. */
+/** The output as a model is to read it: through the skill's helper, with hints, and cut to so many lines. */
 export async function shaped (output: string, skill: SkillCall, printed: Printed): Promise<{ ok: true, text: string } | Failure> {
   const { execution } = printed
   const processed = await postProcessed(output, skill, printed)

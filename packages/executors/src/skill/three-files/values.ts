@@ -5,7 +5,7 @@ import { ownValue } from '../arguments.ts'
 import { isTrue, valueText } from '../value-text.ts'
 import { pathLikeFault } from './inside-path.ts'
 
-/** What a call gives for a parameter, before anything ran. */
+/** A parameter's value before anything ran. */
 export type Given =
   | { ok: true, kind: 'text', text: string }
   /** It is left out, and its resolver may find a value. */

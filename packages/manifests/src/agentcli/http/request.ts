@@ -7,7 +7,7 @@ import { isCredential, looksSecret } from './secrets.ts'
 import { readTextTemplate, readUrlTemplate, type RequestTarget } from './url-template.ts'
 
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
-/** What the connection itself sets, or would be confused by. */
+/** Headers that the connection itself sets, or would be confused by. */
 const ownHeaders = new Set([
   'accept-encoding', 'connection', 'content-encoding', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'trailer',
   'transfer-encoding', 'upgrade'

@@ -24,7 +24,7 @@ export function readUrlTemplate (text: string): RequestTarget {
   if (username !== '' || password !== '') throw new Error('holds a user name or password: send them by {"setting": NAME}, with "prefix": "Basic " and "base64": true')
   const parts = pathParts(path === '' ? '/' : path)
   const sample = parts.map(part => typeof part === 'string' ? part : 'x').join('')
-  // What a URL's parser would change, such as `..`, isn't what is written.
+  // A URL's parser would change it, such as `..`.
   if (new URL(`${origin}${sample}`).pathname !== sample) throw new Error('has a path that can\'t be sent as it is written')
   return { origin, path: parts, search: search === '?' ? '' : new URL(`${origin}/${search}`).search }
 }
@@ -35,7 +35,7 @@ function pathParts (path: string): RequestTarget['path'] {
     if (argument === '') throw new Error('has {} without the name of an argument')
     if (argument !== undefined) return { argument }
     if (/[{}]/.test(part)) throw new Error('has a { or } that belongs to no argument')
-    // What is percent-encoded already stays.
+    // Characters that are percent-encoded already stay.
     return encodeURI(part).replaceAll('%25', '%')
   })
 }

@@ -12,7 +12,7 @@ import { defaultFaults } from '../../schema/defaults.ts'
 import { readLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
-/** What the entry says of all tools of its server. */
+/** The entry's part for all tools of its server. */
 interface Common extends Pick<Tool, 'enabled' | 'idempotent' | 'timeoutSec' | 'policy' | 'asks'> {
   override: boolean
 }

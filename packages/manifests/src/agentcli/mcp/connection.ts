@@ -19,7 +19,7 @@ const secretValue = /\b(?:sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glp
 const wholeHost = /^https?:\/\/[^/?#\\]+\//
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
-/** What the protocol itself sets. */
+/** Headers that the protocol itself sets. */
 const ownHeaders = new Set(['accept', 'connection', 'content-length', 'content-type', 'host', 'last-event-id', 'mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'transfer-encoding', 'upgrade'])
 
 interface Place {
@@ -56,7 +56,7 @@ export function readConnection (mcp: McpEntry['mcp'], { file, path }: Place): { 
   return { connection: { kind: 'stdio', program: resolved, args: words.slice(1).map(word => word ?? ''), env }, findings }
 }
 
-/** What begins with `./tools/` is a file beside the manifest; undefined when it leads elsewhere. */
+/** A word that begins with `./tools/` is a file beside the manifest; undefined when it leads elsewhere. */
 function besideManifest (word: string, file: string): string | undefined {
   if (!word.startsWith('./tools/')) return word
   const tools = join(dirname(file), 'tools') + sep
@@ -111,7 +111,7 @@ function textFindings (texts: Readonly<Record<string, SettingText>>, path: Docum
   })
 }
 
-/** What stands for a placeholder of a variable, where one ends the text. */
+/** In place of a placeholder of a variable, where one ends the text. */
 function settingFor (text: string): string | undefined {
   const [, prefix = '', name = ''] = /^([^$]*)\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^}]*)?\}$/.exec(text) ?? []
   if (name === '') return undefined

@@ -22,7 +22,7 @@ const aliases = { ...permissionAliases, timeout: 'timeoutSec', env: 'env into mc
 const accepting = 'toolyard accept, which takes the tools of the server'
 const headersOfSetting = 'headers with {"setting": NAME, "prefix": "Bearer "}: nobody logs in to servers here'
 const nothingToSet = 'nothing: a server gets what it needs to start, and is bounded as docs/mcp-servers.md says'
-/** What other programs have beside what is taken from them, and what to write instead. */
+/** Fields that other programs have beside those that are taken from them, and what to write instead. */
 const serverAliases = {
   cwd: 'nothing: servers run in the workspace',
   timeout: 'timeoutSec beside mcp, in seconds; some programs have milliseconds here',

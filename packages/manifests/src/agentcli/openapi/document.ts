@@ -36,7 +36,7 @@ export async function readOpenapi (text: string): Promise<OpenapiDocument> {
 }
 
 /**
- * What stands at a place of the document, with references followed.
+ * The value at a place of the document, with references followed.
  *
  * @throws OpenapiFault for one that leads nowhere, outside, or in a circle.
  */
@@ -51,7 +51,7 @@ export function dereferenced ({ root }: Pick<OpenapiDocument, 'root'>, value: un
   throw new OpenapiFault('has references that lead to each other in a circle')
 }
 
-/** What a reference points to. @throws OpenapiFault for one that leads nowhere or outside. */
+/** The target of a reference. @throws OpenapiFault for one that leads nowhere or outside. */
 export function pointed (root: Record<string, unknown>, reference: string): unknown {
   if (!reference.startsWith('#')) {
     throw new OpenapiFault(`refers to ${text20(reference)}, which is outside of the document: bundle it into one file first`)

@@ -30,7 +30,7 @@ export interface OpenapiImport {
   entries: ImportedEntry[]
   /** Operations that are no tools, and why. */
   leftOut: Array<{ operation: string, because: string }>
-  /** What tools lack that their operations have. */
+  /** Parts of operations that their tools lack. */
   notes: Array<{ tool: string, says: string }>
   /** Environment variables that the workers need, and what belongs into them. */
   settings: ReadonlyMap<string, string>

@@ -8,7 +8,7 @@ import { secretsOf } from './security.ts'
 
 const methods = { get: 'GET', head: 'HEAD', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE', options: 'OPTIONS' } as const
 const methodNames = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
-/** What providers take of a description. */
+/** Providers take a description of so many. */
 const descriptionChars = 1_024
 
 export interface OperationPlace {
@@ -34,7 +34,7 @@ export interface OperationDraft {
   description: string
   schema: JsonSchema
   http: RequestDraft
-  /** What is less than the document says. */
+  /** Parts of the document that are left out. */
   notes: string[]
   /** Environment variables, and what belongs into them. */
   settings: Map<string, string>

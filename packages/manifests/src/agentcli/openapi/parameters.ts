@@ -7,7 +7,6 @@ import type { SchemaConverter } from './schema.ts'
 /** An item of `query`. */
 export type QueryDraft = string | { argument: string, name?: string, style?: 'comma' | 'space' | 'pipe' | 'deepObject' | 'json' }
 
-/** What the arguments of an operation are, and where they go. */
 export interface ArgumentsDraft {
   properties: Record<string, JsonSchema>
   required: string[]

@@ -19,7 +19,7 @@ const formats = new Set(['date', 'time', 'date-time', 'duration', 'uri', 'uri-re
 export class SchemaConverter {
   readonly #document: OpenapiDocument
   readonly #patterns: boolean
-  /** What is less than the document says. */
+  /** Parts of the document that are left out. */
   readonly notes = new Set<string>()
   #nodes = 0
 
@@ -65,7 +65,7 @@ export class SchemaConverter {
     else if (keyword === 'properties' && isRecord(value)) this.#properties(value, within, result)
   }
 
-  /** What only answers have isn't asked for. */
+  /** Properties of answers alone aren't asked for. */
   #properties (properties: Record<string, unknown>, within: readonly string[], result: JsonSchema): void {
     const entries = Object.entries(properties).filter(([, property]) => !(isRecord(property) && property['readOnly'] === true))
     result['properties'] = Object.fromEntries(entries.map(([name, property]) => [name, this.convert(property, within)]))

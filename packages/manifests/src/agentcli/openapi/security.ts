@@ -4,7 +4,6 @@ import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './docu
 export interface SecretDraft {
   /** The security scheme's name in the document. */
   scheme: string
-  /** What the operator puts there. */
   says: string
   place: { in: 'header', name: string, prefix?: string, base64?: true } | { in: 'query', name: string }
 }

@@ -30,7 +30,7 @@ export interface LockFile {
   servers: ReadonlyMap<string, ReadonlyMap<string, readonly McpTool[]>>
 }
 
-/** What an entry may be named: also a part of the name of its directory. */
+/** Also a part of the name of its directory. */
 export const lockNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const digestPattern = /^sha256:[0-9a-f]{64}$/
 

@@ -8,7 +8,7 @@ import { lockName, readLockFile, type LockFile } from './lock-file.ts'
 import { signatureFault } from './minisign.ts'
 import { treeDigest } from './tree-digest.ts'
 
-/** What the operator says of what isn't in the lock. */
+/** For all that isn't in the lock. */
 export interface LockPolicy {
   /** Absolute path of the lock of manifests that are named by themselves. */
   file: string

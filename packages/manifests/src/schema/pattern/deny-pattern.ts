@@ -4,9 +4,9 @@ import { linearEngine, PatternRefused } from './pattern.ts'
 export type DenyTest = (text: string) => 'denied' | 'allowed' | 'unsure'
 
 const most = { chars: 1_000, instructions: 400, textChars: 2_048 }
-/** What both engines read alike. */
+/** Both engines read these alike. */
 const knownEscape = /\\(?:[dDwWsSbBAzpPntrfvxa]|[^\w<>])/y
-/** What looks at more than ASCII in the author's engine, and at ASCII alone here. */
+/** These match more than ASCII in the author's engine, and ASCII alone here. */
 const asciiOnly = /\\[dDwWsSbB]|\[\[:|\(\?[a-z]*i/
 const plainText = /^[\t\n\r\x20-\x7e]*$/
 

@@ -27,7 +27,7 @@ export const Approval = Type.Union([
   Type.Object(terms, { additionalProperties: false })
 ], { description: '"required": each call waits until somebody approves it. An object says how.' })
 
-/** What an entry says of its calls: for manifests of every format. */
+/** Fields of entries about their calls: for manifests of every format. */
 export const policyFields = { policy: Type.Optional(Policy), approval: Type.Optional(Approval) }
 
 const Named = Type.Object({ $schema: Type.Optional(Type.String()), policy: Policy }, { additionalProperties: false })

@@ -13,7 +13,7 @@ export interface ValueSize {
   values: number
 }
 
-/** What a node takes, and what it makes: a text or a list may be far larger than those that it is made of. */
+/** A node's steps, and the size of its value: a text or a list may be far larger than those that it is made of. */
 interface Cost {
   steps: number
   size: ValueSize
@@ -26,9 +26,9 @@ const charsPerStep = 64
 /** The same where letters are looked at one by one, and where they are counted or read as digits. */
 const charsPerSought = 32
 const charsPerCounted = 8
-/** What comparing one value with another takes, in steps. */
+/** One comparison of values takes so many. */
 const stepsPerValue = 4
-/** What walks over the members of a list or an object. */
+/** They walk over the members of a list or an object. */
 const macros: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
 const searches: ReadonlySet<string> = new Set(['contains', 'indexOf', 'lastIndexOf', 'split'])
 /** Steps for each UTF-16 unit: of a pattern, and of a duration, which is one. */
@@ -65,7 +65,7 @@ function costOf (node: Node, scope: ReadonlyMap<string, ValueSize>): Cost {
   }
 }
 
-/** What comes after its parts. What is made holds no more than all of them together. */
+/** The node's cost after its parts. Its value holds no more than all of them together. */
 function after (parts: readonly Cost[], weight: number, made: (all: ValueSize) => ValueSize = () => nothing): Cost {
   return { steps: parts.reduce((sum, { steps }) => sum + steps, 1 + weight), size: made(together(parts)) }
 }

@@ -62,7 +62,7 @@ const own: Readonly<Record<string, string>> = {
 /** Comparisons of letters up to which the engine's own search is the quicker one. */
 const fewCompared = 2_048
 
-/** What is wrong with an expression, for arguments of these types; undefined when it can be used. */
+/** For arguments of these types; undefined when the expression can be used. */
 export function expressionFault ({ base, bare }: Cel, text: string, args: ArgumentType): string | undefined {
   const { valid, type = '', error } = withArguments(base.clone(), args).check(text)
   if (!valid) return summary(error)

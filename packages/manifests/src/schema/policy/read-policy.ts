@@ -15,7 +15,7 @@ export async function policyRemarks (rules: readonly PolicyRule[], parameters: J
   return rules.length === 0 ? [] : await remarks(rules, argumentTypes(parameters), [...path, 'policy'])
 }
 
-/** What the policy file says; without rules where it can't be used, which is a finding. */
+/** Without rules where the policy file can't be used, which is a finding. */
 export interface PolicyReading {
   rules: readonly PolicyRule[]
   findings: Finding[]

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { createPause } from '../../document/pause.ts'
 import type { Skill } from '../../layer/skill.ts'
 
-/** What the scripts of a skill, and the commands in its text, need of a machine: by their names. */
+/** Programs that the scripts of a skill, and the commands in its text, need of a machine: by their names. */
 export interface SkillNeeds {
   programs: string[]
   /** Modules of Python, as they are imported. */
@@ -69,7 +69,7 @@ export async function skillNeeds ({ file, text }: Skill): Promise<SkillNeeds> {
   for (const block of blocksOf(text, pythons)) for (const name of pythonModules(block)) imports.push({ name, from: directory })
   for (const [, names = ''] of text.matchAll(/\bnpm (?:install|i) (?:-g|--global) ((?:[@\w][\w@/.-]* ?){1,20})/g)) for (const name of names.trim().split(' ')) node.add(name.replace(/(?<=.)@.*$/, ''))
   for (const { name, from } of imports) {
-    // What is in a package has another name everywhere else.
+    // A module in a package has another name everywhere else.
     const isModule = [...modules.get(name) ?? []].some(place => place === from || !packages.has(place))
     if (!isModule && !own.has(name)) python.add(name)
   }
@@ -96,7 +96,7 @@ async function filesBelow (directory: string, count: { left: number }, level = 1
       }
     }
   } catch {
-    // What can't be read now has no needs that could be told.
+    // A file that can't be read now has no needs that could be told.
   }
   return files
 }
@@ -116,7 +116,7 @@ function shebang (source: string): string[] {
 }
 
 function pythonModules (source: string): string[] {
-  // What is in the text of a program is often an example of how to use it.
+  // A text in a program is often an example of how to use it.
   return [...source.replace(/("""|''')[^]*?\1/g, '""').matchAll(pythonImport)].flatMap(([, list, from]) => (
     from === undefined ? (list ?? '').split(',').map(each => each.trim().split(/[\s.]/)[0] ?? '') : [from.split('.')[0] ?? '']
   )).filter(name => name !== '' && !name.startsWith('_'))

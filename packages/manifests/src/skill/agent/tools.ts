@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import type { Skill, SkillSettings } from '../../layer/skill.ts'
 import type { SkillOptions } from '../tools/options.ts'
 
-/** What the tools of all skills together belong to; those of one skill belong to that. */
+/** The namespace of the tools of all skills together; those of one skill belong to that. */
 export const skillsNamespace = 'skills'
 /** Characters that the list of skills may take in the description of a tool: providers refuse longer ones. */
 const listChars = 700
@@ -16,7 +16,7 @@ const longListChars = 6_000
 const leastShare = 40
 const off = 'programs of skills do not run here: the operator switches them on with SKILLS_ALLOW_SCRIPTS=1'
 
-/** What agents use Agent Skills with: their texts, their files, and their programs. */
+/** For agents that use Agent Skills: their texts, their files, and their programs. */
 export function agentSkillTools (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, options: SkillOptions): Tool[] {
   return [activateTool(skills, settings, options), readTool(skills), runTool(skills.filter(({ hasFiles }) => hasFiles), settings, options)]
 }
@@ -94,7 +94,7 @@ function runnableSkill (
   }
 }
 
-/** What every call holds; the call of one skill may hold more. Undefined where a skill has the service's default. */
+/** Every call holds these; the call of one skill may hold more. Undefined where a skill has the service's default. */
 function commonPermissions (lists: ReadonlyArray<readonly Permission[] | undefined>): readonly Permission[] | undefined {
   if (lists.some(list => list === undefined)) return undefined
   return allPermissions.filter(permission => lists.every(list => list?.includes(permission) === true))

@@ -11,7 +11,7 @@ const most = 100
 
 const Name = Type.String({ minLength: 1 })
 
-/** What is read of a front matter; other fields are for others. */
+/** Other fields of a front matter are for others. */
 export const FrontMatter = Type.Object({
   name: nullable(Type.String({ minLength: 1 })),
   description: nullable(Type.String()),
@@ -25,7 +25,7 @@ export type FrontMatter = Static<typeof FrontMatter>
 
 export interface SkillDocument {
   frontMatter: FrontMatter
-  /** What follows the front matter, exactly. */
+  /** The text behind the front matter, exactly. */
   body: string
   /** Requirements that stand where nobody reads them. */
   remarks: Remark[]

@@ -4,7 +4,6 @@ import { PatternRefused } from '../../schema/pattern/pattern.ts'
 import { checkPair, type Allowlist } from '../tools/execution-check.ts'
 import type { Argument, Helper } from './definitions.ts'
 
-/** What an argument is read with. */
 export interface ArgumentPlace {
   allowlist: Allowlist
   allowScripts: boolean

@@ -85,5 +85,5 @@ export const Declaration = Type.Object({
 })
 export type Declaration = Static<typeof Declaration>
 
-/** What an entry of allowlist.json must be. */
+/** An entry of allowlist.json. */
 export const Subcommands = Type.Array(Type.String())

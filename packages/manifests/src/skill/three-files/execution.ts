@@ -3,14 +3,14 @@ import { checkPair } from '../tools/execution-check.ts'
 import { helperOf, readArgument, type ArgumentPlace, type Unheld } from './argument.ts'
 import type { Execution } from './definitions.ts'
 
-/** What is read of an execution: why it can't be held to, and what is worth knowing. */
+/** Why an execution can't be held to, and remarks. */
 export interface ExecutionReading {
   execution: SkillExecution
   faults: Unheld[]
   remarks: Unheld[]
 }
 
-/** What would read the arguments as a command line. */
+/** They would read the arguments as a command line. */
 const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish'])
 
 /** `programs`: those that the skill says it needs. */

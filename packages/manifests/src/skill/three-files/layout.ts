@@ -13,7 +13,7 @@ export function isList (toolsText: string): boolean {
   return /^\s*\[/.test(toolsText)
 }
 
-/** What is wrong with a `tools.json` that is no list, though other files of that form stand beside it. */
+/** A `tools.json` that is no list, though other files of that form stand beside it. */
 export async function mixedFormFault (directory: string, toolsText: string): Promise<ManifestFault | undefined> {
   const value = parsed(toolsText)
   const beside: string[] = []

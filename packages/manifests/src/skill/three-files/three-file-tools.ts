@@ -173,7 +173,7 @@ function toolOf (
   return {
     name,
     description: description ?? '',
-    // What no caller was told of is refused, as in the original.
+    // A parameter that no caller was told of is refused, as in the original.
     parameters: saysMore.some(keyword => Object.hasOwn(schema, keyword)) ? schema : { ...schema, additionalProperties: false },
     jobType: jobTypeOf('skill', name),
     enabled: true,

@@ -10,7 +10,7 @@ import { mostTree } from '../../layer/lock/tree-digest.ts'
 const digits = 12
 const hashName = new RegExp(`^[0-9a-f]{${digits}}$`)
 
-/** What is told where the files of a version are not those that it is named after. Directories with other names are no hashes. */
+/** The files of a version are not those that it is named after. Directories with other names are no hashes. */
 export async function versionFindings (version: string): Promise<Finding[]> {
   const name = basename(version)
   if (!hashName.test(name)) return []

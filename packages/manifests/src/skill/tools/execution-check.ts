@@ -2,7 +2,7 @@ import { ManifestFault, type DocumentPath } from '../../finding/finding.ts'
 import { defaultFaults } from '../../schema/defaults.ts'
 import type { ArgMapping, Execution, ResolveCommand, ToolDeclaration } from './tools-file.ts'
 
-/** What is served, but should be looked at. */
+/** It is served, but should be looked at. */
 export interface Remark {
   rule: string
   message: string
@@ -28,7 +28,7 @@ export function checkPair (
 }
 
 /**
- * What looks wrong in the mapping of a tool that can be served: parameters that no caller knows of, resolvers
+ * Findings in the mapping of a tool that can be served: parameters that no caller knows of, resolvers
  * that can never resolve anything, and fields that have no effect, and
  * defaults that don't fit.
  */

@@ -80,7 +80,7 @@ function isUnknownField ({ keyword }: ShapeFault): boolean {
   return keyword === 'additionalProperties'
 }
 
-/** What is wrong with a value itself. Wrong types of it are one fault: `must be string or null`. */
+/** Faults of a value itself. Wrong types of it are one fault: `must be string or null`. */
 function placeFaults (schema: TSchema, value: unknown, at: string): ShapeFault[] {
   const errors = Errors(schema, value)[1].filter(({ keyword }) => !echoes.has(keyword))
   const types = errors.flatMap(error => error.keyword === 'type' ? [error.params.type].flat() : [])

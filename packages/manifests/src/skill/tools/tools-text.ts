@@ -57,14 +57,14 @@ function faultPlace (pointer: string, value: unknown): FaultPlace {
   return { path, ...list === 'tools' && { index }, ...typeof tool === 'string' && { tool } }
 }
 
-/** What to do about a field that the format doesn't have. */
+/** For a field that the format doesn't have. */
 function unknownFieldFix (name: string, known: readonly string[]): string {
   if (ofThreeFiles.has(name)) return fix
   const near = nearName(name, known)
   return near === undefined ? 'Remove the field, or correct its name: names are camelCase.' : `Write ${near}.`
 }
 
-/** What to do about a kind of argument that the format doesn't have. */
+/** For a kind of argument that the format doesn't have. */
 function unknownKindFix (kind: unknown, known: readonly string[]): string {
   if (typeof kind !== 'string') return 'Leave kind out, or name one.'
   if (ofThreeFiles.has(kind)) return fix

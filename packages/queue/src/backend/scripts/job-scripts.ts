@@ -2,10 +2,10 @@ import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, goOn
 import { isRecord } from '@toolyard/contract/terms'
 import { load } from '../../record/bullmq.ts'
 
-/** What BullMQ would send: keys, then arguments. */
+/** As BullMQ would send them: keys, then arguments. */
 type BullmqArgs = ReadonlyArray<string | number | boolean | Buffer | undefined>
 
-/** What our part of a script does, with `keys` and `args` of ours; `bullmq(args)` runs BullMQ's part and answers its reply. */
+/** Our part of a script, with `keys` and `args` of ours; `bullmq(args)` runs BullMQ's part and answers its reply. */
 interface OwnPart extends EachCall {
   keys: number
   args: number

@@ -3,9 +3,9 @@ import { unbegunField } from './job-scripts.ts'
 import { outputTailSec } from '../../record/retention.ts'
 
 /*
- * What BullMQ's scripts do to a job, for all jobs of a command at once, where the jobs are plain: due at once, with a
+ * The work of BullMQ's scripts on a job, for all jobs of a command at once, where the jobs are plain: due at once, with a
  * priority, and of no flow. They leave in Redis what BullMQ's would, but for its event stream and its counter of ids.
- * What isn't plain they leave as it is and say so; BullMQ's own scripts do it then. See
+ * They leave other jobs as they are and say so; BullMQ's own scripts do it then. See
  * docs/decisions/0016-replace-bullmq-parts.md.
  */
 

@@ -1,6 +1,6 @@
 import { type Redis, jobChannel } from '@toolyard/store'
 
-/** What changed of a job: its record, or only its log, or only how far it is. */
+/** The record, or only the log, or only how far the job is. */
 export type JobChange = 'job' | 'log' | 'progress'
 
 /**

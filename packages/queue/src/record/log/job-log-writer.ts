@@ -112,7 +112,7 @@ export class JobLogWriter {
       } catch (error) {
         const isOver = performance.now() - (this.#closedAt ?? Infinity) >= patienceMs
         if (!mayRedisTakeItLater(error) || isOver) {
-          // What comes behind a gap would look whole.
+          // The text behind a gap would look whole.
           if (isOver) this.#lines = []
           onError(asError(error))
           return

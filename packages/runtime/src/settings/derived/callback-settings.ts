@@ -13,7 +13,7 @@ export interface CallbackPolicy {
 export interface Callbacks {
   kind: 'configured'
   policy: CallbackPolicy
-  /** What they are signed with. */
+  /** Signs them. */
   secret: string
   attempts: number
 }

@@ -23,7 +23,7 @@ export interface TokenSettings {
   issuer: string
   /** The URL of `/mcp`, which clients ask the issuer for tokens of; undefined: that which the service listens on. */
   resource: string | undefined
-  /** What tokens have in `aud`; undefined: the resource. */
+  /** The `aud` of tokens; undefined: the resource. */
   audience: string | undefined
   /** The claim that names the tenant of who has the token; undefined: tokens are the operator's. */
   tenantClaim: string | undefined
@@ -144,7 +144,7 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
   }
 }
 
-/** What the built-in tools may do beside the workspace; the part of a tool that is switched off is absent. */
+/** The part of a tool that is switched off is absent. */
 export interface BuiltinSettings {
   exec?: { allowlist: readonly string[] }
   fetch?: { allowlist: readonly string[], allowHttp: boolean, allowPrivate: boolean }
@@ -173,7 +173,7 @@ export function retentionOf (settings: Settings): { ageSec: number, count: numbe
   return { ageSec: settings.JOB_RETENTION_SEC, count: settings.JOB_RETENTION_COUNT }
 }
 
-/** What stored secrets are sealed with; undefined without a key. */
+/** Seals stored secrets; undefined without a key. */
 export function sealKeysOf (
   { SECRETS_KEY: current, SECRETS_KEY_PREVIOUS: previous }: Settings
 ): { current: Buffer, previous: Buffer | undefined } | undefined {
@@ -188,7 +188,7 @@ export function secretPlacesOf (
   return { directory, vault: url === undefined || tokenFile === undefined ? undefined : { url, tokenFile } }
 }
 
-/** What this deployment says about permissions, with the `*` of `PERMISSIONS_ALLOWED` spelled out. */
+/** With the `*` of `PERMISSIONS_ALLOWED` spelled out. */
 export function permissionPolicyOf (settings: Settings): PermissionPolicy {
   return {
     allowed: permissions.filter(permission => settings.PERMISSIONS_ALLOWED.some(allowed => allowed === '*' || allowed === permission)),

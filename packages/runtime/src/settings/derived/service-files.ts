@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { secretFilesOf, type Settings } from '../settings.ts'
 
-/** What the service keeps in its working directory. */
+/** The service's own, in its working directory. */
 const kept = ['.env', '.toolyard'] as const
 const socketScheme = 'unix:'
 

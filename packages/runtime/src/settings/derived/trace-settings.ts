@@ -8,7 +8,7 @@ export function tracesOf (settings: Settings, part: TraceSettings['part']): Trac
   return url === undefined ? undefined : { part, url, protocol, headers }
 }
 
-/** What of the settings of traces must show nowhere: keys of the collector. */
+/** Keys of the collector: they must show nowhere. */
 export function traceSecretsOf ({ OTEL_EXPORTER_OTLP_HEADERS: headers = {} }: Settings): string[] {
   return Object.values(headers).flatMap(value => [value, value.replace(/^(?:Bearer|Basic) +/i, '')])
 }

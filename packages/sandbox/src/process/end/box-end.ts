@@ -5,7 +5,7 @@ import type { ProcessEnding } from './ending.ts'
 import { sandboxError, startError } from '../plan/start-error.ts'
 
 const signalBase = 128
-/** What prlimit(1) and bubblewrap say when the program itself could not be executed; nothing else has printed then. */
+/** Said by prlimit(1) and bubblewrap when the program itself could not be executed; nothing else has printed then. */
 const execFailures = [/^bwrap: execvp /, /^prlimit: failed to execute /]
 /** Statuses of a command that runs another, when that one is missing or can't be executed. */
 const execStatuses = new Set([126, 127])

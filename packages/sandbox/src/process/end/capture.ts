@@ -1,4 +1,4 @@
-/** What was kept of a stream, and how many bytes went through it. */
+/** The kept part of a stream, and how many bytes went through it. */
 export interface Captured {
   kept: Buffer
   totalBytes: number
@@ -22,7 +22,7 @@ export function createCapture (maxBytes: number): Capture {
   let buffer: Buffer = Buffer.alloc(0)
   let length = 0
   let totalBytes = 0
-  /** What came last of that which isn't kept. */
+  /** The last of the part that isn't kept. */
   let end = Buffer.alloc(0)
 
   return {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What stdin, stdout and stderr of one call lead to: a file and two FIFOs, which no other call ever has. */
+/** For stdin, stdout and stderr of one call: a file and two FIFOs, which no other call ever has. */
 export interface Channel {
   paths: { stdin: string, stdout: string, stderr: string }
   /** Descriptors to read stdout and stderr from, which don't block; whoever took the channel closes them. */

@@ -37,7 +37,7 @@ export function childEnding (code: number | null, signal: NodeJS.Signals | null)
 
 export interface LaunchRequest {
   plan: ProcessPlan
-  /** What it reads from stdin, until EOF; undefined: what is written to the child's `stdin`. */
+  /** For its stdin, until EOF; undefined: what is written to the child's `stdin`. */
   stdin: string | undefined
   /** The box is made ahead: `stdin` isn't known yet, and the child has `begin`. */
   ahead?: true | undefined

@@ -159,7 +159,7 @@ function spawnHelper (command: string, args: readonly string[], view: readonly n
     return spawn(command, args, {
       cwd: '/',
       env: { NODE_V8_COVERAGE: undefined, PATH: process.env['PATH'] },
-      // What a terminal sends to the worker is not for those that stand between the two.
+      // Signals of a terminal to the worker are not for those that stand between the two.
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore', ...view, proc, ...(passesHandles ? ['ipc' as const] : [])]
     }) as Helper

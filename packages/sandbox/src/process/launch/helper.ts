@@ -152,7 +152,7 @@ function run (id: number, child: ChildProcess, ownNumber: number, refused: strin
   })
 }
 
-/** What it can't leave, it tries to leave again before the next start. */
+/** A directory that it can't leave now, it tries to leave again before the next start. */
 function goHome (): void {
   if (!away) return
   enter(ownGroups)

@@ -43,7 +43,7 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
     return channels
   }
 
-  /** What goes wrong here is not the program's fault. */
+  /** A failure here is not the program's fault. */
   const take = async ({ stdin, ahead }: LaunchRequest): Promise<Channel> => {
     try {
       return await open().stock.take(ahead === true ? later : stdin)
@@ -91,7 +91,7 @@ function joinedOrClosed (helper: HelperProcess, members: readonly string[]): Pro
   return joined
 }
 
-/** What it starts finds the listeners there. */
+/** The helper finds the listeners there. */
 function heardOrClosed (helper: HelperProcess, { at, onListening }: NonNullable<HelperPlace['network']>): Promise<void> {
   const heard = helper.listen(at).then(({ servers, owner }) => { onListening(servers, owner) })
   heard.catch(() => { void helper.close() })

@@ -6,13 +6,13 @@ export interface StartMessage {
   args: readonly string[]
   env: Readonly<Record<string, string>>
   cwd: string
-  /** What it is told as its own name; its path when absent. */
+  /** Its own name; its path when absent. */
   name?: string | undefined
   /** Paths of what becomes stdin, stdout and stderr. The helper opens them and removes the paths. */
   pipes: { stdin: string, stdout: string, stderr: string }
   /** Keeps stdin from ending, until a LetGoMessage: a pipe that somebody else writes to. */
   hold?: true | undefined
-  /** What becomes 3, 4 and so on: paths to open for reading and writing. */
+  /** Paths to open for reading and writing, as 3, 4 and so on. */
   files: readonly string[]
   /** `members`: files that the helper writes its own id to before the start. `limits`: what is written to which file after it. */
   group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> } | undefined
@@ -47,7 +47,7 @@ export interface ListenMessage {
 export type HelperRequest = StartMessage | JoinMessage | ListenMessage | LetGoMessage | MakePipesMessage
 
 /**
- * What the helper says, a line each: a process runs (`refused`: why it couldn't be bounded, so it is to be ended), one ended,
+ * The helper's messages, a line each: a process runs (`refused`: why it couldn't be bounded, so it is to be ended), one ended,
  * something could not be done, or was done.
  */
 export type HelperMessage =

@@ -29,7 +29,6 @@ export interface StartHost {
   limit?: readonly string[] | undefined
 }
 
-/** What a process is started with, beside its plan. */
 export interface StartInput {
   /** Read from stdin, until EOF; undefined: it stays open for writing. */
   stdin: string | undefined
@@ -66,14 +65,14 @@ export async function startProcess (
 
 type BoxedHost = Pick<StartHost, 'launcher' | 'pins' | 'group'>
 
-/** What is wrong with the program is found out before: the box only tells that it could not be run. */
+/** Faults of the program are found before: the box only tells that it could not be run. */
 async function startBoxed (
   plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold, interrupted, ahead }: BoxedHost & StartInput
 ): Promise<Start> {
   let entry: BoxEntry | undefined
   try {
     const pinned = await checkPin(plan, pins)
-    // What waits in a box is told its program later.
+    // A process that waits in a box is told its program later.
     if (ahead !== true) checkStartable(plan)
     entry = enterBox(box, plan, { pinned: pinned?.copy, ahead })
     const child = await launcherOf(entry, launcher).launch({ plan: entry.plan, stdin, files: entry.files, hold, group, interrupted, ahead })
@@ -110,7 +109,7 @@ function enterBox (box: Box, plan: ProcessPlan, { pinned, ahead }: { pinned: str
   }
 }
 
-/** What sets the limits only tells that it could not go on. */
+/** The program that sets the limits only tells that it could not go on. */
 export function limitedPlan (plan: ProcessPlan, limit: readonly string[] | undefined): ProcessPlan {
   const [program, ...args] = limit ?? []
   if (program === undefined) return plan

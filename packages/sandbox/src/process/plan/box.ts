@@ -31,7 +31,7 @@ export interface BoxEntry {
   launcher?: object
 }
 
-/** What the box tells of itself, readable at any time until it is closed, which is done once. */
+/** Readable at any time until it is closed, which is done once. */
 export interface BoxStatus {
   read (): {
     /** Present once the process inside has run to its end; absent when it never came to run. */

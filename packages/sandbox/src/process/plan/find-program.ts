@@ -12,7 +12,7 @@ export function findOnPath (name: string, path: string | undefined): string | un
 
 const answerMs = 5_000
 
-/** What a program prints that runs through in a few seconds, its `--help`, say; undefined for one that doesn't. */
+/** The output of a program that runs through in a few seconds, its `--help`, say; undefined for one that doesn't. */
 export async function askProgram (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string | undefined> {
   return await new Promise(resolve => {
     execFile(program, args, { env, timeout: answerMs }, (error, stdout, stderr) => {

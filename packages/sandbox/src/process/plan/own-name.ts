@@ -2,7 +2,7 @@ import { basename, dirname, isAbsolute } from 'node:path'
 import { isScript } from './program-format.ts'
 import type { ProcessPlan } from './plan.ts'
 
-/** What runs a program under another name: its command line, to be followed by both. Undefined where the machine has none. */
+/** Runs a program under another name: its command line, to be followed by both. Undefined where the machine has none. */
 export type Renamer = ((program: string, name: string) => string[]) | undefined
 
 /**

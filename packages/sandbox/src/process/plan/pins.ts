@@ -28,7 +28,7 @@ const chunkBytes = 65_536
 const maxRemembered = 1_000
 
 /**
- * What is hashed is what one open descriptor shows, and a copy of it is kept that nobody else can write to: a box shows
+ * One open descriptor is hashed, and a copy of it is kept that nobody else can write to: a box shows
  * the copy in the program's place, so that a swap between check and start changes nothing. A file is read again when
  * its device, inode, times or size changed.
  */
@@ -60,7 +60,7 @@ export function createPins (): Pins {
     return digest
   }
 
-  /** What is copied is hashed once more on its way: the file may change at any time. */
+  /** A copy is hashed once more on its way: the file may change at any time. */
   async function keep (handle: FileHandle, sha256: string, copy: string): Promise<void> {
     const part = `${copy}.part`
     const target = await open(part, 'w', 0o500)

@@ -31,7 +31,7 @@ export interface ProcessPlan {
   /** Absolute path. */
   program: string
   args: readonly string[]
-  /** What it gets as its own name (`argv[0]`); its path when absent. */
+  /** Its own name (`argv[0]`); its path when absent. */
   name?: string
   env: Readonly<Record<string, string>>
   cwd: string

@@ -21,7 +21,7 @@ const causes: Record<string, string> = {
 /** UTF-16 units of what env says; a name is at most 255 of them. */
 const longestLookup = 1_000
 
-/** What the machine is out of, not what is wrong with the program: worth another try elsewhere. */
+/** The machine lacks something, and the program isn't wrong: worth another try elsewhere. */
 const shortages = new Set(['EAGAIN', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'ERR_WORKER_INIT_FAILED'])
 /** Other faults of the worker: its helper, or what leads to stdin, stdout and stderr. */
 const workerFaults = new Set(['HELPER_LOST', 'CHANNELS'])
@@ -47,7 +47,7 @@ export function shortageError (code: string, what = 'start a process'): CallErro
   return { code: 'INTERNAL', message: `the worker cannot ${what}: ${code}`, ...(isPassing && { details: { shortage: code } }) }
 }
 
-/** What the worker was out of when nothing was started. */
+/** The worker's shortage when nothing was started. */
 export function shortageOf ({ code, details }: CallError): string | undefined {
   const shortage = code === 'INTERNAL' && isRecord(details) ? details['shortage'] : undefined
   return typeof shortage === 'string' ? shortage : undefined

@@ -51,7 +51,7 @@ export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes)
   }
 }
 
-/** What the kernel's table says of a process behind its name: see proc_pid_stat(5). @throws Error for one that is gone. */
+/** The kernel's table of a process behind its name: see proc_pid_stat(5). @throws Error for one that is gone. */
 export function readStatFields (pid: number, proc = '/proc'): string[] {
   return statFields(readStat(`${proc}/${pid}/stat`, Buffer.allocUnsafe(statBytes)))
 }

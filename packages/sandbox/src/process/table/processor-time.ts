@@ -8,7 +8,7 @@ const lookMs = 500
 const msPerTick = 10
 const nsPerMs = 1_000_000
 
-/** What was seen at one time: both in milliseconds, the first since the call began. */
+/** Both in milliseconds, the first since the call began. */
 export interface Look {
   atMs: number
   usedMs: number
@@ -29,7 +29,7 @@ export function watchProcessorTime (find: () => number | undefined, before = 0):
   function look (): void {
     const pid = find()
     const usedMs = pid === undefined ? 0 : processorMs(pid)
-    // What processes used whose parent didn't wait for them is no longer seen: the sum may fall.
+    // The use of processes whose parent didn't wait for them is no longer seen: the sum may fall.
     looks.push({ atMs: performance.now() - begun, usedMs: Math.max(usedMs, looks.at(-1)?.usedMs ?? 0) })
     if (looks.length > 2) looks.shift()
     timer = setTimeout(look, lookMs).unref()
@@ -42,7 +42,7 @@ export function watchProcessorTime (find: () => number | undefined, before = 0):
 }
 
 /**
- * What a call used, from the last two looks at it (its beginning counts as one). Nobody sees its end, so what it used at last
+ * The use of a call, from the last two looks at it (its beginning counts as one). Nobody sees its end, so the last use
  * goes on until then. A call that is shorter than the time between two looks is seen with the probability that its share of
  * that time is, and then stands for those that weren't: the sum over many calls is right, a single one's number is not.
  */

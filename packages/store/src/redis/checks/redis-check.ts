@@ -5,7 +5,7 @@ import { writableServers, type Redis } from '../connection.ts'
 import { isRecent, oldestVersion } from '../server/find-server.ts'
 import { whileAvailable } from '../unavailable.ts'
 
-/** What is known of the Redis that a connection leads to. */
+/** The Redis that a connection leads to. */
 export interface RedisReport {
   /** Such as `7.0.15`, or `valkey 8.1.1`; of a cluster's servers, the one that was asked first. */
   version: string

@@ -9,11 +9,11 @@ export interface ScriptCall {
 
 /** The Lua of a script whose calls are made one after the other. */
 export interface EachCall {
-  /** What is done before the first call: the names that `each` and `after` share. */
+  /** Before the first call: the names that `each` and `after` share. */
   before?: string
-  /** What is done for each call, with KEYS and ARGV of that call; `script(KEYS, ARGV)` runs the script. */
+  /** For each call, with KEYS and ARGV of that call; `script(KEYS, ARGV)` runs the script. */
   each?: string
-  /** What is done after the last call. */
+  /** After the last call. */
   after?: string
 }
 
@@ -21,7 +21,7 @@ export interface ScriptRun {
   script: BatchedScript
   /** Where a connection waits for replicas, at most 50. */
   calls: readonly ScriptCall[]
-  /** What all calls share: keys that stand before theirs, and arguments behind the calls. */
+  /** For all calls: keys that stand before theirs, and arguments behind the calls. */
   shared?: ScriptCall
 }
 

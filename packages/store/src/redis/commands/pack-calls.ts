@@ -1,4 +1,4 @@
-/** What a script gets in one of its calls: the places of its keys among all keys, from 1 on, and its arguments. */
+/** For a script in one of its calls: the places of its keys among all keys, from 1 on, and its arguments. */
 export interface PackedCall {
   /** Below 65,536. */
   keys: readonly number[]

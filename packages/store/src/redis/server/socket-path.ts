@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { askRedis } from './resp.ts'
 import { RedisServerError } from './server-error.ts'
 
-/** What fits into `sun_path` with its closing zero byte, in bytes. */
+/** `sun_path` is no longer, without its closing zero byte, in bytes. */
 const longestPath = process.platform === 'linux' ? 107 : 103
 const shutdownMs = 10_000
 

@@ -1,4 +1,4 @@
-/** What a search thread is asked: plain data. */
+/** Plain data, for a thread. */
 export interface SearchTask {
   /** Descriptor of the directory that is searched, open as long as the thread runs. */
   fd: number
@@ -6,7 +6,7 @@ export interface SearchTask {
   absolute: string
   /** The workspace: its descriptor, open as long, and its paths. */
   root: { fd: number, paths: readonly string[] }
-  /** What of the service isn't searched: absolute paths. */
+  /** Not searched: absolute paths. */
   serviceFiles: readonly string[]
   /** From the workspace; `.` for the workspace itself. */
   base: string
@@ -23,7 +23,6 @@ export interface SearchTask {
   find: { kind: 'names', query: string } | ({ kind: 'contents' } & ContentQuery)
 }
 
-/** What lines are looked for. */
 export interface LineQuery {
   query: string
   regex: boolean

@@ -14,7 +14,7 @@ export interface OpenDirectory {
 export interface TreeWalkOptions {
   /** From the workspace; `.` for the workspace itself. */
   base: string
-  /** What no search shows. */
+  /** Not searched. */
   service: ServiceFiles
   includeHidden: boolean
   /** The rules above the base; `respectIgnore` false looks at none at all. */
