@@ -102,6 +102,7 @@ function take ({ id, method, params = {} }: Message): void {
   switch (method) {
     case 'initialize':
       if (mode === 'dies-at-once') process.exit(3)
+      if (mode === 'throws-at-once') throw new Error(`EMFILE: too many open files, open '${process.env['TOKEN']}'`)
       if (mode === 'refuses') return send({ id, error: { code: -32_000, message: `no such token: ${process.env['TOKEN']}` } })
       if (mode === 'babbles') process.stdout.write('Welcome to the server!\n{"jsonrpc":"1.0"}\nnull\n[]\n')
       return answer(id, { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } }, serverInfo: { name: mode, version: '1' } })

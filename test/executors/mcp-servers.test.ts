@@ -130,6 +130,14 @@ t.test('a server that can\'t be started, or ends at once, gives TOOL_UNAVAILABLE
   t.match(await dying.call('echo'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /tried again in \d+ s/ } })
 })
 
+t.test('the error of a server that ends at once has the line of its stderr that says why, without its secrets', async t => {
+  const env = { PATH: '/usr/bin:/bin', SERVER_TOKEN: 'sesame-open-12' }
+  const connection: McpServer['connection'] = { kind: 'stdio', program: process.execPath, args: [program, 'throws-at-once'], env: { TOKEN: { setting: 'SERVER_TOKEN' } } }
+  const outcome = await open(t, [], { env }, { connection }).call('echo')
+  t.match(outcome, { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /can't be used: exit status 1; its stderr: Error: EMFILE: too many open files, open '/ } })
+  t.notMatch(JSON.stringify(outcome), /sesame-open/)
+})
+
 t.test('a call of a server that hangs while it starts ends at its timeout', async t => {
   const calls = open(t, ['hangs'])
   t.match(await calls.call('echo', {}, { timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })

@@ -74,3 +74,21 @@ void t.test('a box has the machine\'s alternatives, without the manual pages', {
   const shown = outputOf(await tools.shell('ls /etc/alternatives | LC_ALL=C sort'))
   t.equal(shown, readdirSync('/etc/alternatives').filter(name => !name.endsWith('.gz')).sort().join('\n'))
 })
+
+void t.test('the error of a tool that has reached a limit of its box names the limit and its value', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const open = 'const { openSync } = require("fs"); for (;;) openSync("/dev/null")'
+  const cases: Array<[string, string, string]> = [
+    ['openFiles', '64', `${process.execPath} -e '${open}'`],
+    ['fileBytes', '2048', 'trap "" XFSZ; head -c 9000 /dev/zero > /tmp/new'],
+    ['tempBytes', '8192', 'head -c 90000 /dev/zero > /tmp/new'],
+    ['cpuSec', '1', 'while :; do :; done'],
+    ['memoryBytes', '33554432', 'head -c 90000000 /dev/zero | tail >/dev/null']
+  ]
+  for (const [name, value, script] of cases) {
+    const outcome = await tools.shell(script, { limits: { [name]: Number(value) } })
+    const hint = `Where this is a limit of its box: "${name}" in the "limits" of its manifest entry is ${value} now.`
+    t.match(outcome, { ok: false, error: { code: 'TOOL_FAILED', details: { hint } } }, `${name}: ${JSON.stringify(outcome)}`)
+  }
+  t.notMatch(JSON.stringify(await tools.shell('echo "disk quota exceeded" >&2; exit 1')), /limit/)
+})

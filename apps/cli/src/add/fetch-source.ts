@@ -17,7 +17,8 @@ export interface SignatureCheck {
   keys: readonly string[]
 }
 
-const mostDocumentBytes = 8_388_608
+/** GitHub's document has 13 MB. */
+const mostDocumentBytes = 67_108_864
 
 /**
  * Puts what a source has into an empty directory: the files of a directory or an archive, or a manifest that is made of a
@@ -42,7 +43,7 @@ export async function fetchSource (source: Source, directory: string, check: Sig
     case 'file': {
       const beside = check.file ?? (await lstat(`${source.path}.minisig`).then(() => `${source.path}.minisig`, () => undefined))
       const handle = await open(source.path)
-      const head = Buffer.alloc(mostDocumentBytes)
+      const head = Buffer.alloc(Math.min((await handle.stat()).size, mostDocumentBytes))
       const { bytesRead } = await handle.read(head, 0, head.length, 0).finally(async () => { await handle.close() })
       if (beside !== undefined) refuseSigned(await readFile(source.path), await readFile(beside, 'utf8'), check.keys)
       await takeContent(head.subarray(0, bytesRead), () => createReadStream(source.path), directory)
@@ -63,7 +64,7 @@ async function takeContent (head: Buffer, content: () => Readable, directory: st
     await withoutTop(directory)
     return
   }
-  if (head.length >= mostDocumentBytes) throw new CommandError(`A document may have ${mostDocumentBytes} bytes, and this is no tar archive.`, { code: 'SOURCE' })
+  if (head.length >= mostDocumentBytes) throw new CommandError(`The file is no tar archive, and a document may have less than ${mostDocumentBytes} bytes.`, { code: 'SOURCE' })
   await writeFile(join(directory, 'tools.json'), `${JSON.stringify(await manifestOf(head.toString('utf8')), null, 2)}\n`)
 }
 

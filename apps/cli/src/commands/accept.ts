@@ -73,7 +73,7 @@ Exit status: 0 when all is accepted, 1 when something is not, or a server can't 
 async function show (reviewed: readonly Reviewed[], problems: readonly string[]): Promise<void> {
   const { changeLines, isChanged } = await import('../accept/changes.ts')
   for (const { server, tools, changes } of reviewed) {
-    print(`${server.name} (${server.source.file}): ${tools.length} tools${isChanged(changes) ? '' : ', all as accepted'}`)
+    print(`${server.name} (${server.source.file}): ${tools.length} tool${tools.length === 1 ? '' : 's'}${isChanged(changes) ? '' : ', all as accepted'}`)
     for (const line of changeLines(changes)) print(line)
   }
   for (const problem of problems) complain(`toolyard accept: ${problem}`)

@@ -65,3 +65,14 @@ export async function startServer (
   }
   return { ok: true, server }
 }
+
+/** Of a program that fails: what surrounds the line that says why. */
+const around = /^(?:\s+at |Node\.js v|node:|Traceback |\s+File "|[\s^~{}]*$)/
+const namesError = /^(?:[\w.]*(?:error|exception)\b|fatal|panic)/i
+const saysWhy = /error|exception|fatal|panic|cannot|can't|could not|fail|missing|required|denied|not found|unknown|invalid|\bno\b/i
+
+/** The line of the first ones of stderr that says why a program has ended; undefined where it wrote nothing. */
+export function tellingLine (lines: readonly string[]): string | undefined {
+  const told = lines.filter(line => !around.test(line))
+  return (told.find(line => namesError.test(line)) ?? told.find(line => saysWhy.test(line)) ?? told.at(-1))?.trim()
+}

@@ -7,7 +7,7 @@ import type { WorkerHost } from '../run/tool-call.ts'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
-import type { ServerPlace } from './server-process.ts'
+import { tellingLine, type ServerPlace } from './server-process.ts'
 import { hidden, secretsOf, storedStamp } from './setting-text.ts'
 
 /*
@@ -48,6 +48,8 @@ const soundMs = 10_000
 const answerMs = 3_000
 /** Of one server, so that no server takes the place of what others report. */
 const mostReports = 200
+/** Lines of stderr that may say why a server doesn't open. */
+const firstLines = 200
 
 interface Slot {
   id: string
@@ -126,8 +128,12 @@ export function createServers (worker: WorkerHost): McpServers {
     const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
     const off = onAbort(life.signal, () => { limit.abort(life.signal.reason) })
     const secrets = secretsOf(server, { env: worker.env, stored: place.stored })
+    const lines: string[] = []
     try {
-      const onLine = (line: string): void => { report(server, `stderr: ${hidden(line, secrets)}`) }
+      const onLine = (line: string): void => {
+        if (lines.length < firstLines) lines.push(line)
+        report(server, `stderr: ${hidden(line, secrets)}`)
+      }
       const onFault = (message: string): void => { report(server, hidden(message, secrets)) }
       const connection = await openConnection(server, { worker, place, onLine, onFault }, limit.signal)
       const opened = performance.now()
@@ -142,7 +148,9 @@ export function createServers (worker: WorkerHost): McpServers {
       return connection
     } catch (error) {
       const said = asError(limit.signal.aborted ? limit.signal.reason : error).message
-      const why = firstChars(hidden(said, secrets), limits.errorMessageChars)
+      // No call has reached it yet, so that what it wrote tells nothing of another caller.
+      const line = tellingLine(lines)
+      const why = firstChars(hidden(line === undefined ? said : `${said}; its stderr: ${line}`, secrets), limits.errorMessageChars)
       const callError = callErrorOf(error)
       failed(slot, server, why, callError)
       throw new ServerFault(why, callError)

@@ -1,6 +1,7 @@
 import type { Permission } from '@toolyard/contract'
 import { isRecord, isSecretVariable } from '@toolyard/contract/terms'
-import type { Tool } from '@toolyard/manifests'
+import { snakeCase, type Tool } from '@toolyard/manifests'
+import { defaultLimits } from '@toolyard/sandbox'
 import type { Outcome } from '../run/outcome.ts'
 
 const refusedWrite = /read-only file system|\bEROFS\b|readonly database/i
@@ -13,6 +14,15 @@ const missingVariable = [
   /(?:^|[\s:"'`$])([A-Z][A-Z0-9]*_[A-Z0-9_]+)["'`]? (?:environment variable )?(?:is |was )?(?:not set|not defined|unset|undefined|missing|required|must be set)/m
 ]
 const noRoomForCode = /Failed to reserve virtual memory for CodeRange/
+/** How programs say that they have reached a limit of their box. */
+const reachedLimits = {
+  openFiles: /\bEMFILE\b|too many open files/i,
+  fileBytes: /\bEFBIG\b|file too large|^signal: SIGXFSZ$/i,
+  tempBytes: /\bENOSPC\b|no space left on device/i,
+  cpuSec: /^signal: SIGXCPU$|cpu time limit exceeded/i,
+  memoryBytes: /^(?:signal: SIGKILL|.*\bKilled)$|\bMemoryError\b|\bENOMEM\b|\bbad_alloc\b|cannot allocate memory|memory exhausted|memory allocation of \d+ bytes failed/im,
+  processes: /can't start new thread|failed to create (?:new OS )?thread|(?:fork|spawn|pthread_create)\b.*(?:\bEAGAIN\b|resource temporarily unavailable)/i
+} satisfies Partial<Record<keyof NonNullable<Tool['limits']>, RegExp>>
 const usesOffice = /\b(?:soffice|libreoffice)\b/i
 const always = ['PATH', 'HOME', 'LANG']
 
@@ -31,18 +41,30 @@ export function withHint (outcome: Outcome, tool: Tool, held: readonly Permissio
   return hint === undefined ? outcome : { ...outcome, error: { ...outcome.error, details: { ...details, hint } } }
 }
 
-function hintOf (message: string, { run, network, unixSockets }: Tool, held: readonly Permission[] | undefined): string | undefined {
-  if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
+function hintOf (message: string, { run, network, unixSockets, limits }: Tool, held: readonly Permission[] | undefined): string | undefined {
+  const isServer = run.kind === 'mcp' && run.server.connection.kind === 'stdio'
+  if (!isServer && run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
   if (noRoomForCode.test(message)) return 'Node.js 24 and newer reserve 512 MiB for code, which count as memory: raise "memoryBytes" in the "limits" of the tool to 640 MiB (671088640) and what the program itself needs.'
+  const limit = held === undefined ? undefined : reachedLimit(message, isServer ? run.server.limits : limits, run.kind === 'python' ? snakeCase : undefined)
+  if (limit !== undefined) return limit
   if (run.kind === 'skill-run' || run.kind === 'skill-command') return (run.kind === 'skill-run' && held !== undefined && unixSockets !== true && usesOffice.test(message) ? officeHint : undefined) ?? skillHint(message, held, run.kind === 'skill-run')
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
   if (network !== undefined && noNetwork.test(message)) return 'The tool reaches the hosts of its "network" alone, through a proxy that HTTPS_PROXY names (docs/egress.md).'
   if (held?.includes('network') === false && noNetwork.test(message)) return 'The tool has no network: "network" in its "permissions" gives it one.'
+  if (isServer && held !== undefined && refusedWrite.test(message)) return 'The server may write to its working directory and to /tmp alone: an argument or a variable of its "mcp" entry may name a place there.'
   const variable = missingVariable.map(pattern => pattern.exec(message)?.[1]).find(name => name !== undefined)
   if (variable === undefined || always.includes(variable) || isSecretVariable(variable)) return undefined
+  if (isServer) return `If ${variable} is an environment variable: the server gets those alone that "env" of its "mcp" entry gives it.`
   if (run.kind !== 'command') return `If ${variable} is an environment variable: tools of this kind get none but PATH, HOME and LANG. Give it as a parameter${run.kind === 'python' ? ' or in "config"' : ''}.`
   if (run.envPassthrough.includes(variable)) return undefined
   return `If ${variable} is an environment variable: the tool gets those alone that "envPassthrough" of its manifest entry names.`
+}
+
+function reachedLimit (message: string, limits: Tool['limits'] = {}, written = (name: string): string => name): string | undefined {
+  for (const name of Object.keys(reachedLimits) as Array<keyof typeof reachedLimits>) {
+    if (reachedLimits[name].test(message)) return `Where this is a limit of its box: "${written(name)}" in the "limits" of its manifest entry is ${limits[name] ?? defaultLimits[name]} now.`
+  }
+  return undefined
 }
 
 const officeHint = 'LibreOffice waits for a Unix socket: {"skill": NAME, "unixSockets": true} in a manifest of the operator lets the skill have one.'
