@@ -94,3 +94,12 @@ t.test('an archive without files is refused, and no message names the place wher
   t.notMatch(broken.stderr, /\.part-/)
   t.same(readdirSync(dirname(t.testdirName)).filter(name => name.startsWith('.part-')), [])
 })
+
+t.test('a document of OpenAPI may be as large as those that are published', async t => {
+  const { add, added } = project(t)
+  const paths = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`/things/${at}`, { get: { operationId: `thing${at}`, responses: { 200: { description: 'x'.repeat(70_000) } } } }]))
+  const document = { openapi: '3.0.3', info: { title: 'Things', version: '1' }, servers: [{ url: 'https://api.example.com' }], paths }
+  const ran = await add('things', { 'things.json': JSON.stringify(document) }, 'things.json')
+  t.equal(ran.status, 0, ran.stderr.slice(-300))
+  t.same(added(), ['things'])
+})

@@ -247,12 +247,3 @@ t.test('no name of an archive leads out of where it is unpacked', async t => {
     return place === '/base' || place === '/base/' || (place.startsWith('/base/') && !path.includes('\0'))
   }), { numRuns: 2_000 })
 })
-
-t.test('a document of OpenAPI may be as large as those that are published', async t => {
-  const { write, run, lock } = project(t)
-  const paths = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`/things/${at}`, { get: { operationId: `thing${at}`, summary: 'Gets it.', responses: { 200: { description: 'x'.repeat(70_000) } } } }]))
-  const document = { openapi: '3.0.3', info: { title: 'Things', version: '1' }, servers: [{ url: 'https://api.example.com' }], paths }
-  const ran = await run('add', join(write({ 'things.json': JSON.stringify(document) }), 'things.json'), '--name', 'things', '--yes')
-  t.equal(ran.status, 0, ran.stderr.slice(-300))
-  t.match(lock().entries, { things: {} })
-})

@@ -23,6 +23,15 @@ t.test('network names hosts in one spelling, true is the permission, and what is
   }
 })
 
+t.test('unixSockets of a command and of an MCP server is taken, and beside the permission network it takes away the entry', async t => {
+  const registry = await load(t, entry({ name: 'a', permissions: [], unixSockets: true, network: ['a.test'] }), { name: 's', mcp: { command: 'server' }, unixSockets: true })
+  t.strictSame(registry.all().map(({ tool }) => tool.unixSockets), [true])
+  t.match(registry.servers(), [{ name: 's', unixSockets: true }])
+  const refused = await load(t, entry({ name: 'a', permissions: ['network'], unixSockets: true }), { name: 's', mcp: { command: 'server' }, permissions: ['network'], unixSockets: true }, entry({ name: 'b' }))
+  t.strictSame(refused.all().map(({ tool }) => tool.name), ['b'])
+  t.same(errors(refused).map(({ rule, index }) => [rule, index]), [['egress/list', 0], ['egress/list', 1]])
+})
+
 t.test('a secret with hosts goes into headers, its hosts are in network, and what is wrong takes away its entry alone', async t => {
   const listed = (use: object): Record<string, unknown> => entry({ name: 'a', permissions: [], network: ['api.test', '*.b.test'], secrets: { TOKEN: use } })
   const registry = await load(t, listed({ secret: 'api', hosts: ['API.test:443', 'x.b.test'] }), { ...listed({ secret: 'api', as: 'env' }), name: 'b' })

@@ -13,6 +13,7 @@ export interface BoxedTool {
   envPassthrough?: string[] | undefined
   permissions?: readonly Permission[] | undefined
   network?: readonly string[] | undefined
+  unixSockets?: true | undefined
   /** Its `secrets`; the field of that name is the call's. */
   uses?: Tool['secrets']
   limits?: NonNullable<Tool['limits']> | undefined
@@ -99,7 +100,7 @@ export async function boxedTools (
   })
   const logged: string[] = []
 
-  function toolOf ({ program, args = [], envPassthrough = [], permissions = ['read_repo'], network, uses, limits, sha256, warm }: BoxedTool): Tool {
+  function toolOf ({ program, args = [], envPassthrough = [], permissions = ['read_repo'], network, unixSockets, uses, limits, sha256, warm }: BoxedTool): Tool {
     return {
       name: 'boxed',
       description: '',
@@ -109,6 +110,7 @@ export async function boxedTools (
       idempotent: false,
       permissions,
       ...(network === undefined ? {} : { network }),
+      ...(unixSockets === undefined ? {} : { unixSockets }),
       ...(uses === undefined ? {} : { secrets: uses }),
       ...(limits === undefined ? {} : { limits }),
       ...(warm === undefined ? {} : { warm }),
@@ -118,9 +120,11 @@ export async function boxedTools (
   }
 
   async function run (boxed: BoxedRun): Promise<Outcome> {
-    const { program, args, envPassthrough, permissions, network, uses, limits, sha256, warm = everyWarm ? 1 : undefined, ...call } = boxed
+    const {
+      program, args, envPassthrough, permissions, network, unixSockets, uses, limits, sha256, warm = everyWarm ? 1 : undefined, ...call
+    } = boxed
     const { arguments: given = {}, startable = true, ...context } = call
-    const tool = toolOf({ program, args, envPassthrough, permissions, network, uses, limits, sha256, warm })
+    const tool = toolOf({ program, args, envPassthrough, permissions, network, unixSockets, uses, limits, sha256, warm })
     const mayWait = startable && network === undefined
     if (everyWarm && mayWait && context.session !== undefined) await stock(boxed)
     if (everyWarm && mayWait && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)

@@ -75,6 +75,17 @@ void t.test('a box has the machine\'s alternatives, without the manual pages', {
   t.equal(shown, readdirSync('/etc/alternatives').filter(name => !name.endsWith('.gz')).sort().join('\n'))
 })
 
+void t.test('a command has Unix sockets where its entry says so; without, the error names the field', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const listen = 'require("net").createServer().on("error", error => { console.error(error.message); process.exit(1) }).listen("/tmp/own", () => { console.log("listens"); process.exit() })'
+  const run = { program: process.execPath, args: ['-e', listen] }
+  for (const unixSockets of [undefined, true, undefined] as const) {
+    const outcome = await tools.run({ ...run, unixSockets })
+    if (unixSockets === true) t.match(outcome, { ok: true, output: 'listens' })
+    else t.match(outcome, { ok: false, error: { details: { hint: 'A Unix socket has no place in its box: "unixSockets": true in its manifest entry lets it have some.' } } })
+  }
+})
+
 void t.test('the error of a tool that has reached a limit of its box names the limit and its value', { skip }, async t => {
   const tools = await boxedTools(t)
   const open = 'const { openSync } = require("fs"); for (;;) openSync("/dev/null")'

@@ -4,7 +4,7 @@ import { storedNamesOf } from './setting-text.ts'
 
 /** A server as a tool: all of its tools are shut in alike, and it may have none yet. */
 export function serverTool (server: McpServer): Tool {
-  const { name, permissions, network, limits, source } = server
+  const { name, permissions, network, unixSockets, limits, source } = server
   return {
     name,
     description: '',
@@ -14,6 +14,7 @@ export function serverTool (server: McpServer): Tool {
     idempotent: false,
     ...(permissions === undefined ? {} : { permissions }),
     ...(network === undefined ? {} : { network }),
+    ...(unixSockets === undefined ? {} : { unixSockets }),
     ...(limits === undefined ? {} : { limits }),
     source,
     run: { kind: 'mcp', server, remote: '', digest: '' }

@@ -90,7 +90,8 @@ export function createServers (worker: WorkerHost): McpServers {
 
   function slotOf (server: McpServer, { scope = '', sessionId, stored }: ServerPlace): Slot {
     const id = slotId(server, scope)
-    const stamp = JSON.stringify([server.connection, server.permissions, server.network, server.limits, server.asks, storedStamp(stored)])
+    const { connection, permissions, network, unixSockets, limits: bounds, asks } = server
+    const stamp = JSON.stringify([connection, permissions, network, unixSockets, bounds, asks, storedStamp(stored)])
     const known = slots.get(id)
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.

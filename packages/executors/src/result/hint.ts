@@ -15,14 +15,15 @@ const missingVariable = [
 ]
 const noRoomForCode = /Failed to reserve virtual memory for CodeRange/
 /** How programs say that they have reached a limit of their box. */
-const reachedLimits = {
-  openFiles: /\bEMFILE\b|too many open files/i,
-  fileBytes: /\bEFBIG\b|file too large|^signal: SIGXFSZ$/i,
-  tempBytes: /\bENOSPC\b|no space left on device/i,
-  cpuSec: /^signal: SIGXCPU$|cpu time limit exceeded/i,
-  memoryBytes: /^(?:signal: SIGKILL|.*\bKilled)$|\bMemoryError\b|\bENOMEM\b|\bbad_alloc\b|cannot allocate memory|memory exhausted|memory allocation of \d+ bytes failed/im,
-  processes: /can't start new thread|failed to create (?:new OS )?thread|(?:fork|spawn|pthread_create)\b.*(?:\bEAGAIN\b|resource temporarily unavailable)/i
-} satisfies Partial<Record<keyof NonNullable<Tool['limits']>, RegExp>>
+const reachedLimits: ReadonlyArray<[keyof typeof defaultLimits, RegExp]> = [
+  ['openFiles', /\bEMFILE\b|too many open files/i],
+  ['fileBytes', /\bEFBIG\b|file too large|^signal: SIGXFSZ$/i],
+  ['tempBytes', /\bENOSPC\b|no space left on device/i],
+  ['cpuSec', /^signal: SIGXCPU$|cpu time limit exceeded/i],
+  ['memoryBytes', /^(?:signal: SIGKILL|.*\bKilled)$|\bMemoryError\b|\bENOMEM\b|\bbad_alloc\b|cannot allocate memory|memory exhausted|memory allocation of \d+ bytes failed/im],
+  ['processes', /can't start new thread|failed to create (?:new OS )?thread|(?:fork|spawn|pthread_create)\b.*(?:\bEAGAIN\b|resource temporarily unavailable)/i]
+]
+const noUnixSocket = /\bEAFNOSUPPORT\b|address family not supported/i
 const usesOffice = /\b(?:soffice|libreoffice)\b/i
 const always = ['PATH', 'HOME', 'LANG']
 
@@ -41,10 +42,11 @@ export function withHint (outcome: Outcome, tool: Tool, held: readonly Permissio
   return hint === undefined ? outcome : { ...outcome, error: { ...outcome.error, details: { ...details, hint } } }
 }
 
-function hintOf (message: string, { run, network, unixSockets, limits }: Tool, held: readonly Permission[] | undefined): string | undefined {
+function hintOf (message: string, { run, network, unixSockets, limits }: Tool, held?: readonly Permission[]): string | undefined {
   const isServer = run.kind === 'mcp' && run.server.connection.kind === 'stdio'
   if (!isServer && run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
   if (noRoomForCode.test(message)) return 'Node.js 24 and newer reserve 512 MiB for code, which count as memory: raise "memoryBytes" in the "limits" of the tool to 640 MiB (671088640) and what the program itself needs.'
+  if (held !== undefined && unixSockets !== true && noUnixSocket.test(message)) return `A Unix socket has no place in its box: "unixSockets": true in ${run.kind === 'skill-run' ? 'the entry of the operator about the skill' : 'its manifest entry'} lets it have some.`
   const limit = held === undefined ? undefined : reachedLimit(message, isServer ? run.server.limits : limits, run.kind === 'python' ? snakeCase : undefined)
   if (limit !== undefined) return limit
   if (run.kind === 'skill-run' || run.kind === 'skill-command') return (run.kind === 'skill-run' && held !== undefined && unixSockets !== true && usesOffice.test(message) ? officeHint : undefined) ?? skillHint(message, held, run.kind === 'skill-run')
@@ -61,10 +63,8 @@ function hintOf (message: string, { run, network, unixSockets, limits }: Tool, h
 }
 
 function reachedLimit (message: string, limits: Tool['limits'] = {}, written = (name: string): string => name): string | undefined {
-  for (const name of Object.keys(reachedLimits) as Array<keyof typeof reachedLimits>) {
-    if (reachedLimits[name].test(message)) return `Where this is a limit of its box: "${written(name)}" in the "limits" of its manifest entry is ${limits[name] ?? defaultLimits[name]} now.`
-  }
-  return undefined
+  const found = reachedLimits.find(([, pattern]) => pattern.test(message))
+  return found && `Where this is a limit of its box: "${written(found[0])}" in the "limits" of its manifest entry is ${limits[found[0]] ?? defaultLimits[found[0]]} now.`
 }
 
 const officeHint = 'LibreOffice waits for a Unix socket: {"skill": NAME, "unixSockets": true} in a manifest of the operator lets the skill have one.'

@@ -9,7 +9,7 @@ import type { JsonSchema } from '../tool/tool.ts'
 import { HttpEntry } from './http/definition.ts'
 import { McpEntry } from './mcp/definition.ts'
 import { secretsField } from '../program/secrets.ts'
-import { networkField } from '../program/network.ts'
+import { networkField, unixSocketsField } from '../program/network.ts'
 import { SkillEntry } from './skill/definition.ts'
 import { catalogueFields, Namespace } from '../layer/catalogue-fields.ts'
 
@@ -34,6 +34,7 @@ export const AgentcliTool = Type.Object({
   envPassthrough: Type.Optional(Type.Array(Type.String(), { description: 'Environment variables that pass to the tool.' })),
   permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets it do.' })),
   network: networkField,
+  unixSockets: unixSocketsField,
   secrets: secretsField,
   limits: Type.Optional(Limits),
   warm: Type.Optional(Warm),

@@ -66,9 +66,9 @@ export function readEntry (
   }
 }
 
-/** Permissions, and the hosts that it may reach. */
-export function networkOf ({ network, permissions }: AgentcliEntry, index: number): NetworkReading {
-  return readNetwork(network, permissions === undefined ? undefined : sortPermissions(permissions).permissions, ['tools', index])
+/** Permissions, the hosts that it may reach, and Unix sockets. */
+export function networkOf ({ network, permissions, unixSockets }: AgentcliEntry, index: number): NetworkReading {
+  return readNetwork(network, permissions === undefined ? undefined : sortPermissions(permissions).permissions, ['tools', index], unixSockets)
 }
 
 /** Puts the place in front of a fault's text. */

@@ -31,6 +31,7 @@ export interface AgentcliEntry {
   permissions: string[] | undefined
   /** Any JSON; undefined when absent. */
   network: unknown
+  unixSockets: boolean | undefined
   /** Any JSON; undefined when absent. */
   secrets: unknown
   limits: ToolLimits | undefined
@@ -126,6 +127,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     envPassthrough: at('envPassthrough') ?? [],
     permissions: at('permissions'),
     network: fields.get('network'),
+    unixSockets: at('unixSockets'),
     secrets: fields.get('secrets'),
     limits: attempt(() => decodeLimits(fields, path, faults), faults),
     warm: attempt(() => decodeWarm(fields, path), faults),

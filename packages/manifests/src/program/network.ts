@@ -11,9 +11,11 @@ export const networkField = Type.Optional(Type.Union([
   Type.Boolean(), Type.Array(Type.String({ examples: ['api.github.com', '*.example.com:443', '10.0.0.5:5432'] }), { maxItems: mostHosts })
 ], { description: 'Hosts that it may reach, by name (docs/egress.md). true is the permission network: every host and port that the machine reaches.' }))
 
-/** From `network` and `permissions` of an entry. */
+export const unixSocketsField = Type.Optional(Type.Boolean({ default: false, description: 'Its programs may make Unix sockets, as browsers and LibreOffice do. Not beside the permission network.' }))
+
+/** From `network`, `permissions` and `unixSockets` of an entry. */
 export interface NetworkReading {
-  held: Pick<Tool, 'permissions' | 'network'>
+  held: Pick<Tool, 'permissions' | 'network' | 'unixSockets'>
   faults: Remark[]
 }
 
@@ -21,7 +23,16 @@ export interface NetworkReading {
  * Reads `network` beside `permissions`. Whoever names hosts doesn't hold the permission `network`, so that what forgets
  * the list shuts the tool in instead of letting it out.
  */
-export function readNetwork (written: unknown, permissions: readonly Permission[] | undefined, path: DocumentPath): NetworkReading {
+export function readNetwork (
+  written: unknown, permissions: readonly Permission[] | undefined, path: DocumentPath, unixSockets = false
+): NetworkReading {
+  const { held, faults } = readHosts(written, permissions, path)
+  if (!unixSockets || faults.length > 0) return { held, faults }
+  if (held.permissions?.includes('network') !== true) return { held: { ...held, unixSockets }, faults }
+  return { held, faults: [{ severity: 'error', rule: 'egress/list', path: [...path, 'unixSockets'], message: 'unixSockets and the permission network do not go together: abstract names of Unix sockets would lead out of the box', fix: 'Name the hosts: "network": ["api.example.com"], without network in permissions.' }] }
+}
+
+function readHosts (written: unknown, permissions: readonly Permission[] | undefined, path: DocumentPath): NetworkReading {
   const own = permissions === undefined ? {} : { permissions }
   const refuse = (message: string, fix: string, at?: number): NetworkReading =>
     ({ held: own, faults: [{ severity: 'error', rule: 'egress/list', path: [...path, 'network', ...at === undefined ? [] : [at]], message: `network${at === undefined ? '' : `[${at}]`} ${message}`, fix }] })

@@ -78,6 +78,7 @@ export interface McpServer {
   /** All of its tools hold these: the server is one process. */
   permissions?: readonly Permission[]
   /** The hosts that it may reach, as with a tool. */ network?: readonly string[]
+  unixSockets?: boolean
   limits?: ToolLimits
   source: ToolSource
   /** Absolute path of the file that holds the accepted tools. */

@@ -85,6 +85,7 @@ function toolOf (
     ...timeoutSec !== undefined && { timeoutSec: Math.min(timeoutSec, limits.toolTimeoutSec.max) },
     ...server.permissions !== undefined && { permissions: server.permissions },
     ...server.network !== undefined && { network: server.network },
+    ...server.unixSockets !== undefined && { unixSockets: server.unixSockets },
     ...server.limits !== undefined && { limits: server.limits },
     source: server.source,
     namespace: server.name,

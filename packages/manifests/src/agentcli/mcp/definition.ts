@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { limits, permissions as knownPermissions, secretNamePattern } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import { catalogueFields } from '../../layer/catalogue-fields.ts'
-import { networkField } from '../../program/network.ts'
+import { networkField, unixSocketsField } from '../../program/network.ts'
 import { policyFields } from '../../schema/policy/definition.ts'
 import { Limits } from '../../program/limit-fields.ts'
 import type { SettingText } from '../../tool/tool.ts'
@@ -54,6 +54,7 @@ export const McpEntry = Type.Object({
   timeoutSec: Type.Optional(Type.Integer({ minimum: 0, description: `Seconds for one call; at most ${limits.toolTimeoutSec.max} are used, 0 stands for the default.` })),
   permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets the server do.' })),
   network: networkField,
+  unixSockets: unixSocketsField,
   limits: Type.Optional(Limits),
   ...catalogueFields,
   ...policyFields,

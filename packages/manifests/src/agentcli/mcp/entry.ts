@@ -84,7 +84,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
 
   const { permissions, unknown } = permissionsOf(entry, read.connection.kind)
   // A URL is the one host of a server that is no process.
-  const network = readNetwork(read.connection.kind === 'http' ? undefined : entry.network, permissions, path)
+  const network = readNetwork(read.connection.kind === 'http' ? undefined : entry.network, permissions, path, entry.unixSockets)
   if (network.faults.length > 0) return { entries: [], findings: [...ignored, ...network.faults.map(about)] }
   const isOff = entry.disabled === true || entry.enabled === false
   const server: McpServer = {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
-import { networkField } from '../../program/network.ts'
+import { networkField, unixSocketsField } from '../../program/network.ts'
 import { secretsField } from '../../program/secrets.ts'
 import { Limits } from '../../program/limit-fields.ts'
 
@@ -22,6 +22,6 @@ export const SkillEntry = Type.Object({
   programs: names('Programs that it may run beside those of SKILL_PROGRAMS.'),
   envPassthrough: names('Names of environment variables that pass from the worker to it.'),
   overlay: Type.Optional(Type.Boolean({ default: false, description: 'Its scripts may write beside themselves; what they write is gone with the call.' })),
-  unixSockets: Type.Optional(Type.Boolean({ default: false, description: 'Its programs may make Unix sockets, as LibreOffice does. Not beside the permission network.' }))
+  unixSockets: unixSocketsField
 }, { description: 'What a skill may do, which the skill itself never says.' })
 export type SkillEntry = Static<typeof SkillEntry>

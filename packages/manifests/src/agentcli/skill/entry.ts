@@ -29,11 +29,8 @@ export async function readSkillEntry (written: Record<string, unknown>, { file, 
   names.add(name)
   if (faults.length > 0 || !isEntry(entry)) return await Promise.resolve({ entries: [], findings: faults.map(about) })
   const { permissions, unknown } = sortPermissions(entry.permissions ?? [])
-  const network = readNetwork(entry.network, entry.permissions === undefined ? undefined : permissions, path)
+  const network = readNetwork(entry.network, entry.permissions === undefined ? undefined : permissions, path, entry.unixSockets)
   if (network.faults.length > 0) return { entries: [], findings: network.faults.map(about) }
-  if (entry.unixSockets === true && network.held.permissions?.includes('network') === true) {
-    return { entries: [], findings: [about({ severity: 'error', rule, path: [...path, 'unixSockets'], message: 'unixSockets and the permission network do not go together: abstract names of Unix sockets would lead out of the box', fix: 'Name the hosts: "network": ["api.example.com"], without network in permissions.' })] }
-  }
   const secrets = readSecrets(entry.secrets, network.held.network, path)
   if (secrets.faults.length > 0) return { entries: [], findings: secrets.faults.map(about) }
   const secret = entry.envPassthrough?.filter(isSecretVariable) ?? []
@@ -50,8 +47,7 @@ export async function readSkillEntry (written: Record<string, unknown>, { file, 
       ...entry.python !== undefined && { python: entry.python },
       ...entry.programs !== undefined && { programs: entry.programs },
       ...entry.envPassthrough !== undefined && { envPassthrough: entry.envPassthrough.filter(variable => !isSecretVariable(variable)) },
-      ...entry.overlay !== undefined && { overlay: entry.overlay },
-      ...entry.unixSockets !== undefined && { unixSockets: entry.unixSockets }
+      ...entry.overlay !== undefined && { overlay: entry.overlay }
     }],
     findings: [
       ...unknown.map((each): Remark => ({ severity: 'warning', rule: 'P18', message: `${goQuote(each)} is no known permission and is ignored`, fix: 'Use read_repo, write_files or network.' })),
