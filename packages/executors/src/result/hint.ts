@@ -1,6 +1,6 @@
 import type { Permission } from '@toolyard/contract'
 import { isRecord, isSecretVariable } from '@toolyard/contract/terms'
-import { snakeCase, type Tool } from '@toolyard/manifests'
+import type { Tool } from '@toolyard/manifests'
 import { defaultLimits } from '@toolyard/sandbox'
 import type { Outcome } from '../run/outcome.ts'
 
@@ -47,7 +47,7 @@ function hintOf (message: string, { run, network, unixSockets, limits }: Tool, h
   if (!isServer && run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
   if (noRoomForCode.test(message)) return 'Node.js 24 and newer reserve 512 MiB for code, which count as memory: raise "memoryBytes" in the "limits" of the tool to 640 MiB (671088640) and what the program itself needs.'
   if (held !== undefined && unixSockets !== true && noUnixSocket.test(message)) return `A Unix socket has no place in its box: "unixSockets": true in ${run.kind === 'skill-run' ? 'the entry of the operator about the skill' : 'its manifest entry'} lets it have some.`
-  const limit = held === undefined ? undefined : reachedLimit(message, isServer ? run.server.limits : limits, run.kind === 'python' ? snakeCase : undefined)
+  const limit = held === undefined ? undefined : reachedLimit(message, isServer ? run.server.limits : limits, run.kind === 'python')
   if (limit !== undefined) return limit
   if (run.kind === 'skill-run' || run.kind === 'skill-command') return (run.kind === 'skill-run' && held !== undefined && unixSockets !== true && usesOffice.test(message) ? officeHint : undefined) ?? skillHint(message, held, run.kind === 'skill-run')
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
@@ -62,9 +62,14 @@ function hintOf (message: string, { run, network, unixSockets, limits }: Tool, h
   return `If ${variable} is an environment variable: the tool gets those alone that "envPassthrough" of its manifest entry names.`
 }
 
-function reachedLimit (message: string, limits: Tool['limits'] = {}, written = (name: string): string => name): string | undefined {
+function reachedLimit (message: string, limits: Tool['limits'] = {}, isPython = false): string | undefined {
   const found = reachedLimits.find(([, pattern]) => pattern.test(message))
-  return found && `Where this is a limit of its box: "${written(found[0])}" in the "limits" of its manifest entry is ${limits[found[0]] ?? defaultLimits[found[0]]} now.`
+  return found && `Where this is a limit of its box: "${isPython ? snakeCase(found[0]) : found[0]}" in the "limits" of its manifest entry is ${limits[found[0]] ?? defaultLimits[found[0]]} now.`
+}
+
+/** Manifests of Python tools write `cpu_sec`. */
+function snakeCase (name: string): string {
+  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 
 const officeHint = 'LibreOffice waits for a Unix socket: {"skill": NAME, "unixSockets": true} in a manifest of the operator lets the skill have one.'
