@@ -105,7 +105,7 @@ export interface ApiOptions {
   /** Whose access tokens `/mcp` takes; absent for keys alone. */
   tokens?: TokenSettings | undefined
   sessions: SessionSettings
-  /** What the quotas of a tenant's sessions may come to; 0 for any number. */
+  /** The quotas of a tenant's sessions together; 0 for any number. */
   maxSessionBytes: LimitOf
   files: Omit<FileRoutesOptions, 'ending'>
   /** Event streams that may be open at once. */

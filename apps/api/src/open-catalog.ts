@@ -15,7 +15,6 @@ export interface OpenCatalog {
   close: () => void
 }
 
-/** What the catalog stands on. */
 export interface CatalogParts {
   env: NodeJS.ProcessEnv
   commands: Redis

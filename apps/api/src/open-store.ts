@@ -13,7 +13,7 @@ import { openWorkerDesk } from './routes/operation/workers.ts'
 /** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
 const connectMs = 2_000
 
-/** What the API has in Redis: jobs, keys, sessions. */
+/** The API's part of Redis: jobs, keys, sessions. */
 export interface OpenStore {
   commands: Redis
   subscriber: Redis

@@ -153,7 +153,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   }
 }
 
-/** What `toolyard start` tells of the manifests. */
+/** For `toolyard start`. */
 function servedTools (registry: Registry, count: number): ServedTools {
   const files = new Set(registry.all().filter(({ tool }) => tool.source.format !== 'builtin').map(({ tool }) => tool.source.file))
   const faulty = new Set(registry.findings.filter(({ severity }) => severity === 'error').map(({ file }) => file))

@@ -41,7 +41,7 @@ export function aliveWorkers (commands: Redis): ListWorkers {
   }
 }
 
-/** What was served is served whatever faults the files have by now, so that this is told but doesn't take the service out. */
+/** The tools are served whatever faults the files have by now, so that this is told but doesn't take the service out. */
 function registryDetail (tools: RegistrySource): string {
   const registry = tools.current()
   const errors = registry.findings.filter(finding => finding.severity === 'error').length

@@ -8,7 +8,7 @@ import { buildProgram, type Misuse } from './program.ts'
 import { messageFor } from './terminal/system-error.ts'
 import { complain, print } from './terminal/terminal.ts'
 
-/** What the scripts of shells ask. */
+/** Asked by the scripts of shells. */
 const complete: Command = {
   name: 'complete',
   summary: 'Print what the last word may become',

@@ -30,7 +30,7 @@ interface Due extends ImportedTool {
 
 /** Between two looks at sources, in milliseconds. */
 const lookMs = 2_000
-/** What is broken is tried again after 4 s, 8 s and so on, up to this long, which is well below what the table keeps it for. */
+/** A broken module is tried again after 4 s, 8 s and so on, up to this long, which is well below what the table keeps it for. */
 const longestPauseMs = 30_000
 /** A fault that another worker took back is reported again after so long: that one may have had older sources, and be gone. */
 const againMs = 60_000
@@ -108,7 +108,7 @@ export class ImportWatch {
       }
       this.#shortages.delete(one.key)
       if (doubt === 'network') this.#options.logger.info({ tool: one.tool.name, reason: fault?.reason }, 'a tool could not be tried, since a try has no network; its calls have it')
-      // What was given up isn't known to be broken: its calls may wait for it longer, or have the network that it lacked.
+      // A module that was given up isn't known to be broken: its calls may wait for it longer, or have the network that it lacked.
       const found = doubt === undefined ? fault : undefined
       this.#tried.set(one.key, { stamp: one.stamp, at: performance.now(), failures: found === undefined ? 0 : one.failures + 1 })
       if (doubt === undefined) await this.#tell(one, found)

@@ -2,7 +2,7 @@ import { orElse } from '@toolyard/contract/terms'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** What tools are started with leads to files of their worker; these are the descriptors of stdin, stdout and stderr. */
+/** Of stdin, stdout and stderr: those of tools lead to files of their worker. */
 const descriptors = [0, 1, 2]
 
 /**

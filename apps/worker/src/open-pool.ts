@@ -18,7 +18,7 @@ import { createStepsOf } from './job/workflow-steps.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { WorkerTools } from './open-tools.ts'
 
-/** What takes jobs and runs them; nothing of it has begun. */
+/** It takes jobs and runs them; nothing of it has begun. */
 export interface OpenPool {
   pool: WorkerPool
   heartbeat: WorkerHeartbeat

@@ -20,7 +20,7 @@ export interface WorkerTools {
   jobTypes: JobTypeTable
   importFaults: ImportFaultTable
   imports: ImportWatch
-  /** What nothing that leaves the worker may show. */
+  /** Nothing that leaves the worker may show them. */
   secrets: readonly string[]
   /** Keeps tools that ask for it ready from now on. */
   keepReady: () => void

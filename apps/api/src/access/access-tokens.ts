@@ -92,7 +92,7 @@ export class AccessTokens {
     return `Bearer ${Object.entries(fields).map(([name, value]) => `${name}="${value.replaceAll(/[^ !#-[\]-~]/g, '')}"`).join(', ')}`
   }
 
-  /** What a client must know of the resource (RFC 9728). */
+  /** For clients (RFC 9728). */
   metadata (): { resource: string, [field: string]: unknown } {
     return {
       resource: this.#resource(),

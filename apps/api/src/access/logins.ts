@@ -7,7 +7,7 @@ import type { Principal } from './principal.ts'
 
 const cookieName = 'toolyard_login'
 
-/** What a login's cookie says; the signature is for who reads it. */
+/** Of a login's cookie; the signature is for who reads it. */
 interface Claims {
   id: string
   key: string

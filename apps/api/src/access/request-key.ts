@@ -5,7 +5,7 @@ const noKeyText = 'Unauthorized: send an API key in the header x-api-key, or as 
 /** Told to who sends another one than those that count here, which were revoked or never made. */
 const unknownKeyText = 'Unauthorized: this API key isn\'t known here; send an API key that is, in the header x-api-key, or as Authorization: Bearer KEY'
 
-/** What is said to a request whose key doesn't open anything. */
+/** For a request whose key doesn't open anything. */
 export function unauthorizedText (key: string | undefined): string {
   return key === undefined ? noKeyText : unknownKeyText
 }

@@ -1,7 +1,7 @@
 import type { ToolFormat } from '@toolyard/contract'
 import { createPause, providerTool, type ServiceAction, type Tool } from '@toolyard/manifests'
 
-/** What finds the others for models whose provider defers nothing itself. */
+/** They find the others for models whose provider defers nothing itself. */
 const finders: readonly ServiceAction[] = ['search_tools', 'call_tool']
 /** The name of a namespace as the Responses API takes it, and what it may say. */
 const mostChars = { name: 64, description: 1_024 }

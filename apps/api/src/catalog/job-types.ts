@@ -8,7 +8,7 @@ export interface JobTypeDefaults extends Deployment {
   jobTypes: Pick<JobTypeTable, 'get'>
 }
 
-/** What one job may ask for; undefined is what its type says. */
+/** For one job; undefined is as its type has it. */
 export interface Asked {
   timeoutSec?: number | undefined
   maxAttempts?: number | undefined

@@ -13,7 +13,7 @@ export interface Published {
   etag: string
 }
 
-/** What one version of the registry publishes to keys with certain permissions. */
+/** One version of the registry for keys with certain permissions. */
 export interface Publication {
   /** The tools in the shape of a provider's API; with `strict` in the form of strict mode where their schemas allow it. */
   specs: (format: ToolFormat, strict: boolean) => Promise<Published>
@@ -25,22 +25,22 @@ export interface Publication {
   visibleSkills: readonly Skill[]
   /** The tools themselves, in the order in which they are listed. */
   visible: readonly Tool[]
-  /** What clients of MCP see as prompts, and as resources. */
+  /** Prompts and resources, for clients of MCP. */
   prompts: readonly Tool[]
   resources: readonly Tool[]
   names: readonly string[]
   count: number
-  /** What the service answers by itself, of the tools that are among them. */
+  /** The service answers these of the tools by itself. */
   services: ReadonlySet<ServiceAction>
   search: ToolSearch
 }
 
-/** What an answer that is still to come tells a model: how it gets it. */
+/** For a model whose answer is still to come: how it gets it. */
 export function comeBackHint ({ services }: Publication): string {
   return services.has('job_result') ? '; call job_result with this job_id to come back for its answer' : ''
 }
 
-/** What a key may use; undefined: all. */
+/** Undefined: all. */
 export type KeyBounds = Omit<JobAccess, 'queues'>
 
 /** Keys may have many different bounds; what each sees is made anew when it was forgotten. */
@@ -74,7 +74,7 @@ export class ToolCatalog {
     return this.#registry
   }
 
-  /** What is served now to a key with these bounds: tools that hold no permissions beyond them, of its namespaces. */
+  /** For a key with these bounds, as served now: tools that hold no permissions beyond them, of its namespaces. */
   publication (key: KeyBounds): Publication {
     const { permissions: held, namespaces, hosts, tenant } = key
     const allowed = permissions.filter(each => held === undefined || held.includes(each))

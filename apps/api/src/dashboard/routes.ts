@@ -77,7 +77,7 @@ const forbiddenPage = (basePath: string): string => `<!doctype html>
 
 const noStatistics = { error: { key: 'ERRORS.FORBIDDEN' }, message: 'The statistics of Redis require an API key without queue_allowlist.' }
 
-/** What bull-board is made of, by who requires it: each takes 10 to 50 ms to load. */
+/** The parts of bull-board, by who requires them: each takes 10 to 50 ms to load. */
 const modules = [
   ['@fastify/static', 'glob'],
   ['@fastify/static', '@fastify/send'],

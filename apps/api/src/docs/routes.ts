@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url)
 
 const headers = pageHeaders("style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'")
 
-/** What the page loads of Swagger UI. */
+/** The page loads these of Swagger UI. */
 const parts = new Set(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'])
 
 /** The document of OpenAPI as a page, for everybody: without a key it shows the fixed routes. */

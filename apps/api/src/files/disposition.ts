@@ -1,7 +1,7 @@
-/** What no browser runs anything of. */
+/** No browser runs anything of these. */
 const harmless = /^(?:image\/(?:avif|bmp|gif|jpeg|png|webp)|text\/plain|audio\/|video\/)/
 
-/** What makes a browser store a file under its name, or show it where it is harmless. */
+/** Makes a browser store a file under its name, or show it where it is harmless. */
 export function dispositionOf (name: string, type: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_')
   const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)

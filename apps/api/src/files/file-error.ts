@@ -19,7 +19,7 @@ const ofSystem: Readonly<Record<string, () => HttpError>> = {
   EROFS: () => new HttpError('FORBIDDEN', 'The file system is read-only')
 }
 
-/** What a caller is told of a file that can't be had or changed; messages of the system name paths. */
+/** For a file that can't be had or changed; messages of the system name paths. */
 export function toFileError (thrown: unknown): Error {
   const error = asError(thrown)
   if (error instanceof WorkspaceFailure) {

@@ -11,7 +11,7 @@ export interface FileSpace extends PathContext {
   allow: (addition: Addition) => Promise<Allowance>
   /** Notes that so many bytes were taken away; undefined for an unknown number. */
   freed: (bytes: number | undefined) => void
-  /** What is to be told instead of a failure, such as that the session was removed meanwhile. */
+  /** Told instead of a failure, such as that the session was removed meanwhile. */
   gone: () => Error | undefined
   leave: () => void
 }

@@ -7,7 +7,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { noSuchFile } from './file-error.ts'
 import { bytesFreedBy, type FileSpace } from './file-space.ts'
 
-/** What to remove, and what must hold for that. */
 export interface Removal {
   names: readonly string[]
   recursive: boolean
@@ -37,7 +36,7 @@ export async function removeFile (space: FileSpace, { names, recursive, headers 
   })
 }
 
-/** What is there now may be a newer file than the one that was found: uploads take turns with this. */
+/** A newer file may be there than the one that was found: uploads take turns with this. */
 async function removeEntry (
   space: FileSpace, place: Place, { headers, check }: { headers: IncomingHttpHeaders, check: () => void }
 ): Promise<void> {

@@ -61,7 +61,7 @@ export class SessionFiles {
     }
   }
 
-  /** What the session shows: the files may be gone by now. */
+  /** The files may be gone by now, which the session shows. */
   async #note (session: CountedSession, { noteUsage }: SessionStay, isKnown: boolean): Promise<void> {
     const { bytes } = await this.#counts.bytesOf(session, () => isKnown).catch(() => ({ bytes: Infinity }))
     if (Number.isFinite(bytes)) noteUsage(bytes)

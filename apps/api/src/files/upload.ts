@@ -34,7 +34,7 @@ interface MadeDraft { draft: Draft, allowance: Allowance }
 
 const nothing: AsyncIterable<Uint8Array> = { async * [Symbol.asyncIterator] () {} }
 
-/** What is written of the body of a request; undefined for an empty one. */
+/** Undefined for an empty body. */
 export function contentOf (body: ComingBody | undefined, signal: AbortSignal): Pick<Upload, 'content' | 'bytes'> {
   if (body === undefined) return { content: nothing, bytes: 0 }
   return { content: piecesOf(body, signal), bytes: Number(body.request.headers['content-length'] ?? 0) }
@@ -87,7 +87,7 @@ function checkTarget ({ name, stats }: Pick<Place, 'name' | 'stats'>): void {
   if (stats !== undefined && !stats.isFile()) throw new HttpError('CONFLICT', 'There is something that is not a file')
 }
 
-/** What is there now may be something else than when the upload began. */
+/** Something else may be there than when the upload began. */
 async function takePlace (
   place: Place, { draft, allowance }: MadeDraft, { headers, check }: { headers: IncomingHttpHeaders, check: () => void }
 ): Promise<{ isNew: boolean, etag: string }> {

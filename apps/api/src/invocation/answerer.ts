@@ -24,7 +24,7 @@ export class Answerer {
     // Of an answer that is sent again, its question is no longer there to be checked against.
     const asked = question && askedAtOnce(question).find(each => each.number === (number ?? question.number))
     const given = asked === undefined ? answer : await this.#checked(asked.schema, answer, tenant ?? '')
-    // What was checked answers the question that it was checked for, and no other one.
+    // An answer counts for the question that it was checked for, and for no other one.
     const about = { number: number ?? asked?.number, isChecked: asked !== undefined }
     const result = await this.#approvals.answer({ id, queue, tenant }, { answer: writeJson(given), ...about })
     if (result === 'missing') throw new HttpError('NOT_FOUND', 'Job not found')
@@ -47,7 +47,7 @@ export class Answerer {
   }
 }
 
-/** What is said where an answer changes nothing. */
+/** For answers that change nothing. */
 const refusals: Readonly<Partial<Record<AnswerResult, string>>> = {
   answered: 'The question was answered before',
   ended: 'The job has ended',

@@ -22,7 +22,6 @@ type Answered =
  * that the GenAI conventions give to the execution of a tool; for all others the worker makes that span.
  */
 export class CallTrace {
-  /** What the job says of where it comes from. */
   readonly origin: JobOrigin
   readonly #request: RequestOrigin
   readonly #span: Span | undefined

@@ -67,7 +67,7 @@ function * member (container: object, name: string): Generator<string> {
   else yield lost
 }
 
-/** What stands between objects, lists and digits that JavaScript loses is written in one go. */
+/** Text between objects, lists and digits that JavaScript loses is written in one go. */
 function * list (items: readonly unknown[]): Generator<string> {
   yield '['
   let from = 0

@@ -115,7 +115,7 @@ export class JobAdmission {
 /** Details of a refusal that is not the caller's doing: Redis takes nothing in. */
 export const redisFull = { redis: 'full' } as const
 
-/** What an `Idempotency-Key` remembers of a call. */
+/** An `Idempotency-Key` remembers it of a call. */
 interface StoredCall {
   /** Whole until all jobs of the request are made. */
   job?: MadeJob
@@ -138,7 +138,7 @@ function storedCall (state: CallState): StoredCall {
 }
 
 /**
- * What a repeat does about a call of an earlier request. Its job has the same id, however many repeats there are. What the
+ * A repeat's plan for a call of an earlier request. Its job has the same id, however many repeats there are. What the
  * key may not do now, it may not do by an earlier request either: such a call gets its refusal, and keeps its job.
  */
 function repeated (before: StoredCall | undefined, now: CallState, isConfirmed: boolean): CallState {

@@ -72,14 +72,14 @@ export class JobSubmitter {
     request: JobRequest, candidate: Candidate, { principal, idempotencyKey }: Submitter
   ): Promise<{ job: ReadJob, idempotent: boolean }> {
     const { state: planned } = candidate
-    // What the key may not do now, it may not do by an earlier request either.
+    // A call that the key may not make now, it may not make by an earlier request either.
     if (planned.kind === 'refused' && planned.error.code === 'FORBIDDEN') throw toHttpError(planned.error)
     const idempotent = await idempotentRequest(idempotencyKey, principal, ['job', request])
     const { admission, jobs } = this.#deps
     const reservation = await admission.reserve(request.queue, [candidate], idempotent)
     await admission.admit(reservation, [candidate])
     const { state } = candidate
-    // What can't be made now may have been made before.
+    // A job that can't be made now may have been made before.
     if (state.kind === 'refused') throw toHttpError(state.error)
     if (state.kind !== 'made') throw new Error('A job was neither made nor refused')
     const job = await jobs.read(request.queue, state.job.id).catch(orMade)

@@ -50,7 +50,7 @@ export function newJob ({ tool, version }: RegisteredTool, id: string, args: Rec
   return job
 }
 
-/** What a key may use. The jobs that a workflow makes are made without the key, and may do no more than it. */
+/** A key's bounds. The jobs that a workflow makes are made without the key, and may do no more than it. */
 export function accessOf ({ queueAllowlist, permissions, namespaces, hosts, tenant }: Principal): JobAccess {
   return {
     queues: queueAllowlist,
@@ -70,7 +70,6 @@ export async function jobToHold (job: NewJob, terms: HoldTerms, { tool, entry }:
   return heldJob(job, terms, { entry, program: await programDigest(tool, job.data.arguments), key })
 }
 
-/** What rules are asked about. */
 export function askerOf ({ name, role, permissions = everyPermission, tenant = '' }: Principal, session = '', conversation = ''): PolicyAsker {
   return { key: { name, role, permissions }, tenant, session, conversation }
 }

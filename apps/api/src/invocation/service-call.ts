@@ -4,17 +4,16 @@ import type { ToolQuery } from '../catalog/search/tool-search.ts'
 import type { OutputAsk } from '../outputs/kept-outputs.ts'
 import type { SearchArguments } from '../outputs/search-output.ts'
 
-/** What a call asks of a job. */
 export type JobToolCall = { jobId: string } & (
   | { action: 'job_result', waitMs: number }
   | { action: 'job_cancel' }
   | { action: 'output', ask: OutputAsk }
 )
 
-/** What a call asks the API for, which makes no job of it. */
+/** The API answers it, and makes no job of it. */
 export type ServiceCall = JobToolCall | { action: 'search', search: ToolQuery }
 
-/** What an `Idempotency-Key` remembers of such a call: it is asked anew each time. */
+/** An `Idempotency-Key` remembers this of such a call: it is asked anew each time. */
 export const askedAnew: CallError = { code: 'INTERNAL', message: 'This call is answered anew each time: repeat it without the Idempotency-Key' }
 
 export function serviceCallOf (action: Exclude<ServiceAction, 'call_tool'>, args: Readonly<Record<string, unknown>>): ServiceCall {

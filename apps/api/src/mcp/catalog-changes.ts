@@ -2,7 +2,6 @@ import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import type { ToolLists } from './call/tool-list.ts'
 import { listPrompts } from './offers/prompts.ts'
 
-/** What clients are told has changed. */
 export interface CatalogChange {
   tools: boolean
   prompts: boolean
@@ -12,11 +11,11 @@ export interface CatalogChange {
   updated: readonly string[]
 }
 
-/** What was published before. */
+/** Published before. */
 interface Snapshot {
   tools: string
   prompts: string
-  /** What there is to say of each resource, by its URI. */
+  /** A description of each resource, by its URI. */
   resources: ReadonlyMap<string, string>
 }
 

@@ -7,7 +7,7 @@ import { mostWatched } from './call/session-change.ts'
  * may hold is bounded before.
  */
 
-/** What a message holds at most beside arguments: values, and UTF-16 units of its names and texts. */
+/** Bounds of a message beside arguments: values, and UTF-16 units of its names and texts. */
 const most = { values: 1_000, units: 65_536 }
 /** UTF-16 units of what an answer repeats: with each step of progress, say. */
 const mostRepeated = 1_024

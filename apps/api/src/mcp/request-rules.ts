@@ -5,7 +5,6 @@ import { isForLoopback, isOwnOrigin } from '../plugins/site.ts'
 import type { AcceptedTypes } from './call/accepted-types.ts'
 import { rpcCodes, RpcHttpError } from './call/rpc-error.ts'
 
-/** What tells where the console is. */
 export interface ConsolePlace {
   /** The URL of `/mcp` as clients know it; undefined where the operator has not said it. */
   mcpUrl: string | undefined

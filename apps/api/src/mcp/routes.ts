@@ -183,7 +183,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
         reply, 'POST', 'In this revision changes are heard of by subscriptions/listen'
       )
     }
-    // What looks whether somebody is here takes anything, and would wait for the end of the stream.
+    // A probe that looks whether somebody is here takes anything, and would wait for the end of the stream.
     if (!acceptedTypes(request.headers.accept).namesStream) {
       throw new RpcHttpError(
         406, rpcCodes.refused, 'Not Acceptable: GET opens a stream of changes, send Accept: text/event-stream with it. Messages are sent by POST'

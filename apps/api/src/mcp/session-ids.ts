@@ -24,7 +24,7 @@ export class SessionIds {
   }
 
   /**
-   * What a session has as its name inside; undefined for an id that this key was never given. Who has an access token, and
+   * The name of a session inside; undefined for an id that this key was never given. Who has an access token, and
    * no key to prove anything with, can make ids of sessions of his own: who he is, is a part of it.
    */
   read (id: string, principal: Principal): string | undefined {

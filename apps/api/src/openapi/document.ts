@@ -85,7 +85,7 @@ async function membersOf (tools: readonly Tool[]): Promise<ToolMembers> {
   return { paths: paths.join(), schemas: schemas.join() }
 }
 
-/** What a document has beside its tools, as text. */
+/** A document beside its tools, as text. */
 interface Frame {
   head: string
   paths: string

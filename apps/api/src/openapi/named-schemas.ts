@@ -43,7 +43,7 @@ export class NamedSchemas {
     const parts: Record<string, unknown> = {}
     for (const [keyword, value] of Object.entries(schema)) {
       if (keyword === 'properties') parts[keyword] = mapValues(value, part => this.#convert(part))
-      // What TypeBox writes for a record of any names.
+      // TypeBox writes it for a record of any names.
       else if (keyword === 'patternProperties') {
         parts['additionalProperties'] = this.#convert(
           Object.values(value ?? {})[0] ?? true

@@ -59,7 +59,7 @@ class ToolSchema {
   readonly #anchors = new Map<string, object>()
   /** How often a name was asked for. */
   readonly #used = new Map<string, number>()
-  /** What a reference that begins with `#/` starts from: a subschema with an `$id` is a root of its own. */
+  /** A reference that begins with `#/` starts here: a subschema with an `$id` is a root of its own. */
   #base: object
 
   constructor (name: string, schema: JsonSchema) {
@@ -148,7 +148,7 @@ class ToolSchema {
     this.#references.push({ from, target: this.#targetOf(String(reference)) })
   }
 
-  /** What a reference within the schema leads to; others are refused when the manifest is loaded. */
+  /** The target of a reference within the schema; others are refused when the manifest is loaded. */
   #targetOf (reference: string): unknown {
     const fragment = decoded(reference.slice(reference.indexOf('#') + 1))
     if (fragment !== '' && !fragment.startsWith('/')) return this.#anchored(fragment)

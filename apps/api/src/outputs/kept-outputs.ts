@@ -7,7 +7,6 @@ import type { ReadArguments } from './read-output.ts'
 import type { SearchArguments } from './search-output.ts'
 import type { Source } from './kept-text.ts'
 
-/** What is asked of what a job has left. */
 export type OutputAsk = { of: 'output' | 'log' } & ({ kind: 'read', args: ReadArguments } | { kind: 'search', args: SearchArguments })
 
 export interface AskedJob {

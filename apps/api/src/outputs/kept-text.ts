@@ -1,7 +1,7 @@
 import { isRecord, numberText, pointerName, readWhole, writeJson } from '@toolyard/contract/terms'
 import { OutputFault } from './output-fault.ts'
 
-/** What is looked at: the JSON of an output as it was kept, in pieces, or the lines of a log. */
+/** The JSON of an output as it was kept, in pieces, or the lines of a log. */
 export type Source = { json: readonly Uint8Array[] } | { log: string }
 
 export interface OutputTask<Arguments> {
@@ -13,7 +13,7 @@ export interface OutputTask<Arguments> {
   room: number
 }
 
-/** What the other fields of an answer take at most. */
+/** The other fields of an answer take no more. */
 export const fieldChars = 200
 
 export interface KeptText {
@@ -36,7 +36,7 @@ export function keptText (source: Source): KeptText {
   return json.startsWith('"') ? textOf(json) : { text: json, isJson: true }
 }
 
-/** What was kept of an output that was larger than is kept is a text that may have no end. */
+/** The kept part of an output that was larger is a text that may have no end. */
 function textOf (json: string): KeptText {
   const value: unknown = JSON.parse(json)
   return { text: String(value), isJson: false }

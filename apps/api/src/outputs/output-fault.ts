@@ -1,4 +1,4 @@
-/** What is wrong with what is asked of an output, and the argument that it is in; its name is what a thread tells of it. */
+/** The fault, and the argument that has it; a thread tells of it by its name. */
 export class OutputFault extends Error {
   override readonly name = 'OutputFault'
   readonly details: { path: string }

@@ -43,7 +43,7 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
   app.decorateRequest('principal', null)
   app.decorateRequest('login', null)
   app.addHook('onRequest', async (request, reply) => {
-    // What a key may see is for nobody else. Routes whose answers have tags say otherwise.
+    // An answer to one key is for nobody else. Routes whose answers have tags say otherwise.
     void reply.header('cache-control', 'no-store')
     if (options.disabled) {
       refuseForeignSite(request)

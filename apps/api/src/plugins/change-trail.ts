@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a request to the route changes: it is kept with the name of its key, once it was answered. */
+    /** The change that a request makes: it is kept with the name of its key, once it was answered. */
     changes?: ChangingRoute
   }
 }

@@ -6,7 +6,7 @@ import { newRequestId, requestIdHeader } from './request-id.ts'
 
 interface Fault { status: number, message: string }
 
-/** What Node's parser and its clock find wrong with a connection; all else is no HTTP request. */
+/** Faults that Node's parser and its clock find in a connection; all else is no HTTP request. */
 const known: Readonly<Record<string, Fault>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive' },
   HPE_HEADER_OVERFLOW: { status: 431, message: 'The request line and its headers are too long' }

@@ -14,7 +14,7 @@ export function refuseForeignSite (request: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site = 'none' } = request.headers
   if (!isForLoopback(request)) throw new HttpError('FORBIDDEN', 'Without authentication the service answers to loopback names alone, such as localhost.')
   if (origin !== undefined && !isOwnOrigin(origin, request)) throw new HttpError('FORBIDDEN', 'Without authentication no other site may use the service.')
-  // What a page loads as a picture or a script has no origin; another port of this machine is the same site.
+  // A picture or a script that a page loads has no origin; another port of this machine is the same site.
   if (site !== 'none' && site !== 'same-origin') throw new HttpError('FORBIDDEN', 'Without authentication no other site may use the service.')
 }
 

@@ -3,7 +3,7 @@ import type { Span, Tracer } from '@toolyard/runtime/traces'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
-/** What jobs and lines of the log say of the request that they come from. */
+/** For jobs and lines of the log. */
 export interface RequestOrigin {
   id: string
   /** The request's place in its trace: its own span, or without traces the caller's. */

@@ -110,7 +110,7 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
   }
 }
 
-/** What is said where a decision changes nothing. */
+/** For decisions that change nothing. */
 const refusals: Readonly<Partial<Record<DecisionResult, string>>> = {
   decided: 'The call was decided before',
   ended: 'The call has ended',

@@ -10,7 +10,7 @@ import type { App } from '../plugins/typed-app.ts'
 
 const compress = promisify(gzip)
 
-/** What a tool has put out is text whatever it holds. */
+/** A tool's output is text whatever it holds. */
 const headers = pageHeaders("style-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'")
 
 /** Shown where the console was not built. */

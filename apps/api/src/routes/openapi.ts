@@ -18,7 +18,7 @@ export interface OpenApiRouteOptions {
 
 /** The service as a document of OpenAPI: the fixed routes for everybody, and the tools for the keys that see them. */
 export async function openApiRoutes (app: App, { catalog, routes, authDisabled, basePath }: OpenApiRouteOptions): Promise<void> {
-  // What writes documents is loaded when somebody asks for one: it takes 20 ms.
+  // The writer of documents is loaded when somebody asks for one: it takes 20 ms.
   const open = madeOnce(async () => await openDocuments(routes, authDisabled))
 
   app.get('/openapi.json', { config: { keyOptional: true } }, async (request, reply) => {

@@ -6,7 +6,7 @@ import type { EventStream } from './event-stream.ts'
 import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
 
 /*
- * What one job's readers are shown, read once for all of them. The job is read first and its log second, so that a final
+ * The stream of one job's readers, read once for all of them. The job is read first and its log second, so that a final
  * state is shown after every line that was written before it. Each reader has a place of its own in the log. See
  * docs/decisions/0035-job-log.md.
  */

@@ -68,7 +68,7 @@ async function takeContent (head: Buffer, content: () => Readable, directory: st
   await writeFile(join(directory, 'tools.json'), `${JSON.stringify(await manifestOf(head.toString('utf8')), null, 2)}\n`)
 }
 
-/** What is compressed may be a thousand times as large. */
+/** A compressed body may become a thousand times as large. */
 async function * bounded (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let bytes = 0
   for await (const piece of pieces) {

@@ -12,13 +12,13 @@ const publishableName = new RegExp(publishableNamePattern)
 const unfitName = 'no model can call it: names have 1 to 64 letters, digits, "_" and "-"'
 
 /**
- * What models would read of something that isn't served yet, and what may run: a text for whoever decides.
+ * The texts for models of something that isn't served yet, and what may run: a text for whoever decides.
  *
  * @param others directories of what was added before, by their names in the lock
  * @throws CommandError where there is nothing to serve, or a skill has the name of another one.
  */
 export async function reviewOf (directory: string, others: ReadonlyMap<string, string>): Promise<string[]> {
-  // What may run is shown, also where scripts are still to be switched on.
+  // Programs are shown, also where scripts are still to be switched on.
   const registry = await loadRegistry({ manifests: [directory], builtins: false, everyFault: true, skills: { path: process.env['PATH'] ?? '', allowScripts: true } })
   const errors = registry.findings.filter(({ severity }) => severity === 'error')
   const skills = registry.skills()
@@ -67,7 +67,7 @@ function isCallable ({ name }: Tool): boolean {
   return publishableName.test(name)
 }
 
-/** What a manifest says of skills that are elsewhere. */
+/** Settings of a manifest for skills that are elsewhere. */
 async function settingLines (directory: string): Promise<string[]> {
   const manifest: unknown = await readFile(join(directory, 'tools.json'), 'utf8').then(text => JSON.parse(text) as unknown).catch(() => undefined)
   const entries: unknown[] = isRecord(manifest) && Array.isArray(manifest['tools']) ? manifest['tools'] : []

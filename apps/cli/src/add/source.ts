@@ -12,7 +12,7 @@ const digestPattern = /^[0-9a-f]{64}$/
 
 /**
  * Reads a source as people write it: a path, `git+https://host/repository.git#COMMIT`, or `https://host/file#sha256=DIGEST`.
- * What comes from elsewhere names what it is, so that the same source is the same content.
+ * A source from elsewhere names what it is, so that the same source is the same content.
  *
  * @throws CommandError that says how it must be written.
  */

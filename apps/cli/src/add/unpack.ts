@@ -83,7 +83,7 @@ export function archivePath (name: Buffer): string {
   return names.join('/')
 }
 
-/** What is the same name to some file system, and to whoever reads it. */
+/** Some file system, or whoever reads it, takes two names with the same result for one. */
 export function folded (name: string): string {
   return name.normalize('NFC').toLowerCase()
 }

@@ -7,7 +7,7 @@ import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { agrees } from '../terminal/agreement.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
-/** What a server offers beside what was accepted of it. */
+/** A server's offer beside what was accepted of it. */
 interface Reviewed {
   server: McpServer
   tools: readonly McpTool[]

@@ -74,7 +74,7 @@ function errorsNote ({ findings }: Registry): string | undefined {
   return errors === 0 ? undefined : `${errors} ${errors === 1 ? 'error' : 'errors'} in manifests; toolyard validate tells them.`
 }
 
-/** What is broken may hold more than what is shown. */
+/** A broken file may hold more than what is shown. */
 function warnOfErrors (registry: Registry): void {
   const note = errorsNote(registry)
   if (note !== undefined) complain(`toolyard tools: ${note}`)

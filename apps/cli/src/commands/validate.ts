@@ -55,7 +55,7 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
   }
 }
 
-/** What isn't imported, for lack of Python or of a sandbox, is told beside the findings. */
+/** A module that isn't imported, for lack of Python or of a sandbox, is told beside the findings. */
 async function importer (settings: Settings, evenInTheOpen: boolean): Promise<NonNullable<ValidationOptions['tryImports']>> {
   const [{ tryImports }, { programPaths }, { serviceFilesOf }] = await Promise.all([import('@toolyard/executors'), import('@toolyard/runtime/install'), import('@toolyard/runtime')])
   return async tools => {

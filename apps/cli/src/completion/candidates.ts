@@ -1,7 +1,7 @@
 import type { Command } from '../terminal/command.ts'
 
 /**
- * What the last of the words may become: commands, options, or what a command knows of its argument. None means that the
+ * Completions of the last of the words: commands, options, or what a command knows of its argument. None means that the
  * shell completes files.
  *
  * @param words behind `toolyard`; the last one is being written, and may be empty

@@ -1,4 +1,4 @@
-/** What each shell has to be told; the words themselves come from `toolyard complete`. */
+/** For each shell; the words themselves come from `toolyard complete`. */
 export const scripts = {
   bash: `# toolyard completion bash >> ~/.bashrc
 _toolyard () {

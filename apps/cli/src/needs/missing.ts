@@ -9,7 +9,7 @@ const askMs = 20_000
 /** Prints the modules of its arguments that can't be found; it imports none of them. */
 const finder = 'import importlib.util, sys\nfor name in sys.argv[1:]:\n try: found = importlib.util.find_spec(name)\n except Exception: found = True\n if found is None: print(name)'
 
-/** What this machine lacks for the programs of Agent Skills, a finding for each skill. Nothing of a skill is run. */
+/** A finding for each of the Agent Skills whose programs this machine lacks. Nothing of a skill is run. */
 export async function missingForSkills (
   skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, env: NodeJS.ProcessEnv
 ): Promise<Finding[]> {

@@ -77,7 +77,7 @@ const ofModule: Readonly<Record<string, { debian?: string, pypi?: string }>> = {
   pdf2image: {}
 }
 
-/** What is missing, by its names. */
+/** By name. */
 export interface Missing {
   programs: readonly string[]
   python: readonly string[]

@@ -54,7 +54,7 @@ function parsed (text: string): unknown {
   return orElse(() => readJson(text), undefined)
 }
 
-/** What fetch throws says why in its cause. */
+/** An error of fetch says why in its cause. */
 function thrownMessage (error: unknown): string {
   const { cause, message } = asError(error)
   return cause instanceof Error && cause.message !== '' ? cause.message : message

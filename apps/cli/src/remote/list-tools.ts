@@ -21,7 +21,7 @@ export async function listTools (asData: boolean): Promise<number> {
   return exitStatus.done
 }
 
-/** What the lock says of tools that were added. Providers take no such field in a tool, so that the client leaves it out. */
+/** Audits of tools that were added, by the lock. Providers take no such field in a tool, so that the client leaves it out. */
 async function auditsOf (target: Target): Promise<Map<string, string>> {
   const { audit } = await askService(target, { method: 'GET', path: '/v1/agent-tools' })
   return new Map(isRecord(audit) ? Object.entries(audit).map(([name, status]) => [name, String(status)]) : [])

@@ -78,7 +78,7 @@ export function commandError (error: unknown, { url, apiKey, description }: Targ
   return new CommandError(`${code}: ${message}${adviceIn(details)}`, { code, details })
 }
 
-/** What the details of a call's error advise: the tools that may have been meant, or what would open what was refused. */
+/** Advice of the details of a call's error: the tools that may have been meant, or what would open what was refused. */
 function adviceIn (details: unknown): string {
   const { hint } = (details ?? {}) as { hint?: unknown }
   const meant = meantIn(details)

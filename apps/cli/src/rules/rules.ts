@@ -2,11 +2,11 @@ import { storedJson } from '@toolyard/contract/terms'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** What rules.json has of each rule; `npm run conformance` writes it. */
+/** A rule of rules.json; `npm run conformance` writes it. */
 export interface Rule {
   sentence: string
   source: string
-  /** What Toolyard does instead, on purpose. */
+  /** Done instead by Toolyard, on purpose. */
   differs?: string
 }
 

@@ -4,7 +4,7 @@ import { loadEnvFile, readSettings, type Settings, bundledSamples } from '@tooly
 import { makeApiKey } from './api-key.ts'
 import { cp, mkdir, rename, rm, stat } from 'node:fs/promises'
 
-/** What a first start leaves behind for the next ones. */
+/** Left by a first start for the next ones. */
 export interface Configuration {
   settings: Settings
   newKey: boolean

@@ -6,7 +6,7 @@ import type { ReadyMessage, Settings } from '@toolyard/runtime'
 export interface Greeting {
   /** Where the HTTP service listens, as it says itself. */
   address: string
-  /** What the parts said of themselves. */
+  /** By the parts themselves. */
   report: Pick<ReadyMessage, 'tools' | 'sandbox'>
   settings: Settings
   directory: string
@@ -19,7 +19,7 @@ export interface Greeting {
   keyFile: string | undefined
 }
 
-/** What `start` prints once everything serves: the address, where things are, and a batch to paste. No secret is in it. */
+/** Printed by `start` once everything serves: the address, where things are, and a batch to paste. No secret is in it. */
 export function greet (greeting: Greeting): string {
   const { address, report, settings, directory, newKey, foundManifest, redisDirectory } = greeting
   const key = findKey(greeting, `${directory}/.env`)

@@ -17,7 +17,7 @@ export interface PartsOptions extends SupervisorOptions {
   force: AbortSignal
 }
 
-/** What stops the parts; filled while they start, so that a start that fails half-way can be undone. */
+/** They stop the parts; filled while they start, so that a start that fails half-way can be undone. */
 export type StopSteps = Array<() => Promise<unknown>>
 
 /**

@@ -39,7 +39,7 @@ export async function runStart (options: StartOptions): Promise<number> {
   try {
     await serve(options, signals, steps)
   } catch (error) {
-    // What breaks while it is told to stop is broken by the stopping.
+    // An error while it is told to stop comes of the stopping.
     if (!signals.stop.aborted) throw error
   } finally {
     for (const stop of steps) await stop()

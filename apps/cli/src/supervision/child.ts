@@ -25,14 +25,14 @@ export interface ChildOptions {
 export interface ReadyChild extends Running {
   /** Where it serves, such as `http://127.0.0.1:3001`, if it said so. */
   address: string | undefined
-  /** What else it said of itself. */
+  /** Its report, beside the address. */
   report: Pick<ReadyMessage, 'tools' | 'sandbox'>
   /** Asks it something; undefined when it has no answer, or gives none within a second. */
   ask: (question: string) => Promise<unknown>
   signal: (signal: NodeJS.Signals) => void
 }
 
-/** What a part gets on top of its grace time to end by itself, in milliseconds: to kill and settle what is left. */
+/** A part gets so long on top of its grace time to end by itself, in milliseconds: to kill and settle what is left. */
 export const extraGraceMs = 6_000
 const readyMs = 60_000
 const keptLines = 20

@@ -17,7 +17,7 @@ export interface RunWorkersOptions {
 
 /**
  * Runs `WORKER_PROCESSES` workers until SIGINT or SIGTERM; one that dies is started again. SIGHUP goes to all of them.
- * What they print goes to stdout.
+ * Their output goes to stdout.
  *
  * @returns 0, once all have stopped
  * @throws StartError when one can't start; nothing is left running then either.
@@ -51,7 +51,7 @@ export async function runWorkers ({ directory, env, settings, entry, backoff = d
     tellParent({ ready: true })
     if (!end.signal.aborted) await once(end.signal, 'abort')
   } catch (error) {
-    // What breaks while it is told to stop is broken by the stopping.
+    // An error while it is told to stop comes of the stopping.
     if (!signals.stop.aborted) throw error
   } finally {
     end.abort()

@@ -29,9 +29,9 @@ export interface SupervisorOptions {
 
 /** A service that runs and is started again when it ends. */
 export interface Supervised<R extends Running> {
-  /** What the first launch gave. */
+  /** The result of the first launch. */
   first: R
-  /** What runs now; undefined while it is down. */
+  /** The one that runs now; undefined while it is down. */
   current: () => R | undefined
   /** Stops it for good; to be called when `ending` is aborted. */
   stop: () => Promise<void>

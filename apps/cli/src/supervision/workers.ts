@@ -12,7 +12,7 @@ export interface Workers {
   starts: ReadonlyArray<Promise<Supervised<ReadyChild>>>
   /** Stops them all; to be called when `ending` is aborted. */
   stop: () => Promise<void>
-  /** What they tell together: ready when all are; their metrics as one. */
+  /** Of all together: ready when all are; their metrics as one. */
   status: StatusSource
   /** Sends a signal to those that run now. */
   signal: (signal: NodeJS.Signals) => void

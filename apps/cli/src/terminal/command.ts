@@ -3,7 +3,7 @@ export interface Command {
   name: string
   /** One line for the list of commands. */
   summary: string
-  /** What `--help` tells besides its options. */
+  /** The text of `--help` besides its options. */
   help: string
   /** Arguments that are no options, as `<name>` or `[paths...]`; none when absent. */
   arguments?: readonly string[]
@@ -15,7 +15,7 @@ export interface Command {
   commands?: readonly Command[]
   /** Not in lists: programs call it. */
   hidden?: true
-  /** What its first argument may be, for completion. */
+  /** Values of its first argument, for completion. */
   complete?: () => Promise<readonly string[]>
   run?: RunCommand
 }

@@ -1,4 +1,4 @@
-/** What the exit status of `toolyard` says; docs/command-line.md has the same table. */
+/** docs/command-line.md has the same table. */
 export const exitStatus = {
   /** It did what it was asked. */
   done: 0,

@@ -1,7 +1,7 @@
 import { prettyLines } from '@toolyard/runtime/pretty-log'
 
 /**
- * What the terminal shows of a line that a part of Toolyard printed, by the part's name: of its JSON log warnings and errors, and
+ * A line that a part of Toolyard printed, for the terminal, by the part's name: of its JSON log warnings and errors, and
  * undefined for the rest; anything else, such as a stack trace, as it is. Without colours: all that is shown goes through
  * `printable`.
  */

@@ -1,6 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 
-/** What is wrong with the place that something should have been written to, and what mends it. */
+/** Faults of a place that something should have been written to, and their remedies. */
 const faults: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: make room there',
   EDQUOT: 'the quota of this user is used up: make room there',

@@ -14,7 +14,7 @@ export const plainAnswers = {
   }
 } as const
 
-/** What a model is asked: who says what, and the rest as it is. */
+/** Who says what, and the rest as it is. */
 export function Prompt ({ params }: { params: unknown }): VNode {
   const { messages, systemPrompt, ...rest }: Record<string, unknown> = isRecord(params) ? params : {}
   return (

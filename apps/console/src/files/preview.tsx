@@ -8,7 +8,7 @@ import { storeFile } from '../parts/store-file.ts'
 import { bytes } from '../parts/times.ts'
 import { fileRoute, mostTextBytes, previewOf, type Place } from './places.ts'
 
-/** What is known of a file, with its beginning as a text, or all of it as an image. */
+/** A file with its beginning as a text, or all of it as an image. */
 interface Shown {
   type: string
   size: number

@@ -7,7 +7,7 @@ interface FieldProps {
   /** Tells the ids of one form from those of another on the page. */
   scope?: string
   texts: Readonly<Record<string, string>>
-  /** What is wrong with them, by the paths of their fields. */
+  /** By the paths of the fields. */
   faults: ReadonlyMap<string, string>
   onText: (path: string, text: string) => void
 }

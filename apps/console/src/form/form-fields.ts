@@ -2,7 +2,7 @@ import { readWhole, writeThrough } from '@toolyard/contract/terms'
 
 export interface FormField {
   name: string
-  /** What is shown for it: `list` is a text with an entry on each line, `json` one that holds JSON, `group` the fields of an object. */
+  /** The field for it: `list` is a text with an entry on each line, `json` one that holds JSON, `group` the fields of an object. */
   kind: 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'json' | 'group'
   /** Where its text is kept: the names of the objects that it is in, and its own. */
   path: string
@@ -45,7 +45,7 @@ function fieldOf (about: Pick<FormField, 'name' | 'path' | 'isRequired'>, schema
   return { ...given, kind, initial: text, fields: [] }
 }
 
-/** What the texts of a form begin as, by the paths of its fields. */
+/** The first texts of a form, by the paths of its fields. */
 export function initialsOf (fields: readonly FormField[]): Record<string, string> {
   return Object.fromEntries(fields.flatMap(({ kind, path, initial, fields: inner }): Array<[string, string]> => (
     kind === 'group' ? Object.entries(initialsOf(inner)) : [[path, initial]]
@@ -64,7 +64,7 @@ export function textsOf (fields: readonly FormField[], args: unknown): Record<st
   }))
 }
 
-/** What is wrong with the texts of a form: a sentence for each field, by its path. */
+/** A sentence for each wrong field, by its path. */
 export class FieldFaults extends Error {
   override readonly name = 'FieldFaults'
   readonly faults: ReadonlyMap<string, string>

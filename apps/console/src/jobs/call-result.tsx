@@ -11,7 +11,7 @@ import { ProgressBar } from '../parts/progress.tsx'
 import { ResultFiles } from './result-files.tsx'
 import { isEnd } from './course/terms.ts'
 
-/** What comes of a call, as it comes: its state, its log, its answer. */
+/** A call as it goes on: its state, its log, its answer. */
 export function CallResult ({ id }: { id: string }): VNode {
   const { job, log, error } = useJob(id)
   return (

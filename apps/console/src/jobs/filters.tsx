@@ -32,7 +32,7 @@ const namesEveryMs = 60_000
 const jobId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 const spans: ReadonlyArray<readonly [minutes: number, label: string]> = [[15, 'the last 15 min'], [60, 'the last hour'], [1_440, 'the last day']]
 
-/** What `GET /v1/jobs` is asked, of what the address says. */
+/** The query of `GET /v1/jobs`, by the address. */
 export function queryOf (address: URLSearchParams): Record<string, string> {
   const known = ['status', 'order', 'cursor', 'code', 'from', ...linked, ...texts.map(({ name }) => name)]
   return Object.fromEntries(known.flatMap(name => {
@@ -93,7 +93,7 @@ interface TextFilterProps extends Required<Pick<Filter, 'name' | 'label' | 'hint
   onValue: (value: string) => void
 }
 
-/** What is typed applies after a moment, and stays as it was typed, however often the page is drawn meanwhile. */
+/** The text applies after a moment, and stays as it was typed, however often the page is drawn meanwhile. */
 function TextFilter ({ name, label, hint, value, names = [], onValue }: TextFilterProps): VNode {
   const [typed, setTyped] = useState(value)
   const entered = useRef(value)

@@ -27,7 +27,7 @@ export function JobsPage ({ route }: { route: Route }): VNode {
   const { data, error, reload } = useLoad(search, async signal => await api.ask<JobList>(`/v1/jobs?${search}`, { signal }), everyMs)
   const page = useRef<HTMLElement>(null)
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
-  // What is ticked is on this page of the list.
+  // Ticks are for this page of the list.
   useEffect(() => { setTicked(new Set()) }, [search])
   const tick = (ids: readonly string[], isTicked: boolean): void => {
     setTicked(known => new Set(isTicked ? [...known, ...ids] : [...known].filter(id => !ids.includes(id))))

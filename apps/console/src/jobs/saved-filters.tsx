@@ -49,7 +49,7 @@ export function SavedFilters ({ query, name }: { query: Query, name: string | nu
   )
 }
 
-/** What is kept may be anything: another page of this host could have written it. */
+/** The stored text may be anything: another page of this host could have written it. */
 function read (): readonly Saved[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(place) ?? '[]')

@@ -14,7 +14,7 @@ interface Draining {
   problem: Error | undefined
 }
 
-/** What drains workers and resumes them; `all` are those that are alive. */
+/** Drains workers and resumes them; `all` are those that are alive. */
 export function useDraining (all: readonly WorkerView[], onDone: () => void): Draining {
   const { api, person } = useAccess()
   const [asked, setAsked] = useState<WorkerView>()

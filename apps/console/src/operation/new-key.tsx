@@ -67,7 +67,7 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
   )
 }
 
-/** What isn't limited is left out. */
+/** Bounds that aren't set are left out. */
 function requestOf ({ name, role, tenant, queues, namespaces, hosts, days }: typeof empty, allowed: readonly Permission[]): Omit<NewKeyRequest, 'role'> & { role: string } {
   const names = queues.split(/[\s,]+/).filter(queue => queue !== '')
   const reached = hosts.split(/[\s,]+/).filter(host => host !== '')

@@ -106,7 +106,7 @@ function queuesText (queues: readonly string[]): string {
   return queues.includes('*') ? 'all' : queues.join(', ')
 }
 
-/** What it runs, and what it ran last. */
+/** The jobs that it runs, and those that it ran last. */
 function Ran ({ id, isAlive }: { id: string, isAlive: boolean }): VNode {
   const running = useJobs(id, 'running', isAlive)
   const last = useJobs(id, undefined, true)

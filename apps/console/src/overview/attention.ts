@@ -13,7 +13,7 @@ export interface Attention {
   resumes?: string
 }
 
-/** What is looked at; what a key may not see is absent. */
+/** Parts that a key may not see are absent. */
 export interface Situation {
   queues?: readonly QueueView[] | undefined
   workers?: readonly WorkerView[] | undefined
@@ -61,7 +61,7 @@ function queueFaults ({ queues = [], workers }: Situation): Attention[] {
   return [...waiting.flatMap(queue => queueFault(queue, workers)), ...queues.flatMap(queue => deserted(queue, workers)), ...paused]
 }
 
-/** What a lost worker ran is noticed by the workers that serve its queue; without one it would seem to run on. */
+/** Workers that serve its queue notice what a lost worker ran; without one it would seem to run on. */
 function deserted ({ name, running, waiting }: QueueView, workers: readonly WorkerView[] = []): Attention[] {
   const isServed = workers.some(({ queues }) => queues.includes('*') || queues.includes(name))
   if (running === 0 || waiting > 0 || isServed || workers.length === 0) return []

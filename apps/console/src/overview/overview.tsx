@@ -87,7 +87,7 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
 function useRead<T> (path: string | undefined, everyMs: number): Loaded<T> {
   const { api } = useAccess()
   return useLoad<T>(path ?? '', async signal => {
-    // What this key may not see is never there.
+    // A part that this key may not see is never there.
     if (path === undefined) return await new Promise<T>(() => {})
     return await api.ask<T>(path, { signal })
   }, everyMs)
@@ -103,7 +103,7 @@ function useLost (): Loaded<number> {
   }, every.slow)
 }
 
-/** What waits and what runs, as it was read since somebody looks at the page. */
+/** Jobs that wait and run, as they were read since somebody looks at the page. */
 function useReadings (list: QueueList | undefined): Columns {
   const [readings, setReadings] = useState<Columns>([[], [], []])
   useEffect(() => {

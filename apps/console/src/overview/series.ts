@@ -26,14 +26,14 @@ function add ([times, ...lines]: Columns, at: number, values: ReadonlyArray<numb
   for (const [place, value] of values.entries()) lines[place]?.push(value)
 }
 
-/** What is added to a list of so many readings: the oldest go. */
+/** Adds to a list of so many readings: the oldest go. */
 export function withReading (readings: Columns, at: number, values: readonly number[], most: number): Columns {
   const [times, ...lines] = readings
   return [[...times, at].slice(-most), ...lines.map((line, place) => [...line, values[place] ?? null].slice(-most))]
 }
 
 /**
- * What ran and waited: by the minute, as the service has counted it, up to the first reading of the page; then the readings.
+ * Jobs that ran and waited: by the minute, as the service has counted it, up to the first reading of the page; then the readings.
  * Minutes that nobody counted are gaps. It begins at `from`, whatever is known.
  */
 export function withHistory (readings: Columns, { from, jobs = [] }: Pick<Statistics, 'from' | 'jobs'>): Columns {

@@ -21,7 +21,7 @@ export function Dialog ({ title, onClose, children }: DialogProps): VNode {
 
 export interface ConfirmProps {
   title: string
-  /** What the button says that does it. */
+  /** The words of the button that does it. */
   action: string
   onConfirm: () => void
   onClose: () => void

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 
-/** What is said where there is nothing to show: what is missing, and what to do first. */
+/** For a place where there is nothing to show: what is missing, and what to do first. */
 export function Empty ({ title, children }: { title: string, children?: ComponentChildren }): VNode {
   return <div class='empty'><p class='empty-title'>{title}</p>{children}</div>
 }

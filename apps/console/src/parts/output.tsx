@@ -5,7 +5,7 @@ import { storeFile } from './store-file.ts'
 
 const image = /^data:image\/(?:png|jpeg|gif|webp|svg\+xml);base64,[\w+/=]+$/
 
-/** What a tool gave: an image, a text as it is, or a value as a tree; it can be stored as a file. */
+/** An image, a text as it is, or a value as a tree; it can be stored as a file. */
 export function Output ({ value, name }: { value: unknown, name: string }): VNode {
   return <><Shown value={value} /><p class='store'><button type='button' class='quiet' onClick={() => { storeOutput(value, name) }}>Store as a file</button></p></>
 }

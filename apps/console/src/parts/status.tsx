@@ -1,7 +1,7 @@
 import type { JobState } from '@toolyard/client'
 import type { VNode } from 'preact'
 
-/** What a person sees of a state without its colour. */
+/** A person sees the state by these without its colour. */
 export const signs: Readonly<Record<JobState | 'waiting', string>> = { waiting: '·', queued: '○', held: '‖', running: '◐', input_required: '?', succeeded: '✓', failed: '✕', cancelled: '–' }
 
 export function Status ({ status }: { status: JobState | 'waiting' }): VNode {

@@ -38,7 +38,7 @@ export interface FrameProps {
 
 const heldEveryMs = 15_000
 
-/** What surrounds every page: where one can go, who one is, how it looks. */
+/** Around every page: where one can go, who one is, how it looks. */
 export function Frame ({ places, current, theme, onTheme, onLogout, children }: FrameProps): VNode {
   const { api, person } = useAccess()
   const row = useRef<HTMLElement>(null)

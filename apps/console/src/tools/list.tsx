@@ -66,7 +66,7 @@ function ending (file: string): string {
 
 interface ToolStateProps {
   tool: Pick<ToolSummary, 'enabled' | 'unavailable'>
-  /** What is wrong with its program on the API's machine; a worker may be on another one. */
+  /** Of its program on the API's machine; a worker may be on another one. */
   fault: ToolFinding | undefined
 }
 

@@ -16,7 +16,7 @@ import { duration } from '../parts/times.ts'
 
 const everyMs = 15_000
 
-/** What each permission opens in the sandbox; docs/security.md has the table. */
+/** For each permission, what the sandbox opens; docs/security.md has the table. */
 const opened: Readonly<Record<string, string>> = {
   read_repo: 'sees the workspace, read only',
   write_files: 'changes files of the workspace',

@@ -12,7 +12,7 @@ export interface CallbackSenderOptions {
   lookup?: Lookup
 }
 
-/** What is read of an answer, in bytes: nobody looks at it. */
+/** So much of an answer is read, in bytes: nobody looks at it. */
 const drainedBytes = 16_384
 
 /**

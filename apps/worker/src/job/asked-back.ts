@@ -11,7 +11,7 @@ const largeAsk = /^\s*\{\s*"\$ask"/
 
 type AskResult = Extract<HandlerResult, { kind: 'asks' | 'failed' }>
 
-/** What is known of a call whose tool may have asked something. */
+/** A call whose tool may have asked something. */
 export interface Asking {
   tool: Tool
   /** It may run again from its start. */
@@ -21,9 +21,9 @@ export interface Asking {
 }
 
 /**
- * What a tool asks, one thing or a list: an output of a command or a Python tool whose only field is `$ask`, or what an MCP server
+ * A tool's questions, one or a list: an output of a command or a Python tool whose only field is `$ask`, or what an MCP server
  * asks during a call.
- * What others give out comes from elsewhere and asks nobody here.
+ * An output that others give out comes from elsewhere and asks nobody here.
  *
  * @returns undefined for any other outcome; a failure for a question that can't be asked.
  */

@@ -31,7 +31,7 @@ export interface HandlerDeps extends Deployment {
   /** How well the processes of a tool are shut in. */
   sandbox: Pick<Sandbox, 'stateOf' | 'levelOf' | 'permissionsOf'>
   sessions: SessionWorkspaces
-  /** What the key of a name may do now: see `keyPart`. */
+  /** The current bounds of the key of a name: see `keyPart`. */
   keyPartOf: (name: string) => Promise<string>
   answerSchemas: AnswerSchemas
   /** Hears of calls that could not be started. */
@@ -86,7 +86,7 @@ function log (result: HandlerResult, logger: Logger, about: object): void {
   }
 }
 
-/** What goes back to its queue has not ended. */
+/** A job that goes back to its queue has not ended. */
 function count (counter: Pick<CallCounter, 'count'>, job: TakenJob, result: HandlerResult, ran: { ranMs: number, processorMs: number }): void {
   const { state } = stateOf(result)
   if (state === 'requeued') return
@@ -198,7 +198,7 @@ async function enterSession (
 ): Promise<SessionWorkspace | RefusedSession | undefined> {
   if (session === undefined) return undefined
   const isBuiltin = tool.run.kind === 'builtin' && tool.jobType !== 'tool.exec'
-  // What runs in the open may write whatever its manifest says.
+  // A tool in the open may write whatever its manifest says.
   const writes = sandbox.permissionsOf(tool).includes('write_files') || (!isBuiltin && sandbox.levelOf(tool) === 'none')
   return await sessions.enter({ session, tenant, writes, frees: tool.jobType === 'workspace.delete', signal, timeoutMs: timeoutSec * 1_000 })
 }

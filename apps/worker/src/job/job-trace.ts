@@ -37,7 +37,7 @@ export class JobTrace {
 
   end (result: HandlerResult): void {
     const code = result.kind === 'failed' ? result.error.code : undefined
-    // What was refused before it ran failed nevertheless.
+    // A call that was refused before it ran failed nevertheless.
     if (code !== undefined && this.#execution === undefined) this.#startExecution(performance.now())
     for (const span of [this.#execution, this.#whole]) {
       if (code !== undefined) span?.fail(code)
@@ -85,13 +85,13 @@ export function originContext ({ data: { origin } }: TakenJob): TraceContext | u
   return origin === undefined ? undefined : readTraceContext(origin.traceparent, origin.tracestate)
 }
 
-/** What an executor gets of a trace. */
+/** An executor's part of a trace. */
 export function runTrace (context: TraceContext | undefined, stage: RunTrace['stage']): { trace?: RunTrace } {
   if (context === undefined) return {}
   return { trace: { variables: traceVariables(context), ...(stage === undefined ? {} : { stage }) } }
 }
 
-/** What the lines of the log say of where a job comes from. */
+/** The origin of a job in lines of the log. */
 export function originIds (origin: JobOrigin | undefined): { reqId?: string, callId?: string, trace_id?: string } {
   if (origin === undefined) return {}
   const context = readTraceContext(origin.traceparent)

@@ -14,7 +14,7 @@ export interface OutputFilePlace {
 }
 
 /**
- * What a call in a session came to; an output that an answer would cut is also a file of the session, `outputs/JOB.json`
+ * The outcome of a call in a session; an output that an answer would cut is also a file of the session, `outputs/JOB.json`
  * or `.txt`, as models and tools know files. It is a help and no promise: where it can't be written, or has no room, the call is as it was.
  *
  * @throws errors of the file system, WorkspaceFailure

@@ -17,14 +17,13 @@ export interface SessionWorkspace {
   place: SessionPlace
   /** Aborted when the job's own is, or the session is removed. */
   signal: AbortSignal
-  /** What the call came to: a large output is a file, files are counted, and those that it made or changed are named. */
+  /** The outcome with its files: a large output is a file, files are counted, and those that it made or changed are named. */
   settled: (outcome: Outcome, tool: Tool, jobId: string) => Promise<Outcome>
   leave: () => void
 }
 
 export interface RefusedSession { kind: 'refused', error: CallError }
 
-/** What a call asks for. */
 export interface WorkspaceWish {
   session: string
   tenant: string | undefined
@@ -147,7 +146,7 @@ export class SessionWorkspaces {
     }
   }
 
-  /** What a tool wrote stays; the call is told that it was too much. */
+  /** The files that a tool wrote stay; the call is told that they were too much. */
   async #settled (outcome: Outcome, writing: WritingCall): Promise<Outcome> {
     if (!outcome.ok) {
       await this.#overQuota(writing, false)
@@ -166,7 +165,7 @@ export class SessionWorkspaces {
   /** Why the call may not go on; undefined when it may. */
   async #overQuota (call: SessionCall, isBefore: boolean): Promise<CallError | undefined> {
     const { session } = call.stay
-    // What was within the quota after a call is so before the next one.
+    // A session that was within the quota after a call is so before the next one.
     if (this.#counts.freshBytes(session, () => isBefore) !== undefined) return undefined
     const found = await this.#survey(call, undefined)
     if ('code' in found) return found

@@ -17,7 +17,7 @@ export interface ShortagesParts {
 }
 
 /**
- * What the worker is out of: room for temporary files, descriptors, processes, memory. A call that could not be started
+ * A worker's shortage: of room for temporary files, descriptors, processes, memory. A call that could not be started
  * is put off to another worker. A worker that meets one shortage after the other, and can't start a process by itself, takes
  * no jobs until it can.
  *
@@ -39,7 +39,7 @@ export class Shortages {
     this.#parts = parts
   }
 
-  /** What the worker is out of, so that it takes no jobs. */
+  /** The shortage for which it takes no jobs. */
   get current (): string | undefined {
     return this.#current
   }

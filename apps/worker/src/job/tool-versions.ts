@@ -8,7 +8,7 @@ const lookMs = 250
 /** Two processes know Redis' time so well at least, in milliseconds. */
 const clockErrorMs = 100
 
-/** What becomes of a job: this worker's own version of its tool, or another worker's turn. */
+/** This worker's own version of a job's tool, or another worker's turn. */
 export type Located = { registered: RegisteredTool | undefined, differs: boolean } | 'elsewhere'
 
 /**

@@ -3,7 +3,7 @@ import { createCapture } from '@toolyard/sandbox'
 import { ServerFault, tooLong, type MessageReader } from './message-reader.ts'
 
 /*
- * What a server answers over HTTP, message by message: each one is read, and the client gets what is left of it.
+ * A server's answers over HTTP, message by message: each one is read, and the client gets what is left of it.
  */
 
 const newline = 0x0a
@@ -27,7 +27,7 @@ export interface Asked {
   isResumable: boolean
 }
 
-/** What the client gets in place of an answer that doesn't come. */
+/** For the client, in place of an answer that doesn't come. */
 export function unanswered (id: unknown): object {
   return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'the server ended the connection without an answer' } }
 }

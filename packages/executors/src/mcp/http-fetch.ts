@@ -15,7 +15,7 @@ export interface GuardedFetch {
 type RequestOptions = globalThis.RequestInit
 
 export interface FetchOptions extends Reading {
-  /** What is sent in place of a message that the client has written. */
+  /** Sent in place of a message that the client has written. */
   textOf: (json: string) => string
   /** Gets the reason why something that a server sent can't be read. */
   onFault: (reason: string) => void

@@ -47,7 +47,7 @@ export function createToolList (client: Client, options: ListOptions): ToolList 
     }
   }
   const digests = async (): Promise<ReadonlyMap<string, string>> => {
-    // What is being read may be older than the last notice.
+    // The reading under way may be older than the last notice.
     await reading
     if (performance.now() - readAt > listAgeMs) await (reading ??= readAnew())
     return current

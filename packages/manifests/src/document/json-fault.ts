@@ -1,6 +1,6 @@
 import { printParseErrorCode, visit, type ParseErrorCode } from 'jsonc-parser'
 
-/** What is said of each fault, by the parser's name for it. */
+/** A text for each fault, by the parser's name for it. */
 const said: Readonly<Record<string, string>> = {
   PropertyNameExpected: "a name in double quotes or '}' is expected",
   ValueExpected: 'a value is expected',

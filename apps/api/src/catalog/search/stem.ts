@@ -1,4 +1,4 @@
-/** What is left of an English word without its ending; of other words nothing is taken that would make two of one. */
+/** An English word without its ending; nothing is taken that would make two words of one. */
 export function stemOf (word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
   const single = word.replace(/ies$/, 'y').replace(/(ss|x|ch|sh)es$/, '$1').replace(/([^su])s$/, '$1')

@@ -132,7 +132,7 @@ async function postingsOf (texts: readonly WeighedWords[], pause: () => Promise<
   return postings
 }
 
-/** What a term adds to each place where it counts most of the terms of its word. */
+/** A term adds to each place where it counts most of the terms of its word. */
 function collect (own: Float32Array, touched: number[], postings: Postings | undefined, share: number): void {
   if (postings === undefined) return
   const { ids, impacts } = postings

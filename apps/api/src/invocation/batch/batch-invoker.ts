@@ -48,7 +48,7 @@ export interface AnswerListener {
 export interface Caller {
   principal: Principal
   idempotencyKey: string | undefined
-  /** What the jobs say of the request that they come from. */
+  /** Named by the jobs. */
   origin?: RequestOrigin | undefined
   /** Ends the waiting: the client went away, or the process stops. */
   abandoned: AbortSignal
@@ -104,7 +104,7 @@ export class BatchInvoker {
     }
   }
 
-  /** What `invoke` would do with each call. @throws HttpError as `invoke` does before it makes jobs */
+  /** A plan for each call, without jobs. @throws HttpError as `invoke` does before it makes jobs */
   async plan (batch: Batch, principal: Principal): Promise<PlannedCall[]> {
     const { catalog, jobTypes, admission, waiter, keyPartOf } = this.#deps
     const { queue, session, conversation, callbackUrl } = batch
@@ -228,7 +228,7 @@ function trace (planned: PlannedCall, tracer: Tracer | undefined, origin: Reques
   if (state.kind === 'planned') state.job.data.origin = planned.trace.origin
 }
 
-/** What makes it another request with the same key. */
+/** Another value makes it another request with the same key. */
 function requestOf ({ calls, queue, callbackUrl, session, conversation }: Batch): unknown[] {
   return ['batch', calls, queue, callbackUrl, ...session === undefined ? [] : [session], ...conversation === undefined ? [] : [{ conversation }]]
 }

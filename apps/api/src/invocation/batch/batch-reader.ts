@@ -35,7 +35,7 @@ async function entryOf (call: MessageCall, id: string, reader: ArgumentsReader):
   return read.kind === 'fault' ? { ...entry, error: { code: 'INVALID_ARGUMENTS', message: read.problem } } : { ...entry, arguments: read.value }
 }
 
-/** What no look at the tools can change. */
+/** No look at the tools can change it. */
 function refusalOf ({ at, name, dialect, incomplete }: MessageCall): CallError | undefined {
   if (typeof name !== 'string' || name.trim() === '') return { code: 'UNKNOWN_TOOL', message: `${at} has no name that is a text, so no tool can be looked up` }
   if (dialect === 'custom') return { code: 'UNKNOWN_TOOL', message: `'${shortName(name)}' was called as a custom tool, with a text; the tools here are functions` }

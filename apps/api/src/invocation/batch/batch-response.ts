@@ -9,7 +9,6 @@ export interface AnsweredCall {
   answer: CallAnswer
 }
 
-/** What is appended to the conversation with a provider. */
 export interface MessageTerms {
   format: MessageFormat | undefined
   /** The message that the calls came in; answers in another format than its own have that format's usual form. */

@@ -3,7 +3,7 @@ import { RedisUnavailableError } from '@toolyard/store'
 
 export type Call = Batch['calls'][number]
 
-/** What became of a call. It is written for a caller or a model where it goes out: `resultOf`, `modelContent`. */
+/** It is written for a caller or a model where it goes out: `resultOf`, `modelContent`. */
 export type CallAnswer =
   /** The output is there whatever its value. `notice` tells a model how it comes to the rest of one that was cut. */
   | { kind: 'succeeded', jobId: string | undefined, output: unknown, notice?: string | undefined, files?: ChangedFiles }
@@ -35,7 +35,7 @@ export function resultOf ({ call_id: callId, name }: Call, answer: CallAnswer): 
   }
 }
 
-/** What a model is told; its JSON is the content of a message. */
+/** For a model; its JSON is the content of a message. */
 export function modelContent (answer: CallAnswer): Record<string, unknown> {
   switch (answer.kind) {
     case 'succeeded': {
@@ -68,7 +68,7 @@ function withLog (error: CallError, log: string[] | undefined): CallError {
   return log === undefined || !isRecord(details) ? error : { ...error, details: { ...details, log } }
 }
 
-/** What is counted of an answer. */
+/** The outcome that an answer counts as. */
 export function outcomeOf (answer: CallAnswer): string {
   switch (answer.kind) {
     case 'succeeded': return 'ok'
@@ -123,7 +123,7 @@ export type ReadLog = (queue: string, jobId: string) => Promise<string[]>
 export interface JobReading {
   /** Reads an output in the form that the answer has. */
   read: ReadOutput
-  /** What a pending answer says of coming back. */
+  /** For a pending answer: how to come back. */
   hint: string
   /** For who asks for the log of a call that failed. */
   readLog?: ReadLog | undefined

@@ -8,7 +8,7 @@ import { serviceCallOf } from '../service-call.ts'
 import type { Call } from './call-answer.ts'
 import { PlannedCall } from './planned-call.ts'
 
-/** What the calls of a batch have in common. */
+/** Shared by the calls of a batch. */
 export interface PlanContext {
   registry: Registry
   queue: string

@@ -39,7 +39,7 @@ export interface JobToolsParts {
   catalog: ToolCatalog
 }
 
-/** What the JSON of found tools has around them. */
+/** The JSON around found tools. */
 const searchChars = 30
 
 /** Answers calls that ask for other jobs. */
@@ -98,7 +98,7 @@ export class JobTools {
     return await settled(call, queue, jobId, settlement, asker)
   }
 
-  /** What the job has left is read in parts that fit into an answer, so that none is cut again. */
+  /** An output is read in parts that fit into an answer, so that none is cut again. */
   async #output (
     { jobId, ask }: Extract<JobToolCall, { action: 'output' }>, queue: string,
     { principal: { tenant, name: keyName }, read, room, abandoned }: Asker

@@ -21,7 +21,7 @@ export async function waitForJob (
   }, { waitMs, abandoned })
 }
 
-/** What `look` finds of a job, as soon as it finds something: it looks at each change. Undefined after `waitMs`. @throws as `look` */
+/** The first result of `look` that isn't undefined: it looks at each change of a job. Undefined after `waitMs`. @throws as `look` */
 export async function waitUntil<Found> (
   watch: JobWatch, { queue, jobId }: WaitedJob, look: () => Promise<Found | undefined>,
   { waitMs, abandoned }: { waitMs: number, abandoned: AbortSignal }

@@ -28,7 +28,7 @@ interface Answered {
 /** Formats whose answers may hold images. */
 export const imageFormats: readonly MessageFormat[] = ['responses', 'anthropic']
 
-/** What is appended to the conversation with a provider: one answer for each call, also for one that goes on. */
+/** For the conversation with a provider: one answer for each call, also for one that goes on. */
 export function providerMessages (format: MessageFormat, answered: readonly Answered[]): ProviderMessage[] {
   return answered.length === 0 ? [] : shapes[format](answered)
 }

@@ -14,11 +14,11 @@ export function readForModel (outputs: OutputStore, maxOutputChars: number | und
   }
 }
 
-/** What is told of an output that is cut, if the key sees the tools that read on. */
+/** Told of a cut output, if the key sees the tools that read on. */
 export function cutNotice (
   { jobId, bytes, from }: { jobId: string, bytes: string, from: number }, { services }: Publication
 ): string | undefined {
-  // What found tools are is kept nowhere.
+  // Found tools are kept nowhere.
   if (jobId === '') return undefined
   const ways = [
     ...services.has('output_read') ? [`output_read with {"job_id": "${jobId}", "offset": ${from}} reads on`] : [],

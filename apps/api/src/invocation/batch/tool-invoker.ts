@@ -11,13 +11,13 @@ export interface ToolCall {
   waitMs: number
   queue: string
   session?: string | undefined
-  /** What becomes of the job when the caller goes away; `leave` when absent. */
+  /** For a caller who goes away; `leave` when absent. */
   onDisconnect?: Batch['onDisconnect']
   /** How much of an output the caller shows; undefined for all. */
   maxOutputChars?: number | undefined
 }
 
-/** What became of it. `json` is the whole output in pieces, as far as it was kept; `cut` tells of what wasn't. */
+/** `json` is the whole output in pieces, as far as it was kept; `cut` tells of the rest. */
 export type ToolAnswer<Json = readonly Buffer[]> =
   | { kind: 'output', /** Absent for what makes no job and asks for none. */ jobId: string | undefined, json: Json, cut: OutputCut | undefined, /** Of the session, that were made or changed. */ files?: ResultFile[] }
   | { kind: 'pending', jobId: string, /** It goes on, or waits for a person. */ code: 'TIMEOUT' | 'HELD' | 'INPUT_REQUIRED', question?: QuestionView, /** For a model: what goes on, and how it gets the answer. */ message: string }
@@ -46,7 +46,7 @@ export class ToolInvoker {
     this.#maxAttempts = maxAttempts
   }
 
-  /** What would become of a call, without a job. @throws as `BatchInvoker.plan` */
+  /** A call's outcome, as far as it is known without a job. @throws as `BatchInvoker.plan` */
   async dryRun ({ name, arguments: args, waitMs, queue, session }: ToolCall, principal: Principal): Promise<ToolDryRun | FailedCall> {
     const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'async', waitMs, queue, session, onDisconnect: 'leave', callbackUrl: undefined }
     const { state, hold } = required((await this.#batches.plan(batch, principal))[0], 'a call')

@@ -1,7 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server'
 
-/** What a client can be asked: its user by a form or by a page that it opens, its model, also with tools, and for its directories. */
+/** A client can be asked: its user by a form or by a page that it opens, its model, also with tools, and for its directories. */
 export interface ClientForms {
   form: boolean
   url: boolean

@@ -4,14 +4,14 @@ import type { ClientRequest } from './forms.ts'
 import type { OpenRequests } from './open-requests.ts'
 
 /*
- * What clients of 2025 are asked: a request on the stream of their call. The answer comes as a message of its own, to any process,
+ * Questions to clients of 2025: a request on the stream of their call. The answer comes as a message of its own, to any process,
  * which tells the others.
  */
 
 /** A client of 2025 with an open call. */
 export interface AskedClient {
   session: string
-  /** What this process asks. */
+  /** Questions of this process. */
   open: OpenRequests<unknown>
   /** Writes a message into the stream of the call. */
   send: (message: object) => Promise<void>
@@ -28,11 +28,11 @@ export function answerIn (message: unknown): { request: string, said: unknown } 
 }
 
 export interface Elicitation {
-  /** What it has said; null where the client can't ask. */
+  /** Null where the client can't ask. */
   said: Promise<unknown>
   /** Nobody has to answer any more. */
   withdraw: () => Promise<void>
-  /** What a page was opened for is over. */
+  /** Call it when the page has done its work. */
   complete: () => Promise<void>
   close: () => void
 }

@@ -3,7 +3,7 @@ import { inputRequired } from '@modelcontextprotocol/server'
 import type { ClientForms } from './client-forms.ts'
 import { questionRequest, type ClientRequest } from './forms.ts'
 
-/** What a job waits for somebody for. `marks` tell it from what the same job waited for before. */
+/** A job waits for somebody. `marks` tell this wait from earlier ones of the same job. */
 export type Pause = { marks: string[], kind: 'asks', questions: AskedQuestion[] } | { marks: string[], kind: 'held', reason: string | undefined }
 
 export function pauseOf ({ status, question, approval }: Pick<JobView, 'status' | 'question' | 'approval'>): Pause | undefined {
@@ -20,7 +20,7 @@ export function isSamePause (one: Pause, other: Pause | undefined): boolean {
   return one.marks.join() === other?.marks.join()
 }
 
-/** What a client can be asked with, and for which job. */
+/** The client's forms, and the job. */
 export interface AskedJob {
   tool: string
   forms: ClientForms
@@ -37,7 +37,7 @@ export interface OpenRequest {
   question?: AskedQuestion
 }
 
-/** What of a pause a client can be asked. `faults` say what was wrong with the last answers, by the numbers of the questions. */
+/** The questions of a pause that a client can be asked. `faults` are those of the last answers, by the numbers of the questions. */
 export function requestsOf (pause: Pause, { tool, forms, approvalUrl }: AskedJob, faults?: ReadonlyMap<number, string>): OpenRequest[] {
   if (pause.kind === 'asks') {
     return pause.questions.flatMap((question): OpenRequest[] => {

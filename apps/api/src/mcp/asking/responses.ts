@@ -5,7 +5,7 @@ import type { Answerer } from '../../invocation/answerer.ts'
 import type { OpenRequest, Pause } from './pause.ts'
 
 /*
- * What clients of 2026 are asked: the answer to a call says what, and the client calls again with what a person has said. What it
+ * Questions to clients of 2026: the answer to a call has them, and the client calls again with what a person has said. What it
  * brings along names the job and what it waits for. It is no secret and needs no seal: a key reaches only jobs that it may answer
  * over HTTP as well. About an approval nothing is decided here.
  */
@@ -32,7 +32,7 @@ export function resumedBy ({ mcpReq }: ServerContext): { jobId: string, marks: s
   return { jobId, marks: marks.split(',') }
 }
 
-/** What became of what a client said: an answer was taken, it is asked again and why, or nobody wants to answer. */
+/** A client's answer was taken, or is asked again and why, or nobody wants to answer. */
 export type Said = { kind: 'answered' } | { kind: 'again', fault: string } | { kind: 'declined' }
 
 /** Hands on what a client has said to a question of its job. */
@@ -52,7 +52,7 @@ export async function handOn ({ view }: ReadJob, { kind, number }: AskedQuestion
   }
 }
 
-/** What was filled in: clients write null for a field that was left out. */
+/** Clients write null for a field that was left out. */
 function filledIn (content: unknown): unknown {
   if (!isRecord(content)) return content ?? {}
   // A copy by spread knows how its numbers were written.

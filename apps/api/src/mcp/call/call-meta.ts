@@ -3,11 +3,11 @@ import { isSessionId, readTraceContext } from '@toolyard/contract'
 import type { RequestOrigin } from '../../plugins/request-trace.ts'
 import type { CallPlace, Exchange } from './exchange.ts'
 
-/** What names the session of a message's call in its `_meta`. */
+/** Names the session of a message's call in its `_meta`. */
 const sessionKey = 'toolyard/session'
 
 /**
- * What a job says of where it comes from. The place in a trace that a message names in its `_meta` is that of this call;
+ * The origin of a job. The place in a trace that a message names in its `_meta` is that of this call;
  * headers may be those of a connection that many calls share, so they count where the message names none.
  */
 export function callOrigin ({ mcpReq: { _meta: meta } }: ServerContext, { origin }: Exchange): RequestOrigin | undefined {

@@ -4,7 +4,7 @@ import type { Notification, ProgressToken } from '@modelcontextprotocol/server'
 import { roomIn, type Exchange } from './exchange.ts'
 import type { McpParts } from './mcp-parts.ts'
 
-/** What a client asked for with its call. */
+/** Notices that a client asked for with its call. */
 export interface WantedNotices {
   progressToken: ProgressToken | undefined
   /** From which level on it wants lines of the log as messages; undefined for none. */
@@ -30,7 +30,7 @@ export class CallNotices {
   #job: { queue: string, id: string } | undefined
   #unwatch = (): void => {}
   #lastLogId: string = logStart
-  /** What was told last: it only grows. */
+  /** The last number that was told: it only grows. */
   #told = -1
   #toldByTool = false
   #reading: Promise<void> | undefined

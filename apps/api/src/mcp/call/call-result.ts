@@ -24,7 +24,7 @@ export interface ResultParts {
 type CutNotice = (cut: { jobId: string, bytes: string, preview: string }) => string | undefined
 
 /**
- * What became of a call, as MCP has it; the tool says what its clients rely on.
+ * The outcome of a call, as MCP has it; the tool says what its clients rely on.
  */
 export function callResult (
   answer: ToolAnswer<string>, tool: ListedTool | undefined, { hasLinks, images, written, cutting }: ResultParts

@@ -18,7 +18,7 @@ export interface CallPlace {
 }
 
 export interface CallAddress extends CallPlace {
-  /** What becomes of them when the connection breaks; undefined for what the client's revision has. */
+  /** When the connection breaks; undefined for the default of the client's revision. */
   onDisconnect: Batch['onDisconnect'] | undefined
   /** From which length on outputs are cut; undefined: they never are. */
   maxOutputChars: number | undefined
@@ -51,9 +51,7 @@ export interface Exchange {
   leave: () => void
   /** Where its answer is a stream that has begun. */
   stream: EventStream | undefined
-  /** What goes around the protocol's own code. */
   written: WrittenParts
-  /** What jobs say of the request that they come from. */
   origin: FastifyRequest['origin']
   /** Names the request in the log. */
   id: string
@@ -86,7 +84,7 @@ export async function roomIn (exchange: Exchange): Promise<void> {
   while (exchange.stream?.isFull === true && !exchange.gone.aborted) await delay(roomMs)
 }
 
-/** What the protocol's own code reads headers for: what a client takes was looked at already, and what it sent was read. */
+/** Headers for the protocol's own code: what a client takes was looked at already, and what it sent was read. */
 const agreed = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
 /** Headers that say one thing. */
 const once: ReadonlySet<string> = new Set(['mcp-protocol-version', 'mcp-session-id', 'mcp-method'])

@@ -21,15 +21,15 @@ export interface GoingOn {
   forms: ClientForms
   /** One of 2025, which is asked while its call is open; others are asked by the answer to it. */
   client: AskedClient | undefined
-  /** What the job waited for when the client was asked. */
+  /** The job's wait when the client was asked. */
   resumed: { jobId: string, marks: string[] } | undefined
-  /** What the client brings along. */
+  /** From the client. */
   responses: unknown
   /** How long its job is waited for after an answer, in milliseconds. */
   waitMs: number
 }
 
-/** What a call has come to: its client has to do something, or it is the job as it is. */
+/** A call's client has to do something, or it is the job as it is. */
 export type GoneOn = { kind: 'asked', result: InputRequiredResult } | { kind: 'job', job: ReadJob }
 
 /** @throws ProtocolError for a `requestState` that this service has not given out. */
@@ -70,7 +70,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
       const given: Given[] = []
       if (client === undefined) {
         for (const request of requests) {
-          // What the client answers may be what the job asked before, by the same name.
+          // The client may answer what the job asked before, by the same name.
           if (!Object.hasOwn(responses, request.name) || resumed?.marks.includes(request.mark) === false) continue
           given.push({ ...request, response: responses[request.name] })
           Reflect.deleteProperty(responses, request.name)
@@ -98,7 +98,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
   return { kind: 'job', job: await left(job, going) }
 }
 
-/** What a client has said to one request. */
+/** A client's answer to one request. */
 interface Given extends OpenRequest {
   response: unknown
 }
@@ -115,7 +115,7 @@ async function areHandedOn (job: ReadJob, given: readonly Given[], faults: Map<n
   return hasChanged
 }
 
-/** What a client of 2025 says; undefined when the job waits for that no longer, null where nobody can be asked. */
+/** An answer of a client of 2025; undefined when the job waits for that no longer, null where nobody can be asked. */
 async function answered (
   asking: Elicitation, { view: { id: jobId, queue } }: ReadJob, { mark }: OpenRequest, { parts, abandoned }: GoingOn
 ): Promise<unknown> {

@@ -7,7 +7,7 @@ import type { ToolInvoker } from '../../invocation/batch/tool-invoker.ts'
 import type { OpenRequests } from '../asking/open-requests.ts'
 import type { ToolLists } from './tool-list.ts'
 
-/** What requests of all clients are answered with. */
+/** For requests of all clients. */
 export interface McpParts {
   catalog: ToolCatalog
   invoker: ToolInvoker
@@ -25,7 +25,7 @@ export interface McpParts {
   lists: ToolLists
   /** The calls of clients of 2025 that this process answers: what cancels them. */
   calls: OpenRequests
-  /** What this process asks clients of 2025. */
+  /** For clients of 2025. */
   questions: OpenRequests<unknown>
   answerer: Answerer
   /** Aborted when requests that still wait must be answered with what is there. */

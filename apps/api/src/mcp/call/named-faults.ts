@@ -33,7 +33,7 @@ function named (answer: unknown): unknown {
   return { ...answer, error: { code: rpcCodes.invalidParams, message: `Invalid params: ${faults.slice(0, most).join('; ')}` } }
 }
 
-/** What a validator's report says, with the place of each fault; nothing for another message. */
+/** A validator's report, with the place of each fault; nothing for another message. */
 function faultsIn (message: string): string[] {
   if (!message.startsWith('[')) return []
   try {

@@ -25,7 +25,7 @@ export function invalidRequest (message: string): RpcHttpError {
 
 const retryable = new Set<HttpErrorCode>(['UNAVAILABLE', 'RATE_LIMITED'])
 
-/** What the service refuses before the protocol's own code sees it, as clients of the protocol read it. */
+/** Refuses a request before the protocol's own code sees it, as clients of the protocol read it. */
 export function sendRpcError (error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const { status, code, message, data } = error instanceof RpcHttpError
     ? {

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { McpSessionChange, McpSessions } from '@toolyard/store'
 
-/** What one session may watch at most: URIs, bytes of one, and bytes of all. */
+/** For one session: URIs, bytes of one, and bytes of all. */
 export const mostWatched = { uris: 100, uriBytes: 2_048, bytes: 32_768 }
 
 /**

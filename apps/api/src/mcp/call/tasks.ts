@@ -105,7 +105,7 @@ export function isOver ({ view: { status } }: ReadJob): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled'
 }
 
-/** What a call has come to whose job is known; also where it goes on. */
+/** The result of a call whose job is known; also where it goes on. */
 export async function jobResult (
   job: ReadJob, exchange: Exchange, parts: McpParts, tool: ListedTool | undefined
 ): Promise<CallToolResult> {
@@ -117,7 +117,7 @@ export function answerOfJob (job: ReadJob, { principal }: Exchange, { lists }: M
   return isOver(job) ? answerOf(job) : pendingOf(job, comeBackHint(lists.publication(principal)))
 }
 
-/** What a model is told of a call that goes on, or waits for a person. */
+/** For a model whose call goes on, or waits for a person. */
 function pendingOf ({ view: { id: jobId, tool: name, question, approval, status } }: ReadJob, hint: string): ToolAnswer<string> {
   if (question !== undefined) {
     const error: CallError = { code: 'INPUT_REQUIRED', message: `The tool asks: ${question.text}`, details: { question } }

@@ -11,7 +11,7 @@ export interface ListedTool {
   annotations: ToolHints
 }
 
-/** What a client may assume of a tool; by what the tool is permitted, which the sandbox enforces. */
+/** For clients; by the tool's permissions, which the sandbox enforces. */
 interface ToolHints {
   readOnlyHint: boolean
   destructiveHint: boolean
@@ -38,7 +38,6 @@ export class ToolLists {
     this.#jobTypes = jobTypes
   }
 
-  /** What is published to a key with these bounds. */
   for (key: KeyBounds): ToolList {
     return this.#of(this.#catalog.publication(key))
   }
@@ -57,7 +56,7 @@ export class ToolLists {
     return { tools: page, ...last !== undefined && before + 1 + page.length < tools.length && { nextCursor: last.name } }
   }
 
-  /** What is published to a key with these bounds, whatever protocol it is listed in. */
+  /** The publication to a key with these bounds, whatever protocol it is listed in. */
   publication (key: KeyBounds): Publication {
     return this.#catalog.publication(key)
   }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord, isWritten, numberText, readJson } from '@toolyard/contract'
 
-/** What stands in an id that the protocol's own code would round, and in a value whose JSON it would write otherwise. */
+/** Marks an id that the protocol's own code would round, and a value whose JSON it would write otherwise. */
 const idMark = 'toolyard number '
 const outputMark = 'toolyard/written'
 
 /**
- * What goes around the protocol's own code, which copies what it reads and writes it anew: the arguments of a tool and what a
+ * Parts that go around the protocol's own code, which copies what it reads and writes it anew: the arguments of a tool and what a
  * person has said, since schemas of the tool's own judge them, and numbers that JavaScript can't hold: ids as texts, outputs
  * beside the messages.
  */
@@ -28,12 +28,12 @@ export class WrittenParts {
     return this.#arguments.get(id)
   }
 
-  /** What the client brings along for what it was asked. */
+  /** Answers that the client brings along for questions. */
   responsesOf (id: unknown): Record<string, unknown> | undefined {
     return this.#responses.get(id)
   }
 
-  /** What stands for an output until it is sent: its value, where JavaScript writes that in the same way. */
+  /** Stands for an output until it is sent: its value, where JavaScript writes that in the same way. */
   output (json: string): unknown {
     return this.value(readJson(json), json)
   }

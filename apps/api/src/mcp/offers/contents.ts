@@ -5,7 +5,7 @@ import { blocksOf } from '../call/call-result.ts'
 
 type Contents = TextResourceContents | BlobResourceContents
 
-/** What a directory is, as the Skills extension has it. */
+/** The type of a directory in the Skills extension. */
 export const directoryType = 'inode/directory'
 /** Bytes of a file that is read as a resource. */
 export const mostResourceBytes = 1_048_576

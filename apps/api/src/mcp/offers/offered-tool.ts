@@ -13,7 +13,7 @@ import { abandonment } from '../call/tool-call.ts'
 /** How long what isn't a call of a tool is waited for, in milliseconds. */
 const waitMs = limits.waitMs.max
 
-/** What a tool has given out, or what the client is asked before it does. */
+/** A tool's output, or a question to the client before it. */
 export type Offered = { kind: 'output', output: unknown } | { kind: 'asked', result: InputRequiredResult }
 
 /** Runs a tool for a request that isn't a call of it: it reads a resource, or gets a prompt. */

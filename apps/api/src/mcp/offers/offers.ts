@@ -18,7 +18,7 @@ export interface OfferParts extends McpParts {
 const offerTtlMs = 60_000
 const cache = { ttlMs: offerTtlMs, cacheScope: 'private' as const }
 
-/** What a server says that it has, beside tools. */
+/** The server's capabilities, beside tools. */
 export const offerCapabilities = { prompts: { listChanged: true }, resources: { listChanged: true, subscribe: true }, completions: {} }
 export const skillsExtension = { 'io.modelcontextprotocol/skills': { directoryRead: true } }
 /** Requests whose answers a client may keep. */

@@ -10,7 +10,6 @@ import { skillScheme, type SkillResources } from './skills.ts'
 import { listWorkspace, mayRead, readWorkspace, workspacePath } from './workspace-files.ts'
 import { workspaceRoot } from '../call/call-result.ts'
 
-/** What a request for resources is answered from. */
 export interface Resources {
   publication: Publication
   skills: SkillResources
@@ -73,7 +72,7 @@ export async function readResource (
 }
 
 /**
- * What is right in a directory of a skill or of the workspace.
+ * Entries of a directory of a skill or of the workspace.
  *
  * @throws ProtocolError for what is no directory that the key sees.
  */

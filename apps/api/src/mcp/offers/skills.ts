@@ -55,7 +55,7 @@ export class SkillResources {
     return place === undefined ? undefined : await readSkillFile(place.directory, place.path, bytes => { requireResourceSize(bytes, 'Split the file of the skill') })
   }
 
-  /** What is in a directory of a skill; undefined for what is none. */
+  /** Undefined for what is no directory of a skill. */
   async children (uri: string): Promise<Resource[] | undefined> {
     const place = this.#place(uri)
     const children = place === undefined ? undefined : await skillChildren(place.directory, place.path)

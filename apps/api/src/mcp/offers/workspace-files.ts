@@ -18,7 +18,7 @@ export function mayRead ({ names }: Publication): boolean {
   return names.includes(reader) && names.includes(lister)
 }
 
-/** What the URI of a file or directory of the workspace names; undefined for what can't be one. */
+/** The path of a file or directory of the workspace; undefined for a URI that can't be one. */
 export function workspacePath (uri: string): string | undefined {
   if (!uri.startsWith(workspaceRoot)) return undefined
   try {
@@ -49,7 +49,7 @@ export async function readWorkspace (uri: string, path: string, tool: OfferedToo
   return fileContents(uri, Buffer.from(String(content), 'base64'))
 }
 
-/** What these tools refuse is a fault of the URI. */
+/** A refusal of these tools is a fault of the URI. */
 async function ask (tool: OfferedTool, name: string, args: Record<string, unknown>): Promise<unknown> {
   try {
     return await tool.output(name, args)

@@ -37,7 +37,7 @@ export interface RouteDescription {
   errors?: readonly number[]
   answers: Readonly<Record<number, AnswerDescription>>
   headers?: readonly HeaderName[]
-  /** What the query may hold, where the route's own check reads it. */
+  /** Where the route's own check reads the query. */
   query?: TSchema
   /** The body is a file of this media type. */
   file?: string

@@ -37,7 +37,7 @@ function endOfString (text: string, start: number): number {
 }
 
 /**
- * What is wrong with a JSON value, as the end of a sentence; undefined where nothing is.
+ * The fault of a JSON value, as the end of a sentence; undefined where there is none.
  *
  * @param takesLarge numbers that are too large are told by who looks at the values.
  */

@@ -25,7 +25,7 @@ export async function operationRoutes (app: App, { bulk, changes, queueDesk, wor
   await app.register(workerRoutes, { desk: workerDesk })
 }
 
-/** What calls did over the last minutes or hours. A key of a tenant sees its tenant's, one that is bound to queues what is of these. */
+/** Calls of the last minutes or hours. A key of a tenant sees its tenant's, one that is bound to queues what is of these. */
 async function statisticsRoutes (app: App, { statistics }: { statistics: CallStatistics }): Promise<void> {
   app.get('/stats', {
     config: { makesWork: true, checksQuery: true },

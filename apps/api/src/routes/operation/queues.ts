@@ -8,7 +8,7 @@ import type { App } from '../../plugins/typed-app.ts'
 import type { WorkerDesk } from './workers.ts'
 
 export interface QueueDesk {
-  /** What has not ended in each. */
+  /** Jobs that have not ended, by queue. */
   count: () => Promise<CountedQueue[]>
   pause: (queue: string, isPaused: boolean) => Promise<void>
 }

@@ -10,7 +10,7 @@ import { complain, print } from '../../terminal/terminal.ts'
 const timeoutMs = 15_000
 /** How often a worker that is drained is looked at. */
 const everyMs = 500
-/** What `list` shows of an id, as the console does; it is enough to name a worker. */
+/** `list` shows so much of an id, as the console does; it is enough to name a worker. */
 const shownIdChars = 8
 
 interface Worker {

@@ -8,7 +8,7 @@ import { lastLine } from './terms.ts'
 
 interface JobRowsProps {
   jobs: readonly JobSummary[] | undefined
-  /** What a row is, as the heading of its name. */
+  /** The heading of its name. */
   what: string
   /** The page that a row leads to. */
   page: 'jobs' | 'workflows'

@@ -16,7 +16,7 @@ export interface Bar {
   to: number
 }
 
-/** What is known of when a job waited and ran. */
+/** When a job waited and ran, as far as it is known. */
 export type Course = Pick<JobSummary, 'status' | 'created_at' | 'due_at' | 'started_at' | 'finished_at'>
 
 /** The bars of jobs that were made together, and how long all of them took, in milliseconds. */
@@ -32,7 +32,7 @@ export function barsOf (jobs: readonly Course[], now: number): { bars: Bar[], to
   return { bars: spans.map(({ from, started, to }) => ({ waitedFrom: part(from), ranFrom: part(started), to: part(to) })), totalMs }
 }
 
-/** What a program says last is most often why it failed; of an object with an `error`, as tools report one, this. */
+/** A program's last words are most often why it failed; of an object with an `error`, as tools report one, this. */
 export function lastLine (text: string): string {
   const line = text.trimEnd().split('\n').at(-1)?.trim() ?? ''
   const [, error] = /^\{"error":("(?:[^"\\]|\\.)*")[,}]/.exec(line) ?? []

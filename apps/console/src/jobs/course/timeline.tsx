@@ -5,7 +5,7 @@ import { Time } from '../../parts/time.tsx'
 import { duration } from '../../parts/times.ts'
 import { isEnd } from './terms.ts'
 
-/** What a job has gone through, with the time of each step and how long it took to come there. */
+/** The steps of a job, with the time of each and how long it took to come there. */
 export function Timeline ({ job }: { job: JobView }): VNode {
   const now = useNow()
   const { status, created_at: created, started_at: started, finished_at: finished, waited_ms: waited, ran_ms: ran } = job

@@ -17,7 +17,7 @@ export interface Lane {
   took: VNode | string
 }
 
-/** What belongs together, each below the other: when it waited, when it ran, and what came of it. */
+/** Lanes one below the other: when each waited, when it ran, and what came of it. */
 export function Waterfall ({ lanes, title }: { lanes: readonly Lane[], title: (took: string) => string }): VNode | null {
   const now = useNow()
   const courses = lanes.flatMap(({ course }) => course ?? [])
