@@ -8,7 +8,7 @@ const classes = ['Approvals', 'Files', 'Jobs', 'Secrets', 'Sessions', 'Toolyard'
 /** @param {string} source */
 const note = source => `# Made of ${source} by scripts/python-aio.mjs.\n`
 
-/** What is written: a file's name and its text. */
+/** A file's name and its text. */
 export const aioFiles = () => [{ source: '_client.py', target: '_aio.py' }, { source: '_secrets.py', target: '_aio_secrets.py' }, { source: '_sessions.py', target: '_aio_sessions.py' }]
   .map(({ source, target }) => ({ file: join(directory, target), text: note(source) + asyncText(readFileSync(join(directory, source), 'utf8')) }))
 

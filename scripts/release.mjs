@@ -14,7 +14,7 @@ for (const text of texts) withLine('', text)
 if (texts.length > 0) run(process.execPath, binary('changeset'), 'version')
 const { version } = JSON.parse(readFileSync('packages/contract/package.json', 'utf8'))
 writeFileSync('package.json', readFileSync('package.json', 'utf8').replace(/^( {2}"version": )".*"/m, `$1"${version}"`))
-// What deploys it names the same version: test/deploy compares.
+// Deployments name the same version: test/deploy compares.
 for (const file of ['docker-compose.yml', 'deploy/helm/toolyard/Chart.yaml', 'deploy/kubernetes/overlays/example/kustomization.yaml', 'docs/operations.md']) {
   writeFileSync(file, readFileSync(file, 'utf8').replace(/(toolyard-(?:api|worker):|^version: |^appVersion: "|newTag: )\d+\.\d+\.\d+/gm, `$1${version}`))
 }

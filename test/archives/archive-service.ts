@@ -70,7 +70,7 @@ export async function refused (answer: Response): Promise<Refusal> {
   return { status: answer.status, ...(await answer.json() as { error: { code: string, message: string } }).error }
 }
 
-/** What is in a directory: paths with their content, directories with a slash. */
+/** Paths with their content, directories with a slash. */
 export function treeOf (dir: string, below = ''): Record<string, string> {
   const tree: Record<string, string> = {}
   for (const name of existsSync(dir) ? readdirSync(dir).sort() : []) {

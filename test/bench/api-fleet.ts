@@ -20,7 +20,7 @@ interface Traffic {
   bytes: number
 }
 
-/** What one job costs Redis while 1, 4 and 16 API processes are there; what they do at rest is taken off. */
+/** The cost of one job in Redis while 1, 4 and 16 API processes are there, without what they do at rest. */
 export async function benchFleetCost (cleanup: Cleanup): Promise<Row[]> {
   const service = await createService(cleanup, { env: { LOG_LEVEL: 'warn' } })
   const redis = plainRedis(cleanup, service.redis)

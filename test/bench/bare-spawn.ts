@@ -10,14 +10,14 @@ export interface BareLine {
   bytes: number
 }
 
-/** What the process that runs this module is asked; it answers with the median in milliseconds, or with calls per second. */
+/** For the process that runs this module; it answers with the median in milliseconds, or with calls per second. */
 export interface BareRequest extends BareLine {
   of: 'time' | 'rate'
   runs: number
   inFlight: number
 }
 
-/** What every line gets on its stdin. */
+/** For every line's stdin. */
 export const bareInput = '{"a":1}'
 
 /** A `child_process.spawn` of a line. */

@@ -34,7 +34,7 @@ export interface FleetReport {
   waitP99Ms: number
 }
 
-/** What Redis does: all servers together. */
+/** All servers together. */
 export interface Usage {
   commands: number
   bytes: number

@@ -20,7 +20,7 @@ interface Target {
 }
 
 /**
- * What a fleet costs Redis: workers and API processes as far as Redis sees them, against one Redis and a Cluster of three masters.
+ * The cost of a fleet in Redis: workers and API processes as far as Redis sees them, against one Redis and a Cluster of three masters.
  * `FLEET_WORKERS` and `FLEET_QUEUES` choose other sizes, as `10,100`.
  */
 export async function benchFleet (cleanup: Cleanup, isQuick: boolean): Promise<void> {

@@ -13,7 +13,7 @@ import { startBrowser } from './browser.ts'
 const dist = dirname(fileURLToPath(import.meta.resolve('@toolyard/client')))
 const browser = await startBrowser(t)
 
-/** What a page does with the client. It runs in the browser, where `apiKey` and `url` are put into it. */
+/** It runs in the browser, where `apiKey` and `url` are put into it. */
 const program = `
 const { Toolyard } = await import('/app/client/index.js')
 const toolyard = new Toolyard({ url, apiKey, retryMs: 0 })

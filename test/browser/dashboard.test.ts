@@ -105,7 +105,6 @@ function icon (where: Page | Locator, name: string): Locator {
   return where.locator(`button:has(svg.lucide-${name})`)
 }
 
-/** What a job shows of itself under one of its tabs. */
 async function openTab (page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name, exact: true }).or(page.getByRole('tab', { name, exact: true })).first().click()
 }

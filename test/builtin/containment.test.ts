@@ -20,7 +20,7 @@ const path = fc.oneof(
   fc.constantFrom('/proc/self/cwd/secret', '/proc/self/cwd/../outside/secret', '/etc/passwd', '../outside/secret', 'dir/../../outside/secret', '/dev/fd/0')
 )
 
-/** What is put into the workspace before a call: files, directories and links to anywhere. */
+/** Files, directories and links to anywhere, put into the workspace before a call. */
 const layout = fc.array(fc.oneof(
   fc.record({ kind: fc.constant('file' as const), at: relativePath }),
   fc.record({ kind: fc.constant('directory' as const), at: relativePath }),

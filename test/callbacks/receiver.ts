@@ -22,10 +22,10 @@ export interface Receiver {
   at: (path: string, count?: number) => Promise<Received[]>
 }
 
-/** What a path answers: statuses in turn, the last of them for ever; 0 is no answer at all. */
+/** By path: statuses in turn, the last of them for ever; 0 is no answer at all. */
 export type Answers = Record<string, number[]>
 
-/** What an https server proves itself with, as PEM. */
+/** For an https server, as PEM. */
 export interface Identity {
   cert: string
   key: string

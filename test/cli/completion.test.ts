@@ -24,7 +24,7 @@ t.test('bash completes with the script that completion prints', async t => {
 
 /** How each shell is made to complete without a terminal, behind the script. */
 const asked = {
-  // What zsh's own completion would do with the words is replaced by printing them.
+  // Instead of zsh's own completion the words are printed.
   zsh: {
     before: 'compdef () { :; }; compadd () { print -rl -- "$' + '{@[2,-1]}"; }; _files () { print files; }',
     after: 'words=(toolyard jobs l); CURRENT=3; _toolyard; words=(toolyard validate x); CURRENT=3; _toolyard',

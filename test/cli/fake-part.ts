@@ -44,7 +44,7 @@ export function runFakePart (name: 'api' | 'worker'): void {
   if (behaviour === 'warns') console.log(JSON.stringify({ level: 40, msg: 'low on memory', err: { message: '3 MB left' } }))
 }
 
-/** What the real ones say of themselves. */
+/** By the real ones themselves. */
 const facts = {
   api: { address: 'http://127.0.0.1:65000', tools: { count: 12, manifests: 2, ...process.env['FAKE_TOOL'] !== undefined && { callable: process.env['FAKE_TOOL'] }, faulty: 1 } },
   worker: { sandbox: process.env['FAKE_GROUPS'] === 'none' ? { level: 'full', missing: ['cgroup'] } : { level: 'partial', missing: ['limits'] } }

@@ -1,4 +1,4 @@
-/** What the tool echo says of the arguments of these calls. */
+/** Of the tool echo, for the arguments of these calls. */
 export const toolText = '{"ok":true,"result":{"a":1}}'
 const args = { a: 1 }
 const text = JSON.stringify(args)

@@ -9,7 +9,7 @@ import { clientFiles, clientTools } from './tools.ts'
 const service = await createService(t, { tools: clientTools, files: clientFiles })
 const place = (name: string): string => join(service.dir, 'workspace', name)
 
-/** What stands between the client and the service: it may fail a request before or after it was served. */
+/** Between the client and the service: it may fail a request before or after it was served. */
 type Fault = (send: () => Promise<Response>) => Promise<Response>
 
 interface Tried { toolyard: Toolyard, keys: Array<string | null> }

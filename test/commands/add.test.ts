@@ -121,7 +121,7 @@ t.test('an archive, a repository at a commit, and a document of another program 
 
 t.test('a repository that sends more bytes than are taken is refused', { skip: spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit' }, async t => {
   const { write } = project(t)
-  // What is random can't be compressed.
+  // Random bytes can't be compressed.
   const repository = write({ 'SKILL.md': skill('cards'), blob: randomBytes(200_000).toString('latin1') }, 'repository')
   const archive = async (mostBytes: number): Promise<number> => {
     let bytes = 0

@@ -38,7 +38,7 @@ export function readCompose (): Compose {
   return parse(readFileSync(join(repoRoot, 'docker-compose.yml'), 'utf8')) as Compose
 }
 
-/** What a value of docker-compose.yml is where none of its variables is set. */
+/** A value of docker-compose.yml where none of its variables is set. */
 export function withDefaults (value: string): string {
   return value.replace(/\$\{\w+:-([^}]*)\}/g, '$1')
 }

@@ -27,7 +27,7 @@ export function leavesOf (values: Values, before = ''): string[] {
   })
 }
 
-/** What is unbalanced in a template: braces, and blocks without their `end`; a line each. */
+/** Braces of a template, and blocks without their `end`; a line each. */
 export function imbalances (template: string): string[] {
   const actions = template.match(/\{\{-?\s*(?:\/\*[^]*?\*\/|[^]*?)\s*-?\}\}/g) ?? []
   const rest = actions.reduce((text, action) => text.replace(action, ''), template)
@@ -48,7 +48,7 @@ function count (text: string, part: string): number {
 
 export const helm = (process.env['PATH'] ?? '').split(':').map(place => join(place, 'helm')).find(existsSync)
 
-/** What `helm template` makes of the chart with further values. */
+/** The output of `helm template` for the chart with further values. */
 export function renderChart (dir: string, values: Values, release = 'toolyard'): KubernetesObject[] {
   const file = join(dir, 'values.json')
   writeFileSync(file, JSON.stringify(values))

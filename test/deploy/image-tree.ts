@@ -8,11 +8,11 @@ import { allSteps, readStages, type Stage, type Step } from './dockerfile.ts'
 
 const run = promisify(execFile)
 
-/** What a builder would leave out here: what installs packages of the system, and its users. */
+/** A builder would leave these out here: they install packages of the system, and its users. */
 const ofTheSystem = /^(apt-get|install) /
 /** Done by this checkout already: what it has compiled is taken instead. */
 const ofTheBuild = /^node \S+\/tsc /
-/** What it has installed is taken as well, by links. */
+/** Its packages are taken as well, by links. */
 const installsAll = /^npm ci --ignore-scripts$/
 
 /**

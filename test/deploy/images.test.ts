@@ -19,7 +19,7 @@ function needs (manifest: string): string[] {
   })
 }
 
-/** What is copied from the build, as paths below /app. */
+/** Copied from the build, as paths below /app. */
 function built (steps: readonly Step[]): string[] {
   return steps.filter(({ keyword, flags }) => keyword === 'COPY' && flags['from'] === 'build').map(({ args }) => (args[0] ?? '').replace('/app/', ''))
 }

@@ -1,6 +1,6 @@
 import * as metrics from '@toolyard/runtime/metrics'
 
-/** What Prometheus adds itself, or Kubernetes' scrapes. */
+/** Set by Prometheus itself, or by Kubernetes' scrapes. */
 const ofTargets = ['job', 'instance', 'namespace', 'pod', '__name__']
 
 /** The names of metrics as they are scraped, each with its labels. */
@@ -21,7 +21,7 @@ export function knownMetrics (): Map<string, readonly string[]> {
   return known
 }
 
-/** What an expression of PromQL names that no process tells; a line each. */
+/** Metrics in an expression of PromQL that no process tells; a line each. */
 export function strangersIn (expression: string, known: Map<string, readonly string[]>): string[] {
   const code = expression.replace(/"[^"]*"/g, '""')
   const named = [...code.matchAll(/\b(toolyard_\w+|up)\b\s*(?:\{([^}]*)\})?/g)]

@@ -41,7 +41,7 @@ type Validate = ((data: unknown) => boolean) & { errors?: Array<{ instancePath: 
 /** The package exports its classes alone; these change what they validate, and its compiled schemas don't. */
 const schemas = new URL('_schemas/', import.meta.resolve('kubernetes-models'))
 
-/** What the names of the schemas of Kubernetes' own API groups begin with. */
+/** The names of the schemas of Kubernetes' own API groups begin with these. */
 const groups: Record<string, string> = {
   v1: 'IoK8sApiCoreV1',
   'apps/v1': 'IoK8sApiAppsV1',
@@ -50,7 +50,7 @@ const groups: Record<string, string> = {
   'networking.k8s.io/v1': 'IoK8sApiNetworkingV1'
 }
 
-/** What is wrong with an object by its schema, unknown fields included; a line each. */
+/** Faults of an object by its schema, unknown fields included; a line each. */
 export async function faultsOf (object: KubernetesObject): Promise<string[]> {
   const unread = new Set<string>()
   const errors = await validationOf(object)(watched(object, '', unread))

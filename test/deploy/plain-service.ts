@@ -14,7 +14,6 @@ export interface PlainCommand {
   args: readonly string[]
   env: NodeJS.ProcessEnv
   cwd: string
-  /** What its health check runs. */
   check: readonly string[]
   logDir: string
 }

@@ -1,6 +1,6 @@
 import { variables } from '@toolyard/runtime'
 
-/** What images and manifests set that no setting of Toolyard is. */
+/** Images and manifests set these, and no setting of Toolyard is meant. */
 const others = new Set(['NODE_ENV', 'POD_NAME'])
 
 /** The names that are neither settings, nor settings in a file, nor known otherwise. */

@@ -110,7 +110,7 @@ t.test('systemd-analyze finds no fault in the units, and finds a planted one', {
     mkdirSync(join(dir, 'toolyard-api.service.d'), { recursive: true })
     writeFileSync(join(dir, 'toolyard-api.service.d/files.conf'), change(readFileSync(join(unitDir, 'toolyard-api-files.conf'), 'utf8')))
     for (const name of names) {
-      // What the units start isn't installed here.
+      // The programs of the units aren't installed here.
       const text = readFileSync(join(unitDir, name), 'utf8').replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true').replace(/^ExecReload=kill/m, 'ExecReload=/bin/kill')
       writeFileSync(join(dir, name.replace('@.', '@9465.')), change(text))
     }

@@ -17,7 +17,7 @@ const workflowOf = (name: string): Workflow => parse(texts.get(name) ?? '') as W
 const stepsOf = (workflow: Workflow): Step[] => Object.values(workflow.jobs).flatMap(({ steps }) => steps)
 const { scripts, version } = JSON.parse(readFileSync(join(repoRoot, 'package.json'), 'utf8')) as { scripts: Record<string, string>, version: string }
 
-/** What GitHub knows, of which workflows here use some: https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax */
+/** Known by GitHub, and used in part by workflows here: https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax */
 const known = {
   workflow: ['name', 'on', 'permissions', 'concurrency', 'jobs'],
   job: ['needs', 'if', 'runs-on', 'environment', 'permissions', 'strategy', 'steps', 'timeout-minutes'],

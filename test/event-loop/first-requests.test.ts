@@ -10,7 +10,7 @@ const mcp = (method: string, version: string, params: object = {}) => ({
   body: { jsonrpc: '2.0', id: 1, method, params }
 })
 const about = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } }
-/** What is used of an API for the first time, some of it with code that it loads only then. */
+/** First uses of an API, some of them with code that it loads only then. */
 const requests: Record<string, (client: Client) => Promise<{ status: number }>> = {
   'a client of MCP of 2025': client => client.request('/mcp', mcp('tools/list', '2025-11-25')),
   'a client of MCP of 2026': client => client.request('/mcp', mcp('tools/list', '2026-07-28', about)),

@@ -36,7 +36,7 @@ async function call (address: string, alg: string): Promise<number> {
 t.test('promise 10: no set of keys of an issuer holds up the API by the form of its answer', async t => {
   const start = async (): ReturnType<typeof service.startApi> => {
     const fresh = await service.startApi()
-    // What is loaded once counts elsewhere. Nobody is asked about such a token.
+    // A module that is loaded once counts elsewhere. Nobody is asked about such a token.
     t.equal(await call(fresh.address, 'none'), 401)
     return fresh
   }

@@ -17,7 +17,7 @@ const entries = 10_000_000
 /** Entries that are sent at once. */
 const piece = 1_000
 const quotaBytes = 200_000
-/** What the API may grow by, in MB: the pieces on their way, and what is collected later. Ten million names would be more. */
+/** The API may grow by so much, in MB: the pieces on their way, and what is collected later. Ten million names would be more. */
 const mostGrowthMb = 96
 
 const sessionsDir = mkdtempSync(join(tmpdir(), 'toolyard-entries-'))

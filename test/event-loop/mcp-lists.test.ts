@@ -5,7 +5,7 @@ import { leavesLoopFree } from './longest-turn.ts'
 const parts = Array.from({ length: 500_000 }, () => ({}))
 
 t.test('promise 10: no list of tools, and nothing else that an MCP server says, holds up a worker', async t => {
-  // What is loaded once counts elsewhere.
+  // A module that is loaded once counts elsewhere.
   t.match(await open(t, ['']).call('echo', { text: 'x' }), { output: 'x' })
   await leavesLoopFree(t, 'a tool of 60,000 properties', async () => { t.match(await open(t, ['wide']).call('echo', { text: 'x' }), { output: 'x' }) })
   await leavesLoopFree(t, 'a list of 20,000 tools', async () => {

@@ -25,7 +25,7 @@ t.test('promise 10: nothing that a command prints holds up the event loop', asyn
       source: { format: 'agentcli', file: '/tools.json', index: 0 },
       run: { kind: 'command', program: '/bin/sh', args: ['-c', ...args], envPassthrough: [] }
     }, {}, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { lines.push(line) } })
-    // What the worker does with it.
+    // As the worker does with it.
     if (outcome.ok && outcome.json === undefined) JSON.stringify(outcome.output)
   }
   for (const size of sizes) {

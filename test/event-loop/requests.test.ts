@@ -66,7 +66,7 @@ t.test('promise 10: no arguments hold up the API or a worker, whatever the schem
       for (const [what, text] of worstValues(size)) {
         const value: unknown = JSON.parse(text)
         const isLarge = partsOf(value) > 29_990
-        // What is refused before it reaches a schema, and what a schema doesn't look into, is sent once.
+        // A value that is refused before it reaches a schema, and one that a schema doesn't look into, is sent once.
         if (typeof value === 'string' && (size < 900_000 || (name !== 'anything' && what !== 'equal letters'))) continue
         // Of the rest a schema is as slow with a part of it.
         if (name !== 'anything' && (isLarge || (typeof value !== 'string' && size > 250_000))) continue

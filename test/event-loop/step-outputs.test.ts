@@ -59,7 +59,7 @@ t.test('promise 10: no output of a step holds up the worker of a workflow', asyn
     write('out', worstTexts(megabyte - 100)[what] ?? '')
     const isList = what !== 'fields' && !what.startsWith('letters')
     const expected = {
-      // What has too many parts is no argument.
+      // A value with too many parts is no argument.
       twice: what === 'numbers' || what.startsWith('letters') ? 'succeeded' : 'failed',
       part: isList ? 'succeeded' : 'failed',
       text: 'succeeded',

@@ -18,7 +18,7 @@ const service = await createService(t, {
 const { client } = service
 const leavesLoopsFree = turnsOf(service, env)
 const megabyte = 1_048_576
-/** What is read in other ways than the rest, of which `outputs.test.ts` lets a worker read each. */
+/** Read in other ways than the rest; `outputs.test.ts` lets a worker read each. */
 const telling = new Set(['equal letters', 'line feeds', 'control characters', 'quotes', 'backslashes', 'letters of three bytes', 'lists', 'objects', 'numbers', 'fields', 'objects of all shapes', 'a line of JSON without end'])
 
 const write = (text: string): void => { writeFileSync(join(service.dir, 'workspace', 'out'), text) }

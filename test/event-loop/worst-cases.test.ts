@@ -41,7 +41,7 @@ function shown (value: unknown): string {
 }
 
 const known = createSchemas()
-/** What is compiled once is no part of a call. */
+/** A schema that is compiled once is no part of a call. */
 async function isCompiled (schema: JsonSchema): Promise<boolean> {
   if ((await known.check(schema)).length > 0) return false
   await known.validators(schema).check({})

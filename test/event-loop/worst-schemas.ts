@@ -7,7 +7,7 @@ import fc from 'fast-check'
 
 type Schema = Record<string, unknown>
 
-/** What a manifest may well have. */
+/** A manifest may well have so many. */
 const mostChars = 100_000
 const name = fc.constantFrom('a', 'b', 'c', 'list', 'aaaaaaaaaaaaaaaaaaaaaaab')
 const scalar = fc.constantFrom<unknown>(0, 1, -1e-300, 'a', 'b', '', 'x'.repeat(500), 'a'.repeat(60), null, true, 1e15)
@@ -68,7 +68,7 @@ export const schemas: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema, keyword
   }
 }).schema.filter(schema => JSON.stringify(schema).length < mostChars)
 
-/** What of a body is large: `bytes` long in its JSON, and with no more objects, lists and fields than a body may have. */
+/** Large parts of a body: `bytes` long in its JSON, and with no more objects, lists and fields than a body may have. */
 export function largeValues (bytes: number, parts: number): fc.Arbitrary<unknown> {
   const items = fc.array(large, { minLength: 1, maxLength: 3 }).map(some => {
     const json = JSON.stringify(some).slice(1, -1)

@@ -32,7 +32,7 @@ const service = await createService(t, {
 const toolyard = new Toolyard({ url: service.api.address, apiKey: testKeys.admin })
 const most = 200_000
 
-/** What a model does: it searches, calls what it found, and reads on from what the notice of the cut answer names. */
+/** A model that searches, calls what it found, and reads on from what the notice of the cut answer names. */
 function reader (): { script: Script, read: () => string } {
   const parts: string[] = []
   const script: Script = answers => {
@@ -127,7 +127,7 @@ for (const era of eras) {
     for (let turn = script(answers); 'calls' in turn; turn = script(answers)) {
       const { name = '', args = {} } = turn.calls[0] ?? {}
       const result = await client.callTool({ name, arguments: args })
-      // What was cut is told in a text of its own.
+      // A cut is told in a text of its own.
       answers.push((result.content as unknown[]).map((_, at) => textAt(result, at)).join('\n'))
     }
     t.equal(read(), ledger)

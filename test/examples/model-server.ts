@@ -7,7 +7,7 @@ import { chat } from './provider-chat.ts'
 import { responses } from './provider-responses.ts'
 import type { Script, Turn } from './script.ts'
 
-/** What a request has had of calls and of answers to them, by the ids of the calls. */
+/** Calls of a request and their answers, by the ids of the calls. */
 export interface Conversation {
   called: string[]
   answered: Array<{ id: string, text: string }>
@@ -30,7 +30,7 @@ const providers: Record<string, Provider> = { '/v1/chat/completions': chat, '/v1
 /** A model server under way. */
 export interface ModelServer {
   address: string
-  /** What it refused. */
+  /** Refused by it. */
   faults: string[]
 }
 

@@ -1,6 +1,6 @@
 /** A call that the model makes. */
 export interface ScriptedCall { id: string, name: string, args: Record<string, unknown> }
-/** What the model says next. */
+/** The model's next message. */
 export type Turn = { calls: ScriptedCall[] } | { text: string }
 
 /** A model's mind: what it says next, by the answers that it has had, in order. It remembers its own calls, and may think for a while. */

@@ -23,7 +23,7 @@ export async function createCommandFixture (t: Test, options: FixtureOptions = {
 const factsOf = (pid: string): string => `echo "$(cut -d " " -f 1,22 /proc/${pid}/stat) $(readlink /proc/${pid}/ns/pid)"`
 
 /**
- * What a shell runs to write which process it is, or its last child: its pid, as it sees it, its start, which a box doesn't change,
+ * Run by a shell, it writes which process it is, or its last child: its pid, as it sees it, its start, which a box doesn't change,
  * and the namespace of the pid: first processes of two boxes may start at the same moment.
  */
 export const self = factsOf('$$')
@@ -42,7 +42,7 @@ export function areAlive (fixture: Fixture, ...names: string[]): boolean[] {
   return written.map(line => living.has(line))
 }
 
-/** What a process would have written; undefined for one that is gone, or merely waits to be reaped. */
+/** The line that a process would have written; undefined for one that is gone, or merely waits to be reaped. */
 function livingProcess (pid: string): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')

@@ -134,7 +134,7 @@ t.test('fault 11 runs leave no memory behind that would slow down the next spawn
   collectGarbage()
   const before = process.memoryUsage()
   for (let i = 0; i < 30; i++) await run()
-  // What has closed takes a turn or two of the event loop to be gone.
+  // A closed connection takes a turn or two of the event loop to be gone.
   const left = await waitFor('memory is as before', () => {
     collectGarbage()
     const after = process.memoryUsage()

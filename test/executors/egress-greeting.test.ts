@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
 
-/** What a TLS client says first. */
+/** A TLS client's first message. */
 async function helloFor (servername: string): Promise<Buffer> {
   const server = createServer()
   await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })

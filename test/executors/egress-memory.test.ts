@@ -3,7 +3,7 @@ import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { egressProxy } from './egress-proxy.ts'
 
-/** What the proxy, the kernel's buffers of both connections, and Node's may hold for a reader that rests. */
+/** The proxy, the kernel's buffers of both connections, and Node's may hold so much for a reader that rests. */
 const bound = 16 * 2 ** 20
 const piece = Buffer.alloc(65_536, 'x')
 

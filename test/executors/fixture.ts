@@ -44,7 +44,7 @@ export interface FixtureOptions {
   linkedWorkspace?: boolean
   audit?: Audit
   builtins?: BuiltinOptions
-  /** What the service keeps, from the workspace. */
+  /** Of the service, from the workspace. */
   serviceFiles?: string[]
   logger?: ExecutorLogger
   compileSchema?: CompileSchema
@@ -52,7 +52,7 @@ export interface FixtureOptions {
   keptReady?: KeptReady
 }
 
-/** What runs commands in a box, each kept ready before its call. */
+/** Runs commands in a box, each kept ready before its call. */
 export interface KeptReady {
   /** Directories that were made before. */
   place: Place

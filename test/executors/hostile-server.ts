@@ -27,7 +27,7 @@ function tools (): object[] {
   return [...largeTools(), ...['echo', 'slow', 'die', 'pid', 'raw', 'env', 'meta', 'fail', 'strays', 'late', 'crumbs', 'line', 'cry', 'complain'].map(name => ({ name, description, inputSchema: { type: 'object', properties: {} } }))]
 }
 
-/** What takes long to walk through. */
+/** They take long to walk through. */
 function largeTools (): object[] {
   const tool = (name: string, properties: number): object => ({
     name, description: 'x', inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: properties }, (_, at) => [`p${at}`, { type: 'string', pattern: 'a' }])) }

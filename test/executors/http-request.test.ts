@@ -8,7 +8,7 @@ import type { HttpRun, Tool } from '@toolyard/manifests'
 import { whole } from './fixture.ts'
 import { anyCharacter } from '../support/any-character.ts'
 
-/** What the server was asked last: the line of the request, its headers and its body. */
+/** The last request: its line, its headers and its body. */
 let last: { method: string, url: string, headers: NodeJS.Dict<string | string[]>, raw: string[], body: string } | undefined
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []

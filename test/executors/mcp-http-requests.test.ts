@@ -22,9 +22,9 @@ const json = { 'content-type': 'application/json' }
 
 interface Answers {
   call: (response: ServerResponse, id: number) => void
-  /** What the client opens to hear what it didn't ask for; 405 when absent. */
+  /** For a client that opens a stream for what it didn't ask for; 405 when absent. */
   stream?: (response: ServerResponse) => void
-  /** What answers an answer of the client; 202 when absent. */
+  /** For an answer of the client; 202 when absent. */
   answer?: (response: ServerResponse) => void
 
   /** Answers a request for the list of tools. */

@@ -9,7 +9,7 @@ import { python } from '../python/fixture.ts'
 const lookMs = 500
 type Files = NonNullable<Parameters<typeof t.testdir>[0]>
 
-/** What would be told of a call that used `usedAt(ms)` until then, when it is first looked at after `phase`. */
+/** The report about a call that used `usedAt(ms)` until then, when it is first looked at after `phase`. */
 function told (usedAt: (ms: number) => number, ranMs: number, phase: number): number {
   const looks: Look[] = [{ atMs: 0, usedMs: 0 }]
   for (let atMs = phase; atMs < ranMs; atMs += lookMs) looks.push({ atMs, usedMs: usedAt(atMs) })

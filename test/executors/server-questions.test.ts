@@ -20,7 +20,7 @@ const heard = (question: number, answer = ''): string => question % 3 === 0 ? `{
 /** The JSON of an answer that is no other one, with a number that JavaScript would round. */
 const answerAt = (place: number): string => `{"n":115292150460684${String(1_000 + place)},"rate":1.0}`
 
-/** What the next run of a job knows. */
+/** For the next run of a job. */
 interface Known {
   answers: string[]
   memo?: string

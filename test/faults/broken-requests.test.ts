@@ -36,7 +36,7 @@ const requests: Record<string, (to: Client, nth: number) => Promise<Answer>> = {
   'POST /v1/auth/sse-token': async to => await to.request('/v1/auth/sse-token', { body: { job_id: first.id } })
 }
 
-/** What a request meets at one of its commands; resolves when that command has come. */
+/** An event at one of a request's commands; resolves when that command has come. */
 const meets: Record<string, (isThere: () => boolean) => Promise<void>> = {
   'a connection that breaks': async isThere => { await proxy.breakAt('before', isThere) },
   'a Redis that loads its data': async isThere => { await proxy.failWhere('LOADING Redis is loading the dataset in memory', isThere) },

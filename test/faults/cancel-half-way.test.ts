@@ -20,7 +20,7 @@ const service = await createService(t, {
 const { client, redis } = service
 const together = 8
 
-/** What a cancel met, and what became of the jobs. */
+/** The state that a cancel met, and what became of the jobs. */
 interface Case {
   jobs: string[]
   /** Whether its connection broke on the way. */

@@ -25,7 +25,7 @@ const tool = (name: string, rest: object = {}): object => ({
   name, schema: { type: 'object', properties: { mark: { type: 'string' } }, required: ['mark'] }, command: ['./tools/bin/breathe'], ...rest
 })
 
-/** What may happen to the network of a worker; the last takes answers longer than a lock lasts. */
+/** Faults of a worker's network; the last takes answers longer than a lock lasts. */
 const faults: ReadonlyArray<readonly [title: string, fault: (network: NetworkProxy) => void]> = [
   ['cut', network => { network.cut() }],
   ['held', network => { network.hold() }],

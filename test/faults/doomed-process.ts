@@ -17,7 +17,7 @@ interface Doomed {
   wasKilled: () => boolean
 }
 
-/** What a process is killed in: a step of a job, again for each command that it sends. */
+/** A step of a job in which a process is killed, again for each command that it sends. */
 interface Step {
   /** Makes the job of a case, and gives its id. */
   before: (queue: string) => Promise<string>

@@ -16,7 +16,6 @@ t.setTimeout(240_000)
 
 interface Listener {
   port: number
-  /** What was sent to it. */
   received: string[]
 }
 

@@ -14,7 +14,7 @@ function listeners (connection: Redis): number {
   return connection.eventNames().reduce((sum, name) => sum + connection.listenerCount(name), 0)
 }
 
-/** What is left in Redis for ever: keys without an end of their own. */
+/** Keys in Redis without an end of their own. */
 async function endlessKeys (): Promise<string[]> {
   const keys = await redis.keys('toolyard:*')
   const ttls = await Promise.all(keys.map(key => redis.pttl(key)))

@@ -171,7 +171,7 @@ void t.test('promise 12 failover: a call whose decision the replica does not kno
     t.match(await endOf(service, id), { error: { code: 'APPROVAL_DENIED' } })
     t.equal(runsOf(service).get('unknown'), undefined)
   } else {
-    // What the master had sent on was there when the replica went on.
+    // The master's last message was there when the replica went on.
     await checkCall(t, service, id, 'unknown')
   }
 })

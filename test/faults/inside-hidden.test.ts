@@ -53,7 +53,7 @@ void t.test('fault 13 a hard link to a file of the service is in no box', { skip
     mkdirSync(dirname(join(tools.base, path)), { recursive: true })
     for (const file of [inside, outside]) {
       linkSync(file, join(tools.base, path))
-      // What was found before counts for a while: fifty times as long as it took to look.
+      // A result counts for a while: fifty times as long as it took to look.
       t.ok(await waitFor('the name is gone', async () => !(await read(['read_repo'])).includes('second')), `${what}, of ${file}`)
       if (path.startsWith('workspace')) t.match(await read(['write_files']), /SANDBOX_FAILED.*the workspace holds another name \(a hard link\) of a file of the service \(deep\/second\), so no tool may write to it/)
       rmSync(join(tools.base, path))

@@ -23,7 +23,7 @@ export async function callUntilServed (t: Test, { client }: Processes, queue: st
   }, 60_000)
 }
 
-/** What a service does with jobs, once through: each part fails by itself where Redis isn't used as it has to be. */
+/** All of a service's work with jobs, once through: each part fails by itself where Redis isn't used as it has to be. */
 export async function runJobRound (t: Test, service: Processes): Promise<void> {
   const { client } = service
   const queues = ['default', 'a:b', 'c', 'd', 'e']

@@ -41,7 +41,7 @@ for directory in ("/proc/1/fd", "/proc/1/task/1/fd"):
                 except OSError: pass
 return sorted(set(reached))`.trim()
 
-/** What a module leaves open: ways to the /proc of its template, where the calls are; and what does no harm. */
+/** Left open by a module: ways to the /proc of its template, where the calls are; and what does no harm. */
 const leaves = `
 LEFT = [os.open(path, flags) for path in ("/", "/proc", "/tmp", "/dev/shm", "/proc/self", "/usr") for flags in (os.O_RDONLY, os.O_PATH)]
 FILE, PAIR, PIPE = open(__file__), socket.socketpair(), os.pipe()

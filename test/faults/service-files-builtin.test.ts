@@ -59,7 +59,7 @@ void t.test('fault 13 no built-in tool reads, shows or changes a file of the ser
   ]
   for (const way of [...ways, ...ways.filter(path => !path.startsWith('workspace/')).map(path => join(fixture.workspace, path))]) {
     for (const [jobType, args] of calls(way)) {
-      // What is to be made begins at the workspace itself.
+      // A path for a new file begins at the workspace itself.
       if (way.startsWith('workspace/') && (args['create_if_missing'] === true || args['to'] === way)) continue
       if (jobType === 'workspace.move' && args['to'] === way && isLink(way)) continue
       const outcome = await fixture.runBuiltin(jobType, args)

@@ -87,7 +87,7 @@ void t.test('fault 12 fault 13 fault 14 fault 17 a hostile Python tool in a sess
   areUntouched(t)
 })
 
-/** What a call finds of others that run: their processes, and whatever leads from them to files. */
+/** A call looks for others that run: their processes, and whatever leads from them to files. */
 const seek = `import glob, os
 def found():
     pids = {pid for pid in os.listdir("/proc") if pid.isdigit()} - {"1", str(os.getpid()), str(os.getppid())}

@@ -9,7 +9,7 @@ import { discardSession, surveySession, Trash, type Survey } from '@toolyard/wor
 /* What a tool may leave in the directory of its session, for who counts and removes it. */
 
 const unprivileged = 1_000
-/** What there is, with all files as changed ones. */
+/** All that is there, with all files as changed ones. */
 const survey = async (dir: string): Promise<Survey> => await surveySession(dir, { mostBytes: 1e9, since: 0n })
 t.setTimeout(180_000)
 

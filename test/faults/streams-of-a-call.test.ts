@@ -4,7 +4,7 @@ import { outputOf } from '../executors/fixture.ts'
 import { boxed as python3InBox } from '../python/fixture.ts'
 import { boxedTools, everyWarm } from '../sandbox/boxed-tools.ts'
 
-/** What a tool may do to its stdin; one that was kept ready has a pipe of its own. */
+/** A tool may do this to its stdin; one that was kept ready has a pipe of its own. */
 const allowed = ['0 lock', '0 owner', '0 flags', '0 lease', ...everyWarm ? ['0 open', '0 pipe size'] : []]
 const skip = python3InBox.skip
 

@@ -11,7 +11,7 @@ const seconds = 3
 
 t.setTimeout(180_000)
 
-/** What the attacker guesses: one guess is in the file outside, the other isn't; the file inside has both. */
+/** The attacker's guesses: one is in the file outside, the other isn't; the file inside has both. */
 const guesses = ['key-right', 'key-wrong'] as const
 
 interface Ground {
@@ -54,7 +54,7 @@ async function runBuiltin ({ executors }: BoxedTools, jobType: string, args: Rec
   return await executors.run(tool, args, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} })
 }
 
-/** What a call is told that finds the link, at whichever of its steps; it doesn't depend on what is outside. */
+/** A call that finds the link, at whichever of its steps, is told this; it doesn't depend on what is outside. */
 const atTheLink = /^\{"ok":false,"error":\{"code":"TOOL_FAILED","message":"(?:path escapes workspace root|path is not a (?:directory|file)|(?:path|file) not found(?: \(set create_if_missing=true to create\))?)"\}\}$/
 
 void t.test('fault 15 B29 a search shows nothing of a directory outside that is swapped in while it runs', { skip }, async t => {

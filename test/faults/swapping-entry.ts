@@ -9,7 +9,7 @@ function anyway (step: () => void): void {
   try {
     step()
   } catch {
-    // What it changes is removed meanwhile.
+    // The file is removed meanwhile.
   }
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-/** What a hostile tool is given to reach: real files, listeners, and the environment of this process. */
+/** A hostile tool's targets: real files, listeners, and the environment of this process. */
 export interface Target {
   directory: string
   /** Holds the text `secret`, and must do so afterwards. */

@@ -24,7 +24,7 @@ void t.test('two places for all queues of a worker: seven queues are served whil
 
   await flood(90)
   await serveOthers()
-  // What a worker says of itself is up to a beat old: before the first queue was there it had no places.
+  // A worker's words of itself are up to a beat old: before the first queue was there it had no places.
   const shown = await waitFor('the worker tells of its places', async () => (
     (await client.request<WorkerList>('/v1/workers')).body.workers.find(({ places }) => (places?.total ?? 0) > 0)?.places
   ) ?? undefined)

@@ -16,7 +16,7 @@ import { testKeys } from '../support/service.ts'
 const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
 const bound = { billing: 'key-of-billing-0123456789', letters: 'key-of-letters-0123456789', skills: 'key-of-skills-0123456789' }
 const skill = (name: string, body: string): string => `---\nname: ${name}\ndescription: Fills, reads and checks ${name}: use it for every one of them\nlicense: See LICENSE.txt\n---\n${body}`
-/** What runs imports a neighbour by its place in the skill, and notes what it got in the working directory. */
+/** It imports a neighbour by its place in the skill, and notes what it got in the working directory. */
 const script = `#!/usr/bin/env python3
 import os, sys
 root = os.environ['SKILL_DIR']

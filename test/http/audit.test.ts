@@ -32,7 +32,7 @@ t.test('who has changed what is kept: by key, with what was said of it, and with
   await client.request('/v1/keys/new', { method: 'DELETE' })
   const { body: { approval: held } } = await client.request<{ approval: { approval: { digest: string } } }>(`/v1/approvals/${job.id}`, { key: approverKey })
   await client.request(`/v1/approvals/${job.id}`, { key: approverKey, body: { decision: 'deny', reason: 'Not today.', digest: held.approval.digest } })
-  // What is refused changes nothing.
+  // A refused request changes nothing.
   await client.request('/v1/keys/nobody', { method: 'DELETE' })
   const { changes } = await waitFor('all are kept', async () => {
     const list = await audit()

@@ -229,7 +229,7 @@ t.test('no list of JSON values causes a fault, and each call in it has exactly o
     await t.resolves(fc.assert(fc.asyncProperty(entries, async items => {
       const wanted = items.flatMap(item => 'is' in item ? [item.is.id ?? item.is.call_id] : [])
       const { status, body } = await client.request<InvokeBatchResponse>(path, { body: { [field]: items.map(item => 'is' in item ? item.is : item.other) } })
-      // What no body may hold is refused as a whole.
+      // A value that no body may hold is refused as a whole.
       if (status !== 200) return status === 400
       const answered = (body.messages ?? []).flatMap((message): object[] => 'role' in message && message.role === 'user' && 'content' in message ? message.content : [message]) as Array<Record<string, unknown>>
       t.same(body.results.map(result => result.call_id), wanted)

@@ -34,7 +34,7 @@ function differences (got: unknown, wanted: unknown, at: string, isPart: boolean
   return [...missing, ...unlisted, ...Object.keys(wanted).filter(key => key in got).flatMap(key => differences(got[key], wanted[key], at === '' ? key : `${at}.${key}`, isPart))]
 }
 
-/** What a model is told of an output is the output. */
+/** The output is what a model is told of it. */
 function fieldOf (at: string, key: string): string {
   return (at === '' ? key : `${at}.${key}`).replace('tool_messages[].content.result', 'results[].output')
 }

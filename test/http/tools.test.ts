@@ -205,7 +205,7 @@ t.test('an unexpected fault makes clients repeat only requests with an Idempoten
 })
 
 t.test('when a job may have been made, the answer is a 503 with an Idempotency-Key, and without one an error that clients do not repeat', async t => {
-  // What a request asks Redis before it adds a job is remembered for a second; else it would end there, as a plain 503.
+  // An answer of Redis that a request asks for before it adds a job is remembered for a second; else it would end there, as a plain 503.
   const clock = performance.now.bind(performance)
   const now = performance.now()
   performance.now = () => now

@@ -85,7 +85,7 @@ t.test('fault 36 the jobs of other queues are unknown to a key', async t => {
 t.test('a failed job that is run again runs as if for the first time', async t => {
   const { id } = await submit(client, { type: 'agentcli.breaks', max_attempts: 2, tags: ['again'] })
   await reach(client, id, 'failed')
-  // What a worker that died, and a canceller that died, leave behind.
+  // Left behind by a worker that died, and a canceller that died.
   await redis.hmset(`toolyard:{default}:${id}`, { ats: 7, stc: 2, cancelled: '1' })
   await client.call('mends')
   t.equal(await runAgain('again', reading), 0, 'a key runs nothing again that it could not have submitted')

@@ -15,7 +15,7 @@ t.setTimeout(900_000)
 
 const fileBytes = 2 ** 30
 const pieceBytes = 2 ** 20
-/** What an API process may grow by while it sends or takes a file of any size. */
+/** An API process may grow by so much while it sends or takes a file of any size. */
 const mostGrowthMb = 96
 const { bavail, bsize } = statfsSync(tmpdir())
 const freeBytes = bavail * bsize

@@ -6,6 +6,6 @@ t.test('many requests that wait at the same time cause no warning of a leak by N
   const { api, workers, client } = await createService(t, { files: programs, tools: entries, env: { WORKER_CONCURRENCY: '12' } })
   const answers = await Promise.all(Array.from({ length: 24 }, () => client.call('nap', { ms: 100 })))
   t.same(answers.filter(({ ok }) => !ok), [])
-  // What the log says are lines of JSON.
+  // The log is lines of JSON.
   for (const app of [api, ...workers]) t.same((await app.output()).split('\n').filter(line => !/^(\{.*)?$/.test(line)), [])
 })

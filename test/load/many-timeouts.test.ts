@@ -22,12 +22,12 @@ t.test('fault 10 a thousand timeouts leave no process, descriptor, timer or list
   await fixture.executors.close()
   t.equal(timedOut, 1_000)
   t.equal(readdirSync('/proc/self/fd').length, before.fds)
-  // What closes takes a turn or two of the event loop to be gone.
+  // A handle that closes takes a turn or two of the event loop to be gone.
   await waitFor('resources are as before', () => resources() === before.resources)
   t.same(processesOf(['sleep', '12345']), [])
 })
 
-/** What keeps the event loop going, but for what is closing. */
+/** Handles that keep the event loop going, but for those that are closing. */
 function resources (): string {
   return process.getActiveResourcesInfo().filter(name => name !== 'CloseReq').sort().join(' ')
 }

@@ -15,7 +15,7 @@ async function opened (t: Test, options: Parameters<typeof open>[2] = {}): Promi
 }
 
 async function staysBelow (t: Test, mostBytes: number, before: number): Promise<void> {
-  // What has ended takes a turn or two of the event loop to be gone.
+  // A call that has ended takes a turn or two of the event loop to be gone.
   await waitFor('memory is as before', () => bytesInUse() - before < mostBytes).catch(() => {})
   t.ok(bytesInUse() - before < mostBytes, `${Math.round((bytesInUse() - before) / 1e6)} MB more`)
 }

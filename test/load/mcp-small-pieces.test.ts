@@ -10,7 +10,7 @@ t.setTimeout(200_000)
 
 const patient = { timeoutMs: 120_000 }
 
-/** What this process uses at most while something is done, beside what it used before. */
+/** The most that this process uses while something is done, beside what it used before. */
 async function peakOf (act: () => Promise<void>): Promise<number> {
   const before = bytesInUse()
   let peak = before
@@ -34,7 +34,7 @@ t.test('a message that a server writes byte by byte costs no more than another o
   t.ok(peak < 5e6, `${(peak / 1e6).toFixed(1)} MB more`)
 })
 
-/** What the bodies of an answer begin with, the small pieces that follow, and the end. */
+/** The beginning of an answer's bodies, the small pieces that follow, and the end. */
 type Body = (id: number) => [start: string, piece: string, end: string]
 const start = (id: number): string => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`
 const bodies: Record<string, { type: string, body: Body, output: string }> = {

@@ -62,7 +62,7 @@ t.test('fault 35 a key that floods a queue takes turns with another key, and eac
   const add = async (client: Client, count: number, note: string, rest = {}): Promise<unknown> => await client.batch(calls(count, note), { mode: 'async', ...rest })
   for (const batch of ['p', 'q']) await add(a, 20, `a${batch}`)
   await add(b, 3, 'b')
-  // What the keys know of each other is up to a second old.
+  // The keys' knowledge of each other is up to a second old.
   await sleep(1_100)
   await add(b, 3, 'bb')
   t.equal((await post(a, { type: 'agentcli.note', input: { note: 'first' }, priority: 6 })).status, 201)

@@ -6,7 +6,7 @@ import { entry, load, loadLayers } from './fixture.ts'
 const deployment: Deployment = { jobTypes: { get: () => ({}) }, permissions: { allowed: ['read_repo', 'write_files'], defaults: ['read_repo'] } }
 const schema = { type: 'object', properties: { word: { type: 'string' }, times: { type: 'integer', default: 1 } }, required: ['word'], additionalProperties: false }
 
-/** What may be wrong with a call, in the order in which it is reported. */
+/** Faults of a call, in the order in which they are reported. */
 const wrongs = ['unknown', 'disabled', 'unavailable', 'queue', 'permissions', 'arguments'] as const
 type Wrong = (typeof wrongs)[number]
 

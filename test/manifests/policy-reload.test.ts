@@ -16,7 +16,7 @@ interface Watched {
   lines: string[]
   /** Waits until the log has so many lines, and gives the last one. */
   told: (count: number) => Promise<string>
-  /** What a call with this amount comes to, and why. */
+  /** The outcome of a call with this amount, and why. */
   decides: (amount: number) => Promise<string>
 }
 
@@ -47,7 +47,7 @@ async function watch (t: Test, make: (file: string, dir: string) => Promise<void
   }
 }
 
-/** What a file with rules may become that is no file with rules, and what the log says of it. */
+/** Changes after which a file with rules is none, and what the log says of them. */
 const breaks: Record<string, [(file: string, dir: string) => Promise<void>, RegExp]> = {
   'a file with half of its text': [async file => { await writeFile(file, '[{"when": ') }, /is no JSON/],
   'an empty file': [async file => { await writeFile(file, '') }, /is no JSON/],

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { loadRegistry, type Finding, type Registry, type Tool } from '@toolyard/manifests'
 
-/** What every sound tool manifest has beside its tools. */
+/** Every sound tool manifest has this beside its tools. */
 export const head = { schema_version: '1.0', metadata: { name: 'test', description: 'For tests.' } }
 
 /** An entry that loads in `project`; tests change what they are about. */

@@ -5,7 +5,7 @@ import { descriptor, manifestOf, project } from './project.ts'
 
 const kind = 'POSITIONAL_OR_KEYWORD'
 
-/** What is said where `execute` takes these parameters. */
+/** Said where `execute` takes these parameters. */
 async function told (t: Test, inputs: object, parameters: readonly ExecuteParameter[]): Promise<string[]> {
   const file = join(project(t, { 'a.json': manifestOf(descriptor({ inputs })) }), 'a.json')
   const { ok, findings } = await validateManifests([file], {

@@ -20,7 +20,7 @@ const { api, client: http } = await createService(t, {
 })
 const skip = spawnSync('curl', ['--version']).status !== 0 && 'no curl here'
 
-/** What an agent learns of a call: the output, or the code and message of its failure. */
+/** An agent's view of a call: the output, or the code and message of its failure. */
 interface Learned { output?: unknown, code?: unknown, message?: unknown }
 type Agent = (numbers: unknown) => Promise<Learned>
 

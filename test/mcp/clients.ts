@@ -18,7 +18,7 @@ export async function connect (t: Cleanup, address: string, key: string, era: Er
   return { client, transport }
 }
 
-/** What a raw request of 2026 says of itself. */
+/** Of a raw request of 2026, about itself. */
 export const meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },

@@ -110,7 +110,7 @@ function texts (...names: string[]): object {
   return { type: 'object', properties: Object.fromEntries(names.map(name => [name, { type: 'string' }])), required: names }
 }
 
-/** What clients of MCP see instead of tools. */
+/** Clients of MCP see these instead of tools. */
 const published: Record<string, unknown> = {
   test_simple_prompt: 'prompt',
   test_prompt_with_arguments: 'prompt',

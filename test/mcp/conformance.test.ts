@@ -11,12 +11,12 @@ import { newerNode } from './newer-node.ts'
 
 const run = promisify(execFile)
 const suite = 'node_modules/@modelcontextprotocol/conformance/dist/index.js'
-/** What makes the suite wait for tools on a busy machine. */
+/** Lets the suite wait for tools on a busy machine. */
 const patience = new URL('patient-suite.js', import.meta.url).href
-/** What may fail, each with its reason. The suite fails as well when something in it passes. */
+/** Cases that may fail, each with its reason. The suite fails as well when one of them passes. */
 const expected = 'test/mcp/conformance-expected.yml'
 
-/** What is run. The first has the scenarios of tasks as well, and reports them without counting them. */
+/** The first has the scenarios of tasks as well, and reports them without counting them. */
 const runs: ReadonlyArray<readonly string[]> = [
   ['--requirements', '2026-07-28'],
   ['--spec-version', '2025-11-25'],

@@ -8,7 +8,7 @@ import { repoRoot } from '../repo/source-tree.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
-/** What somebody writes who has generated the types: `call` is run by the test, the rest must be refused by the compiler. */
+/** Code of somebody who has generated the types: `call` is run by the test, the rest must be refused by the compiler. */
 const program = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './document.ts'

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { TSchema } from 'typebox'
 import { runPython, withoutPython } from './python.ts'
 
-/** What a field may be: kinds of JSON, or the values of an enumeration. */
+/** Kinds of JSON that a field may be, or the values of an enumeration. */
 interface Field { required: boolean, shape: unknown[] }
 
 interface Schema {

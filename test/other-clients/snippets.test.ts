@@ -18,7 +18,7 @@ const model = await startModelServer(t, ([answer]) => answer === undefined
 await mkdir(dir, { recursive: true })
 t.teardown(() => rm(dir, { recursive: true }))
 
-/** What each snippet of docs/clients.md prints, in order. */
+/** The output of each snippet of docs/clients.md, in order. */
 const printed = [
   /^A title is in it\.$/m, /# A workspace/, /# A workspace/, /(?:# A workspace.*){3}/s, /succeeded[^]*# A workspace[^]*^1 \d$/m, /succeeded[^]*# A workspace[^]*^[12] \d$/m, /remember the milk[^]*^1 remember the milk$[^]*files: 1/m,
   /remember the milk[^]*^1 remember the milk$[^]*'files': 1/m,

@@ -12,7 +12,7 @@ const slow = {
   files: { 'tools/bin/slow': '#!/bin/sh\nsleep 1\n' },
   tools: [{ name: 'slow_report', schema: { type: 'object' }, command: ['./tools/bin/slow'] }]
 }
-/** What each command of a page prints, in their order, and the file that the last of them leaves. */
+/** The output of each command of a page, in their order, and the file that the last of them leaves. */
 const pages = [
   { page: 'docs/mcp.md', expected: [/"name":"data_file_read"/, /event: message\ndata: .*# A workspace/], given: {} },
   { page: 'docs/http-tools.md', expected: [/"# A workspace\\n"/, /"status":"(?:queued|running)"/, /"note.txt"/], given: slow },
@@ -25,7 +25,7 @@ for (const { page, expected, given, leaves } of pages) {
     const { api } = await createService(t, given)
     const dir = await mkdtemp(join(tmpdir(), 'toolyard-page-'))
     t.teardown(() => rm(dir, { recursive: true }))
-    // What the reader has installed.
+    // The reader's installed packages.
     await symlink(join(repoRoot, 'node_modules'), join(dir, 'node_modules'))
     const commands = commandsOf(page)
     t.equal(commands.length, expected.length)

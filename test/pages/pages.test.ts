@@ -14,7 +14,7 @@ const read = (path: string): string => readFileSync(join(repoRoot, path), 'utf8'
 const pages = ['README.md', ...readdirSync(join(repoRoot, 'docs'), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.md')).map(name => `docs/${name}`)]
   .filter(page => !/^docs\/(?:decisions|reference)\//.test(page)).sort()
 
-/** What a block prints, by its page and a part of its text; where nothing stands here, ending with 0 is enough. */
+/** The output of a block, by its page and a part of its text; where nothing stands here, ending with 0 is enough. */
 const printed: ReadonlyArray<readonly [page: string, part: string, output: RegExp]> = [
   ['docs/start.md', 'call roll_dice', /"sum": *\d+/],
   ['docs/start.md', 'agent.mjs', /^All is said\.$/m],

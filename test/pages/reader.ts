@@ -101,7 +101,7 @@ async function filesOf (directory: string, below = ''): Promise<Record<string, s
   return files
 }
 
-/** What `npm install` would bring, from this checkout. */
+/** As `npm install` would, from this checkout. */
 async function linkPackages (to: string): Promise<void> {
   for (const from of [join(repoRoot, 'examples/node_modules'), join(repoRoot, 'node_modules')]) {
     for (const name of await readdir(from)) {

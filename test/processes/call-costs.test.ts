@@ -6,7 +6,7 @@ import { findOnPath } from '@toolyard/sandbox'
 import { createService } from '../support/service.ts'
 
 /*
- * What calls cost, in counts: times can't be held on shared machines. A change that raises a number here says why in its
+ * The cost of calls, in counts: times can't be held on shared machines. A change that raises a number here says why in its
  * message; one that lowers it lowers the number. Calls that start processes aren't counted: what looks after them does so by time.
  * The least of five rounds counts: what the worker does by time, and jobs that come one by one to a worker that has no
  * processor, only add to it.

@@ -32,7 +32,6 @@ const { redis, directory, queues } = await startPool(t, server, {
 const jobs = new JobReader({ redis, directory, queues, outputs: new OutputStore(redis, retention) })
 
 interface Still {
-  /** What the commands are about. */
   about: string
   /** The n-th is held up. */
   at: number
@@ -90,9 +89,8 @@ const reaches = async (queue: string, id: string, status: string): Promise<unkno
 )
 
 interface Step {
-  /** What was done before. */
   before: (queue: string, id: string) => Promise<void>
-  /** What stands still, of a person or a worker. */
+  /** Stands still, as a person or a worker. */
   act: (queue: string, id: string) => Promise<void>
   isWorkers?: true
 }

@@ -9,7 +9,7 @@ import { startTestRedis } from '../support/redis.ts'
 
 const retention = { ageSec: 60, count: 1_000 }
 const server = await startTestRedis(t)
-/** What the next run of a job does; else it succeeds. */
+/** The next run of a job; else it succeeds. */
 const next = new Map<string, (job: TakenJob) => Promise<HandlerResult>>()
 const runs = new Map<string, number>()
 const { redis, directory, queues } = await startPool(t, server, {

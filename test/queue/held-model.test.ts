@@ -65,7 +65,7 @@ async function look (id: string): Promise<HeldCall> {
   return call
 }
 
-/** What becomes of an approved call when a worker takes it. */
+/** An approved call when a worker takes it. */
 function take (model: Model): void {
   if (model.shown !== model.current) Object.assign(model, { status: 'held', shown: model.current })
   else if (model.open.length > 0) model.status = 'input_required'
@@ -149,7 +149,7 @@ async function check ({ id, first, model }: Case, about: string): Promise<void> 
   const isAsModelled = async (): Promise<boolean> => {
     const { status, approval } = await look(id)
     const reason = await redis.hget(jobKey(queue, id), 'failedReason') ?? ''
-    // What rests is among the delayed ones: no worker has it.
+    // A job that rests is among the delayed ones: no worker has it.
     const rests = model.status !== 'held' && model.status !== 'input_required' ? true : await redis.zscore(queueKey(queue, 'delayed'), id) !== null
     return status === model.status && rests && (model.code === undefined || reason.includes(`"${model.code}"`)) &&
       (model.status !== 'held' || approval.digest === digestOf(model.shown, first))

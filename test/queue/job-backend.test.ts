@@ -39,7 +39,7 @@ async function take (t: Test, queues: JobQueues, redis: Redis): ReturnType<Retur
   return await queues.open('q').getJob(taken?.id ?? '')
 }
 
-/** What the API process `me` is told, as it comes. */
+/** The messages for the API process `me`, as they come. */
 async function hear (connect: Fixture['connect']): Promise<string[]> {
   const heard: string[] = []
   const subscriber = await connect()

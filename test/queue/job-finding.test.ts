@@ -57,7 +57,7 @@ for (let cursor: string | null | undefined; cursor !== null;) {
   cursor = page.nextCursor
 }
 
-/** What the same query finds in a list of all jobs. */
+/** The same query over a list of all jobs. */
 function expected ({ queue, tool, key, tenant, order, from = 0, to = Infinity }: Partial<JobListQuery>): string[] {
   const oldestFirst = made.filter(job => {
     const at = created.get(job.id) ?? NaN

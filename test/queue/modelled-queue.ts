@@ -5,7 +5,7 @@ import { Job, Queue } from 'bullmq'
 const tokens = ['one worker', 'another']
 const data = { tool: 'é', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }
 
-/** What may happen; `at` chooses one of the jobs that are held. */
+/** `at` chooses one of the jobs that are held. */
 export type Step =
   | { kind: 'add', jobs: Array<{ priority: number, delayMs: number, maxAttempts: number }>, again: boolean }
   | { kind: 'take', worker: number }
@@ -87,7 +87,7 @@ export class ModelledQueue {
     }
   }
 
-  /** What BullMQ reads, and what the model says, of all jobs and of the counts of states. */
+  /** All jobs and the counts of states, as BullMQ reads them and as the model has them. */
   async states (): Promise<[read: unknown, modelled: unknown]> {
     const read: Record<string, unknown> = {}
     const modelled: Record<string, unknown> = {}

@@ -68,7 +68,7 @@ async function openWays (t: Test): Promise<{ redis: Redis, ways: [ours: Way, the
 
 const job = (maxAttempts = 1): NewJob => ({ id: newJobId(), type: 'x', data: { tool: 'é', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }, maxAttempts })
 
-/** What only one side keeps: the stream of events, the counter of ids, what is read at the start, and our index. */
+/** Kept by one side only: the stream of events, the counter of ids, what is read at the start, and our index. */
 const own = /:(events|id|meta|created|turns:.*|stalled-check)$/
 /** The mark of a job whose run has not begun, which BullMQ doesn't know: none is left when it ends. */
 const isMark = (name: string, hash: Record<string, string>): boolean => name === 'unbegun' && hash['finishedOn'] === undefined

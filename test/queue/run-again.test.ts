@@ -38,7 +38,7 @@ async function stoppingProcess (before: number): Promise<{ finished: FinishedJob
   const send: Redis['sendCommand'] = connection.sendCommand.bind(connection)
   let sent = 0
   connection.sendCommand = (command: Command) => {
-    // What measures the server's time, and what looks for silent servers, is sent now and then.
+    // Commands that measure the server's time, and that look for silent servers, are sent now and then.
     if (command.name === 'ping' || JSON.stringify(command.args).includes('clock') || sent++ !== before) return send(command)
     stop()
     void going.then(() => send(command))

@@ -15,7 +15,7 @@ const queues = new JobQueues(redis, new QueueDirectory(redis, 1_000), retention)
 const canceller = new JobCanceller(redis, queues)
 t.teardown(() => queues.close())
 
-/** What happens: a call comes, is cancelled, a queue is paused or goes on, time passes. */
+/** A call comes, is cancelled, a queue is paused or goes on, time passes. */
 type Event =
   | { kind: 'add', queue: number, ms: number, delayMs: number }
   | { kind: 'cancel', which: number }

@@ -2,7 +2,7 @@ import { SharedPlaces } from '@toolyard/queue'
 import fc from 'fast-check'
 import t from 'tap'
 
-/** What the queue of this number does. */
+/** A step of the queue of this number. */
 type Step =
   /** It wants a place, unless it stands in line. */
   | { kind: 'want', queue: number }

@@ -18,7 +18,7 @@ interface Fixture {
   add: (...jobs: NewJob[]) => Promise<void>
   /** Lets the first job end so, once it runs; resolves when all others have ended. */
   end: (result: HandlerResult) => Promise<void>
-  /** What the record of a job says of its runs. */
+  /** The marks of a job's runs in its record. */
   marks: (id: string) => Promise<Array<string | null>>
 }
 

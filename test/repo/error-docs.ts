@@ -1,6 +1,5 @@
 import { plain, readTables } from './markdown-table.ts'
 
-/** What the code says of one error code. */
 export interface ErrorEntry {
   status?: number
   retryable: boolean

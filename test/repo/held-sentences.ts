@@ -1,4 +1,4 @@
-/** What a page says without naming a test, and the tests that it names. */
+/** Sentences of a page that name no test, and the tests that it names. */
 export interface HeldSentences {
   /** The beginnings of paragraphs, items and tables without one. */
   unheld: string[]

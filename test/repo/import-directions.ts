@@ -3,7 +3,7 @@ import { readImports, type Import } from './imports.ts'
 import { isScript, type SourceFile } from './source-tree.ts'
 import { packageName, readPackages, type WorkspacePackage } from './workspace-packages.ts'
 
-/** What one package may import of the others: everything, or types alone. */
+/** A package's imports of the others: everything, or types alone. */
 interface Room {
   imports: string[]
   types?: string[]

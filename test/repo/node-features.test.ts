@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readTree, repoRoot } from './source-tree.ts'
 
-/** What Node.js has only since a release after the oldest one that `engines` allows, 20.3.0. */
+/** Node.js has these only since a release after the oldest one that `engines` allows, 20.3.0. */
 const newer: ReadonlyArray<[since: string, use: RegExp]> = [
   ['20.6', /import\.meta\.resolve\b/],
   ['20.11', /import\.meta\.(?:dirname|filename)\b/],

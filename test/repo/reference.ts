@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path'
 
-/** What a route is said to do; `apps/api` has one for each. */
+/** `apps/api` has one for each route. */
 interface RouteText {
   tag: string
   summary: string
@@ -23,7 +23,6 @@ interface SettingText {
   allowed: string
 }
 
-/** What the pages are made of. */
 export interface ReferenceSources {
   /** By method and path. */
   routes: Readonly<Record<string, RouteText>>
@@ -31,7 +30,7 @@ export interface ReferenceSources {
   tags: Readonly<Record<string, string>>
   commands: readonly CommandText[]
   variables: Readonly<Record<string, SettingText>>
-  /** What each setting is, by groups. */
+  /** By groups. */
   settingTexts: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 

@@ -20,7 +20,7 @@ export const ruleIds: Record<string, string> = {
   ...faultRules
 }
 
-/** What the tests must cite by now, a line for each issue that asked for it. */
+/** The tests must cite these by now, a line for each issue that asked for it. */
 export const requiredRanges: readonly RuleRange[] = [
   { part: 'A', first: 1, last: 43 },
   { part: 'R', first: 1, last: 47 },

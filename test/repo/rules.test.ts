@@ -4,7 +4,7 @@ import { findUncited, findUnknown, readCitations } from './rules.ts'
 import { plantTree } from './source-tree.ts'
 
 // The titles planted here are no citations: rule-coverage leaves this file out.
-/** What a template literal has for `x`. */
+/** For `x` in a template literal. */
 const hole = '$' + '{x}'
 const known = { B1: 'one', B2: 'two', B3: 'three', B4: 'four' }
 

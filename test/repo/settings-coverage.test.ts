@@ -3,7 +3,7 @@ import t from 'tap'
 import { loadReference } from './reference.ts'
 import { isScript, readTree, repoRoot } from './source-tree.ts'
 
-/** What is wrong with the texts of settings, a line each. */
+/** Faults in the texts of settings, a line each. */
 function faultsOf (texts: Readonly<Record<string, Readonly<Record<string, string>>>>, names: readonly string[]): string[] {
   const told = Object.values(texts).flatMap(group => Object.keys(group))
   return [

@@ -2,9 +2,9 @@ import t from 'tap'
 import { readImports } from './imports.ts'
 import { isScript, readTree, repoRoot, type SourceFile } from './source-tree.ts'
 
-/** What a worker loads. */
+/** A worker loads these. */
 const workerRooms = /^(?:packages\/(?:runtime|manifests|workspace|sandbox|executors|store|queue)|apps\/worker)\/src\//
-/** What only the HTTP service needs, and what to import instead: together a third of a worker's start and 15 MB of it. */
+/** Only the HTTP service needs these, and what to import instead: together a third of a worker's start and 15 MB of it. */
 const heavy: Record<string, string> = {
   '@toolyard/contract': "types with `import type`, the rest from '@toolyard/contract/terms'",
   '@toolyard/runtime/metrics': 'it with `await import` where metrics are shown',

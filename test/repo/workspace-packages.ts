@@ -1,6 +1,6 @@
 import type { SourceFile } from './source-tree.ts'
 
-/** What the guards read of a `package.json`. */
+/** The part of a `package.json` that the guards read. */
 export interface PackageManifest {
   name: string
   version: string

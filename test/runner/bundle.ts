@@ -52,7 +52,7 @@ const ownAddress: Plugin = {
   }
 }
 
-/** What is loaded as CommonJS is put into the bundle, too; each module of it is there once. */
+/** Puts modules that are loaded as CommonJS into the bundle, too; each is there once. */
 const commonModules: Plugin = {
   name: 'common-modules',
   transform: {

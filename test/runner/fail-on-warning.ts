@@ -1,6 +1,6 @@
 /*
  * Loaded into each file of tests: a warning of Node.js, such as one of too many listeners, fails the file that it comes from.
- * What a version of Node.js has to say of its own features is none.
+ * A version of Node.js warns of its own features, which is no message.
  */
 
 const ofVersions = new Set(['DeprecationWarning', 'ExperimentalWarning'])

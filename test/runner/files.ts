@@ -7,7 +7,7 @@ const built = 'test/build'
 /** A file of tests as it was built, relative to the root, and how its suite runs it. */
 export interface TestFile extends Omit<Suite, 'paths'> {
   path: string
-  /** What a reader of the output knows it by: the suite and the source, such as `warm: test/faults/escape`. */
+  /** A reader of the output knows it by this: the suite and the source, such as `warm: test/faults/escape`. */
   title: string
 }
 

@@ -1,11 +1,11 @@
 import { Parser } from 'tap-parser'
 
-/** What a file of tests came to, in assertions; a test around others is none. */
+/** In assertions of a file of tests; a test around others is none. */
 export interface FileReport {
   ok: boolean
   passed: number
   failed: number
-  /** What was skipped, or is marked to do, and why. */
+  /** Skipped, or marked to do, and why. */
   skipped: string[]
 }
 

@@ -31,7 +31,7 @@ export const suites: Readonly<Record<string, Suite>> = {
       'faults/session-escape'],
     env: { TOOLYARD_TEST_WARM: '1' }
   },
-  /** What is published, packed and installed, and what readers of the pages do. */
+  /** Published parts, packed and installed, and what readers of the pages do. */
   package: { ...usual, paths: ['package', 'pages'], timeoutSec: 450, compiled: true },
   /** Pages, in a browser or as it would read them. */
   browser: { ...usual, paths: ['dashboard', 'browser'], timeoutSec: 450 },
@@ -41,7 +41,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   processes: { ...usual, paths: ['processes'] },
   /** Tools as processes: each kind of tool, its sandbox, its files, and servers of others that tools come from. */
   tools: { ...usual, paths: ['executors', 'builtin', 'python', 'skill', 'sandbox', 'samples', 'sessions', 'archives', 'upstream', 'warm'] },
-  /** What others start or connect: the `toolyard` command, the clients, MCP clients, the examples, a collector of traces. */
+  /** Started or connected by others: the `toolyard` command, the clients, MCP clients, the examples, a collector of traces. */
   clients: { ...usual, paths: ['commands', 'client', 'other-clients', 'mcp', 'examples', 'traces'] },
   /** Requests into the API by `inject`, with a real Redis. */
   http: { ...usual, paths: ['http'] },
@@ -55,7 +55,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   load: { paths: ['load'], places, timeoutSec: 900, env: { LOAD_CALLS: '1000' } }
 }
 
-/** What `npm test` runs: every package, in less than four minutes. */
+/** `npm test` runs these: every package, in less than four minutes. */
 export const daily = ['e2e', 'http', 'unit']
-/** What CI runs. */
+/** CI runs these. */
 export const everything = Object.keys(suites)

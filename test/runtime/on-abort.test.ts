@@ -7,7 +7,7 @@ import { collectGarbage } from '../support/garbage.ts'
 t.test('a listener is taken off a signal, also when memory was collected meanwhile', async t => {
   const { signal } = new AbortController()
   const offs = Array.from({ length: 5 }, () => onAbort(signal, () => {}))
-  // What a turn has made is kept until its end.
+  // An object of a turn is kept until its end.
   await nextTurn()
   collectGarbage()
   for (const off of offs) off()

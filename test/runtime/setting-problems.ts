@@ -1,6 +1,6 @@
 import { readSettings, SettingsError } from '@toolyard/runtime'
 
-/** What is wrong with an environment, in words. */
+/** Faults of an environment, in words. */
 export function problems (env: Record<string, string>): readonly string[] {
   try {
     readSettings(env)

@@ -1,4 +1,4 @@
-/** What the environments of desktops, servers, containers, clusters, clouds and builds have, with a value each. */
+/** Variables of the environments of desktops, servers, containers, clusters, clouds and builds, with a value each. */
 export const typicalEnvironment: Readonly<Record<string, string>> = Object.fromEntries(`
 PATH HOME USER LOGNAME SHELL PWD OLDPWD LANG LANGUAGE LC_ALL LC_CTYPE LC_TIME LC_NUMERIC LC_MESSAGES TERM COLORTERM TERM_PROGRAM TERM_PROGRAM_VERSION
 TERM_SESSION_ID SHLVL EDITOR VISUAL PAGER LESS LESSOPEN LS_COLORS MAIL HOSTNAME HOSTTYPE MACHTYPE OSTYPE UID EUID PPID TMPDIR TMP TEMP TZ DISPLAY

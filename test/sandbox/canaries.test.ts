@@ -43,7 +43,7 @@ function alteredHosts (t: Test, edits: ReadonlyArray<readonly [file: string, fro
   return `if ${JSON.stringify(hosts)} in args: at = args.index("--chdir"); args[at:at] = ["--ro-bind", ${JSON.stringify(copy)}, ${JSON.stringify(hosts)}]; ${more}`
 }
 
-/** What a sandbox that is opened with such a bubblewrap says is missing. */
+/** The gaps of a sandbox that is opened with such a bubblewrap. */
 async function gapsWith (
   t: Test, change: string, { hidden = [], crowd = () => {} }: { hidden?: readonly string[], crowd?: (workspaceDir: string) => void } = {}
 ): Promise<{ level: string, missing: string[], gaps: Record<string, string> }> {

@@ -66,7 +66,7 @@ send(socket.AF_INET, ("127.0.0.1", 53))
 `) + '\ncurl -s -o /dev/null http://secret.evil.test/; curl -s -o /dev/null -x "$TOOLYARD_SOCKS_PROXY" http://other.evil.test/; true', { network: [host] })))
   t.notMatch(output, /passed/)
   t.equal(output.trim().split('\n').length, 8, output)
-  // What comes by UDP is in order: this is behind whatever the box has sent.
+  // A datagram comes in order: this is behind whatever the box has sent.
   outside.send('marker', outside.address().port, '127.0.0.1')
   await waitFor('the marker has come', () => got.includes('marker'))
   t.strictSame(got, ['marker'])

@@ -8,7 +8,7 @@ import { boxedTools, everyWarm, withoutBox } from './boxed-tools.ts'
 
 const skip = await withoutBox()
 
-/** What proc(5) tells of the limits of a process, as docs/security.md has them. */
+/** Limits of a process in proc(5), as docs/security.md has them. */
 const bounds = {
   'Max cpu time': '600',
   'Max data size': '4294967296',

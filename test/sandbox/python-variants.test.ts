@@ -7,7 +7,7 @@ const skip = python.skip || await withoutBox()
 const ok = (output: unknown): object => ({ ok: true, output })
 const fails = (code: string, message: RegExp): object => ({ ok: false, error: { code, message } })
 
-/** What a tool may do to whoever runs it, with what comes of it. */
+/** Attacks of a tool on whoever runs it, with what comes of them. */
 const variants: Record<string, [body: string, outcome: object]> = {
   'a generator': ['yield 1', ok([1])],
   'an asynchronous generator': ['async def g():\n    yield 1\nreturn g()', fails('OUTPUT_INVALID', /async_generator/)],

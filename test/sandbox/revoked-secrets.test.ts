@@ -7,7 +7,7 @@ import { createService } from '../support/service.ts'
 import { withoutBox } from './boxed-tools.ts'
 
 const skip = await withoutBox()
-/** What the API was sent by the calls, and when. */
+/** Requests of the calls to the API, and when they came. */
 const seen: Array<{ call: string, token: string, at: number }> = []
 const api = createServer(({ url = '', headers }, response) => {
   seen.push({ call: url, token: headers.authorization ?? '', at: performance.now() })

@@ -9,7 +9,7 @@ export function running (...argv: string[]): string[] {
 /** The argument of a sleep that no other test uses. */
 export const nap = (): string => `600.${process.hrtime.bigint()}`
 
-/** What waits in the boxes that this process has started. */
+/** Processes that wait in the boxes that this process has started. */
 export function gates (): number[] {
   return descendantsOf(process.pid).filter(pid => {
     return orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/usr/bin/perl\0-e\0open my $in'), false)

@@ -118,7 +118,7 @@ const service = await createService(t, {
 const { address } = service.api
 const commands: string[] = []
 await monitorRedis(t, service.redis.socket, words => { commands.push(words.join(' ')) })
-/** What callers are told, beside what the service keeps. */
+/** Answers to callers, beside what the service keeps. */
 const answers: string[] = []
 
 interface Asked { body?: object, method?: string, key?: string, headers?: Record<string, string> }

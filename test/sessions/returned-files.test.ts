@@ -49,7 +49,7 @@ async function call (session: string | undefined, name: string, args: object = {
   return await client.call(name, args, { wait_ms: 60_000, session })
 }
 
-/** What a command gives that prints this, with the session's files as they are. */
+/** The outcome of a command that prints this, with the session's files as they are. */
 async function print (id: string, output: unknown): Promise<CallResult> {
   await call(id, 'shell', { script: 'true' })
   writeFileSync(placeOf(id, 'output'), Buffer.isBuffer(output) ? output : JSON.stringify(output))

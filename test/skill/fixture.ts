@@ -113,7 +113,7 @@ export async function argvOf (...call: Parameters<typeof callProbe>): Promise<un
   return outcome.ok ? shownArguments(outcome) : outcome.error
 }
 
-/** What `show` printed, as a list, without the subcommand. */
+/** The output of `show`, as a list, without the subcommand. */
 export function shownArguments (outcome: Outcome): string[] {
   if (!outcome.ok || typeof outcome.output !== 'string') throw new Error(`the run failed: ${JSON.stringify(outcome)}`)
   return outcome.output.split('\0').slice(1, -1)

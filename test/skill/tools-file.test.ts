@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { toolSpec, type Finding } from '@toolyard/manifests'
 import { createFixture, names, told, toolsFile, type Json } from './fixture.ts'
 
-/** What is found in a `tools.json`, and the tools that are loaded from it and from a sound skill beside it. */
+/** The findings in a `tools.json`, and the tools that are loaded from it and from a sound skill beside it. */
 async function load (t: Test, content: Json | string): Promise<{ findings: readonly Finding[], tools: string[], file: string }> {
   const fixture = createFixture(t)
   const file = join(fixture.skill('broken', { 'tools.json': content }), 'tools.json')

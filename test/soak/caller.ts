@@ -83,7 +83,7 @@ export async function submit (
     ledger.history.add(`answered ${answer.status}: ${answer.text.slice(0, 300)}`, ...marks)
     if (answer.status === 200 || answer.status === 201) note(answer.body.job.id)
     else if (answer.status === 409) ledger.count('answers 409')
-    // What it depends on may have been lost, or cancelled.
+    // A job that it depends on may have been lost, or cancelled.
     else if (answer.status !== 400 && answer.status !== 404) ledger.doubt(`a job was answered with ${answer.status}: ${answer.text.slice(0, 300)}`, ...marks)
   }
 }

@@ -3,7 +3,7 @@ import type { SoakTool } from './tools.ts'
 
 /** One run that was asked for: by a call, a job, or a step of a workflow. */
 export interface Ask {
-  /** What the tool writes down at each run. */
+  /** The tool writes it down at each run. */
   mark: string
   tool: SoakTool
   /** How often it may run, where its tool isn't idempotent. */
@@ -20,7 +20,7 @@ export interface Ask {
   cancel: 'cancelled' | 'finished' | undefined
   /** When a cancel was answered, in milliseconds since the soak began. */
   cancelledAt?: number
-  /** What was said about it, and taken, where it needs an approval. */
+  /** Said about it, and taken, where it needs an approval. */
   decisions: Set<'approve' | 'deny'>
 }
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 
-/** What happened, in order, for the lines that a doubt is explained with. */
+/** All events, in order, for the lines that a doubt is explained with. */
 export class History {
   readonly #startedAt = performance.now()
   readonly #lines: Array<{ at: number, text: string, jobs: readonly string[] }> = []

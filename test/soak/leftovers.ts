@@ -7,7 +7,7 @@ import type { Ledger } from './calls.ts'
 import { masterOf } from './faults.ts'
 import type { World } from './world.ts'
 
-/** What stays in Redis without an end of its own when there are no jobs: one key each, whatever has happened before. */
+/** Keys that stay in Redis without an end of their own when there are no jobs, whatever has happened before. */
 const lasting = [
   'toolyard:queues', 'toolyard:queues:empty', 'toolyard:job-types', 'toolyard:import-faults', 'toolyard:dashboard:secret', 'toolyard:approved'
 ]

@@ -59,7 +59,7 @@ async function batch (actor: Actor): Promise<void> {
 function noteBatch (ledger: Ledger, asks: readonly Ask[], answer: Answer<InvokeBatchResponse>, mode: string): void {
   const marks = asks.map(({ mark }) => mark)
   ledger.history.add(`answered ${answer.status}: ${answer.text.slice(0, 600)}`, ...marks)
-  // What an unconfirmed key held may have run and been removed since: nobody can tell.
+  // The jobs of an unconfirmed key may have run and been removed since: nobody can tell.
   if (answer.status === 409) { ledger.count('answers 409'); return }
   if (answer.status !== 200) { ledger.doubt(`a batch was answered with ${answer.status}: ${answer.text.slice(0, 300)}`, ...marks); return }
   const ids = answer.body.results.map(({ call_id: id }) => id)

@@ -1,4 +1,4 @@
-/** What ends with a test: `t` of tap, or a benchmark's own list. */
+/** Ends things with a test: `t` of tap, or a benchmark's own list. */
 export interface Cleanup {
   teardown: (step: () => unknown) => unknown
 }

@@ -8,7 +8,7 @@ export function collectGarbage (): void {
   collect()
 }
 
-/** What this process keeps in memory, in its heap and in buffers. */
+/** The memory of this process, in its heap and in buffers. */
 export function bytesInUse (): number {
   collectGarbage()
   const { heapUsed, arrayBuffers } = process.memoryUsage()

@@ -3,7 +3,7 @@ import { closedDocument } from './closed-document.ts'
 import type { Send } from './client.ts'
 import type { DocumentedOperation, OpenApiDocument } from './openapi.ts'
 
-/** What is no operation of OpenAPI: pages, and a protocol of its own. */
+/** No operations of OpenAPI: pages, and a protocol of its own. */
 const leftOut = /^\/(?:dashboard|docs|mcp|\.well-known)(?:[/?]|$)/
 
 /** A document, and the checks of its answers as far as they were needed. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
-/** What a process grows by at most while something is done, in MB. Linux alone tells it. */
+/** A process grows by so much at most while something is done, in MB. Linux alone tells it. */
 export async function growthMb (pid: number, act: () => Promise<void>): Promise<number> {
   // The kernel begins to note the highest use anew.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')

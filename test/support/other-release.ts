@@ -15,7 +15,7 @@ export function layOutRelease (dir: string, protocol: number): { worker: string,
     if (name !== '@toolyard' && !name.startsWith('.')) symlinkSync(join(repoRoot, 'node_modules', name), join(dir, 'node_modules', name))
   }
   for (const name of readdirSync(join(repoRoot, 'node_modules', '@toolyard'))) {
-    // What the link leads to, without the sources' own links.
+    // The link's target, without the sources' own links.
     cpSync(join(repoRoot, 'node_modules', '@toolyard', name), join(own, name), { recursive: true, dereference: true, filter: path => !/\/(?:src|test)(?:\/|$)|\.tsbuildinfo$/.test(path.slice(repoRoot.length)) })
   }
   const file = join(own, 'contract/dist/terms/protocol.js')

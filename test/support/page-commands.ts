@@ -31,7 +31,7 @@ export function snippetsOf (page: string): Snippet[] {
     .filter(({ language, file }) => file !== undefined || ['sh', 'js', 'python'].includes(language))
 }
 
-/** What a reader of the page makes of a file that is there: the text in its place, or the entry added to its tools. */
+/** The file after a reader of the page was there: the text in its place, or the entry added to its tools. */
 export function followed ({ entry, text }: Snippet, present: () => string): string {
   if (!entry) return text
   const manifest = JSON.parse(present()) as { tools: unknown[] }

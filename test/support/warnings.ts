@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** What Node.js warns of while something is done. */
+/** Warnings of Node.js while something is done. */
 export async function warningsOf (act: () => unknown): Promise<string[]> {
   const warnings: string[] = []
   const hear = ({ name, message }: Error): void => { warnings.push(`${name}: ${message}`) }

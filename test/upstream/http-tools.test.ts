@@ -13,7 +13,7 @@ const secret = 'tok_4f9a"77c1/e2e+secret=='
 const login = 'agent:pass-word-of-the-agent'
 const secretForms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), Buffer.from(secret).toString('base64'), login, Buffer.from(login).toString('base64')]
 
-/** What the API under test was asked, and how it answers. */
+/** A request to the API under test, and its answer. */
 interface Asked { method: string, url: string, headers: IncomingMessage['headers'], body: string }
 const asked: Asked[] = []
 const closed: string[] = []

@@ -18,7 +18,7 @@ interface Place {
   tools: BoxedTools
   /** An entry of a list, for the host that is there. */
   host: string
-  /** What the host got as authorization. */
+  /** The host's authorization headers. */
   seen: Array<string | undefined>
   entries: AuditEntry[]
 }
@@ -50,7 +50,7 @@ async function boxOf (tools: BoxedTools, run: Omit<BoxedRun, 'program'>): Promis
   return { born: Number(born), network }
 }
 
-/** What waits in boxes, by its network. */
+/** Processes that wait in boxes, by their network. */
 function waitingIn (network: string): number[] {
   return gates().filter(pid => orElse(() => readlinkSync(`/proc/${pid}/ns/net`) === network, false))
 }

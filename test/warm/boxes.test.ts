@@ -14,7 +14,7 @@ const skip = await withoutBox()
 const born = 'cut -d" " -f22 /proc/1/stat'
 const script = (text: string): BoxedRun => ({ program: '/bin/sh', args: ['-c', text] })
 
-/** What two calls say, the first in a box of its own, the second in one that was made ahead. */
+/** The words of two calls, the first in a box of its own, the second in one that was made ahead. */
 async function bothWays (tools: BoxedTools, run: BoxedRun): Promise<[unknown, unknown]> {
   const cold = await tools.run(run)
   await waitFor('a box waits', () => tools.executors.waiting() > 0)
@@ -81,7 +81,7 @@ void t.test('a program that can\'t be started is told as in a box that is made f
   for (const text of ['#!/nowhere/sh\n', '#!/usr/bin/env nowhere\n', '#!/bin/sh\r\necho x\n', 'no program']) {
     const program = tools.program('broken', text)
     const cold = await tools.run({ program })
-    // What is no program is refused before there is a box.
+    // A file that is no program is refused before there is a box.
     if (text.startsWith('#!')) await waitFor('a box waits', () => tools.executors.waiting() > 0)
     const served = await tools.run({ program })
     t.match(cold, { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })

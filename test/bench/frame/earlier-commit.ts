@@ -15,7 +15,7 @@ export interface EarlierRun {
   say: (line: string) => void
 }
 
-/** What a commit must have to be compared with: it writes all rounds as JSON. */
+/** A commit can be compared with when it has this: it writes all rounds as JSON. */
 const entry = 'test/bench/frame/report-file.ts'
 /** Installs and builds a checkout, and tells the names of its rows in the last line. */
 const prepare = `

@@ -67,7 +67,7 @@ export function othersOf (processes: readonly ProcessTicks[], self: number): num
   }
   return processes
     .filter(({ pid, parent }) => !family.has(pid) && pid !== kernel && parent !== kernel)
-    // What init has taken in was anybody's.
+    // Processes that init has taken in were anybody's.
     .reduce((sum, { pid, own, children }) => sum + own + (pid === init ? 0 : children), 0)
 }
 

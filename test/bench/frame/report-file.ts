@@ -8,7 +8,7 @@ import { align, shown } from './table.ts'
 /** Grows when a later reader could take the file for something else. */
 const version = 1
 
-/** What a run leaves for later ones. */
+/** For later runs. */
 export interface Report {
   version: typeof version
   at: string

@@ -13,7 +13,6 @@ export interface Middle {
   high: number
 }
 
-/** What became of a row. */
 export type Verdict = 'reached' | 'missed' | 'no target' | 'busy' | 'not judged' | 'unable' | 'failed'
 
 /** A row that was measured, or wasn't. */

@@ -1,6 +1,6 @@
 import type { Cleanup } from '../../support/cleanup.ts'
 
-/** What a row must reach: its ratio to the yardstick, or its own number. */
+/** Its ratio to the yardstick, or its own number. */
 export interface Target {
   of: 'ratio' | 'value'
   bound: 'at most' | 'at least'
@@ -10,7 +10,7 @@ export interface Target {
 /** A row of the table, as it is known before anything runs. */
 export interface RowInfo {
   what: string
-  /** What the same costs without Toolyard; absent where there is no such thing. */
+  /** The same without Toolyard; absent where there is no such thing. */
   yardstick?: string
   unit: 'ms' | 's' | 'calls/s' | 'MB/s' | 'MB' | 'KB' | 'bytes' | 'number'
   target?: Target
@@ -29,7 +29,6 @@ export interface Unable {
   unable: string
 }
 
-/** What a stage is opened with. */
 export interface Setting {
   cleanup: Cleanup
   /** The run only shows that the rows work. */

@@ -21,7 +21,7 @@ export function qualityTools (): object[] {
   }))
 }
 
-/** What people would ask for, in their words. */
+/** In people's own words. */
 export function qualityQuestions (): Question[] {
   return lines('questions.tsv').map(([query = '', tools = '']) => ({ query, tools: tools.split('|') }))
 }

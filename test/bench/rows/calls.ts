@@ -65,7 +65,7 @@ export const calls: Stage = {
   }
 }
 
-/** What a service costs before Node has compiled what it runs. */
+/** A service before Node has compiled what it runs. */
 export const coldCalls: Stage = {
   title: 'The first calls of a service',
   rows: { cold: { what: 'the first 200 sync calls after a start, one after the other, p50', yardstick: 'the calls 1,500 to 1,700', unit: 'ms' } },

@@ -14,7 +14,7 @@ const rules = [
   { when: 'tool == "echo"', then: 'hold' }
 ]
 
-/** What rules cost a call, and what held calls cost others. */
+/** The cost of rules for a call, and of held calls for others. */
 export const heldCalls: Stage = {
   title: 'rules, and 10,000 held calls',
   rows: {

@@ -11,7 +11,7 @@ import { benchExecutors, boxLine, command, pythonPath, toolOf, withoutBox } from
 
 const grownMb = 250
 const inFlight = 4
-/** What a box may add to a script. */
+/** A box may add so much to a script. */
 const boxMs = 3
 const largeBytes = 16 * 2 ** 20
 const rfc3339Bytes = '1970-01-01 00:00:00+00:00\n'.length

@@ -7,7 +7,7 @@ import { p50, throughput } from '../sample.ts'
 import { benchExecutors, pythonPath, toolOf } from './bench-executors.ts'
 
 const source = 'from toolyard import Tool\n\nclass Nothing(Tool):\n    def execute(self):\n        return {}\n'
-/** What the slow path does for every call: a new interpreter that imports what a tool needs, and reads and writes JSON. */
+/** The slow path for every call: a new interpreter that imports what a tool needs, and reads and writes JSON. */
 const script = 'import json, sys; json.load(sys.stdin); print(json.dumps({}))'
 const yardstick = 'a new interpreter in the open for each call'
 

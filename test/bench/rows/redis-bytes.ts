@@ -11,7 +11,7 @@ const perBatch = 20
 /** Memory hardly differs from one to another. */
 const rounds = 3
 
-/** What jobs take of Redis' memory, all keys of Toolyard counted. */
+/** The memory of jobs in Redis, all keys of Toolyard counted. */
 export const redisBytes: Stage = {
   title: 'Memory of Redis for a job',
   rows: {

@@ -8,7 +8,7 @@ import { serviceCalls } from './service-calls.ts'
 
 const yardstick = 'Toolyard that waits for none'
 
-/** What a tool costs that may run only once, where its beginning must be on a replica. */
+/** The cost of a tool that may run only once, where its beginning must be on a replica. */
 export const replicas: Stage = {
   title: 'Tools that may run only once, with one replica that must know of it',
   isHeavy: true,

@@ -11,7 +11,7 @@ import { toolOf } from './bench-executors.ts'
 
 const filesPerDirectory = 50
 
-/** What is looked for: the arguments of the tool, and those of ripgrep for the same. */
+/** The arguments of the tool, and those of ripgrep for the same. */
 const searches = {
   'search-text': { what: 'a text that one of the files has', jobType: 'tools.find_in_files', args: { query: 'needle_in_one_file', case_sensitive: true }, ripgrep: ['--fixed-strings', '--line-number', 'needle_in_one_file', '.'] },
   'search-expression': { what: 'an expression in any case', jobType: 'tools.find_in_files', args: { query: 'needle_[a-z_]+_file\\b', regex: true }, ripgrep: ['--ignore-case', '--line-number', 'needle_[a-z_]+_file\\b', '.'] },

@@ -27,5 +27,5 @@ export function serviceCalls ({ api }: Pick<Processes, 'api'>, { name = 'data_fi
 /** Settings of a service whose worker leaves the queue `parked` alone, and that takes any number of jobs. */
 export const parkingEnv = { LOG_LEVEL: 'warn', WORKER_QUEUES: 'default', MAX_JOBS_PER_KEY: '0', MAX_QUEUE_DEPTH: '10000000' } as const
 
-/** What puts jobs into the queue that no worker serves. */
+/** Puts jobs into the queue that no worker serves. */
 export const parked = { mode: 'async', queue: 'parked' } as const

@@ -7,7 +7,7 @@ import { residentKb } from '../resident.ts'
 
 const jobs = 1_000
 
-/** What 2,000 open streams of jobs cost one API process, and how soon all of them have ended with their jobs. */
+/** The cost of 2,000 open streams of jobs for one API process, and how soon all of them have ended with their jobs. */
 export const streams: Stage = {
   title: '2,000 open event streams',
   isHeavy: true,

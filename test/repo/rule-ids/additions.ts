@@ -1,4 +1,4 @@
-/** What answers have beside what the examples of the specification show, on purpose: where it stands, and why. */
+/** Fields of answers beside those that the examples of the specification show, on purpose: where each stands, and why. */
 export const additions: ReadonlyArray<{ field: string, why: string }> = [
   { field: 'results[].job_id', why: 'Each call that became a job names it: its log and its whole output are found by it.' },
   { field: 'tool_messages[].content.message', why: 'A pending answer tells the model in words what goes on, and how to come back for the answer.' },

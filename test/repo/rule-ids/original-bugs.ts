@@ -1,4 +1,4 @@
-/** What the original programs do wrong, and this one must not (B). */
+/** The original programs do these wrong, and this one must not (B). */
 export const originalBugs = {
   B1: 'Output that is lost because the process was reaped before it was read.',
   B2: 'A tool that does not read its stdin fails.',

@@ -3,7 +3,7 @@ import type { Outcome, RunContext } from '@toolyard/executors'
 import type { Finding, SkillOptions } from '@toolyard/manifests'
 import { createFixture, shownArguments, type Json, type SkillFiles, type SkillFixture } from '../fixture.ts'
 
-/** What of the files of a skill with one tool, `probe`, which runs `show run`, is not as usual. */
+/** Unusual parts of a skill with one tool, `probe`, which runs `show run`. */
 export interface Changes {
   args?: unknown[]
   execution?: Json
