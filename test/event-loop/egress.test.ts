@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
-import { createCallBook, createGate, createHttpProxy } from '@toolyard/executors'
+import { createCallTable, createConnector, createHttpProxy } from '@toolyard/executors'
 import t from 'tap'
 import { leavesLoopFree } from './longest-turn.ts'
 
@@ -19,8 +19,8 @@ parentPort.on('message', request => {
 })`
 
 t.test('promise 10: neither a host nor a program holds up the proxy of a network with many small pieces', async t => {
-  const calls = createCallBook(() => {})
-  const gate = createGate({
+  const calls = createCallTable(() => {})
+  const gate = createConnector({
     rules: [{ host: 'api.test', port: undefined }], privateHosts: ['api.test'], calls, lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }
   })
   let port = 0

@@ -1,6 +1,6 @@
 import { connect as connectTls } from 'node:tls'
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
-import { createCallBook, createGate, createHttpProxy, EgressRefusal, readGreeting, type Gate } from '@toolyard/executors'
+import { createCallTable, createConnector, createHttpProxy, EgressRefusal, readGreeting, type Connector } from '@toolyard/executors'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -64,14 +64,14 @@ async function proxy (t: Test): Promise<{ port: number, received: () => Buffer, 
   const behind = createServer(socket => { sockets.add(socket.on('data', bytes => { seen.push(bytes) }).on('error', () => {})) })
   await new Promise<void>(resolve => { behind.listen(0, '127.0.0.1', resolve) })
   const rule = readEgressRule('api.test')
-  const gate: Gate = {
+  const connector: Connector = {
     admit: () => rule ?? { host: '', port: 1 },
     open: async () => await new Promise(resolve => { const socket = connect(portOf(behind), '127.0.0.1', () => { resolve(socket) }) }),
     openSecure: async () => await Promise.reject(new Error('no TLS')),
     isInside: () => false,
     refuse: (_target, _by, why) => { refused.push(why); return new EgressRefusal(403, why) }
   }
-  const http = createHttpProxy(gate, { enter: () => ({ token: '', leave: () => [] }), find: () => undefined, secretsFor: () => [], denied: () => {}, opened: () => {}, running: () => 0 })
+  const http = createHttpProxy(connector, { enter: () => ({ token: '', leave: () => [] }), find: () => undefined, secretsFor: () => [], denied: () => {}, opened: () => {}, running: () => 0 })
   const front = createServer({ allowHalfOpen: true }, socket => { sockets.add(socket); http.serve(socket) })
   await new Promise<void>(resolve => { front.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => { for (const socket of sockets) socket.destroy(); front.close(); behind.close(); http.close() })
@@ -105,14 +105,14 @@ void t.test('a program that leaves before its host is reached leaves no connecti
   await new Promise<void>(resolve => { behind.listen(0, '127.0.0.1', resolve) })
   const port = portOf(behind)
   const left: Array<() => void> = []
-  const calls = createCallBook(() => {})
-  const gate = createGate({
+  const calls = createCallTable(() => {})
+  const connector = createConnector({
     rules: [{ host: 'api.test', port }],
     privateHosts: ['api.test'],
     calls,
     lookup: (_host, _options, callback) => { left.push(() => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }) }
   })
-  const http = createHttpProxy(gate, calls)
+  const http = createHttpProxy(connector, calls)
   const clients: Socket[] = []
   const front = createServer({ allowHalfOpen: true }, socket => { clients.push(socket); http.serve(socket) })
   await new Promise<void>(resolve => { front.listen(0, '127.0.0.1', resolve) })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
-import { createCallBook, createGate, createHttpProxy, serveSocks, type Gate } from '@toolyard/executors'
+import { createCallTable, createConnector, createHttpProxy, serveSocks, type Connector } from '@toolyard/executors'
 import { readEgressRule, type Lookup } from '@toolyard/runtime/outgoing'
 import type { Test } from 'tap'
 
@@ -42,15 +42,17 @@ export async function egressProxy (
     lookedUp.push(name)
     callback(null, [{ address: addressOf(name), family: 4 }])
   }
-  const calls = createCallBook(() => {})
+  const calls = createCallTable(() => {})
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
   if (secret !== undefined) {
     const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
     const secrets = [{ ...secret, name: 'api', isCurrent: async () => await Promise.resolve(true), rules }]
     calls.enter({ tool: 'hostile', job: 'job-1', log: () => {}, audit, secrets })
   }
-  const gate = createGate({ rules, privateHosts: ['api.test'], calls, lookup })
-  const there: Gate = { ...gate, open: async (target, ...rest) => await gate.open({ ...target, port: portOf(behind) }, ...rest) }
+  const connector = createConnector({ rules, privateHosts: ['api.test'], calls, lookup })
+  const there: Connector = {
+    ...connector, open: async (target, ...rest) => await connector.open({ ...target, port: portOf(behind) }, ...rest)
+  }
   const http = createHttpProxy(there, calls)
   const takers = [
     (socket: Socket): void => { http.serve(socket) },

@@ -10,7 +10,7 @@ export function running (...argv: string[]): string[] {
 export const nap = (): string => `600.${process.hrtime.bigint()}`
 
 /** Processes that wait in the boxes that this process has started. */
-export function gates (): number[] {
+export function waitingPrograms (): number[] {
   return descendantsOf(process.pid).filter(pid => {
     return orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/usr/bin/perl\0-e\0open my $in'), false)
   })

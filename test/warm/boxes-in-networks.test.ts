@@ -6,7 +6,7 @@ import type { AuditEntry } from '@toolyard/executors'
 import t, { type Test } from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { boxedTools, withoutBox, type BoxedRun, type BoxedTools } from '../sandbox/boxed-tools.ts'
-import { descendantsOf, gates } from '../sandbox/running.ts'
+import { descendantsOf, waitingPrograms } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
 
 const skip = await withoutBox()
@@ -52,7 +52,7 @@ async function boxOf (tools: BoxedTools, run: Omit<BoxedRun, 'program'>): Promis
 
 /** Processes that wait in boxes, by their network. */
 function waitingIn (network: string): number[] {
-  return gates().filter(pid => orElse(() => readlinkSync(`/proc/${pid}/ns/net`) === network, false))
+  return waitingPrograms().filter(pid => orElse(() => readlinkSync(`/proc/${pid}/ns/net`) === network, false))
 }
 
 /** Lets the clock go on, so that a box that is made now is younger than those that wait. */

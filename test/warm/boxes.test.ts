@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { boxedTools, withoutBox, type BoxedRun, type BoxedTools } from '../sandbox/boxed-tools.ts'
-import { gates, nap, running } from '../sandbox/running.ts'
+import { waitingPrograms, nap, running } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
 import { anyCharacter } from '../support/any-character.ts'
 
@@ -155,14 +155,14 @@ void t.test('a call that is cancelled or timed out leaves nothing of a box that 
 void t.test('a box that has ended meanwhile serves no call', { skip }, async t => {
   const tools = await boxedTools(t)
   await tools.stock({})
-  for (const pid of await waitFor('it is there', () => gates().length > 0 && gates())) process.kill(pid, 'SIGKILL')
+  for (const pid of await waitFor('it is there', () => waitingPrograms().length > 0 && waitingPrograms())) process.kill(pid, 'SIGKILL')
   t.match(await tools.run(script('echo served')), { ok: true, output: 'served' })
 })
 
 void t.test('no box is left when the executors are closed', { skip }, async t => {
   const tools = await boxedTools(t)
   await tools.stock({})
-  await waitFor('it is there', () => gates().length > 0)
+  await waitFor('it is there', () => waitingPrograms().length > 0)
   await tools.executors.close()
-  t.same(gates(), [])
+  t.same(waitingPrograms(), [])
 })

@@ -8,7 +8,7 @@ import {
 } from '@toolyard/store'
 import { ownerLimitsOf, redisTargetOf, retentionOf, sealKeysOf, type Logger, type Settings } from '@toolyard/runtime'
 import type { ApiDeps } from './app.ts'
-import { openWorkerDesk } from './routes/operation/workers.ts'
+import { openWorkerControl } from './routes/operation/workers.ts'
 
 /** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
 const connectMs = 2_000
@@ -75,8 +75,8 @@ export function openStore (settings: Settings, logger: Logger): OpenStore {
       secrets: openSecrets(commands, sealKeysOf(settings)),
       sessions,
       statistics: new CallStatistics(commands),
-      queueDesk: { count: async () => await countQueues(commands, directory), pause: queues.pause.bind(queues) },
-      workerDesk: openWorkerDesk(commands)
+      queueControl: { count: async () => await countQueues(commands, directory), pause: queues.pause.bind(queues) },
+      workerControl: openWorkerControl(commands)
     },
     start: async () => {
       if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)

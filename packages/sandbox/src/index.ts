@@ -1,5 +1,5 @@
 export { createBox } from './box/box.ts'
-export { orderOf } from './box/gate.ts'
+export { orderOf } from './box/waiting-program.ts'
 export { closeFoundation, makeFoundation, networkPlaceOf, placeOf, type BoxFoundation, type FoundationOptions } from './box/foundation.ts'
 export { certificatesPlace } from './box/box-arguments.ts'
 export { planInNetwork, withoutNetwork, type BoxNetwork, type Grant } from './box/grant.ts'

@@ -15,7 +15,7 @@ export interface EgressCall {
 }
 
 /** Who is in a network now, and what their connections came to. */
-export interface CallBook {
+export interface CallTable {
   /** Adds a call, which its processes name by the token; `leave` gives what it was denied. */
   enter (call: EgressCall): { token: string, leave: () => string[] }
   /** Whose token it is. Where it is nobody's, the one call that runs, if there is only one. */
@@ -33,7 +33,7 @@ export type EgressDecision = 'allowed' | 'denied'
 const most = { told: 20, audited: 1_000 }
 
 /** Keeps the calls of one network. `onConnection` hears of each connection. */
-export function createCallBook (onConnection: (decision: EgressDecision) => void): CallBook {
+export function createCallTable (onConnection: (decision: EgressDecision) => void): CallTable {
   const calls = new Map<string, EgressCall>()
   const lines = new Map<EgressCall, Set<string>>()
   const audited = new Map<EgressCall, number>()

@@ -2,10 +2,10 @@ import { createServer, request as send, type ClientRequest, type IncomingMessage
 import { Socket } from 'node:net'
 import { takeAnswerInTurns, takeTurns } from '@toolyard/runtime'
 import type { HeaderSecret } from '../run/header-secret.ts'
-import type { CallBook, EgressCall } from './calls.ts'
+import type { CallTable, EgressCall } from './calls.ts'
 import type { Authority } from './authority.ts'
 import { answerTls } from './answer-tls.ts'
-import type { Gate } from './gate.ts'
+import type { Connector } from './connector.ts'
 import { askingWhole, createMask, mostHeaderChars, withValues } from './placeholders.ts'
 import { answerRefusal, EgressRefusal, endWith, targetOf, targetText, type Target } from './target.ts'
 import { carryTunnel, type Tunnel } from './tunnel.ts'
@@ -27,8 +27,8 @@ interface InTunnel {
 }
 
 interface Means {
-  gate: Gate
-  calls: CallBook
+  connector: Connector
+  calls: CallTable
   by: EgressCall | undefined
 }
 
@@ -45,7 +45,7 @@ const headersMs = 60_000
  *
  * @param authority absent where no call has secrets for headers
  */
-export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => Promise<Authority>): HttpProxy {
+export function createHttpProxy (connector: Connector, calls: CallTable, authority?: () => Promise<Authority>): HttpProxy {
   const tunnels = new WeakMap<Socket, InTunnel>()
   const turns = new WeakMap<Socket, { last: Promise<void>, waiting: number }>()
   // A large body may take longer than the 5 minutes of Node; one that rests is cut off.
@@ -54,7 +54,7 @@ export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => 
     if (tunnel !== undefined) tunnel.asked = true
     const by = tunnel?.by ?? calls.find(tokenOf(request))
     inTurn(request.socket, async () => {
-      await forward(request, response, tunnel, { gate, calls, by }).catch((error: unknown) => { answerRefusal(response, error) })
+      await forward(request, response, tunnel, { connector, calls, by }).catch((error: unknown) => { answerRefusal(response, error) })
     })
   })
   server.timeout = idleMs
@@ -92,10 +92,10 @@ export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => 
 
   async function carry (tunnel: Tunnel, onOpen: () => void): Promise<void> {
     const { target, by } = tunnel
-    const rule = gate.admit(target, by)
-    const upstream = calls.secretsFor(target).length === 0 ? await gate.open(target, by, tunnel.client) : undefined
+    const rule = connector.admit(target, by)
+    const upstream = calls.secretsFor(target).length === 0 ? await connector.open(target, by, tunnel.client) : undefined
     onOpen()
-    await carryTunnel(tunnel, { rule, upstream }, gate, {
+    await carryTunnel(tunnel, { rule, upstream }, connector, {
       http: client => { serveInside(client, { target, by, isSecure: false, asked: false }) },
       tls: client => { openTls(client, tunnel).catch(() => { client.destroy() }) }
     })
@@ -111,7 +111,7 @@ export function createHttpProxy (gate: Gate, calls: CallBook, authority?: () => 
         return { asked: () => inside.asked }
       },
       refused (why) {
-        gate.refuse(target, by, `: the program does not take the certificate that the worker answers with (${why}); let it trust those of SSL_CERT_FILE, or take the secret "as": "env"`)
+        connector.refuse(target, by, `: the program does not take the certificate that the worker answers with (${why}); let it trust those of SSL_CERT_FILE, or take the secret "as": "env"`)
       }
     })
   }
@@ -137,34 +137,34 @@ function tokenOf ({ headers }: IncomingMessage): string | undefined {
 
 /** Asks the host what the program asked, in a request of its own. */
 async function forward (
-  request: IncomingMessage, response: ServerResponse, tunnel: InTunnel | undefined, { gate, calls, by }: Means
+  request: IncomingMessage, response: ServerResponse, tunnel: InTunnel | undefined, { connector, calls, by }: Means
 ): Promise<void> {
   request.on('error', () => {})
   response.on('error', () => {})
-  const { target, path } = destinationOf(request, tunnel, gate, by)
-  gate.admit(target, by)
+  const { target, path } = destinationOf(request, tunnel, connector, by)
+  connector.admit(target, by)
   const isSecure = tunnel?.isSecure === true
   const written = endToEnd(request)
   const secrets = calls.secretsFor(target)
   // The answer to TRACE has the headers of the request.
   const headers = request.method === 'TRACE' ? written : withValues(written, secrets)
-  if (!isSecure && !gate.isInside(target.host) && headers.some((text, index) => text !== written[index])) {
-    throw gate.refuse(target, by, ': its requests carry a secret, and go over https alone; HTTP_PRIVATE_HOSTS of the workers names hosts that may be inside')
+  if (!isSecure && !connector.isInside(target.host) && headers.some((text, index) => text !== written[index])) {
+    throw connector.refuse(target, by, ': its requests carry a secret, and go over https alone; HTTP_PRIVATE_HOSTS of the workers names hosts that may be inside')
   }
   const isIn = (secret: HeaderSecret): boolean => withValues(written, [secret]).some((text, index) => text !== written[index])
   const used = headers === written ? [] : secrets.filter(isIn)
   if (used.length > 0 && headers.reduce((sum, text) => sum + text.length, 0) > mostHeaderChars) {
-    throw gate.refuse(target, by, `: the headers of a request are longer than ${mostHeaderChars} characters with the secrets in them`)
+    throw connector.refuse(target, by, `: the headers of a request are longer than ${mostHeaderChars} characters with the secrets in them`)
   }
   const mask = used.length === 0 ? undefined : createMask(used, headers.filter((text, index) => text !== written[index]))
-  const upstream = isSecure ? await gate.openSecure(target, by, request.socket) : await gate.open(target, by, request.socket)
+  const upstream = isSecure ? await connector.openSecure(target, by, request.socket) : await connector.open(target, by, request.socket)
   const gone = await firstGone(used).catch((error: unknown) => {
     upstream.destroy()
     throw error
   })
   if (gone !== undefined) {
     upstream.destroy()
-    throw gate.refuse(target, by, `: the secret ${gone} was removed or changed after the call began`)
+    throw connector.refuse(target, by, `: the secret ${gone} was removed or changed after the call began`)
   }
   const outgoing = send({
     createConnection: () => upstream,
@@ -212,7 +212,7 @@ async function firstGone (secrets: readonly HeaderSecret[]): Promise<string | un
 
 /** The request line and Host must agree, and with the tunnel that they are in. */
 function destinationOf (
-  request: IncomingMessage, tunnel: InTunnel | undefined, gate: Gate, by: EgressCall | undefined
+  request: IncomingMessage, tunnel: InTunnel | undefined, connector: Connector, by: EgressCall | undefined
 ): { target: Target, path: string } {
   const url = request.url ?? ''
   const isAbsolute = tunnel?.isSecure !== true && /^http:\/\//i.test(url)
@@ -226,7 +226,7 @@ function destinationOf (
     throw new EgressRefusal(403, 'egress: denied a request that names no host, two, or none over http://')
   }
   for (const each of [named, ...lined === undefined ? [] : [lined]]) {
-    if (targetText(each) !== targetText(target)) throw gate.refuse(target, by, `: the request names another host, ${JSON.stringify(targetText(each).slice(0, 80))}`)
+    if (targetText(each) !== targetText(target)) throw connector.refuse(target, by, `: the request names another host, ${JSON.stringify(targetText(each).slice(0, 80))}`)
   }
   return { target, path: parsed === undefined ? url : `${parsed.pathname}${parsed.search}` }
 }

@@ -6,10 +6,10 @@ import { readEgressRule } from '@toolyard/runtime/outgoing'
 import { createLauncher, type BoxNetwork, type Launcher } from '@toolyard/sandbox'
 import type { HttpPolicy } from '../run/tool-call.ts'
 import type { NetworkMeans } from '../run/sandbox.ts'
-import { createCallBook, type CallBook, type EgressCall, type EgressDecision } from './calls.ts'
+import { createCallTable, type CallTable, type EgressCall, type EgressDecision } from './calls.ts'
 import { certificateVariables, createTrust, type Trust } from './certificates.ts'
 import { createConnectionBound, type ConnectionBound } from './connection-bound.ts'
-import { createGate } from './gate.ts'
+import { createConnector } from './connector.ts'
 import { createHttpProxy } from './http-proxy.ts'
 import { serveSocks } from './socks.ts'
 import { EgressRefusal, foundOf, isLoopback, type Target } from './target.ts'
@@ -53,7 +53,7 @@ const mostNetworks = 16
 
 interface Network {
   launcher: Launcher
-  calls: CallBook
+  calls: CallTable
   ready: Promise<BoxNetwork>
   idle: NodeJS.Timeout | undefined
   close: () => Promise<void>
@@ -141,9 +141,9 @@ function openNetwork (
   onLost: () => void
 ): Network {
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
-  const calls = createCallBook(onConnection ?? (() => {}))
-  const gate = createGate({ rules, ...policy, calls })
-  const http = createHttpProxy(gate, calls, trusted === undefined ? undefined : async () => (await trusted()).authority)
+  const calls = createCallTable(onConnection ?? (() => {}))
+  const connector = createConnector({ rules, ...policy, calls })
+  const http = createHttpProxy(connector, calls, trusted === undefined ? undefined : async () => (await trusted()).authority)
   const mayConnect = connections.network()
   const found = foundOf(rules)
   const directory = mkdtempSync(join(means.directory, 'network-'))

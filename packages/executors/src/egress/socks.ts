@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { isIPv6 } from 'node:net'
 import { canonicalHost } from '@toolyard/runtime/outgoing'
-import type { CallBook } from './calls.ts'
+import type { CallTable } from './calls.ts'
 import { EgressRefusal, type Target } from './target.ts'
 import type { HttpProxy } from './http-proxy.ts'
 
@@ -11,7 +11,7 @@ const replies = { done: 0, denied: 2, unreachable: 4, unknownCommand: 7 }
 
 /** Serves one connection of SOCKS 5 (RFC 1928, 1929): CONNECT alone, with or without a user's name. */
 export async function serveSocks (
-  client: Socket, { calls, http }: { calls: CallBook, http: HttpProxy }
+  client: Socket, { calls, http }: { calls: CallTable, http: HttpProxy }
 ): Promise<void> {
   const timer = setTimeout(() => { client.destroy() }, handshakeMs)
   client.on('error', () => {}).once('close', () => { clearTimeout(timer) })

@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net'
 import { canonicalHost, type EgressRule } from '@toolyard/runtime/outgoing'
 import type { EgressCall } from './calls.ts'
-import type { Gate } from './gate.ts'
+import type { Connector } from './connector.ts'
 import type { Target } from './target.ts'
 import { readGreeting, type Greeting } from './greeting.ts'
 
@@ -30,7 +30,8 @@ const greetingMs = 15_000
  * @param upstream undefined: the worker answers TLS as well, and nothing else passes
  */
 export async function carryTunnel (
-  { client, head, target, by }: Tunnel, { upstream, rule }: { upstream: Socket | undefined, rule: EgressRule }, gate: Gate, inPlace: InPlace
+  { client, head, target, by }: Tunnel, { upstream, rule }: { upstream: Socket | undefined, rule: EgressRule },
+  connector: Connector, inPlace: InPlace
 ): Promise<void> {
   if (client.destroyed) return void upstream?.destroy()
   const isPort = rule.port !== undefined && upstream !== undefined
@@ -43,7 +44,7 @@ export async function carryTunnel (
   if (client.destroyed) return
   const why = faultOf(greeting, target, { isPort, isRead: upstream === undefined })
   if (why !== undefined) {
-    gate.refuse(target, by, why)
+    connector.refuse(target, by, why)
     client.destroy()
     return
   }

@@ -51,7 +51,7 @@ async function startUntil (plan: ProcessPlan, host: StartHost, interrupted: Prom
   }
 }
 
-/** Whether its gate reads before one of these is fulfilled. */
+/** Whether its program reads before one of these is fulfilled. */
 async function comesToWait (pid: number, ends: ReadonlyArray<Promise<unknown>>): Promise<boolean> {
   const ended = Promise.race(ends).then(() => 'ended')
   do {
@@ -66,12 +66,12 @@ const lookMs = 3
 /** The kernel keeps so much for one beside the memory of its processes: namespaces and mounts. */
 const leastBytes = 2 ** 20
 
-/** Whether the gate is there, and reads. Until then the box may still turn out to be none. */
+/** Whether the program is there, and reads. Until then the box may still turn out to be none. */
 function waits (outer: number): boolean {
   try {
     const [first = 0] = childrenOfThreads(outer)
-    const [gate = 0] = childrenOfThreads(first)
-    return readStatFields(gate)[0] === 'S'
+    const [program = 0] = childrenOfThreads(first)
+    return readStatFields(program)[0] === 'S'
   } catch {
     return false
   }

@@ -1,5 +1,5 @@
 import { grouped, limits } from '@toolyard/contract/terms'
-import { type Redis, fairKey, queueKey, whileAvailable, ForgetfulMap, fromRedis } from '@toolyard/store'
+import { type Redis, fairKey, queueKey, whileAvailable, BoundedMap, fromRedis } from '@toolyard/store'
 
 /*
  * Jobs of one queue and one priority are served fairly by tenant and API key (start-time fair queueing). A job's turn is
@@ -92,7 +92,7 @@ export interface Turns {
 
 export class FairOrder {
   readonly #redis: Redis
-  readonly #views = new ForgetfulMap<LineView>(() => ({
+  readonly #views = new BoundedMap<LineView>(() => ({
     least: 0, last: 0, sharing: 1, readAt: -Infinity, takes: 0, adding: 0, publishTimer: undefined
   }))
 

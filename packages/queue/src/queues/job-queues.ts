@@ -1,7 +1,7 @@
 import { asError, limits } from '@toolyard/contract/terms'
 import type { RedisConnection } from 'bullmq'
 import { backendOn, listenOn, openQueue, type JobQueue } from '../backend/backends.ts'
-import { type Redis, newJobId, ownerOf, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, ForgetfulMap, required } from '@toolyard/store'
+import { type Redis, newJobId, ownerOf, serverTime, ReplicasMissingError, type Replicas, asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable, BoundedMap, required } from '@toolyard/store'
 import { CallbackOutbox, enterEvents } from './callback-outbox.ts'
 import { LargeWrites } from './large-writes.ts'
 import { FairOrder, linesOf, type Turns } from './fair-order.ts'
@@ -53,7 +53,7 @@ export class JobQueues {
   readonly #large = new LargeWrites()
   /** BullMQ listens with it, for all queues: names come and go, and nothing is left of them. */
   readonly #listening: RedisConnection
-  readonly #queues: ForgetfulMap<JobQueue>
+  readonly #queues: BoundedMap<JobQueue>
 
   constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, ...some }: JobQueuesOptions = {}) {
     const jobLimits = { ...unlimited, ...some }
@@ -68,7 +68,7 @@ export class JobQueues {
     this.callbacks = new CallbackOutbox(redis, this.#order)
     this.#listening = listenOn(redis)
     const backendOf = backendOn({ redis, retention, replicas, listening: this.#listening })
-    this.#queues = new ForgetfulMap(queue => openQueue(redis, queue, backendOf), maxOpened)
+    this.#queues = new BoundedMap(queue => openQueue(redis, queue, backendOf), maxOpened)
   }
 
   newId (): string {

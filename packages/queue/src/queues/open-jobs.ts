@@ -1,6 +1,6 @@
 import { grouped } from '@toolyard/contract/terms'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Redis, openJobsKey, openOwnersKey, serverTime, takeTurn, upkeepKey, whileAvailable, ForgetfulMap, fromRedis } from '@toolyard/store'
+import { type Redis, openJobsKey, openOwnersKey, serverTime, takeTurn, upkeepKey, whileAvailable, BoundedMap, fromRedis } from '@toolyard/store'
 import { standingOf } from '../record/job-standing.ts'
 
 /*
@@ -83,7 +83,7 @@ export interface OwnerLimit {
 /** Counts the unfinished jobs of owners: see `ownerOf`. */
 export class OpenJobs {
   readonly #redis: Redis
-  readonly #views = new ForgetfulMap<OwnerView>(() => ({
+  readonly #views = new BoundedMap<OwnerView>(() => ({
     size: 0,
     readAt: -Infinity,
     addedAt: -Infinity,

@@ -1,5 +1,5 @@
 import { heldKey } from '../record/approval.ts'
-import { type Redis, queueKey, whileAvailable, ForgetfulMap } from '@toolyard/store'
+import { type Redis, queueKey, whileAvailable, BoundedMap } from '@toolyard/store'
 
 /** A count of jobs is used for so long, in milliseconds, while the queue is at most half full. */
 const freshMs = 250
@@ -27,7 +27,7 @@ interface DepthView {
 export class QueueDepth {
   readonly #redis: Redis
   readonly #max: number
-  readonly #views = new ForgetfulMap<DepthView>(() => ({ count: 0, readAt: -Infinity, reading: false }))
+  readonly #views = new BoundedMap<DepthView>(() => ({ count: 0, readAt: -Infinity, reading: false }))
 
   constructor (redis: Redis, max: number) {
     this.#redis = redis

@@ -1,15 +1,15 @@
 import { type Redis, serialKey, serialToolsKey, goOnWhenFull } from '@toolyard/store'
 
 /*
- * The gate of serial tools in Redis. KEYS of the scripts that begin with `shared`: a tool's line and its gate. The
- * line is a sorted set of members `id|queue`, whose scores are 0, or 1 for jobs of a queue that is behind; the gate is a hash
+ * The lock of serial tools in Redis. KEYS of the scripts that begin with `shared`: a tool's line and its lock. The
+ * line is a sorted set of members `id|queue`, whose scores are 0, or 1 for jobs of a queue that is behind; the lock is a hash
  * of who holds the tool, with which token, and who was called when, by Redis' own clock. All scripts go on where Redis is
  * full: jobs that were accepted run.
  */
 
 const shared = `
 ${goOnWhenFull('KEYS[1]')}
-local line, gate = KEYS[1], KEYS[2]
+local line, lock = KEYS[1], KEYS[2]
 local function setQueue (queue, from, to)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', line, from, from)) do
     if string.sub(member, -#queue - 1) == '|' .. queue then redis.call('ZADD', line, to, member) end
@@ -19,10 +19,10 @@ end
 /** Puts a job into the line; with ARGV[4], gives it the tool when it can have it. ARGV: member, token, queue, 1 to hold. */
 export const enterScript = `
 ${shared}
-local state = redis.call('HMGET', gate, 'holder', 'called')
-if state[2] == ARGV[1] then redis.call('HDEL', gate, 'called', 'calledAt') end
+local state = redis.call('HMGET', lock, 'holder', 'called')
+if state[2] == ARGV[1] then redis.call('HDEL', lock, 'called', 'calledAt') end
 if state[1] == ARGV[1] then
-  redis.call('HSET', gate, 'token', ARGV[2])
+  redis.call('HSET', lock, 'token', ARGV[2])
   return 'holds'
 end
 setQueue(ARGV[3], 1, 0)
@@ -31,15 +31,15 @@ if state[1] then return 'held' end
 if redis.call('ZRANGE', line, 0, 0)[1] ~= ARGV[1] then return 'behind' end
 if ARGV[4] ~= '1' then return 'first' end
 redis.call('ZREM', line, ARGV[1])
-redis.call('HSET', gate, 'holder', ARGV[1], 'token', ARGV[2])
+redis.call('HSET', lock, 'holder', ARGV[1], 'token', ARGV[2])
 return 'holds'
 `
 /** Frees the tool, if this run of the job holds it, and takes the job out of the line. ARGV: member, token. */
 export const leaveScript = `
 ${shared}
 redis.call('ZREM', line, ARGV[1])
-local state = redis.call('HMGET', gate, 'holder', 'token')
-if state[1] == ARGV[1] and state[2] == ARGV[2] then redis.call('HDEL', gate, 'holder', 'token') end
+local state = redis.call('HMGET', lock, 'holder', 'token')
+if state[1] == ARGV[1] and state[2] == ARGV[2] then redis.call('HDEL', lock, 'holder', 'token') end
 return 1
 `
 /**
@@ -48,11 +48,11 @@ return 1
  */
 export const callScript = `
 ${shared}
-local state = redis.call('HMGET', gate, 'holder', 'token', 'called', 'calledAt')
+local state = redis.call('HMGET', lock, 'holder', 'token', 'called', 'calledAt')
 if state[1] then return {'held', state[1], state[2]} end
 local first = redis.call('ZRANGE', line, 0, 0)[1]
 if not first then
-  redis.call('DEL', gate)
+  redis.call('DEL', lock)
   return {'idle'}
 end
 local time = redis.call('TIME')
@@ -61,14 +61,14 @@ if ARGV[3] == '1' and state[3] ~= ARGV[2] then return {'waits', first} end
 if state[3] == first and first ~= ARGV[2] then
   return {now - state[4] < tonumber(ARGV[1]) and 'waits' or 'late', first}
 end
-redis.call('HSET', gate, 'called', first, 'calledAt', string.format('%.0f', now))
+redis.call('HSET', lock, 'called', first, 'calledAt', string.format('%.0f', now))
 return {'call', first}
 `
 /** A called job has not come: those of its queue go behind all others, and are called again in their turn. ARGV: member, queue. */
 export const behindScript = `
 ${shared}
 setQueue(ARGV[2], 0, 1)
-if redis.call('HGET', gate, 'called') == ARGV[1] then redis.call('HDEL', gate, 'called', 'calledAt') end
+if redis.call('HGET', lock, 'called') == ARGV[1] then redis.call('HDEL', lock, 'called', 'calledAt') end
 return 1
 `
 /** Notes that a job has entered, where it is. KEYS: job. */

@@ -1,8 +1,8 @@
 import type { JobOrder } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import { type Redis, createdAt, createdKey, serverTime, ForgetfulMap } from '@toolyard/store'
+import { type Redis, createdAt, createdKey, serverTime, BoundedMap } from '@toolyard/store'
 import type { CompleteJob } from './new-job.ts'
-import { sieve, type JobFilter, type SievedRange } from './job-sieve.ts'
+import { filterJobs, type JobFilter, type IndexRange } from './job-filter.ts'
 import { standingOf } from './job-standing.ts'
 
 /*
@@ -47,7 +47,7 @@ const leastExamined = 100
 export class JobIndex {
   readonly #redis: Redis
   /** For each queue: how many members are to be examined, and after which. */
-  readonly #tidying = new ForgetfulMap(() => ({ owed: 0, after: '' }))
+  readonly #tidying = new BoundedMap(() => ({ owed: 0, after: '' }))
 
   constructor (redis: Redis) {
     this.#redis = redis
@@ -72,7 +72,7 @@ export class JobIndex {
   ): Promise<{ jobs: IndexedJob[], passed: string | undefined }> {
     const range = rangeOf(stemOf(tenant), span)
     const comesFirst = (a: string, b: string): boolean => span.order === 'oldest' ? a < b : a > b
-    const pieces = await Promise.all(queues.map(async queue => ({ queue, ...await sieve(this.#redis, queue, range, filter) })))
+    const pieces = await Promise.all(queues.map(async queue => ({ queue, ...await filterJobs(this.#redis, queue, range, filter) })))
     const ends = pieces.flatMap(({ last }) => last === undefined ? [] : [idOf(last)])
     const passed = ends.length === 0 ? undefined : ends.reduce((a, b) => comesFirst(a, b) ? a : b)
     // The piece of one queue may end before that of another. Only jobs up to the earliest end are complete in their order; the
@@ -118,7 +118,7 @@ function decode (queue: string, member: string): IndexedJob {
 }
 
 /** A member is the id, a space and more; `!` comes after the space, and `@` behind all ids. */
-function rangeOf (stem: string, { order, since = '', before = '@', passed }: IdSpan): SievedRange {
+function rangeOf (stem: string, { order, since = '', before = '@', passed }: IdSpan): IndexRange {
   if (order === 'newest') return ['ZREVRANGEBYLEX', `(${stem}${passed ?? before}`, `[${stem}${since}`]
   return ['ZRANGEBYLEX', passed === undefined ? `[${stem}${since}` : `(${stem}${passed}!`, `(${stem}${before}`]
 }

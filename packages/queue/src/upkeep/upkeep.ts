@@ -4,7 +4,7 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import { upkeepKey, type Redis, takeTurn } from '@toolyard/store'
 import { dropEndedJobs } from '../queues/open-jobs.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
-import type { SerialGate } from '../queues/serial-gate.ts'
+import type { SerialLock } from '../queues/serial-lock.ts'
 import type { Retention } from '../record/retention.ts'
 import { JobReader } from '../read/job-reader.ts'
 import { OutputStore } from '../record/output-store.ts'
@@ -21,7 +21,7 @@ export interface UpkeepOptions {
   queues: JobQueues
   directory: QueueDirectory
   canceller: JobCanceller
-  gate: SerialGate
+  serialLock: SerialLock
   retention: Retention
   /** Who is told of held calls. */
   approvalUrl?: string | undefined
@@ -52,7 +52,7 @@ export class Upkeep {
     const events = { ...options, approvalUrl: options.approvalUrl, jobs: new JobReader({ ...options, outputs }) }
     this.#tasks = [
       { name: 'alarms', everyMs: 1_000, run: this.#each(queue => wakeDueJobs(options, queue)) },
-      { name: 'serial', everyMs: 1_000, run: queues => options.gate.review(queues) },
+      { name: 'serial', everyMs: 1_000, run: queues => options.serialLock.review(queues) },
       { name: 'callbacks', everyMs: 2_000, run: () => postForgottenCallbacks(options, callbacks) },
       { name: 'approvals', everyMs: 1_000, run: async () => { await postApprovalEvents(events) } },
       { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },

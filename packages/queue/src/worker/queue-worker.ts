@@ -11,7 +11,7 @@ import { JobFlow } from '../change/job-flow.ts'
 import { openWorker } from '../backend/backends.ts'
 import type { SharedPlaces } from '../backend/shared-places.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
-import { PersonGates, type Waits } from './person-gates.ts'
+import { PersonChecks, type Waits } from './person-checks.ts'
 import { rest } from '../queues/release.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
@@ -22,7 +22,7 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import { encodeFailure } from '../record/settlement.ts'
 import type { TenantPlaces } from './tenant-places.ts'
-import type { SerialGate, SerialJob } from '../queues/serial-gate.ts'
+import type { SerialLock, SerialJob } from '../queues/serial-lock.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 import { lockLost, stopped, takenJobOf, type Run } from './run.ts'
 
@@ -30,7 +30,7 @@ export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wa
   announcer: Announcer
   outputs: OutputStore
   cancelled: CancelledJobs
-  gate: SerialGate
+  serialLock: SerialLock
   places: TenantPlaces
   /** Undefined: each queue has its own places alone. */
   shared: SharedPlaces | undefined
@@ -50,14 +50,14 @@ export class QueueWorker {
   readonly #running = new Map<string, Run>()
   readonly #notices: JobNotices
   readonly #givenBack: GivenBackJobs
-  readonly #gates: PersonGates
+  readonly #personChecks: PersonChecks
 
   constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
     this.#queue = queue
     this.#options = options
     this.#parts = parts
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
-    this.#gates = new PersonGates(options.redis, queue)
+    this.#personChecks = new PersonChecks(options.redis, queue)
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     const { redis, retention, concurrency, name: workerName, mayTake } = options
     const { replicas, wait, queues: { callbacks } } = parts
@@ -108,7 +108,7 @@ export class QueueWorker {
       // First: its canceller is gone, so no one else settles it.
       if (await isMarked(redis, this.#queue, job)) return failed(encodeFailure(cancelled))
       if (this.#parts.cancelled.has(id)) return left
-      const pass = await this.#gates.enter(job, token)
+      const pass = await this.#personChecks.enter(job, token)
       switch (pass.kind) {
         case 'lost': return left
         case 'parks': return await this.#hold(run, pass)
@@ -177,16 +177,16 @@ export class QueueWorker {
   async #handleSerially (run: Run): Promise<HandlerResult | typeof left> {
     const { job, token } = run
     const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: idOf(job) }
-    const turn = await this.#parts.gate.enter(serial, token)
+    const turn = await this.#parts.serialLock.enter(serial, token)
     if (turn !== 'runs') {
-      await this.#park(run, await this.#parts.gate.parkMs(serial))
-      await this.#parts.gate.parked(serial, turn)
+      await this.#park(run, await this.#parts.serialLock.parkMs(serial))
+      await this.#parts.serialLock.parked(serial, turn)
       return left
     }
     try {
       return await this.#handle(run)
     } finally {
-      await this.#parts.gate.release(serial, token)
+      await this.#parts.serialLock.release(serial, token)
     }
   }
 
@@ -232,7 +232,7 @@ export class QueueWorker {
       case 'taken':
       case 'left': return left
       case 'held':
-      case 'asks': return await this.#hold(run, await this.#gates.waitsFor(run, result))
+      case 'asks': return await this.#hold(run, await this.#personChecks.waitsFor(run, result))
       case 'waits': throw new Error('A job of a serial tool does not wait for others')
     }
   }

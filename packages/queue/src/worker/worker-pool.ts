@@ -15,7 +15,7 @@ import { SharedPlaces } from '../backend/shared-places.ts'
 import { openSharedWait, type SharedWait } from '../backend/shared-wait.ts'
 import { JobQueues } from '../queues/job-queues.ts'
 import { promote } from '../queues/release.ts'
-import { SerialGate } from '../queues/serial-gate.ts'
+import { SerialLock } from '../queues/serial-lock.ts'
 import { Upkeep } from '../upkeep/upkeep.ts'
 
 /** How often a pool that serves all queues looks for new ones that it hasn't heard of: an older release tells of none. */
@@ -28,7 +28,7 @@ export class WorkerPool {
   readonly #announcer: Announcer
   readonly #outputs: OutputStore
   readonly #cancelled = new CancelledJobs()
-  readonly #gate: SerialGate
+  readonly #serialLock: SerialLock
   readonly #places: TenantPlaces
   readonly #shared: SharedPlaces | undefined
   readonly #wait: SharedWait | undefined
@@ -54,7 +54,7 @@ export class WorkerPool {
     this.#outputs = new OutputStore(options.redis, options.retention)
     this.#queues = new JobQueues(options.redis, this.#directory, options.retention)
     this.#canceller = new JobCanceller(options.redis, this.#queues)
-    this.#gate = new SerialGate(options.redis, this.#queues)
+    this.#serialLock = new SerialLock(options.redis, this.#queues)
     this.#places = new TenantPlaces({
       redis: options.redis,
       limitOf: options.maxRunning ?? (() => 0),
@@ -69,7 +69,7 @@ export class WorkerPool {
     }
     this.#lostJobs = new LostJobs({ redis, group: queues, watched: () => this.#workers, onError })
     this.#upkeep = new Upkeep({
-      ...options, queues: this.#queues, canceller: this.#canceller, gate: this.#gate, directory: this.#directory
+      ...options, queues: this.#queues, canceller: this.#canceller, serialLock: this.#serialLock, directory: this.#directory
     })
   }
 
@@ -153,7 +153,7 @@ export class WorkerPool {
       announcer: this.#announcer,
       outputs: this.#outputs,
       cancelled: this.#cancelled,
-      gate: this.#gate,
+      serialLock: this.#serialLock,
       places: this.#places,
       shared: this.#shared,
       wait: this.#wait,

@@ -5,7 +5,7 @@ import { namedProgram } from '../process/plan/own-name.ts'
 import { handedVariables, type ProcessPlan } from '../process/plan/plan.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
-import { gateCommand } from './gate.ts'
+import { waitingCommand } from './waiting-program.ts'
 import { planInNetwork, type Grant } from './grant.ts'
 import { prlimitCommand } from './limits.ts'
 import { narrowCommand } from './narrow.ts'
@@ -22,7 +22,7 @@ const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 /** A box for the processes of one tool; the directory of a session takes the place of the workspace. */
 export function createBox (foundation: BoxFoundation, grant: Grant, session?: string): Box {
   const { network } = grant
-  const { bubblewrap, gate } = foundation
+  const { bubblewrap, perl } = foundation
   const hasUnix = grant.unixSockets === true && (network !== undefined || !grant.permissions.includes('network'))
   const filter = hasUnix ? foundation.unixFilter : foundation.filter
   // A call that no waiting box fits is entered right after its line was asked for.
@@ -53,14 +53,14 @@ export function createBox (foundation: BoxFoundation, grant: Grant, session?: st
       return { plan: { ...boxed, env }, ...entry }
     },
     // Boxes that wait are told apart by their command lines, which do not say what a filter holds.
-    ...gate !== undefined && !hasUnix && {
-      lineAhead: (plan, pinned) => ahead(shown(plan, pinned).args, gate),
-      enterAhead: (plan, pinned) => ({ plan: ahead(shown(plan, pinned).args, gate), ...taken() })
+    ...perl !== undefined && !hasUnix && {
+      lineAhead: (plan, pinned) => ahead(shown(plan, pinned).args, perl),
+      enterAhead: (plan, pinned) => ({ plan: ahead(shown(plan, pinned).args, perl), ...taken() })
     }
   }
 
   function ahead (args: readonly string[], perl: string): ProcessPlan {
-    const inside = [...limitsCommand(foundation, grant), ...gateCommand(perl, firstHanded(foundation))]
+    const inside = [...limitsCommand(foundation, grant), ...waitingCommand(perl, firstHanded(foundation))]
     return { program: bubblewrap.path, args: [...args, '--', ...inside], env: {}, cwd: '/' }
   }
 }

@@ -29,7 +29,7 @@ export interface BoxFoundation {
   prlimit: string | undefined
   renamer: Renamer
   /** Absolute path of Perl, which waits in boxes that are made before their calls; undefined where there is none. */
-  gate: string | undefined
+  perl: string | undefined
   /** The file of the compiled seccomp filter; undefined where there is none for this architecture. */
   filter: string | undefined
   /** The same, of the filter that lets Unix sockets through. */
@@ -83,7 +83,7 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
     env: findOnPath('env', options.env['PATH']),
     prlimit: findOnPath('prlimit', options.env['PATH']),
     renamer,
-    gate: findOnPath('perl', options.env['PATH']),
+    perl: findOnPath('perl', options.env['PATH']),
     filter: writeFilter(directory),
     unixFilter: writeFilter(directory, true),
     statusFiles: createStatusFiles(directory),

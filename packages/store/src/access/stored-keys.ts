@@ -3,7 +3,7 @@ import { isRecord, roles, type Permission, type Role } from '@toolyard/contract/
 import { runForGood, type Replicas } from '../redis/checks/replicas.ts'
 import { BatchedScript, eachCall } from '../redis/commands/batched-script.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
-import { ForgetfulMap } from '../redis/forgetful-map.ts'
+import { BoundedMap } from '../redis/bounded-map.ts'
 import type { Redis } from '../redis/connection.ts'
 import { keysChannel, storedKeysKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
@@ -117,7 +117,7 @@ interface KnownKey {
 export class StoredKeys {
   readonly #redis: Redis
   readonly #replicas: Replicas | undefined
-  readonly #known = new ForgetfulMap<KnownKey>(() => ({ key: undefined, readAt: -Infinity, usedAt: -Infinity }))
+  readonly #known = new BoundedMap<KnownKey>(() => ({ key: undefined, readAt: -Infinity, usedAt: -Infinity }))
 
   /** @param replicas those that must know that a key is revoked before that is said; undefined: none */
   constructor (redis: Redis, replicas?: Replicas) {

@@ -2,7 +2,7 @@ import { newJobId } from '../redis/job-id.ts'
 import { ownerOf } from '../redis/job-scope.ts'
 import type { Replicas } from '../redis/checks/replicas.ts'
 import type { Redis } from '../redis/connection.ts'
-import { ForgetfulMap } from '../redis/forgetful-map.ts'
+import { BoundedMap } from '../redis/bounded-map.ts'
 import { sessionsChannel } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { subscribe } from '../redis/subscription.ts'
@@ -48,7 +48,7 @@ interface KnownSession {
 export class Sessions {
   readonly #redis: Redis
   readonly #replicas: Replicas | undefined
-  readonly #known = new ForgetfulMap<KnownSession>(() => ({ session: undefined, readAt: -Infinity, removals: 0 }))
+  readonly #known = new BoundedMap<KnownSession>(() => ({ session: undefined, readAt: -Infinity, removals: 0 }))
 
   /** @param replicas those that must know that a session is removed before that is said; undefined: none */
   constructor (redis: Redis, replicas?: Replicas) {

@@ -3,7 +3,7 @@ import type { Redis } from '../redis/connection.ts'
 import { inventoryKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { ForgetfulMap } from '../redis/forgetful-map.ts'
+import { BoundedMap } from '../redis/bounded-map.ts'
 import { listWorkers } from './worker-records.ts'
 
 /** The tools that a worker has. Stored once for all workers that have the same. */
@@ -36,7 +36,7 @@ export function inventoryOf (versions: ReadonlyMap<string, string>): ToolInvento
 /** The tools of the workers of a pool: they differ while a new version is rolled out. */
 export class ToolInventories {
   readonly #redis: Redis
-  readonly #answers = new ForgetfulMap<{ found: boolean, askedAt: number }>(() => ({ found: false, askedAt: -Infinity }))
+  readonly #answers = new BoundedMap<{ found: boolean, askedAt: number }>(() => ({ found: false, askedAt: -Infinity }))
 
   constructor (redis: Redis) {
     this.#redis = redis

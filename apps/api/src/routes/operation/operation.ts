@@ -2,8 +2,8 @@ import type { BulkChanges, CallStatistics } from '@toolyard/queue'
 import type { App } from '../../plugins/typed-app.ts'
 import type { ChangeTrail } from '@toolyard/store'
 import { bulkRoutes } from './bulk.ts'
-import { queueRoutes, type QueueDesk } from './queues.ts'
-import { workerRoutes, type WorkerDesk } from './workers.ts'
+import { queueRoutes, type QueueControl } from './queues.ts'
+import { workerRoutes, type WorkerControl } from './workers.ts'
 import { ErrorBody, HttpError, isRecord, parseStatisticsQuery, Statistics, ChangeList } from '@toolyard/contract'
 import { principalOf, scopeOf } from '../../access/principal.ts'
 import { isTenantName } from '@toolyard/contract/terms'
@@ -12,17 +12,17 @@ import { Type } from '@toolyard/contract/type'
 export interface OperationDeps {
   bulk: BulkChanges
   changes: ChangeTrail
-  queueDesk: QueueDesk
-  workerDesk: WorkerDesk
+  queueControl: QueueControl
+  workerControl: WorkerControl
   statistics: CallStatistics
 }
 
-export async function operationRoutes (app: App, { bulk, changes, queueDesk, workerDesk, statistics }: OperationDeps): Promise<void> {
+export async function operationRoutes (app: App, { bulk, changes, queueControl, workerControl, statistics }: OperationDeps): Promise<void> {
   await app.register(bulkRoutes, { bulk })
   await app.register(changeRoutes, { changes })
-  await queueRoutes(app, queueDesk, workerDesk)
+  await queueRoutes(app, queueControl, workerControl)
   await app.register(statisticsRoutes, { statistics })
-  await app.register(workerRoutes, { desk: workerDesk })
+  await app.register(workerRoutes, { control: workerControl })
 }
 
 /** Calls of the last minutes or hours. A key of a tenant sees its tenant's, one that is bound to queues what is of these. */

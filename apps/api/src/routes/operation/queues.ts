@@ -5,9 +5,9 @@ import type { CountedQueue } from '@toolyard/runtime'
 import { principalOf, requireAllNamespaces, requireOperator, type Principal } from '../../access/principal.ts'
 import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
-import type { WorkerDesk } from './workers.ts'
+import type { WorkerControl } from './workers.ts'
 
-export interface QueueDesk {
+export interface QueueControl {
   /** Jobs that have not ended, by queue. */
   count: () => Promise<CountedQueue[]>
   pause: (queue: string, isPaused: boolean) => Promise<void>
@@ -16,7 +16,7 @@ export interface QueueDesk {
 const mostWorkers = 10_000
 
 /** The queues. They are the operator's: the work of all tenants is in them. */
-export async function queueRoutes (app: App, desk: QueueDesk, workers: Pick<WorkerDesk, 'list'>): Promise<void> {
+export async function queueRoutes (app: App, control: QueueControl, workers: Pick<WorkerControl, 'list'>): Promise<void> {
   app.get('/queues', {
     config: { makesWork: true },
     schema: { response: { 200: QueueList, '4xx': ErrorBody, '5xx': ErrorBody } }
@@ -36,14 +36,14 @@ export async function queueRoutes (app: App, desk: QueueDesk, workers: Pick<Work
     if (queue === undefined) throw new HttpError('NOT_FOUND', 'There is no such queue: a queue is there as soon as a job names it')
     // Jobs of all tools wait in it.
     requireAllNamespaces(principal, 'to pause a queue is')
-    await desk.pause(queue.name, paused)
+    await control.pause(queue.name, paused)
     request.log.info({ key: principal.name, queue: queue.name, paused }, 'a queue is switched')
     return { ok: true as const, queue: { ...queue, paused } }
   })
 
   async function seenBy (principal: Principal): Promise<QueueView[]> {
     requireOperator(principal)
-    const [counted, alive] = await Promise.all([desk.count(), workers.list(mostWorkers)])
+    const [counted, alive] = await Promise.all([control.count(), workers.list(mostWorkers)])
     return counted
       .filter(({ queue }) => principal.queueAllowlist?.includes(queue) ?? true)
       .sort((a, b) => a.queue < b.queue ? -1 : 1)

@@ -7,7 +7,7 @@ import { principalOf, requireAllNamespaces, requireOperator, type Principal } fr
 import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
-export interface WorkerDesk {
+export interface WorkerControl {
   /** Those that are alive: how many there are, and at most so many of them. */
   list: (most: number) => Promise<{ count: number, workers: SeenWorker[] }>
   /** Those that went away lately, the latest first. */
@@ -16,7 +16,7 @@ export interface WorkerDesk {
   drain: (id: string, isDrained: boolean) => Promise<boolean>
 }
 
-export function openWorkerDesk (redis: Redis): WorkerDesk {
+export function openWorkerControl (redis: Redis): WorkerControl {
   return {
     list: async most => await listWorkers(redis, most),
     gone: async () => await listGoneWorkers(redis),
@@ -30,11 +30,11 @@ const mostListed = 500
 const mostWorkers = 10_000
 
 /** The workers. They are the operator's: a key of a tenant learns nothing of machines. */
-export async function workerRoutes (app: App, { desk }: { desk: WorkerDesk }): Promise<void> {
+export async function workerRoutes (app: App, { control }: { control: WorkerControl }): Promise<void> {
   app.get('/workers', { schema: { response: { 200: WorkerList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const principal = principalOf(request)
     requireOperator(principal)
-    const [{ count, workers }, gone] = await Promise.all([desk.list(mostListed), desk.gone()])
+    const [{ count, workers }, gone] = await Promise.all([control.list(mostListed), control.gone()])
     return {
       ok: true as const,
       workers: workers.map(worker => view(worker, principal)),
@@ -51,13 +51,13 @@ export async function workerRoutes (app: App, { desk }: { desk: WorkerDesk }): P
     const principal = principalOf(request)
     requireOperator(principal)
     const { params: { id }, body: { drained } } = request
-    const worker = (await desk.list(mostWorkers)).workers.find(each => each.id === id)
+    const worker = (await control.list(mostWorkers)).workers.find(each => each.id === id)
     if (worker === undefined) throw new HttpError('NOT_FOUND', 'No such worker is alive')
     // It serves queues that the key may not touch.
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'A key that is bound to queues can\'t drain a worker')
     requireAllNamespaces(principal, 'to drain a worker is')
     if (worker.heardDrain === undefined) throw new HttpError('CONFLICT', 'This worker is of a release that can\'t be drained: stop it instead')
-    if (!await desk.drain(id, drained)) throw new HttpError('NOT_FOUND', 'No such worker is alive')
+    if (!await control.drain(id, drained)) throw new HttpError('NOT_FOUND', 'No such worker is alive')
     const hasHeard = worker.drain === 'heard' ? 'heard' : 'told'
     request.log.info({ key: principal.name, worker: id, drained }, drained ? 'a worker is drained' : 'a worker is resumed')
     return { ok: true as const, worker: view({ ...worker, drain: drained ? hasHeard : 'none' }, principal) }

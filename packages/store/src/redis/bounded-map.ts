@@ -2,7 +2,7 @@
 const defaultMax = 10_000
 
 /** Values by name, each made when its name is first asked for. With too many of them, all are forgotten, and made anew. */
-export class ForgetfulMap<Value> {
+export class BoundedMap<Value> {
   readonly #make: (name: string) => Value
   readonly #max: number
   readonly #values = new Map<string, Value>()

@@ -12,10 +12,10 @@ import { soughtText, type TextFilter } from './job-text.ts'
 export type JobFilter = Pick<JobListQuery, 'status' | 'type' | 'tool' | 'tag' | 'key' | 'code' | 'worker'> & TextFilter
 
 /** The members that are looked at, in their order, as the command takes them. */
-export type SievedRange = readonly [command: 'ZRANGEBYLEX' | 'ZREVRANGEBYLEX', first: string, last: string]
+export type IndexRange = readonly [command: 'ZRANGEBYLEX' | 'ZREVRANGEBYLEX', first: string, last: string]
 
 /** A piece of one queue's index. */
-export interface SievedPiece {
+export interface FilteredPiece {
   /** In the order of the range. */
   members: string[]
   /** The last member that was looked at; undefined when there are no more. */
@@ -38,7 +38,7 @@ const standings: Readonly<Record<NonNullable<JobFilter['status']>, string>> = {
  * find; the standing, or nothing; the error's code, or nothing; the worker, or nothing; a text of its data or reason, or
  * nothing; two that its data must have, or nothing; the command that reads the range; texts that a member must have.
  */
-const sieveScript = `
+const filterScript = `
 local members = redis.call(ARGV[12], KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
 local most, standing, code, worker = tonumber(ARGV[5]), ARGV[6], ARGV[7], ARGV[8]
 local text, spent = ARGV[9], 0
@@ -89,11 +89,13 @@ return answer
  *
  * @throws RedisUnavailableError
  */
-export async function sieve (redis: Redis, queue: string, [command, first, last]: SievedRange, filter: JobFilter): Promise<SievedPiece> {
+export async function filterJobs (
+  redis: Redis, queue: string, [command, first, last]: IndexRange, filter: JobFilter
+): Promise<FilteredPiece> {
   const { status, type, tool, tag, key, code, worker = '', text, session, request } = filter
   const texts = [type, tool, tag, key].filter(text => text !== undefined).map(text => JSON.stringify(text))
   const [end = '', ...members] = fromRedis<string[]>(await whileAvailable(redis.eval(
-    sieveScript, 1, status === 'held' || status === 'input_required' ? heldKey(queue) : createdKey(queue), queueStem(queue), first, last, examinedAtOnce, mostFound,
+    filterScript, 1, status === 'held' || status === 'input_required' ? heldKey(queue) : createdKey(queue), queueStem(queue), first, last, examinedAtOnce, mostFound,
     status === undefined ? '' : standings[status], code === undefined ? '' : JSON.stringify(code), worker,
     text === undefined ? '' : soughtText(text), member('session', session), member('request', request), command, ...texts
   )))

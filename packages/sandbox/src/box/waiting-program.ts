@@ -22,11 +22,11 @@ const script = [
 const maxOrderBytes = maxElementBytes
 
 /** The words that wait in a box for the order. */
-export function gateCommand (perl: string, descriptor: number): string[] {
+export function waitingCommand (perl: string, descriptor: number): string[] {
   return [perl, '-e', script, String(descriptor)]
 }
 
-/** The order for the gate; undefined for a plan that can't be sent. */
+/** The order for the program that waits; undefined for a plan that can't be sent. */
 export function orderOf ({ program, name = program, args, env }: ProcessPlan): Buffer | undefined {
   const variables = Object.entries(env).map(([variable, value]) => `${variable}=${value}`)
   const elements = [program, name, String(args.length), ...args, ...variables]

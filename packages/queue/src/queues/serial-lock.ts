@@ -26,7 +26,7 @@ const parkMs = { least: 60_000, perPlace: 1_000 }
 /** A job that was called is waited for so long, in milliseconds. */
 const comesMs = 2_000
 
-export class SerialGate {
+export class SerialLock {
   readonly #redis: Redis
   readonly #queues: JobQueues
 

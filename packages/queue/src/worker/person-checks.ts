@@ -22,7 +22,7 @@ const heldRecord: WaitRecord = { field: approvalField, state: 'held', ends: 'exp
 const askedRecord: WaitRecord = { field: askedField, state: 'asked', ends: 'ends' }
 
 /** The jobs of one queue that need an approval, or whose tool has asked something. */
-export class PersonGates {
+export class PersonChecks {
   readonly #redis: Redis
   readonly #queue: string
 

@@ -2,23 +2,23 @@ import type { LookupAddress } from 'node:dns'
 import { connect, isIP, type Socket } from 'node:net'
 import { errorCode } from '@toolyard/contract/terms'
 import { createHostLookup, createPublicCheck, egressRuleFor, isListedHost, type EgressRule, type Lookup } from '@toolyard/runtime/outgoing'
-import type { CallBook, EgressCall } from './calls.ts'
+import type { CallTable, EgressCall } from './calls.ts'
 import type { TLSSocket } from 'node:tls'
 import { secured } from './secured.ts'
 import { EgressRefusal, targetText, type Target } from './target.ts'
 
-export interface GateOptions {
+export interface ConnectorOptions {
   rules: readonly EgressRule[]
   /** Names whose addresses may be private. */
   privateHosts: readonly string[]
   lookup?: Lookup | undefined
   /** Authorities of hosts, in PEM; absent: those of Node. */
   authorities?: readonly string[] | undefined
-  calls: CallBook
+  calls: CallTable
 }
 
 /** Decides which connections of one network are made, and makes them. */
-export interface Gate {
+export interface Connector {
   /** The entry that lets a connection through. @throws EgressRefusal where there is none. */
   admit (target: Target, by: EgressCall | undefined): EgressRule
   /** Connects to an admitted host, at the addresses that it has now, for as long as its program is connected. @throws EgressRefusal. */
@@ -33,7 +33,7 @@ export interface Gate {
 
 const connectMs = 10_000
 
-export function createGate ({ rules, privateHosts, lookup = createHostLookup(), authorities, calls }: GateOptions): Gate {
+export function createConnector ({ rules, privateHosts, lookup = createHostLookup(), authorities, calls }: ConnectorOptions): Connector {
   const isPublic = createPublicCheck()
 
   function refuse (target: Target, by: EgressCall | undefined, why: string): EgressRefusal {
