@@ -8,7 +8,7 @@ import { startModelServer } from '../examples/model-server.ts'
 import type { Script } from '../examples/script.ts'
 import { list } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
 
@@ -16,7 +16,7 @@ import { openConsole } from './console-page.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const page = readFileSync(join(root, 'docs/approvals.md'), 'utf8')
-const boss = 'test-boss-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ admin: { name: 'agent' }, boss: { role: 'approver' } })
 
 function shown (name: string): string {
   const [, text] = new RegExp(`\\\`\\\`\\\`\\w+ \\[${name.replaceAll('.', '\\.')}\\]\\n(.*?)\\\`\\\`\\\``, 's').exec(page) ?? []
@@ -35,7 +35,7 @@ void t.test('an agent pays three times in a turn: one call is held, survives a r
     files: { 'tools/bin/pay.sh': shown('tools/bin/pay.sh') },
     tools,
     aof: true,
-    env: { API_KEYS_JSON: JSON.stringify([{ name: 'agent', key: testKeys.admin, role: 'admin' }, { name: 'boss', key: boss, role: 'approver' }]) }
+    env: { API_KEYS_JSON }
   })
   const { client, api: { address } } = service
   let isRestarted = false
@@ -65,7 +65,7 @@ void t.test('an agent pays three times in a turn: one call is held, survives a r
   await waitFor('the loop asks for the result', () => waits > 0)
 
   const { page: console, problems } = await browser.open()
-  await openConsole(console, address, boss)
+  await openConsole(console, address, keys.boss)
   await console.getByRole('link', { name: /^Approvals/ }).click()
   await console.getByText('A person looks at payments above 500.').waitFor()
   await console.getByRole('button', { name: 'Approve' }).click()

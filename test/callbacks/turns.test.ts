@@ -4,7 +4,7 @@ import { submit } from '../jobs/submission.ts'
 import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 import { callbackEnv, startReceiver } from './receiver.ts'
 
 t.setTimeout(180_000)
@@ -12,17 +12,14 @@ t.setTimeout(180_000)
 /** Callbacks that a worker sends at once. */
 const places = 64
 const crowd = 6 * places
-const keys = { noisy: 'key-of-noisy-0123456789', quiet: 'key-of-quiet-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ noisy: { tenant: 'noisy' }, quiet: { tenant: 'quiet' } })
 const receiver = await startReceiver(t, { '/hanging': [0] })
 const service = await createService(t, {
   files: programs,
   tools: entries,
   env: {
     ...callbackEnv,
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'noisy', key: keys.noisy, role: 'admin', tenant: 'noisy' }, { name: 'quiet', key: keys.quiet, role: 'admin', tenant: 'quiet' }
-    ])
+    API_KEYS_JSON
   }
 })
 const redis = plainRedis(t, service.redis)

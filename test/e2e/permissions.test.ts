@@ -1,8 +1,7 @@
 import t from 'tap'
-import { createService } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 
-const admin = 'permissions-admin-key-0123456789'
-const reader = 'permissions-reader-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ careful: { permissions: ['read_repo'] } })
 
 const service = await createService(t, {
   files: { 'tools/bin/touch.sh': '#!/bin/sh\necho 1 > touched && echo \'"written"\'\n' },
@@ -14,10 +13,7 @@ const service = await createService(t, {
   env: {
     TOOL_DEFAULT_PERMISSIONS: 'read_repo',
     PERMISSIONS_ALLOWED: 'read_repo,write_files',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: admin, role: 'admin' },
-      { name: 'careful', key: reader, role: 'admin', permissions: ['read_repo'] }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service
@@ -33,23 +29,23 @@ const called = async (name: string, key: string): Promise<unknown> => {
 }
 
 void t.test('P18 a tool beyond what the deployment allows is not listed and is FORBIDDEN', async t => {
-  t.strictSame(await listed(admin), ['plain', 'writer'])
-  t.match(await called('networker', admin), { ok: false, error: { code: 'FORBIDDEN', message: /network/ } })
+  t.strictSame(await listed(keys.admin), ['plain', 'writer'])
+  t.match(await called('networker', keys.admin), { ok: false, error: { code: 'FORBIDDEN', message: /network/ } })
 })
 
 void t.test('P18 a key may be allowed less than the deployment', async t => {
-  t.strictSame(await listed(reader), ['plain'])
-  t.match(await called('writer', reader), { ok: false, error: { code: 'FORBIDDEN', message: /write_files/ } })
-  t.match(await called('writer', admin), { ok: true, output: 'written' })
+  t.strictSame(await listed(keys.careful), ['plain'])
+  t.match(await called('writer', keys.careful), { ok: false, error: { code: 'FORBIDDEN', message: /write_files/ } })
+  t.match(await called('writer', keys.admin), { ok: true, output: 'written' })
 })
 
 void t.test('P18 a single job needs the permission as well', async t => {
   const job = { type: 'agentcli.writer', input: {} }
-  t.match(await client.request('/v1/jobs', { key: reader, body: job }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
+  t.match(await client.request('/v1/jobs', { key: keys.careful, body: job }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
 })
 
 void t.test('P18 a tool that names no permissions may not write', async t => {
-  const result = await called('plain', admin)
+  const result = await called('plain', keys.admin)
   const log = await service.workers[0]?.output() ?? ''
   if (!log.includes('the sandbox is whole')) return t.comment('no whole sandbox on this machine')
   t.match(result, { ok: false, error: { code: 'TOOL_FAILED', message: /[Rr]ead-only/ } })

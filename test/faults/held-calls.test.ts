@@ -5,23 +5,18 @@ import t from 'tap'
 import { list, reach } from '../jobs/submission.ts'
 import type { Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 import { comesTo, killApiAtEachCommand, killWorkerAtEachCommand } from './doomed-process.ts'
 import { checkRun, runsOf, stampFiles } from './stamp.ts'
 
-/*
- * A process is killed at each of its commands to Redis between the submission of a held call and its end; and Redis itself is.
- * The tool isn't idempotent: its runs are counted.
- */
-
-const approver = 'test-approver-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' } })
 const schema = { type: 'object', properties: { mark: { type: 'string' }, sec: { type: 'string' } }, required: ['mark'] }
 const program = stampFiles['tools/bin/stamp']
 const service = await createService(t, {
   files: { ...stampFiles, 'tools/bin/changing': program },
   tools: ['stamp', 'changing'].map(name => ({ name, schema, command: [`./tools/bin/${name}`], approval: 'required' })),
   env: {
-    API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }]),
+    API_KEYS_JSON,
     MAX_QUEUES: '1000'
   },
   aof: true,
@@ -40,7 +35,7 @@ async function show (id: string): Promise<ApprovalDetail> {
 }
 
 async function decide (to: Client, id: string, decision: 'approve' | 'deny', { approval: { digest } }: ApprovalDetail): Promise<number> {
-  return (await to.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: approver })).status
+  return (await to.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: keys.approver })).status
 }
 
 async function approve (id: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { read, reach, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisSentinels, type RedisSentinels } from '../support/redis-sentinels.ts'
-import { startProcesses, testKeys, type Processes } from '../support/service.ts'
+import { makeKeys, type Processes, startProcesses } from '../support/service.ts'
 import { checkRun, runsOf, stampFiles } from './stamp.ts'
 
 /*
@@ -14,7 +14,7 @@ import { checkRun, runsOf, stampFiles } from './stamp.ts'
 
 t.setTimeout(300_000)
 
-const approver = 'test-approver-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' } })
 const schema = { type: 'object', properties: { mark: { type: 'string' }, sec: { type: 'string' } }, required: ['mark'] }
 
 interface Place { redis: RedisSentinels, service: Processes }
@@ -28,7 +28,7 @@ async function start (t: Test): Promise<Place> {
     env: {
       REDIS_WAIT_REPLICAS: '1',
       WORKER_CONCURRENCY: '10',
-      API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }])
+      API_KEYS_JSON
     }
   })
   return { redis, service }
@@ -51,7 +51,7 @@ async function show ({ client }: Processes, id: string): Promise<ApprovalDetail>
 
 /** Whether it was acknowledged; undefined where nobody knows. */
 async function decide ({ client }: Processes, id: string, decision: 'approve' | 'deny', digest: string): Promise<number | undefined> {
-  const answer = await client.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: approver }).catch(() => undefined)
+  const answer = await client.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: keys.approver }).catch(() => undefined)
   return answer?.status === 503 ? undefined : answer?.status
 }
 

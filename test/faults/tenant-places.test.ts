@@ -2,11 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys, type Service } from '../support/service.ts'
+import { createService, makeKeys, type Service } from '../support/service.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { plainRedis } from '../support/connection.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ admin: { name: 'operator' }, acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 /** Notes when it begins and ends, and goes on when a file is there. */
 const noted = `#!/bin/sh
 cat > /dev/null
@@ -24,11 +24,7 @@ const start = async (t: Parameters<typeof createService>[0]): Promise<Service> =
   workers: 2,
   env: {
     TENANT_LIMITS_JSON: '{"acme": {"max_running": 2}}',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
-    ])
+    API_KEYS_JSON
   }
 })
 const linesOf = ({ dir }: Service): string[] => {

@@ -3,20 +3,18 @@ import type { ChangeList } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const tenantKey = 'key-of-a-tenant-0123456789'
-const approverKey = 'key-of-an-approver-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({
+  read: {}, limited: { queue_allowlist: ['allowed'] }, boss: { role: 'approver' }, acme: { tenant: 'acme' }
+})
 const secret = 'ghp_whatnobodymaysee0123456789'
 const { client } = await injectService(t, {
   files: programs,
   tools: [...entries, { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: 'required' }],
   env: {
     SECRETS_KEY: 'a'.repeat(64),
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] }, { name: 'boss', key: approverKey, role: 'approver' }, { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
-    ])
+    API_KEYS_JSON
   }
 })
 
@@ -30,8 +28,8 @@ t.test('who has changed what is kept: by key, with what was said of it, and with
   await client.request('/v1/secrets/github', { method: 'PUT', body: { value: secret, scope: 'operator' } })
   const { headers, body: made } = await client.request<{ key: { key: string } }>('/v1/keys', { body: { name: 'new', role: 'read' } })
   await client.request('/v1/keys/new', { method: 'DELETE' })
-  const { body: { approval: held } } = await client.request<{ approval: { approval: { digest: string } } }>(`/v1/approvals/${job.id}`, { key: approverKey })
-  await client.request(`/v1/approvals/${job.id}`, { key: approverKey, body: { decision: 'deny', reason: 'Not today.', digest: held.approval.digest } })
+  const { body: { approval: held } } = await client.request<{ approval: { approval: { digest: string } } }>(`/v1/approvals/${job.id}`, { key: keys.boss })
+  await client.request(`/v1/approvals/${job.id}`, { key: keys.boss, body: { decision: 'deny', reason: 'Not today.', digest: held.approval.digest } })
   // A refused request changes nothing.
   await client.request('/v1/keys/nobody', { method: 'DELETE' })
   const { changes } = await waitFor('all are kept', async () => {
@@ -52,10 +50,10 @@ t.test('who has changed what is kept: by key, with what was said of it, and with
 })
 
 t.test('the list has pages, and admins of a tenant see the changes of its keys alone', async t => {
-  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { key: tenantKey, body: { type: 'agentcli.echo', input: {}, delay_ms: 600_000 } })
-  await client.request(`/v1/jobs/${job.id}/cancel`, { key: tenantKey, method: 'POST' })
+  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { key: keys.acme, body: { type: 'agentcli.echo', input: {}, delay_ms: 600_000 } })
+  await client.request(`/v1/jobs/${job.id}/cancel`, { key: keys.acme, method: 'POST' })
   const { changes } = await waitFor('it is kept', async () => {
-    const list = await audit('', tenantKey)
+    const list = await audit('', keys.acme)
     return list.changes.length > 0 && list
   })
   t.match(changes, [{ key: 'acme', tenant: 'acme', action: 'job.cancel', target: job.id }])
@@ -63,7 +61,7 @@ t.test('the list has pages, and admins of a tenant see the changes of its keys a
   const first = await audit('?limit=1')
   t.match(first.changes, [{ key: 'boss' }], 'and nothing of them among its own')
   t.match((await audit(`?limit=1&cursor=${first.next_cursor}`)).changes, [{ action: 'key.revoke' }])
-  t.match(await client.request('/v1/audit?tenant=other', { key: tenantKey }), { status: 403, body: { error: { message: /its own tenant alone/ } } })
+  t.match(await client.request('/v1/audit?tenant=other', { key: keys.acme }), { status: 403, body: { error: { message: /its own tenant alone/ } } })
   t.match(await client.request('/v1/audit', { key: testKeys.limited }), { status: 403, body: { error: { message: /bound to queues/ } } })
   t.match(await client.request('/v1/audit?tenant=a/b'), { status: 400, body: { error: { message: "'tenant' must be the name of a tenant" } } })
   t.match(await client.request('/v1/audit', { key: testKeys.read }), { status: 403 })

@@ -2,10 +2,15 @@ import type { CallResult } from '@toolyard/contract'
 import t from 'tap'
 import { programs } from '../e2e/tools.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
 const echo = { description: 'Echoes', command: ['./tools/bin/echo'] }
-const keys = { bound: 'key-of-bound-0123456789', acme: 'key-of-acme-0123456789', both: 'key-of-both-0123456789', late: 'key-of-late-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  bound: { hosts: ['b.test:5432'] },
+  acme: { tenant: 'acme' },
+  both: { tenant: 'acme', hosts: ['x.a.test', 'b.test:5432'] },
+  late: { tenant: 'late' }
+})
 const ofTenants = { acme: { hosts: ['*.a.test'] }, '*': { max_jobs: 100 } }
 const { client, startWorker } = await injectService(t, {
   files: { ...programs, 'workspace/workflows.yaml': 'workflows:\n  reaching:\n    steps:\n      - tool: first\n' },
@@ -19,13 +24,7 @@ const { client, startWorker } = await injectService(t, {
   ],
   env: {
     TENANT_LIMITS_JSON: JSON.stringify(ofTenants),
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'bound', key: keys.bound, role: 'admin', hosts: ['b.test:5432'] },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'both', key: keys.both, role: 'admin', tenant: 'acme', hosts: ['x.a.test', 'b.test:5432'] },
-      { name: 'late', key: keys.late, role: 'admin', tenant: 'late' }
-    ])
+    API_KEYS_JSON
   }
 })
 // It knows of a bound that the API does not.

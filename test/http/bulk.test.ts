@@ -5,20 +5,15 @@ import { list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const tenantKey = 'key-of-a-tenant-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, limited: { name: 'weak', permissions: [] }, acme: { tenant: 'acme' } })
 const service = await injectService(t, {
   files: programs,
   tools: entries,
   env: {
     WORKER_QUEUES: 'default',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'weak', key: testKeys.limited, role: 'admin', permissions: [] },
-      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service
@@ -39,7 +34,7 @@ async function ended (id: string, key: string = testKeys.admin): Promise<BulkVie
 t.test('all waiting jobs of a queue are cancelled, and no others; the answer says how far it is', async t => {
   for (let count = 0; count < 230; count += 10) await Promise.all(Array.from({ length: 10 }, () => submit(client, { type: 'agentcli.echo', queue: 'stuck' })))
   const other = await submit(client, { type: 'agentcli.echo', queue: 'other' })
-  const foreign = await submit(client, { type: 'agentcli.echo', queue: 'stuck' }, { key: tenantKey })
+  const foreign = await submit(client, { type: 'agentcli.echo', queue: 'stuck' }, { key: keys.acme })
   const begun = await begin('cancel', { queue: 'stuck', key: 'admin' })
   t.match(begun, { action: 'cancel', filter: { queue: 'stuck', key: 'admin' }, state: 'running', key: 'admin', total: 230, finished_at: null })
   t.match(await ended(begun.id), { state: 'done', seen: 230, changed: 230, finished_at: /Z$/ })
@@ -61,13 +56,13 @@ t.test('failed jobs that contain a text are run again under their ids; jobs that
 })
 
 t.test('a key of a tenant changes and sees only jobs of its tenant; a read key changes nothing', async t => {
-  const { id } = await begin('cancel', { status: 'queued' }, tenantKey)
-  t.match(await ended(id, tenantKey), { state: 'done', tenant: 'acme', seen: 1, changed: 1 })
+  const { id } = await begin('cancel', { status: 'queued' }, keys.acme)
+  t.match(await ended(id, keys.acme), { state: 'done', tenant: 'acme', seen: 1, changed: 1 })
   t.same((await list(client, '?queue=other&status=queued')).count, 1)
   const all = (await client.request<{ bulks: BulkView[] }>('/v1/bulk')).body.bulks
   t.ok(all.length >= 3)
-  t.same((await client.request<{ bulks: BulkView[] }>('/v1/bulk', { key: tenantKey })).body.bulks.map(bulk => bulk.id), [id])
-  t.equal((await client.request(`/v1/bulk/${all.at(-1)?.id}`, { key: tenantKey })).status, 404)
+  t.same((await client.request<{ bulks: BulkView[] }>('/v1/bulk', { key: keys.acme })).body.bulks.map(bulk => bulk.id), [id])
+  t.equal((await client.request(`/v1/bulk/${all.at(-1)?.id}`, { key: keys.acme })).status, 404)
   t.equal((await client.request('/v1/bulk', { body: { action: 'cancel', filter: { status: 'queued' } }, key: testKeys.read })).status, 403)
 })
 
@@ -104,20 +99,20 @@ t.test('the bulk changes of a tenant push out none of another, and only 10 of th
   const { id: own } = await begin('cancel', { queue: 'own' })
   const statuses = new Set<number>()
   for (let count = 0; count < 110; count += 10) {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => client.request('/v1/bulk', { body, key: tenantKey })))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => client.request('/v1/bulk', { body, key: keys.acme })))
     for (const { status } of answers) statuses.add(status)
     await waitFor('they have ended', async () => await redis.scard('toolyard:{bulk}:running') === 0)
   }
   t.same([...statuses], [202])
   const listed = async (key: string): Promise<BulkView[]> => (await client.request<{ bulks: BulkView[] }>('/v1/bulk', { key })).body.bulks
-  t.equal((await listed(tenantKey)).length, 100)
+  t.equal((await listed(keys.acme)).length, 100)
   t.equal((await client.request(`/v1/bulk/${own}`)).status, 200)
   // Those that run are held by a process that was lost.
-  for (const { id } of (await listed(tenantKey)).slice(0, 10)) {
+  for (const { id } of (await listed(keys.acme)).slice(0, 10)) {
     await redis.set(`toolyard:{bulk}:lease:${id}`, 'lost')
     await redis.hset(`toolyard:{bulk}:${id}`, { state: 'running' })
   }
-  t.match(await client.request('/v1/bulk', { body, key: tenantKey }), { status: 429, body: { error: { code: 'RATE_LIMITED' } } })
+  t.match(await client.request('/v1/bulk', { body, key: keys.acme }), { status: 429, body: { error: { code: 'RATE_LIMITED' } } })
   await begin('cancel', { queue: 'none' })
 })
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { programs } from '../e2e/tools.ts'
 import { meta } from '../mcp/clients.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
 const topics = ['invoice', 'customer', 'shipment', 'warehouse', 'employee', 'meeting', 'ticket', 'deployment', 'campaign', 'subscription', 'refund', 'contract', 'laboratory', 'vehicle', 'flight']
 const deeds = ['create', 'delete', 'list', 'update', 'archive', 'export', 'approve', 'assign']
@@ -21,18 +21,14 @@ const other = [
   { name: 'writer', description: 'Writes a file of the weather', permissions: ['write_files'] }
 ].map(entry => ({ ...entry, command: ['./tools/bin/echo'] }))
 const endless = { name: 'endless', description: '"'.repeat(4_000), schema: { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(20_000) } } }, command: ['./tools/bin/echo'] }
-const keys = { limited: 'key-of-limited-0123456789', weather: 'key-of-weather-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ limited: { permissions: ['read_repo'] }, weather: { namespaces: ['weather', 'nowhere'] } })
 const { client } = await injectService(t, {
   files: { ...programs, 'other.json': JSON.stringify({ namespace: 'weather', tools: other }) },
   tools: [...entries.map(entry => entry.name === 'assign_flight' ? { ...entry, pinned: true, tags: ['aeroplane'] } : entry), endless],
   manifests: ['tools.json', 'other.json'],
   env: {
     CATALOGUE_LIST_MAX: '100',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'limited', key: keys.limited, role: 'admin', permissions: ['read_repo'] },
-      { name: 'weather', key: keys.weather, role: 'admin', namespaces: ['weather', 'nowhere'] }
-    ])
+    API_KEYS_JSON
   }
 })
 

@@ -9,21 +9,18 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', bound: 'key-that-is-bound-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  admin: { name: 'operator' }, read: {}, bound: { permissions: ['network', 'read_repo'] }, acme: { tenant: 'acme' }
+})
 const audit = mkdtempSync(join(tmpdir(), 'toolyard-audit-'))
 t.teardown(() => { rmSync(audit, { recursive: true }) })
 const { app, env } = await injectService(t, {
   workers: 0,
   env: {
     AUDIT_DIR: audit,
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'bound', key: keys.bound, role: 'admin', permissions: ['network', 'read_repo'] },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' }
-    ])
+    API_KEYS_JSON
   }
 })
 const workspace = String(env['WORKSPACE_DIR'])

@@ -7,9 +7,14 @@ import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
 import { monitorRedis } from '../support/redis-monitor.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  limited: { queue_allowlist: ['allowed'] },
+  acme: { name: 'acme-1', tenant: 'acme' },
+  acmeToo: { name: 'acme-2', tenant: 'acme', permissions: [] },
+  other: { tenant: 'other' }
+})
 const service = await injectService(t, {
   files: {
     ...programs,
@@ -18,13 +23,7 @@ const service = await injectService(t, {
   tools: entries,
   env: {
     WORKER_CONCURRENCY: '1',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] },
-      { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'acme-2', key: keys.acmeToo, role: 'admin', tenant: 'acme', permissions: [] },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service

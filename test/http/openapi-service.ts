@@ -2,8 +2,9 @@ import { entries, programs } from '../e2e/tools.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { injectService, type InjectedService } from '../support/injected.ts'
 import type { OpenApiDocument } from '../support/openapi.ts'
-import { testKeys, type ServiceOptions } from '../support/service.ts'
+import { makeKeys, type ServiceOptions } from '../support/service.ts'
 
+const { API_KEYS_JSON } = makeKeys({ read: { permissions: ['read_repo'] } })
 const manifest = {
   schema_version: '1.0',
   metadata: { name: 'test', description: 'A bundle of a test' },
@@ -23,10 +24,7 @@ const options: ServiceOptions = {
   manifests: ['tools.json', 'bundle/manifest.json'],
   env: {
     TOOL_DEFAULT_PERMISSIONS: 'read_repo',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read', permissions: ['read_repo'] }
-    ])
+    API_KEYS_JSON
   }
 }
 

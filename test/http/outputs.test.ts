@@ -5,9 +5,9 @@ import { entries, programs } from '../e2e/tools.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { meta } from '../mcp/clients.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 const rows = `#!/usr/bin/env node
 const items = Array.from({ length: 4000 }, (_, id) => ({ id, name: 'item ' + id, note: 'ä'.repeat(40), 'a/b': { '~': 12345678901234567890n } }))
 process.stdout.write(JSON.stringify({ items, total: 4000 }, (_, value) => typeof value === 'bigint' ? 0 : value).replaceAll('"~":0', '"~":12345678901234567890'))
@@ -24,11 +24,7 @@ const { client } = await injectService(t, {
   tools: [...entries, { name: 'rows', command: ['./tools/bin/rows'] }, { name: 'lines', command: ['./tools/bin/lines'] }, { name: 'odd', command: ['./tools/bin/odd'] }],
   env: {
     MAX_OUTPUT_BYTES: '2097152',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
-    ])
+    API_KEYS_JSON
   }
 })
 interface Part {

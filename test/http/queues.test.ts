@@ -4,22 +4,18 @@ import { entries, programs } from '../e2e/tools.ts'
 import { cancel, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const tenantKey = 'key-of-a-tenant-0123456789'
-const namespaceKey = 'key-of-a-namespace-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({
+  limited: { role: 'read', queue_allowlist: ['allowed'] }, acme: { tenant: 'acme' }, billing: { namespaces: ['billing'] }
+})
 const service = await injectService(t, {
   files: programs,
   tools: entries,
   env: {
     WORKER_CONCURRENCY: '3',
     WORKER_QUEUES: 'default,allowed',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'limited', key: testKeys.limited, role: 'read', queue_allowlist: ['allowed'] },
-      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' },
-      { name: 'billing', key: namespaceKey, role: 'admin', namespaces: ['billing'] }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service
@@ -44,7 +40,7 @@ t.test('an operator sees what waits and runs in each queue, since when, and how 
 })
 
 t.test('a tenant sees no queue; a key that is bound to queues sees only these', async t => {
-  t.match(await client.request('/v1/queues', { key: tenantKey }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
+  t.match(await client.request('/v1/queues', { key: keys.acme }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
   t.same((await read(testKeys.limited)).queues.map(({ name }) => name), ['allowed'])
 })
 
@@ -59,13 +55,13 @@ t.test('an operator pauses a queue: its jobs wait until it is resumed', async t 
   t.match(await change('allowed', { paused: 'no' }), { status: 400, body: { error: { code: 'VALIDATION_ERROR', message: "'paused' must be true or false" } } })
   t.match(await change('allowed', { paused: false, name: 'x' }), { status: 400, body: { error: { message: /'name' is not a known field/ } } })
   t.match(await change('allowed', { paused: true }, testKeys.limited), { status: 403 }, 'a key that may only read')
-  t.match(await change('allowed', { paused: true }, tenantKey), { status: 403 }, 'a key of a tenant')
+  t.match(await change('allowed', { paused: true }, keys.acme), { status: 403 }, 'a key of a tenant')
 })
 
 t.test('a key that is bound to namespaces pauses no queue, drains no worker and reads no metrics: these are of all tools', async t => {
   await submit(client, { type: 'agentcli.echo', queue: 'shared' })
   const refused = async (method: string, path: string, what: string, body?: object): Promise<void> => {
-    const answer = await client.request(path, { method, key: namespaceKey, ...body !== undefined && { body } })
+    const answer = await client.request(path, { method, key: keys.billing, ...body !== undefined && { body } })
     t.match(answer, { status: 403, body: { error: { code: 'FORBIDDEN', message: `This API key is bound to namespaces; ${what} for those that are not.` } } }, path)
   }
   await refused('PATCH', '/v1/queues/shared', 'to pause a queue is', { paused: true })

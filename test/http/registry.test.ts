@@ -4,10 +4,10 @@ import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
 type Shown = Static<typeof ToolResponse>['tool']
-const tenantKey = 'test-acme-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ read: { permissions: ['read_repo'] }, acme: { tenant: 'acme' } })
 const { client, dir } = await injectService(t, {
   workers: 0,
   files: {
@@ -21,13 +21,7 @@ const { client, dir } = await injectService(t, {
   },
   tools: entries,
   manifests: ['tools.json', 'over.json', 'broken.json'],
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read', permissions: ['read_repo'] },
-      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const overview = async (key?: string): Promise<ToolOverview> => (await client.request<ToolOverview>('/v1/registry', key === undefined ? {} : { key })).body
 const read = async (name: string, key?: string): Promise<Shown> => (await client.request<{ tool: Shown }>(`/v1/registry/${name}`, key === undefined ? {} : { key })).body.tool
@@ -58,7 +52,7 @@ t.test('a tool that was switched off is still listed, as switched off', async t 
 })
 
 t.test('keys of tenants and read keys see no file, and no tool beyond their permissions', async t => {
-  for (const key of [tenantKey, testKeys.read]) {
+  for (const key of [keys.acme, testKeys.read]) {
     const { tools, findings } = await overview(key)
     const { types } = (await client.request<JobTypeList>('/v1/job-types', { key })).body
     t.strictSame(types.filter(({ name }) => !tools.some(({ type }) => type === name)), [], 'nor its job type')
@@ -66,7 +60,7 @@ t.test('keys of tenants and read keys see no file, and no tool beyond their perm
     t.notMatch(JSON.stringify(tools), dir)
     t.ok(tools.every(({ file }) => file === null))
   }
-  t.same((await read('echo', tenantKey)).steps, [])
+  t.same((await read('echo', keys.acme)).steps, [])
   t.equal((await client.request('/v1/registry/echo', { key: testKeys.read })).status, 404)
   t.notOk((await overview(testKeys.read)).tools.some(({ name }) => name === 'echo'))
 })

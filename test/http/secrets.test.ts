@@ -6,9 +6,16 @@ import { connectTo } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { listening } from '../support/listening.ts'
 import { hasPython } from '../support/python.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789', bound: 'key-of-bound-0123456789', boundAcme: 'key-of-bound-acme-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  admin: { name: 'operator' },
+  acme: { name: 'acme-1', tenant: 'acme' },
+  other: { name: 'other-1', tenant: 'other' },
+  bound: { queue_allowlist: ['desk'] },
+  boundAcme: { name: 'bound-acme', tenant: 'acme', namespaces: ['desk'] },
+  read: {}
+})
 const values = { acme: 'token-of-acme-8f3a91', other: 'token-of-other-77bc02', operator: 'token-of-operator-1d' }
 const seen: string[] = []
 const api = createServer((request, response) => {
@@ -36,14 +43,7 @@ const service = await injectService(t, {
   env: {
     HTTP_PRIVATE_HOSTS: '127.0.0.1',
     SECRETS_KEY: 'ab'.repeat(32),
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'other-1', key: keys.other, role: 'admin', tenant: 'other' },
-      { name: 'bound', key: keys.bound, role: 'admin', queue_allowlist: ['desk'] },
-      { name: 'bound-acme', key: keys.boundAcme, role: 'admin', tenant: 'acme', namespaces: ['desk'] },
-      { name: 'reader', key: testKeys.read, role: 'read' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client, dir, redis } = service

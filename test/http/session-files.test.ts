@@ -9,9 +9,15 @@ import t from 'tap'
 import type { SessionView } from '@toolyard/contract'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', reads: 'reading-key-of-acme-0123', bound: 'bound-key-of-acme-0123', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  admin: { name: 'operator' },
+  acme: { tenant: 'acme' },
+  reads: { role: 'read', tenant: 'acme' },
+  bound: { tenant: 'acme', permissions: ['read_repo'] },
+  other: { tenant: 'other' }
+})
 const sessionsDir = mkdtempSync(join(tmpdir(), 'toolyard-sessions-'))
 const templates = mkdtempSync(join(tmpdir(), 'toolyard-templates-'))
 for (const dir of [sessionsDir, templates]) t.teardown(() => { rmSync(dir, { recursive: true }) })
@@ -22,13 +28,7 @@ const service = await injectService(t, {
   env: {
     SESSIONS_DIR: sessionsDir,
     SESSION_TEMPLATES_DIR: templates,
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'reads', key: keys.reads, role: 'read', tenant: 'acme' },
-      { name: 'bound', key: keys.bound, role: 'admin', tenant: 'acme', permissions: ['read_repo'] },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client, app } = service

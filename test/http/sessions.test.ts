@@ -7,9 +7,16 @@ import type { Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', acmeReads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789', small: 'key-of-small-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  admin: { name: 'operator' },
+  acme: { name: 'acme-1', tenant: 'acme' },
+  acmeToo: { name: 'acme-2', tenant: 'acme' },
+  acmeReads: { name: 'acme-3', role: 'read', tenant: 'acme' },
+  other: { tenant: 'other' },
+  small: { tenant: 'small' }
+})
 const templates = await mkdtemp(join(tmpdir(), 'toolyard-templates-'))
 t.teardown(() => rm(templates, { recursive: true }))
 await mkdir(join(templates, 'blank'))
@@ -20,14 +27,7 @@ const service = await injectService(t, {
     SESSION_QUOTA_BYTES: '1000000',
     TENANT_LIMITS_JSON: '{"small": {"max_session_bytes": 2500000}}',
     SESSION_TEMPLATES_DIR: templates,
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'acme-2', key: keys.acmeToo, role: 'admin', tenant: 'acme' },
-      { name: 'acme-3', key: keys.acmeReads, role: 'read', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' },
-      { name: 'small', key: keys.small, role: 'admin', tenant: 'small' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service

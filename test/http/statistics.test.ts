@@ -4,20 +4,18 @@ import { entries, programs } from '../e2e/tools.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  admin: { name: 'operator' },
+  limited: { role: 'read', queue_allowlist: ['allowed', 'unused'] },
+  acme: { name: 'acme-app', tenant: 'acme' },
+  other: { name: 'other-app', tenant: 'other' }
+})
 const service = await injectService(t, {
   files: programs,
   tools: entries,
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'limited', key: testKeys.limited, role: 'read', queue_allowlist: ['allowed', 'unused'] },
-      { name: 'acme-app', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'other-app', key: keys.other, role: 'admin', tenant: 'other' }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const { client } = service
 async function read (query = '', key: string = testKeys.admin): Promise<Statistics> {

@@ -4,24 +4,24 @@ import { readSettings } from '@toolyard/runtime'
 import { injectService } from '../support/injected.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, post, reach, submit, type Job } from '../jobs/submission.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', acmeReads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789', slow: 'key-of-slow-0123456789', slowToo: 'second-key-of-slow-01234567' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  admin: { name: 'operator' },
+  acme: { name: 'acme-1', tenant: 'acme' },
+  acmeToo: { name: 'acme-2', tenant: 'acme' },
+  acmeReads: { name: 'acme-3', role: 'read', tenant: 'acme' },
+  other: { tenant: 'other' },
+  slow: { role: 'read', tenant: 'slow' },
+  slowToo: { name: 'slow-too', role: 'read', tenant: 'slow' }
+})
 const service = await injectService(t, {
   files: programs,
   tools: entries,
   env: {
     MAX_JOBS_PER_KEY: '100',
     TENANT_LIMITS_JSON: JSON.stringify({ '*': { max_jobs: 40 }, slow: { rate_limit_per_minute: 3 } }),
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'acme-2', key: keys.acmeToo, role: 'admin', tenant: 'acme' },
-      { name: 'acme-3', key: keys.acmeReads, role: 'read', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' },
-      { name: 'slow', key: keys.slow, role: 'read', tenant: 'slow' },
-      { name: 'slow-too', key: keys.slowToo, role: 'read', tenant: 'slow' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service

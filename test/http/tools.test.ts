@@ -5,21 +5,18 @@ import { callErrors } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 import type { Answer, RequestOptions } from '../support/client.ts'
 import { anyCharacter } from '../support/any-character.ts'
 
+const { API_KEYS_JSON } = makeKeys({ read: {}, limited: { queue_allowlist: ['allowed'], permissions: ['read_repo', 'write_files'] } })
 const odd = ['word/count 100%?', 'ü & ö', 'x'.repeat(300), 'constructor', '../up', 'a%2Fb']
 const { client, redis, app } = await injectService(t, {
   files: programs,
   tools: [...entries, ...odd.map(name => ({ name, schema: { type: 'object' }, command: ['./tools/bin/echo'] })), { name: 'writer', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'] }],
   env: {
     MAX_QUEUES: '4',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'], permissions: ['read_repo', 'write_files'] }
-    ])
+    API_KEYS_JSON
   }
 })
 

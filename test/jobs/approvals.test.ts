@@ -5,10 +5,16 @@ import t from 'tap'
 import { Toolyard } from '@toolyard/client'
 import { callbackEnv, startReceiver, type Received } from '../callbacks/receiver.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { cancel, reach, submit } from './submission.ts'
 
-const keys = { desk: 'test-desk-approver-key-0123456789', approver: 'test-approver-key-0123456789', second: 'test-second-key-0123456789ab', other: 'test-other-tenant-key-0123456' }
+const { keys, API_KEYS_JSON } = makeKeys({
+  read: {},
+  approver: { role: 'approver' },
+  second: { role: 'approver' },
+  other: { tenant: 'other' },
+  desk: { role: 'approver', queue_allowlist: ['desk'] }
+})
 const amount = { type: 'object', properties: { amount: { type: 'number' }, note: { type: 'string' } }, required: ['amount'] }
 const program = '#!/bin/sh\necho "$(cat)" >> paid\ntail -n 1 paid\n'
 const pay = { schema: amount, command: ['./tools/bin/pay'], permissions: ['write_files'] }
@@ -24,16 +30,7 @@ const service = await createService(t, {
     { name: 'short', ...pay, approval: { expires_sec: 1 } },
     { name: 'free', ...pay }
   ],
-  env: {
-    ...callbackEnv,
-    APPROVAL_CALLBACK_URL: `${receiver.url}/approvers`,
-    POLICY_FILE: 'policy.json',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'approver', key: keys.approver, role: 'approver' }, { name: 'second', key: keys.second, role: 'approver' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }, { name: 'desk', key: keys.desk, role: 'approver', queue_allowlist: ['desk'] }
-    ])
-  }
+  env: { ...callbackEnv, APPROVAL_CALLBACK_URL: `${receiver.url}/approvers`, POLICY_FILE: 'policy.json', API_KEYS_JSON }
 })
 const { client } = service
 

@@ -2,18 +2,18 @@ import type { ApprovalDetail, InvokeBatchResponse } from '@toolyard/contract'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { reach, submit } from './submission.ts'
 
 /* What an approval is for, and whose it is. */
 
-const keys = {
-  approver: 'test-approver-key-0123456789',
-  bound: 'test-bound-approver-key-01234567',
-  acme: 'test-acme-admin-key-0123456789',
-  desk: 'test-acme-approver-key-0123456',
-  other: 'test-other-approver-key-012345'
-}
+const { keys, API_KEYS_JSON } = makeKeys({
+  approver: { role: 'approver' },
+  bound: { role: 'approver', permissions: ['read_repo'] },
+  acme: { tenant: 'acme' },
+  desk: { name: 'acme-desk', role: 'approver', tenant: 'acme' },
+  other: { name: 'other-desk', role: 'approver', tenant: 'other' }
+})
 const approval = 'required'
 const tool = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], approval, ...rest })
 const service = await createService(t, {
@@ -29,14 +29,7 @@ const service = await createService(t, {
     tool('fetch', { permissions: ['network'] }),
     tool('own', { approval: { by: ['acme-desk', 'other-desk'] } })
   ],
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: keys.approver, role: 'approver' },
-      { name: 'bound', key: keys.bound, role: 'approver', permissions: ['read_repo'] },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' }, { name: 'acme-desk', key: keys.desk, role: 'approver', tenant: 'acme' },
-      { name: 'other-desk', key: keys.other, role: 'approver', tenant: 'other' }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const { client } = service
 

@@ -7,12 +7,12 @@ import t from 'tap'
 import { callbackEnv, startReceiver } from '../callbacks/receiver.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { cancel, list, post, reach } from './submission.ts'
 
 /* What changes while a call is held, and words that come at the same moment. */
 
-const keys = { approver: 'test-approver-key-0123456789', second: 'test-second-key-0123456789ab' }
+const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' }, second: { role: 'approver' } })
 const entry = (name: string, rest: object = {}): object => ({
   name,
   schema: { type: 'object', properties: { mark: { type: 'string' } }, required: ['mark'] },
@@ -28,10 +28,7 @@ const service = await createService(t, {
   env: {
     ...callbackEnv,
     APPROVAL_CALLBACK_URL: receiver.url,
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'approver', key: keys.approver, role: 'approver' }, { name: 'second', key: keys.second, role: 'approver' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service

@@ -2,21 +2,15 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 
-const ofAcme = 'key-of-acme-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, limited: { queue_allowlist: ['allowed'] }, acme: { tenant: 'acme' } })
 const service = await createService(t, {
   files: programs,
   tools: entries,
   workers: 0,
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] },
-      { name: 'acme', key: ofAcme, role: 'admin', tenant: 'acme' }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const { client } = service
 const scrape = async (): Promise<string> => (await client.request('/metrics')).text
@@ -38,7 +32,7 @@ t.test('calls are counted by tool and outcome, jobs by tool, state and code', as
   const worker = await service.startWorker({ METRICS_PORT: String(port), SANDBOX: 'off' })
   await client.batch([{ call_id: '1', name: 'echo' }, { call_id: '2', name: 'fail' }, { call_id: '3', name: 'made-up-by-a-model' }])
   const text = await scrape()
-  await client.batch([{ call_id: '1', name: 'fail' }], {}, ofAcme)
+  await client.batch([{ call_id: '1', name: 'fail' }], {}, keys.acme)
   t.equal(value(text, 'toolyard_calls_total{tool="echo",outcome="ok"}'), 1)
   t.equal(value(text, 'toolyard_calls_total{tool="fail",outcome="TOOL_FAILED"}'), 1)
   t.equal(value(text, 'toolyard_calls_total{tool="",outcome="UNKNOWN_TOOL"}'), 1)

@@ -2,7 +2,7 @@ import type { BulkView } from '@toolyard/contract'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { cancel, reach, submit } from './submission.ts'
 
 const script = (text: string): string => `#!/bin/sh\n${text}\n`
@@ -14,17 +14,11 @@ const files = {
   'tools/bin/breaks': script('echo looking for the part >&2; [ -e mended ] && echo \'"done"\' || exit 3'),
   'tools/bin/mends': script('touch mended; echo 1')
 }
-const reading = 'test-reading-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, limited: { queue_allowlist: ['allowed'] }, reading: { permissions: ['read_repo'] } })
 const service = await createService(t, {
   files,
   tools: Object.keys(files).map(path => path.slice('tools/bin/'.length)).map(name => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`] })),
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] },
-      { name: 'reading', key: reading, role: 'admin', permissions: ['read_repo'] }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const { client } = service
 const redis = new Redis(service.redis.socket)
@@ -88,7 +82,7 @@ t.test('a failed job that is run again runs as if for the first time', async t =
   // Left behind by a worker that died, and a canceller that died.
   await redis.hmset(`toolyard:{default}:${id}`, { ats: 7, stc: 2, cancelled: '1' })
   await client.call('mends')
-  t.equal(await runAgain('again', reading), 0, 'a key runs nothing again that it could not have submitted')
+  t.equal(await runAgain('again', keys.reading), 0, 'a key runs nothing again that it could not have submitted')
   t.equal(await runAgain('again'), 1)
   t.match(await reach(client, id, 'succeeded', 'failed', 'cancelled'), { status: 'succeeded', result: 'done', error: null, attempts: 1, max_attempts: 2 })
   const { body: { logs } } = await client.request<{ logs: Array<{ message: string, meta: unknown }> }>(`/v1/jobs/${id}/logs`)

@@ -4,10 +4,10 @@ import { jobKey, queueKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { cancel, reach, submit } from './submission.ts'
 
-const otherKey = 'test-other-tenant-key-0123456'
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, other: { tenant: 'other' } })
 const answerSchema = '{"type":"object","properties":{"seat":{"type":"string","enum":["aisle","window"]},"row":{"type":"number"}},"required":["seat"]}'
 /** Asks until it has as many answers as its first argument says, then gives out what it read. */
 const program = `#!/bin/sh
@@ -35,12 +35,7 @@ const service = await createService(t, {
     { name: 'any', schema: { type: 'object' }, command: ['./tools/bin/any'], asks: true },
     { name: 'bad', command: ['./tools/bin/bad'], asks: true }
   ],
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'other', key: otherKey, role: 'admin', tenant: 'other' }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const { client } = service
 
@@ -106,7 +101,7 @@ t.test('an answer that was sent before the question was there to check it is not
 
 t.test('a job that waits for an answer can be cancelled, and is answered by the keys of its tenant alone', async t => {
   const id = await ask('book')
-  t.equal((await answer(id, { answer: { seat: 'aisle' } }, otherKey)).status, 404)
+  t.equal((await answer(id, { answer: { seat: 'aisle' } }, keys.other)).status, 404)
   t.equal((await answer(id, { answer: { seat: 'aisle' } }, testKeys.read)).status, 403)
   await cancel(client, id)
   t.match(await answer(id, { answer: { seat: 'aisle' } }), { status: 409 })

@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { eras, meta, post, rpc, type RpcAnswer } from './clients.ts'
 
+const { API_KEYS_JSON } = makeKeys({ read: {}, limited: { name: 'plain', sse: false } })
 const most = 1_048_576
 const { api } = await createService(t, {
   files: {
@@ -20,13 +21,7 @@ const { api } = await createService(t, {
     publishAs: { uri: 'note:{of}' }
   }],
   manifests: ['skills', 'tools.json'],
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'plain', key: testKeys.limited, role: 'admin', sse: false }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const url = `${api.address}/mcp`
 const uri = (file: string): string => `skill://large/${file}.txt`

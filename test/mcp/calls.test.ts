@@ -1,9 +1,12 @@
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { connect, eras, textAt } from './clients.ts'
 
+const { API_KEYS_JSON } = makeKeys({
+  read: {}, limited: { queue_allowlist: ['allowed'], permissions: ['read_repo', 'write_files'], sse: false }
+})
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
 const { client: http, api, startApi } = await createService(t, {
   files: {
@@ -19,20 +22,7 @@ const { client: http, api, startApi } = await createService(t, {
     { name: 'blocks', schema: { type: 'object' }, command: ['./tools/bin/blocks'] },
     { name: 'online', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'] }
   ],
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      {
-        name: 'limited',
-        key: testKeys.limited,
-        role: 'admin',
-        queue_allowlist: ['allowed'],
-        permissions: ['read_repo', 'write_files'],
-        sse: false
-      }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 
 const other = await startApi()

@@ -5,16 +5,16 @@ import { json } from 'node:stream/consumers'
 import t from 'tap'
 import { reach } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { rawSession } from './asked-clients.ts'
 import { connect, meta, rpc, textAt } from './clients.ts'
 
-const approver = 'test-approver-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' } })
 const mcpUrl = 'https://tools.example.com/toolyard/mcp'
 const service = await createService(t, {
   files: { 'tools/bin/pay': '#!/bin/sh\ncat > /dev/null\necho \'{"paid": true}\'\n' },
   tools: [{ name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/pay'], approval: 'required' }],
-  env: { API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }]) }
+  env: { API_KEYS_JSON }
 })
 const { client: http, api, startApi } = service
 const key = testKeys.admin
@@ -31,17 +31,17 @@ const pay = async (rest: object = {}, capabilities: object = pages): Promise<Rec
 )
 
 async function newest (): Promise<ApprovalDetail> {
-  const { body } = await http.request<{ approvals: Array<{ job_id: string }> }>('/v1/approvals', { key: approver })
+  const { body } = await http.request<{ approvals: Array<{ job_id: string }> }>('/v1/approvals', { key: keys.approver })
   return await show(body.approvals[0]?.job_id)
 }
 
 async function show (id: unknown): Promise<ApprovalDetail> {
-  return (await http.request<{ approval: ApprovalDetail }>(`/v1/approvals/${String(id)}`, { key: approver })).body.approval
+  return (await http.request<{ approval: ApprovalDetail }>(`/v1/approvals/${String(id)}`, { key: keys.approver })).body.approval
 }
 
 async function decide (id: string, decision: 'approve' | 'deny'): Promise<void> {
   const { approval: { digest } } = await show(id)
-  const { status } = await http.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: approver })
+  const { status } = await http.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: keys.approver })
   if (status !== 200) throw new Error(`The decision was not taken: ${status}`)
 }
 

@@ -2,12 +2,10 @@ import type { JobView } from '@toolyard/contract'
 import t from 'tap'
 import { cancel, reach } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { meta, rpc } from './clients.ts'
 
-/* What clients of 2026 bring along that doesn't belong to what they were asked, and names of questions that all objects have. */
-
-const otherKey = 'test-other-tenant-key-0123456'
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, other: { tenant: 'other' } })
 const schema = { type: 'object', properties: { x: { type: 'string' } } }
 const form = (name: string): object => ({ name, text: `${name}?`, schema })
 const odd = ['constructor', 'toString', 'valueOf', 'hasOwnProperty']
@@ -27,12 +25,7 @@ const service = await createService(t, {
     'tools/bin/pair': program({ 0: [form('a'), form('b')] })
   },
   tools: ['odd', 'rounds', 'pair'].map(name => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], asks: true, timeoutSec: 60 })),
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'other', key: otherKey, role: 'admin', tenant: 'other' }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const { client: http, api } = service
 const capabilities = { elicitation: {} }
@@ -103,12 +96,12 @@ t.test('the state of a call is of no use to another tenant, nor to a key that ma
   const asked = await call('pair')
   const id = idOf(asked)
   const answers = { requestState: stateOf(asked), inputResponses: { a: filled('1'), b: filled('2') } }
-  for (const key of [otherKey, testKeys.read]) {
+  for (const key of [keys.other, testKeys.read]) {
     t.match(await call('pair', answers, key), { error: { message: /./ } }, key)
     t.match(await send('tasks/update', { taskId: id, inputResponses: { a: filled('1'), 'b 2': filled('2') } }, key, tasks), { error: { message: /./ } }, key)
     for (const number of [1, 2]) {
       const { status } = await http.request(`/v1/jobs/${id}/answer`, { body: { answer: { x: '1' }, number }, key })
-      t.equal(status, key === otherKey ? 404 : 403, key)
+      t.equal(status, key === keys.other ? 404 : 403, key)
     }
   }
   t.match(await jobOf(id), { status: 'input_required', attempts: 1, question: { number: 1, more: [{ number: 2 }] } })

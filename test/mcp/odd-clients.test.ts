@@ -1,21 +1,17 @@
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 import { meta, post, rpc, type RpcAnswer } from './clients.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ admin: { name: 'operator' }, acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 const mostStreams = 5
 const { client: http, api, startApi } = await createService(t, {
   files: programs,
   tools: entries,
   env: {
     MAX_STREAMS: String(mostStreams),
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
-    ])
+    API_KEYS_JSON
   }
 })
 const other = await startApi()

@@ -3,9 +3,10 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { connect, eras, meta } from './clients.ts'
 
+const { API_KEYS_JSON } = makeKeys({ read: {}, limited: { permissions: [] } })
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
 const texts = (...names: string[]): object => ({ type: 'object', properties: Object.fromEntries(names.map(name => [name, { type: 'string', description: `The ${name}.` }])), required: names })
 const skill = (name: string, text = 'Use it well.'): string => `---\nname: ${name}\ndescription: Does ${name}\nlicense: MIT\n---\n${text}\n`
@@ -41,13 +42,7 @@ const { client: http, api, dir } = await createService(t, {
   },
   tools,
   manifests: ['skills', 'tools.json'],
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'limited', key: testKeys.limited, role: 'admin', permissions: [] }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 await symlink('/etc/passwd', join(dir, 'skills/printing/stolen.md'))
 

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { reach } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { rawSession } from './asked-clients.ts'
 import { connect, meta, rpc, type RpcOptions } from './clients.ts'
 
-const approver = 'test-approver-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' } })
 const properties = { seat: { enum: ['aisle', 'window'] }, meal: { oneOf: [{ const: 'a', title: 'Apples' }] }, row: { type: 'integer' } }
 const flat = { type: 'object', properties, required: ['seat'] }
 const nested = { type: 'object', properties: { seats: { type: 'array', items: { type: 'object' } } } }
@@ -38,9 +38,7 @@ const { client: http, api, dir, startApi } = await createService(t, {
     entry('letter', { publishAs: 'prompt' }), entry('menu', { publishAs: { uri: 'menu://today' } }),
     entry('locked', { publishAs: 'prompt', approval: 'required' })
   ],
-  env: {
-    API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }])
-  }
+  env: { API_KEYS_JSON }
 })
 const forms = { ...meta, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
 
@@ -74,8 +72,8 @@ t.test('a later question that fits into no form is told as a text with its job',
 
 t.test('a call that is held again after an answer says so, and is not waited for', async t => {
   const { 'toolyard/job_id': id = '' } = (await call('guarded'))['_meta'] as Record<string, string>
-  const { body: { approval: held } } = await http.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`, { key: approver })
-  await http.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest: held.approval.digest }, key: approver })
+  const { body: { approval: held } } = await http.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`, { key: keys.approver })
+  await http.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest: held.approval.digest }, key: keys.approver })
   await reach(http, id, 'input_required')
   await writeFile(join(dir, 'tools/bin/guarded'), `${asking(flat)}# changed\n`)
   const again = await call('guarded', accepted(`${id}.1`, { seat: 'aisle' }))

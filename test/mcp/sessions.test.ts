@@ -5,10 +5,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { SessionView } from '@toolyard/contract'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 import { connect, eras, meta, post, rpc, textAt, type Era, type RpcAnswer } from './clients.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ admin: { name: 'operator' }, acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 const { client: http, api, dir, startApi } = await createService(t, {
   files: {
     'tools/bin/put': '#!/bin/sh\ncat > note.txt; echo written\n',
@@ -22,13 +22,7 @@ const { client: http, api, dir, startApi } = await createService(t, {
     { name: 'as_prompt', schema: { type: 'object' }, command: ['./tools/bin/note'], publishAs: 'prompt' },
     { name: 'as_resource', schema: { type: 'object' }, command: ['./tools/bin/note'], publishAs: { uri: 'note:mine' } }
   ],
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 
 const make = async (key: string = keys.acme): Promise<string> => (await http.request<{ session: SessionView }>('/v1/sessions', { body: {}, key })).body.session.id

@@ -6,22 +6,16 @@ import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { freePort } from '../support/redis-process.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const tenantKey = 'key-of-a-tenant-0123456789'
-const boundKey = 'key-of-an-admin-with-queues-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, bound: { queue_allowlist: ['default'] }, acme: { tenant: 'acme' } })
 const port = await freePort()
 const service = await injectService(t, {
   files: programs,
   tools: entries,
   env: {
     METRICS_PORT: String(port),
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'bound', key: boundKey, role: 'admin', queue_allowlist: ['default'] },
-      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service
@@ -86,8 +80,8 @@ t.test('an idle worker that is drained leaves the next job to another one', asyn
 t.test('only an admin of the operator drains, who is bound to no queues; what is no worker, or an older one, says so', async t => {
   const { id } = await only()
   t.match(await drain(id, true, testKeys.read), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
-  t.match(await drain(id, true, tenantKey), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
-  t.match(await drain(id, true, boundKey), { status: 403, body: { error: { message: "A key that is bound to queues can't drain a worker" } } })
+  t.match(await drain(id, true, keys.acme), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
+  t.match(await drain(id, true, keys.bound), { status: 403, body: { error: { message: "A key that is bound to queues can't drain a worker" } } })
   t.match(await drain('nobody', true), { status: 404, body: { error: { code: 'NOT_FOUND', message: 'No such worker is alive' } } })
   t.match(await drain(id, 'yes'), { status: 400, body: { error: { code: 'VALIDATION_ERROR', message: /drained/ } } })
   t.match(await client.request(`/v1/workers/${id}`, { method: 'PATCH', body: { drained: true, more: 1 } }), { status: 400, body: { error: { message: /more/ } } })

@@ -2,18 +2,16 @@ import type { JobTypeList, ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { createClient, type Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { post, reach, submit } from '../jobs/submission.ts'
 
+const { API_KEYS_JSON } = makeKeys({ limited: { name: 'reader', permissions: ['read_repo'] } })
 const service = await createService(t, { files: programs, tools: entries, workers: 2 })
 const { client } = service
 /** An API process with another key, and with a tool that the worker's settings refuse. */
 const otherApi = await service.startApi({
-  API_KEYS_JSON: JSON.stringify([
-    { name: 'admin', key: testKeys.admin, role: 'admin' },
-    { name: 'reader', key: testKeys.limited, role: 'admin', permissions: ['read_repo'] }
-  ]),
+  API_KEYS_JSON,
   TOOL_EXEC_ENABLED: '1',
   TOOL_EXEC_ALLOWLIST: 'ls'
 })

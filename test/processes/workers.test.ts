@@ -6,20 +6,15 @@ import { cancel, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const tenantKey = 'key-of-a-tenant-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, limited: { role: 'read', queue_allowlist: ['allowed'] }, acme: { tenant: 'acme' } })
 const service = await injectService(t, {
   files: programs,
   tools: entries,
   env: {
     WORKER_CONCURRENCY: '3',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'limited', key: testKeys.limited, role: 'read', queue_allowlist: ['allowed'] },
-      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service
@@ -58,7 +53,7 @@ t.test('an operator sees each worker: where it is, what it serves and runs, sinc
 })
 
 t.test('a tenant sees no worker; a key that is bound to queues sees no names of others', async t => {
-  t.match(await client.request('/v1/workers', { key: tenantKey }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
+  t.match(await client.request('/v1/workers', { key: keys.acme }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
   const bound = await service.startWorker({ WORKER_QUEUES: 'allowed,secret' })
   const list = await waitFor('two workers', async () => {
     const list = await read(testKeys.limited)

@@ -4,15 +4,14 @@ import t from 'tap'
 import type { InvokeBatchResponse, SessionView } from '@toolyard/contract'
 import { meta, post, rpc } from '../mcp/clients.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
 /** A picture of two by two pixels. */
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAE0lEQVR4nGP4z8DAAMIM/7l4pQAaRgMvhsHeQgAAAABJRU5ErkJggg==', 'base64')
 const data = png.toString('base64')
-/** A key that may not read files. */
-const bound = 'bound-key-0123456789-0123'
+const { keys, API_KEYS_JSON } = makeKeys({ bound: { permissions: ['network'] } })
 const service = await createService(t, {
   files: {
     'tools/bin/print': '#!/bin/sh\nexec cat output\n',
@@ -24,12 +23,7 @@ const service = await createService(t, {
     ...['print', 'later'].map(name => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], permissions: ['read_repo'] })),
     ...['tell', 'draw'].map(name => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], permissions: ['network'] }))
   ],
-  env: {
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'bound', key: bound, role: 'admin', permissions: ['network'] }
-    ])
-  }
+  env: { API_KEYS_JSON }
 })
 const { client } = service
 writeFileSync(join(service.dir, 'tools/bin/chart.png'), png)
@@ -108,10 +102,10 @@ t.test('a key that may not read files gets the reference to what a tool returned
   const { id } = await prepare({})
   const drawing = { ...responsesCall, name: 'draw' }
   t.match((await invoke(id, { output: [drawing] })).messages, [{ output: [{ type: 'input_text' }, { type: 'input_image' }] }], 'another key sees it')
-  const { results, messages } = await invoke(id, { output: [drawing] }, bound)
+  const { results, messages } = await invoke(id, { output: [drawing] }, keys.bound)
   t.match(results, [{ ok: true, output: { $file: 'stdout.bin', type: 'image/png', size: png.length } }])
   t.match(messages, [{ output: /"\$file":"stdout.bin"/ }], 'a text alone')
-  const headers = { 'x-api-key': bound, 'mcp-protocol-version': '2025-06-18' }
+  const headers = { 'x-api-key': keys.bound, 'mcp-protocol-version': '2025-06-18' }
   const mcp = async (method: string, params: object): Promise<string> => {
     return (await post(`${service.api.address}/mcp?session=${id}`, { jsonrpc: '2.0', id: 1, method, params }, headers)).text
   }
@@ -120,14 +114,14 @@ t.test('a key that may not read files gets the reference to what a tool returned
   t.match(await mcp('resources/read', { uri: 'workspace:///stdout.bin' }), '"error"')
   for (const text of [answer, await mcp('resources/read', { uri: 'workspace:///chart.png' })]) t.notOk(text.includes(data))
   for (const path of ['stdout.bin', 'chart.png', '', '?archive=tar']) {
-    const file = await client.request(`/v1/sessions/${id}/files${path === '' || path.startsWith('?') ? path : `/${path}`}`, { key: bound })
+    const file = await client.request(`/v1/sessions/${id}/files${path === '' || path.startsWith('?') ? path : `/${path}`}`, { key: keys.bound })
     t.match(file, { status: 403, body: { error: { code: 'FORBIDDEN', message: "This API key has no permission 'read_repo'." } } }, path)
   }
 })
 
 t.test('a tool that may not read files tells nothing of those that it names', async t => {
   const { id } = await prepare({})
-  for (const key of [bound, testKeys.admin]) {
+  for (const key of [keys.bound, testKeys.admin]) {
     const { results: [result] } = await invoke(id, { calls: [{ call_id: 'c', name: 'tell', arguments: {} }] }, key)
     t.match(result, { ok: false, error: { code: 'OUTPUT_INVALID', message: /the file "chart.png": the tool needs the permission read_repo for that$/ } })
     t.notMatch(JSON.stringify(result), /sha256|image.png/)

@@ -5,11 +5,11 @@ import type { CallResult, JobView, SessionView } from '@toolyard/contract'
 import { submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { bundleOf, createService, testKeys } from '../support/service.ts'
+import { bundleOf, createService, makeKeys, testKeys } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ admin: { name: 'operator' }, acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 const shell = '#!/bin/sh\nread -r line\neval "$(printf %s "$line" | sed -e \'s/^{"script":"//\' -e \'s/"}$//\')"\n'
 const python = `import os
 from toolyard import Tool
@@ -38,11 +38,7 @@ const service = await createService(t, {
     TOOL_EXEC_ENABLED: '1',
     TOOL_EXEC_ALLOWLIST: 'ls',
     WORKSPACE_DELETE_ENABLED: '1',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'operator', key: testKeys.admin, role: 'admin' },
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service

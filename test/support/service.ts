@@ -13,11 +13,28 @@ export const testKeys = {
   limited: 'test-limited-key-0123456789'
 } as const
 
-const apiKeysJson = JSON.stringify([
-  { name: 'admin', key: testKeys.admin, role: 'admin' },
-  { name: 'reader', key: testKeys.read, role: 'read' },
-  { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] }
-])
+/** What a key is, beside its text: one without a role is an admin's. */
+export interface TestKey {
+  /** That of its entry when absent. */
+  name?: string
+  role?: 'admin' | 'approver' | 'read'
+  tenant?: string
+  queue_allowlist?: string[]
+  permissions?: string[]
+  namespaces?: string[]
+  hosts?: string[]
+  sse?: boolean
+}
+
+/** Keys by their names, and the setting that has them, with that of an admin. */
+export function makeKeys<Name extends string> (entries: Readonly<Record<Name, TestKey>>): { keys: Readonly<Record<Name | 'admin', string>>, API_KEYS_JSON: string } {
+  const all = Object.entries<TestKey>({ admin: {}, ...entries })
+    .map(([name, key]) => [name, { name: name === 'read' ? 'reader' : name, key: `test-${name}-key-0123456789`, role: name === 'read' ? 'read' : 'admin', ...key }] as const)
+  const keys = Object.fromEntries(all.map(([name, { key }]) => [name, key])) as Record<Name | 'admin', string>
+  return { keys, API_KEYS_JSON: JSON.stringify(all.map(([, key]) => key)) }
+}
+
+const { API_KEYS_JSON } = makeKeys({ read: {}, limited: { queue_allowlist: ['allowed'] } })
 
 /** A manifest of Python tools, as its file has it. */
 export function bundleOf (...tools: object[]): string {
@@ -103,7 +120,7 @@ export async function layOut (t: Cleanup, redisEnv: Record<string, string>, opti
     HOME: dir,
     PORT: '0',
     ...redisEnv,
-    API_KEYS_JSON: apiKeysJson,
+    API_KEYS_JSON,
     WORKSPACE_DIR: join(dir, 'workspace'),
     TOOL_MANIFESTS: (options.manifests ?? ['tools.json']).map(path => join(dir, path)).join(','),
     AUDIT_DIR: join(dir, 'audit'),

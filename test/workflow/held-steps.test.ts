@@ -2,18 +2,16 @@ import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse } from '@toolyar
 import t from 'tap'
 import { reach, read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys, testKeys } from '../support/service.ts'
 
-const approver = 'test-approver-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' } })
 const { client } = await createService(t, {
   files: {
     'tools/bin/pay': '#!/bin/sh\necho "$(cat)" >> paid\n',
     'workspace/workflows.yaml': 'workflows: {pays: {steps: [{name: it, tool: pay, arguments: {amount: 8765}}]}}'
   },
   tools: [{ name: 'pay', command: ['./tools/bin/pay'], permissions: ['write_files'], approval: 'required' }],
-  env: {
-    API_KEYS_JSON: JSON.stringify([{ name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'approver', key: approver, role: 'approver' }])
-  }
+  env: { API_KEYS_JSON }
 })
 
 /** Runs the workflow until its step is held. */
@@ -26,7 +24,7 @@ async function run (timeoutSec = 60): Promise<{ workflow: string, step: Approval
   return { workflow: id, step: (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${step}`)).body.approval }
 }
 
-async function decide ({ job_id: id, approval: { digest } }: ApprovalDetail, decision: string, key = approver): Promise<number> {
+async function decide ({ job_id: id, approval: { digest } }: ApprovalDetail, decision: string, key = keys.approver): Promise<number> {
   return (await client.request(`/v1/approvals/${id}`, { body: { decision, digest }, key })).status
 }
 
