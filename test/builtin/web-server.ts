@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
+import { listening } from '../support/listening.ts'
 
 export interface WebServer {
   port: number
@@ -14,11 +14,6 @@ export async function startWebServer (t: Test, answer: (request: IncomingMessage
     requests.push(request)
     answer(request, response)
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(async () => {
-    server.closeAllConnections()
-    await new Promise(resolve => { server.close(resolve) })
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listening(t, server)
   return { port, url: `http://127.0.0.1:${port}`, requests }
 }

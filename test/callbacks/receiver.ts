@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { CallbackBody } from '@toolyard/contract'
 import type { Cleanup } from '../support/cleanup.ts'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 
 export interface Received {
   path: string
@@ -48,14 +48,10 @@ export async function startReceiver (t: Cleanup, answers: Answers = {}, identity
     })
   }
   const server = identity === undefined ? createServer(receive) : createSecureServer(identity, receive)
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(async () => {
-    server.closeAllConnections()
-    await new Promise(resolve => { server.close(resolve) })
-  })
+  const port = await listening(t, server)
   const of = (path: string): Received[] => received.filter(each => each.path === path)
   return {
-    url: `${identity === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${identity === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     received,
     at: async (path, count = 1) => await waitFor(`${count} callbacks at ${path}`, () => of(path).length >= count && of(path), 60_000)
   }

@@ -1,12 +1,11 @@
 import { createCallbackMetrics, createMetrics } from '@toolyard/runtime/metrics'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { CallbackBody } from '@toolyard/contract'
 import { createCallbackSender, type CallbackSenderOptions } from '@toolyard/worker'
 import { startWebServer } from '../builtin/web-server.ts'
 import { collectGarbage } from '../support/garbage.ts'
+import { freePort } from '../support/redis-process.ts'
 import { secret, startReceiver } from './receiver.ts'
 
 type Lookup = NonNullable<CallbackSenderOptions['lookup']>
@@ -36,7 +35,7 @@ t.test('RC33 a receiver that does not answer in time, or is away, is a failure, 
   // A time limit that nothing holds is gone with the garbage.
   const silent = await startWebServer(t, collectGarbage)
   t.same(await send(`${silent.url}/slow`, { timeoutMs: 200 }, true), { kind: 'failed', reason: 'no answer within 200 ms' })
-  t.same(await send(`http://127.0.0.1:${await closedPort()}/secret-path`, {}, true), { kind: 'failed', reason: 'ECONNREFUSED' })
+  t.same(await send(`http://127.0.0.1:${await freePort()}/secret-path`, {}, true), { kind: 'failed', reason: 'ECONNREFUSED' })
   t.match(await send('http://name.test/', { lookup: (_host, _options, callback) => { callback(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []) } }), { kind: 'failed', reason: 'ENOTFOUND' })
 })
 
@@ -63,12 +62,4 @@ async function endless (t: Test, status: number): Promise<string> {
     response.on('close', () => { clearInterval(timer) })
   })
   return url
-}
-
-async function closedPort (): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => { server.close(resolve) })
-  return port
 }

@@ -1,8 +1,8 @@
 import { Toolyard } from '@toolyard/client'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { freePort } from '../support/redis-process.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
@@ -88,10 +88,7 @@ t.test('a request is not repeated for another status, a wait longer than retryMs
 })
 
 t.test('the client gives up after retryMs when the service stays away, and the error has the reason', async t => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  server.close()
+  const port = await freePort()
   await t.rejects(new Toolyard({ url: `http://127.0.0.1:${port}`, retryMs: 300 }).tools(), { name: 'ToolyardError', code: 'UNREACHABLE', status: undefined, message: new RegExp(`at http://127.0.0.1:${port}: .*ECONNREFUSED`) })
 })
 

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { repoRoot } from '../repo/source-tree.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { waitFor } from '../support/condition.ts'
-import { freePort } from './plain-service.ts'
+import { freePort } from '../support/redis-process.ts'
 
 /** HAProxy before the API's ports, with the configuration of the deployment, where only addresses differ. */
 export async function startHaproxy (t: Cleanup, program: string, dir: string, ports: readonly string[]): Promise<{ address: string }> {
-  const port = await freePort()
+  const port = String(await freePort())
   const configuration = readFileSync(join(repoRoot, 'deploy/haproxy/haproxy.cfg'), 'utf8')
     .replace(/^(\s*bind) :8080$/m, `$1 127.0.0.1:${port}`)
     .replace(/^(\s*)server-template .*$/m, ports.map((port, index) => `    server api${index} 127.0.0.1:${port} check`).join('\n'))

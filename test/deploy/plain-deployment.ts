@@ -6,7 +6,8 @@ import type { Cleanup } from '../support/cleanup.ts'
 import { readCompose, type ComposeService } from './compose.ts'
 import { allSteps, environmentOf, lastOf, readStages } from './dockerfile.ts'
 import { layOutImage } from './image-tree.ts'
-import { freePort, startPlain, type PlainService } from './plain-service.ts'
+import { freePort } from '../support/redis-process.ts'
+import { startPlain, type PlainService } from './plain-service.ts'
 
 /** docker-compose.yml as plain processes on loopback. */
 export interface PlainDeployment {
@@ -31,7 +32,7 @@ export async function startDeployment (t: Cleanup, { dir, env }: DeploymentOptio
   const { api, worker, redis } = readCompose().services
   const images = join(dir, 'images')
   await Promise.all(['api', 'worker'].map(async name => { await layOutImage(name, join(images, name)) }))
-  const redisPort = await freePort()
+  const redisPort = String(await freePort())
   const { key, secrets } = makeSecrets(dir, redisPort)
   const root = (name: string): string => join(images, name, name)
   const volumes = join(dir, 'volumes')
@@ -47,7 +48,7 @@ export async function startDeployment (t: Cleanup, { dir, env }: DeploymentOptio
   const launch = async (name: 'api' | 'worker', service: ComposeService, number: number): Promise<PlainService & { port: string }> => {
     const steps = allSteps(readStages(), name)
     const place = placeIn(name)
-    const [port, metricsPort] = [await freePort(), await freePort()]
+    const [port, metricsPort] = [String(await freePort()), String(await freePort())]
     const declared = { ...environmentOf(steps), ...service.environment }
     const own: Record<string, string> = { HOST: '127.0.0.1', PORT: port, METRICS_PORT: metricsPort }
     const change = (text: string): string => place(text).replace(`:${declared['PORT'] ?? ''}/`, `:${port}/`).replace(`:${declared['METRICS_PORT'] ?? ''}/`, `:${metricsPort}/`)

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cleanup } from '../support/cleanup.ts'
@@ -52,13 +51,4 @@ export async function startPlain (t: Cleanup, command: PlainCommand): Promise<Pl
     return code === 0
   }, 120_000).catch((error: unknown) => { throw new Error(`${String(error)}\n${output()}`) })
   return { child, output, stop }
-}
-
-/** A port of loopback that is free now. */
-export async function freePort (): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return String(port)
 }

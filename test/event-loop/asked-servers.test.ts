@@ -1,12 +1,10 @@
 import type { InvokeBatchResponse, ToolList } from '@toolyard/contract'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { text as textOf } from 'node:stream/consumers'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { waitFor } from '../support/condition.ts'
-import { listening } from '../support/listening.ts'
+import { serveMcp } from '../support/mcp-server.ts'
 import { meta, rpc } from '../mcp/clients.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
@@ -34,16 +32,10 @@ const results: Record<string, (params: Record<string, unknown>) => object> = {
   'tools/list': () => ({ tools: Object.keys(worst).map(name => ({ name, inputSchema: { type: 'object' } })), ttlMs: 0, cacheScope: 'private' }),
   'tools/call': ({ name }) => ({ resultType: 'input_required', ...worst[String(name)] })
 }
-const server = createServer((request, response) => {
-  void textOf(request).then(body => {
-    const { id, method, params } = JSON.parse(body) as { id?: number, method: string, params: Record<string, unknown> }
-    const result = results[method]?.(params)
-    const outcome = result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result: { resultType: 'complete', ...result } }
-    if (id === undefined) response.writeHead(202).end()
-    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
-  }, () => { response.writeHead(405).end() })
+const { url } = await serveMcp(t, ({ method, params }) => {
+  const result = results[method]?.(params)
+  return result && { resultType: 'complete', ...result }
 })
-const url = `http://127.0.0.1:${await listening(t, server)}/mcp`
 
 const env = { ...turnEnvironment(), HTTP_PRIVATE_HOSTS: '127.0.0.1' }
 const service = await createService(t, { files: {}, tools: [], env })

@@ -1,5 +1,6 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import t from 'tap'
+import { listening } from '../support/listening.ts'
 import { createService } from '../support/service.ts'
 import { firstTurnIsShort, turnEnvironment } from './service-turns.ts'
 
@@ -18,9 +19,7 @@ const issuer = createServer(socket => {
     socket.end(request.toString('latin1').startsWith('GET /keys ') ? keys : metadata)
   })
 })
-await new Promise<void>(resolve => { issuer.listen(0, '127.0.0.1', resolve) })
-t.teardown(() => { issuer.close() })
-const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`
+const url = `http://127.0.0.1:${await listening(t, issuer)}`
 const service = await createService(t, { workers: 0, env: { ...env, MCP_AUTH_ISSUER: url } })
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { createExecutors, type Outcome, type RunContext } from '@toolyard/executors'
 import { isRecord, readJson } from '@toolyard/contract/terms'
 import type { HttpRun, Tool } from '@toolyard/manifests'
 import { whole } from './fixture.ts'
 import { anyCharacter } from '../support/any-character.ts'
+import { listening } from '../support/listening.ts'
 
 /** The last request: its line, its headers and its body. */
 let last: { method: string, url: string, headers: NodeJS.Dict<string | string[]>, raw: string[], body: string } | undefined
@@ -17,7 +17,7 @@ const server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json').end('{}')
   })
 })
-await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+const origin = `http://127.0.0.1:${await listening(t, server)}`
 const executors = createExecutors({
   workspaceDir: '/',
   env: { PATH: process.env['PATH'], KEY: 'the-key-value', API_KEY: 'of-the-service', BROKEN: 'a\nb' },
@@ -25,12 +25,7 @@ const executors = createExecutors({
   audit: { record: () => {}, flush: async () => {} },
   http: { privateHosts: ['127.0.0.1'] }
 })
-t.teardown(async () => {
-  await executors.close()
-  server.closeAllConnections()
-  server.close()
-})
-const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+t.teardown(() => executors.close())
 const context = { jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: () => {} }
 
 async function call (run: Partial<HttpRun>, args: Record<string, unknown>, more: Partial<RunContext> = {}): Promise<Outcome> {

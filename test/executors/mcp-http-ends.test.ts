@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
@@ -8,6 +7,7 @@ import { createExecutors, type Executors, type Outcome } from '@toolyard/executo
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { waitFor } from '../support/condition.ts'
 import { listening } from '../support/listening.ts'
+import { answered, opening, serveMcp } from '../support/mcp-server.ts'
 import { whole } from './fixture.ts'
 
 const described: McpTool = { name: 'probe', description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } }
@@ -34,38 +34,17 @@ async function serve (
   t: Test, call: Answer, tools: () => McpTool[] = () => [described], { port = 0, session, refuses }: ServeOptions = {}
 ): Promise<Served> {
   const methods: string[] = []
-  const server = createServer((request, response) => {
-    let text = ''
-    request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
-      const { id, method = request.method ?? '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
-      methods.push(method)
-      if (method === refuses?.method || (refuses?.status === 405 && request.method === 'POST')) {
-        response.writeHead(refuses.status, json).end('{}')
-        return
-      }
-      if (method === 'tools/call' && id !== undefined) {
-        call(response, id, request)
-        return
-      }
-      if (id === undefined) {
-        response.writeHead(request.method === 'POST' ? 202 : 405).end()
-        return
-      }
-      const results: Record<string, object> = {
-        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'ends', version: '1' } },
-        'tools/list': { tools: tools() }
-      }
-      const said = results[method] === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result: results[method] }
-      const made = method === 'initialize' && session !== undefined ? { 'mcp-session-id': session() } : {}
-      response.writeHead(200, { ...json, ...made }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
-    })
-  })
-  await new Promise<void>(resolve => { server.listen(port, '127.0.0.1', resolve) })
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, methods, server }
+  const served = await serveMcp(t, ({ id, method, request, response }) => {
+    methods.push(method)
+    if (method === refuses?.method || (refuses?.status === 405 && request.method === 'POST')) response.writeHead(refuses.status, json).end('{}')
+    else if (method === 'tools/call' && id !== undefined) call(response, id, request)
+    else {
+      if (method === 'initialize' && session !== undefined) response.setHeader('mcp-session-id', session())
+      return opening(method, tools())
+    }
+    return answered
+  }, port)
+  return { ...served, methods }
 }
 
 function executorsOf (t: Test): Executors {

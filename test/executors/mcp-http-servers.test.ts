@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
@@ -6,7 +6,7 @@ import type { McpTool } from '@toolyard/contract/terms'
 import { createExecutors, type Outcome } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { leavesLoopFree } from '../event-loop/longest-turn.ts'
-import { listening } from '../support/listening.ts'
+import { answered, opening, serveMcp } from '../support/mcp-server.ts'
 import { whole } from './fixture.ts'
 
 t.setTimeout(120_000)
@@ -16,22 +16,12 @@ const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as
 
 /** Answers what opens a connection; calls are answered by `answer`. */
 async function serve (t: Test, answer: (response: ServerResponse) => void): Promise<string> {
-  const server = createServer((request, response) => {
-    let text = ''
-    request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
-      const { id, method = '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
-      const results: Record<string, object> = {
-        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'flood', version: '1' } },
-        'tools/list': { tools: [described] }
-      }
-      if (method === 'tools/call') return answer(response)
-      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end()
-      const result = results[method]
-      const said = result === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result }
-      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
-    })
+  const { url } = await serveMcp(t, ({ method, response }) => {
+    if (method !== 'tools/call') return opening(method, [described])
+    answer(response)
+    return answered
   })
-  return `http://127.0.0.1:${await listening(t, server)}/mcp`
+  return url
 }
 
 function caller (t: Test, url: Extract<McpServer['connection'], { kind: 'http' }>['url'], env: NodeJS.ProcessEnv = {}): () => Promise<Outcome> {

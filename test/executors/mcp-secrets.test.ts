@@ -1,10 +1,8 @@
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createExecutors, type ExecutorOptions, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { whole } from './fixture.ts'
-import { listening } from '../support/listening.ts'
+import { opening, serveMcp } from '../support/mcp-server.ts'
 import { described, program, toolOf } from './mcp-fixture.ts'
 
 t.setTimeout(60_000)
@@ -23,25 +21,12 @@ function source (without: ReadonlySet<string | undefined> = new Set(), suffix = 
 /** A server over HTTP that notes what its requests carry, and repeats it in its answers. */
 async function serve (t: Test): Promise<{ origin: string, seen: string[] }> {
   const seen: string[] = []
-  const resultOf = (method: string, { headers: { authorization = '' }, url = '' }: IncomingMessage): object | undefined => {
-    if (method === 'initialize') return { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'far', version: '1' } }
-    if (method === 'tools/list') return { tools: [described('echo')] }
-    if (method !== 'tools/call') return undefined
+  const { url } = await serveMcp(t, ({ method, request: { headers: { authorization = '' }, url = '' } }) => {
+    if (method !== 'tools/call') return opening(method, [described('echo')])
     seen.push(`${authorization} ${url}`)
     return { content: [{ type: 'text', text: `you are ${authorization}` }] }
-  }
-  const server = createServer((request, response) => {
-    let text = ''
-    request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
-      const { id, method = '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
-      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end()
-      const result = resultOf(method, request)
-      const said = result === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result }
-      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
-    })
   })
-  await listening(t, server)
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+  return { origin: new URL(url).origin, seen }
 }
 
 function worker (t: Test, secrets: Source | undefined): Executors {

@@ -1,7 +1,6 @@
-import { createServer, type AddressInfo } from 'node:net'
-import { once } from 'node:events'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { freePort } from '../support/redis-process.ts'
 import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 
@@ -76,12 +75,3 @@ t.test('R3 a read key may not read the metrics', async t => {
 t.test('an admin key that is bound to queues may not read the metrics, which cover all queues', async t => {
   t.match(await client.request('/metrics', { key: testKeys.limited }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
 })
-
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}

@@ -1,10 +1,10 @@
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { bytesInUse } from '../support/garbage.ts'
 import { outputOf } from '../executors/fixture.ts'
 import { described, open } from '../executors/mcp-fixture.ts'
-import { listening } from '../support/listening.ts'
+import { answered, opening, serveMcp } from '../support/mcp-server.ts'
 
 t.setTimeout(200_000)
 
@@ -45,21 +45,11 @@ const bodies: Record<string, { type: string, body: Body, output: string }> = {
 
 for (const [what, { type, body, output }] of Object.entries(bodies)) {
   t.test(`a server with a URL that sends ${what} costs no more than with another message`, async t => {
-    const server = createServer((request, response) => {
-      let text = ''
-      request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
-        const { id, method = '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
-        if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end()
-        if (method === 'tools/call') return void sendSlowly(response.writeHead(200, { 'content-type': type }), body(id))
-        const results: Record<string, object> = {
-          initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'crumbs', version: '1' } },
-          'tools/list': { tools: [described('echo')] }
-        }
-        const said = results[method] === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result: results[method] }
-        return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
-      })
+    const { url } = await serveMcp(t, ({ id, method, response }) => {
+      if (method !== 'tools/call' || id === undefined) return opening(method, [described('echo')])
+      void sendSlowly(response.writeHead(200, { 'content-type': type }), body(id))
+      return answered
     })
-    const url = `http://127.0.0.1:${await listening(t, server)}/mcp`
     const calls = open(t, [], { http: { privateHosts: ['127.0.0.1'] } }, { connection: { kind: 'http', url, headers: {} } })
     const peak = await peakOf(async () => { t.equal(outputOf(await calls.call('echo', {}, patient)), output) })
     t.ok(peak < 5e6, `${(peak / 1e6).toFixed(1)} MB more`)

@@ -5,7 +5,8 @@ import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
 import { waitFor } from '../support/condition.ts'
 import { followed, snippetsOf } from '../support/page-commands.ts'
-import { emptyDirectory, freePort, packTarballs, type Ended, type Installation, type Served } from './installation.ts'
+import { freePort } from '../support/redis-process.ts'
+import { emptyDirectory, packTarballs, type Ended, type Installation, type Served } from './installation.ts'
 import { startModel } from './model-server.ts'
 
 const installSeconds = 60
@@ -26,7 +27,7 @@ async function greeting (service: Served): Promise<void> {
 await t.test("every command and file of the README works, and a tool of one's own answers within a minute of the install", async t => {
   const model = await startModel()
   t.teardown(() => { model.close() })
-  const port = await freePort()
+  const port = String(await freePort())
   const more = { ...env, PORT: port, TOOLYARD_URL: `http://127.0.0.1:${port}`, OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'none' }
   let installed = 0
   const follow = async (line: string): Promise<void> => {
@@ -86,7 +87,7 @@ await t.test('the pages that messages name are in the package, so that no networ
 await t.test('toolyard start in an empty directory serves the bundled samples of all formats', async t => {
   const empty = join(here.directory, 'empty')
   mkdirSync(empty)
-  const port = await freePort()
+  const port = String(await freePort())
   const service = here.serve('node ../node_modules/toolyard/bin/toolyard.js start', { ...env, PORT: port }, empty)
   await greeting(service)
   t.match(service.output(), `Toolyard is ready at http://127.0.0.1:${port}`)

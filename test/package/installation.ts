@@ -1,6 +1,5 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repoRoot } from '../repo/source-tree.ts'
@@ -71,16 +70,6 @@ export function emptyDirectory (): Installation {
       rmSync(top, { recursive: true, force: true })
     }
   }
-}
-
-/** A port that nobody listens on now. */
-export async function freePort (): Promise<string> {
-  return await new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => { resolve(String(port)) })
-    })
-  })
 }
 
 function follow (child: ChildProcess): Served {

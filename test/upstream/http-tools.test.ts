@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import type { ToolList } from '@toolyard/contract'
 import type { Redis } from '@toolyard/store'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
+import { listening } from '../support/listening.ts'
 import { createService } from '../support/service.ts'
 
 const secret = 'tok_4f9a"77c1/e2e+secret=='
@@ -50,12 +50,7 @@ async function everythingIn (redis: Redis): Promise<string> {
 }
 
 const server = createServer((request, response) => { void answer(request, response) })
-await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-t.teardown(async () => {
-  server.closeAllConnections()
-  await new Promise(resolve => { server.close(resolve) })
-})
-const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const origin = `http://127.0.0.1:${await listening(t, server)}`
 const anything = { type: 'object' }
 const get = (name: string, path: string, rest: object = {}): object => ({ name, schema: anything, http: { method: 'GET', url: `${origin}${path}`, ...rest } })
 const credentials = { Authorization: { setting: 'WEATHER_TOKEN', prefix: 'Bearer ' }, 'X-Login': { setting: 'WEATHER_LOGIN', prefix: 'Basic ', base64: true } }

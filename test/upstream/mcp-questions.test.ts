@@ -1,13 +1,11 @@
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { InvokeBatchResponse, JobView, ToolList } from '@toolyard/contract'
-import { text as textOf } from 'node:stream/consumers'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { reach } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { listening } from '../support/listening.ts'
+import { serveMcp } from '../support/mcp-server.ts'
 import { createService, testKeys } from '../support/service.ts'
 
 const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'Capital of France?' } }], maxTokens: 10 }
@@ -63,17 +61,11 @@ const modern: Record<string, (params: Record<string, unknown>) => object> = {
   }
 }
 let lastBody = ''
-const modernServer = createServer((request, response) => {
-  void textOf(request).then(body => {
-    lastBody = body
-    const { id, method, params } = JSON.parse(body) as { id?: number, method: string, params: Record<string, unknown> }
-    const result = modern[method]?.(params)
-    const outcome = result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result: { resultType: 'complete', ...result } }
-    if (id === undefined) response.writeHead(202).end()
-    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
-  }, () => { response.writeHead(405).end() })
+const { url: modernUrl } = await serveMcp(t, ({ method, params, body }) => {
+  lastBody = body
+  const result = modern[method]?.(params)
+  return result && { resultType: 'complete', ...result }
 })
-const modernUrl = `http://127.0.0.1:${await listening(t, modernServer)}/mcp`
 
 const schema = JSON.stringify({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
 const twice = `#!/bin/sh

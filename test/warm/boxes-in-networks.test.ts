@@ -1,13 +1,13 @@
 import { orElse } from '@toolyard/contract/terms'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { AuditEntry } from '@toolyard/executors'
 import t, { type Test } from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { boxedTools, withoutBox, type BoxedRun, type BoxedTools } from '../sandbox/boxed-tools.ts'
 import { descendantsOf, waitingPrograms } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 
 const skip = await withoutBox()
 /** When the box of a call was made, in ticks since the machine started, and the network that it is in. */
@@ -29,15 +29,14 @@ async function place (t: Test): Promise<Place> {
     seen.push(request.headers.authorization)
     response.end('reached')
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const port = await listening(t, server)
   const entries: AuditEntry[] = []
   const tools = await boxedTools(t, {
     http: { privateHosts: ['api.test', 'other.test'], lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) } },
     audit: { record: entry => { entries.push(entry) }, flush: async () => { await Promise.resolve() } },
     secrets: { open: async () => await Promise.resolve(new Map([['api', secret]])) }
   })
-  return { tools, host: `api.test:${(server.address() as AddressInfo).port}`, seen, entries }
+  return { tools, host: `api.test:${port}`, seen, entries }
 }
 
 /** The ticks of the clock that `look` reads. */
