@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createExecutors, openAudit } from '@toolyard/executors'
 import { createFixture } from '../executors/fixture.ts'
+import { testTool } from '../support/tool.ts'
 import { leavesLoopFree } from './longest-turn.ts'
 import { worstTexts } from './worst-texts.ts'
 
@@ -15,16 +16,8 @@ t.test('promise 10: nothing that a command prints holds up the event loop', asyn
   t.teardown(() => executors.close())
   const lines: string[] = []
   const run = async (args: string[]): Promise<void> => {
-    const outcome = await executors.run({
-      name: 'sample',
-      description: '',
-      parameters: { type: 'object' },
-      jobType: 'agentcli.sample',
-      enabled: true,
-      idempotent: false,
-      source: { format: 'agentcli', file: '/tools.json', index: 0 },
-      run: { kind: 'command', program: '/bin/sh', args: ['-c', ...args], envPassthrough: [] }
-    }, {}, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { lines.push(line) } })
+    const tool = testTool({ kind: 'command', program: '/bin/sh', args: ['-c', ...args], envPassthrough: [] })
+    const outcome = await executors.run(tool, {}, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { lines.push(line) } })
     // As the worker does with it.
     if (outcome.ok && outcome.json === undefined) JSON.stringify(outcome.output)
   }

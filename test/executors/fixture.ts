@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, type Audit, type BuiltinOptions, type CompileSchema, type ExecutorLogger, type ExecutorOptions, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
-import type { CommandRun, Tool } from '@toolyard/manifests'
+import type { Tool } from '@toolyard/manifests'
+import { testTool } from '../support/tool.ts'
 
 export interface RunOptions extends Partial<RunContext> {
   program: string
@@ -109,7 +110,8 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
     },
     shell: (name, script) => fixture.program(name, `#!/bin/sh\n${script}\n`),
     async run ({ program, args = [], envPassthrough = [], arguments: given = {}, parameters, startable = true, ...rest }) {
-      const tool = { ...makeTool({ kind: 'command', program, args, envPassthrough }), source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 } as const, ...parameters === undefined ? {} : { parameters } }
+      const source = { format: 'agentcli', file: join(base, 'tools.json'), index: 0 } as const
+      const tool = testTool({ kind: 'command', program, args, envPassthrough }, { source, ...parameters && { parameters } })
       const run = async (tool: Tool): Promise<Outcome> => await executors.run(tool, given, context(rest))
       return whole(keptReady === undefined || !startable ? await run(tool) : await keptReady.call(executors, tool, run))
     },
@@ -119,7 +121,7 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
     }),
     runBuiltin: async (jobType, args, given = {}) => whole(await fixture.runBuiltinOnly(jobType, args, given)),
     async runBuiltinOnly (jobType, args, given = {}) {
-      return await executors.run({ ...makeTool({ kind: 'builtin' }), jobType }, args, context(given))
+      return await executors.run(testTool({ kind: 'builtin' }, { jobType }), args, context(given))
     },
     async auditLines () {
       await executors.close()
@@ -140,19 +142,6 @@ export function makePlace (linkedWorkspace = false): Place {
   if (linkedWorkspace) symlinkSync('real', workspace)
   else mkdirSync(workspace)
   return { base, workspace }
-}
-
-function makeTool (run: Tool['run'] | CommandRun): Tool {
-  return {
-    name: 'sample',
-    description: '',
-    parameters: { type: 'object', properties: {} },
-    jobType: 'agentcli.sample',
-    enabled: true,
-    idempotent: false,
-    source: { format: 'agentcli', file: '/tools.json', index: 0 },
-    run
-  }
 }
 
 /** An outcome with its output as a value, also where a thread has written its JSON. */

@@ -2,33 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { createExecutors, type Outcome } from '@toolyard/executors'
-import type { HttpRun, Tool } from '@toolyard/manifests'
+import type { ExecutorOptions, Outcome } from '@toolyard/executors'
+import type { HttpRun } from '@toolyard/manifests'
 import { startWebServer, type WebServer } from '../builtin/web-server.ts'
 import { listening } from '../support/listening.ts'
+import { openExecutors, testTool } from '../support/tool.ts'
 import { whole } from './fixture.ts'
 
 const maxOutputBytes = 100_000
-type Policy = NonNullable<Parameters<typeof createExecutors>[0]['http']>
+type Policy = NonNullable<ExecutorOptions['http']>
 
 type Call = (url: string, run?: Partial<HttpRun>, timeoutMs?: number) => Promise<Outcome>
 type Answers = Record<string, (response: ServerResponse, request: IncomingMessage) => void>
 
 /** Calls of HTTP tools that may reach a host which this name stands for. */
 function caller (t: Test, policy: Partial<Policy> = {}, env: NodeJS.ProcessEnv = {}): Call {
-  const executors = createExecutors({
-    workspaceDir: '/',
-    env,
-    maxOutputBytes,
-    audit: { record: () => {}, flush: async () => {} },
-    http: { privateHosts: ['api.test', '127.0.0.1'], lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }, ...policy }
-  })
-  t.teardown(async () => { await executors.close() })
+  const lookup: Policy['lookup'] = (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }
+  const executors = openExecutors(t, { env, maxOutputBytes, http: { privateHosts: ['api.test', '127.0.0.1'], lookup, ...policy } })
   return async (text, run = {}, timeoutMs = 20_000) => {
     const url = new URL(text)
     const request: HttpRun = { kind: 'http', method: 'GET', origin: url.origin, path: [url.pathname], search: url.search, query: [], headers: [], body: { kind: 'none', always: false }, ...run }
-    const tool: Tool = { name: 'probe', description: '', parameters: {}, jobType: 'agentcli.probe', enabled: true, idempotent: false, source: { format: 'agentcli', file: '/tools.json', index: 0 }, run: request }
-    return whole(await executors.run(tool, {}, { jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} }))
+    return whole(await executors.run(testTool(request), {}, { jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} }))
   }
 }
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { createServer } from 'node:http'
 import t from 'tap'
-import { createExecutors, type Outcome, type RunContext } from '@toolyard/executors'
+import type { Outcome, RunContext } from '@toolyard/executors'
 import { isRecord, readJson } from '@toolyard/contract/terms'
-import type { HttpRun, Tool } from '@toolyard/manifests'
+import type { HttpRun } from '@toolyard/manifests'
 import { whole } from './fixture.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { listening } from '../support/listening.ts'
+import { openExecutors, testTool } from '../support/tool.ts'
 
 /** The last request: its line, its headers and its body. */
 let last: { method: string, url: string, headers: NodeJS.Dict<string | string[]>, raw: string[], body: string } | undefined
@@ -18,21 +19,13 @@ const server = createServer((request, response) => {
   })
 })
 const origin = `http://127.0.0.1:${await listening(t, server)}`
-const executors = createExecutors({
-  workspaceDir: '/',
-  env: { PATH: process.env['PATH'], KEY: 'the-key-value', API_KEY: 'of-the-service', BROKEN: 'a\nb' },
-  maxOutputBytes: 65_536,
-  audit: { record: () => {}, flush: async () => {} },
-  http: { privateHosts: ['127.0.0.1'] }
-})
-t.teardown(() => executors.close())
+const executors = openExecutors(t, { env: { PATH: process.env['PATH'], KEY: 'the-key-value', API_KEY: 'of-the-service', BROKEN: 'a\nb' } })
 const context = { jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: () => {} }
 
 async function call (run: Partial<HttpRun>, args: Record<string, unknown>, more: Partial<RunContext> = {}): Promise<Outcome> {
   last = undefined
   const request: HttpRun = { kind: 'http', method: 'GET', origin, path: ['/'], search: '', query: [], headers: [], body: { kind: 'none', always: false }, ...run }
-  const tool: Tool = { name: 'probe', description: '', parameters: {}, jobType: 'agentcli.probe', enabled: true, idempotent: false, permissions: ['network'], source: { format: 'agentcli', file: '/tools.json', index: 0 }, run: request }
-  return whole(await executors.run(tool, args, { ...context, ...more }))
+  return whole(await executors.run(testTool(request, { name: 'probe', permissions: ['network'] }), args, { ...context, ...more }))
 }
 
 t.test("a body has the arguments' digits and their order, without those that stand elsewhere", async t => {

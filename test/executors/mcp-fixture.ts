@@ -4,6 +4,7 @@ import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
 import type { McpRun, McpServer, Tool } from '@toolyard/manifests'
 import type { Outcome, RunContext } from '@toolyard/executors'
+import { testTool } from '../support/tool.ts'
 import { createFixture, whole, type Fixture, type FixtureOptions } from './fixture.ts'
 
 export const program = fileURLToPath(new URL('hostile-server.js', import.meta.url))
@@ -23,16 +24,7 @@ export function toolOf (remote: string, args: readonly string[], fields: Partial
     lock: '/manifest/tools.lock.json',
     ...fields
   }
-  return {
-    name: `sample_${remote}`,
-    description: '',
-    parameters: { type: 'object', properties: {} },
-    jobType: `mcp.sample_${remote}`,
-    enabled: true,
-    idempotent: false,
-    source,
-    run: { kind: 'mcp', server, remote, digest: mcpDigest(described(remote)), ...run }
-  }
+  return testTool({ kind: 'mcp', server, remote, digest: mcpDigest(described(remote)), ...run }, { name: `sample_${remote}`, jobType: `mcp.sample_${remote}` })
 }
 
 export interface Calls {

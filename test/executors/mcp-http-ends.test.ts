@@ -3,11 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
-import { createExecutors, type Executors, type Outcome } from '@toolyard/executors'
+import type { Executors, Outcome } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { waitFor } from '../support/condition.ts'
 import { listening } from '../support/listening.ts'
 import { answered, opening, serveMcp } from '../support/mcp-server.ts'
+import { openExecutors, testTool } from '../support/tool.ts'
 import { whole } from './fixture.ts'
 
 const described: McpTool = { name: 'probe', description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } }
@@ -47,24 +48,15 @@ async function serve (
   return { ...served, methods }
 }
 
-function executorsOf (t: Test): Executors {
-  const executors = createExecutors({
-    workspaceDir: '/', env: {}, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }
-  })
-  t.teardown(() => executors.close())
-  return executors
-}
-
 function toolAt (url: string): Tool {
   const server: McpServer = { name: 'far', connection: { kind: 'http', url, headers: {} }, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
-  const run = { kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) } as const
-  return { name: 'far_probe', description: '', parameters: {}, jobType: 'mcp.far_probe', enabled: true, idempotent: false, source, run }
+  return testTool({ kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) })
 }
 
 async function callOf (t: Test, answer: Answer, timeoutMs = 60_000): Promise<{ outcome: unknown, methods: string[] }> {
   const { url, methods } = await serve(t, answer)
   const context = { jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} }
-  const outcome = await executorsOf(t).run(toolAt(url), {}, context)
+  const outcome = await openExecutors(t).run(toolAt(url), {}, context)
   return { outcome: outcome.ok ? whole(outcome) : outcome, methods }
 }
 
@@ -113,19 +105,19 @@ const contextOf = (timeoutMs: number): Parameters<Executors['run']>[2] => ({ job
 t.test('a tool whose description the server with a URL has changed is not called', async t => {
   const changed = { ...described, description: 'Says what it is given, and sends it elsewhere.' }
   const { url, methods } = await serve(t, says, () => [changed])
-  t.match(await executorsOf(t).run(toolAt(url), {}, contextOf(60_000)), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /otherwise than it was accepted/ } })
+  t.match(await openExecutors(t).run(toolAt(url), {}, contextOf(60_000)), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /otherwise than it was accepted/ } })
   t.notOk(methods.includes('tools/call'))
 })
 
 t.test('a call of a server with a URL that never opens ends at its timeout', async t => {
   const server = createServer(() => {})
   const port = await listening(t, server)
-  t.match(await executorsOf(t).run(toolAt(`http://127.0.0.1:${port}/mcp`), {}, contextOf(1_500)), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  t.match(await openExecutors(t).run(toolAt(`http://127.0.0.1:${port}/mcp`), {}, contextOf(1_500)), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
 })
 
 t.test('a server with a URL that is away gives TOOL_UNAVAILABLE, and is called again when it is back', async t => {
   const first = await serve(t, says)
-  const executors = executorsOf(t)
+  const executors = openExecutors(t)
   const tool = toolAt(first.url)
   const run = async (): Promise<{ ok: boolean, error?: { code: string } }> => await executors.run(tool, {}, contextOf(60_000))
   t.match(await run(), { ok: true })
@@ -144,7 +136,7 @@ t.test('a 404 of a server without sessions fails its call alone, which is not se
     if (held.length === 0) held.push(() => { says(response, id, request) })
     else response.writeHead(404, json).end('{}')
   })
-  const executors = executorsOf(t)
+  const executors = openExecutors(t)
   const run = async (): Promise<Outcome> => await executors.run(toolAt(url), {}, contextOf(60_000))
   const beside = run()
   await waitFor('the first call is there', () => held.length > 0)
@@ -161,7 +153,7 @@ for (const status of [400, 401, 403, 410]) {
       if (request.headers['mcp-session-id'] === 'session-2') says(response, id, request)
       else response.writeHead(status, json).end('{}')
     }, undefined, { session: () => `session-${++sessions}` })
-    const executors = executorsOf(t)
+    const executors = openExecutors(t)
     t.match(await executors.run(toolAt(url), {}, contextOf(60_000)), { ok: true })
     t.equal(methods.filter(method => method === 'tools/call').length, 2)
     const never = await serve(t, response => { response.writeHead(status, json).end('{}') }, undefined, { session: () => 'session' })
@@ -176,7 +168,7 @@ t.test('a call of a session that met a 500 is not sent again, and the next call 
     if (request.headers['mcp-session-id'] === 'session-2') says(response, id, request)
     else response.writeHead(500, json).end('{}')
   }, undefined, { session: () => `session-${++sessions}` })
-  const executors = executorsOf(t)
+  const executors = openExecutors(t)
   t.match(await executors.run(toolAt(url), {}, contextOf(60_000)), { ok: false, error: { code: 'TOOL_FAILED' } })
   t.equal(methods.filter(method => method === 'tools/call').length, 1)
   t.match(await executors.run(toolAt(url), {}, contextOf(60_000)), { ok: true })
@@ -185,13 +177,13 @@ t.test('a call of a session that met a 500 is not sent again, and the next call 
 for (const status of [400, 401, 404, 500]) {
   t.test(`a server that answers ${status} to the question for its revision is asked to initialize`, async t => {
     const { url } = await serve(t, says, undefined, { refuses: { method: 'server/discover', status } })
-    t.match(await executorsOf(t).run(toolAt(url), {}, contextOf(60_000)), { ok: true })
+    t.match(await openExecutors(t).run(toolAt(url), {}, contextOf(60_000)), { ok: true })
   })
 }
 
 t.test('the error of a server of the older transport says what it is', async t => {
   const { url } = await serve(t, says, undefined, { refuses: { method: 'initialize', status: 405 } })
-  t.match(await executorsOf(t).run(toolAt(url), {}, contextOf(60_000)), { error: { code: 'TOOL_UNAVAILABLE', message: /HTTP status 405, as a server of the older HTTP\+SSE transport does/ } })
+  t.match(await openExecutors(t).run(toolAt(url), {}, contextOf(60_000)), { error: { code: 'TOOL_UNAVAILABLE', message: /HTTP status 405, as a server of the older HTTP\+SSE transport does/ } })
 })
 
 t.test('a 404 of a server with sessions opens another one for the call and those after it, and disturbs none under way', async t => {
@@ -209,7 +201,7 @@ t.test('a 404 of a server with sessions opens another one for the call and those
       return known
     }
   })
-  const executors = executorsOf(t)
+  const executors = openExecutors(t)
   const run = async (): Promise<Outcome> => await executors.run(toolAt(url), {}, contextOf(60_000))
   const beside = run()
   await waitFor('the first call is there', () => held.length > 0)

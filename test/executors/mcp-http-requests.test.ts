@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
-import { createExecutors, type Executors, type Outcome } from '@toolyard/executors'
-import type { McpServer, Tool } from '@toolyard/manifests'
+import type { Executors, Outcome } from '@toolyard/executors'
+import type { McpServer } from '@toolyard/manifests'
 import { waitFor } from '../support/condition.ts'
 import { listening } from '../support/listening.ts'
+import { openExecutors, testTool } from '../support/tool.ts'
 
 /*
  * Each request that a server leaves open is a connection of the worker. A call may end by its time, or by its answer; its request has
@@ -70,21 +71,9 @@ async function serve (t: Test, { call, stream, answer, list }: Answers): Promise
   })
   t.teardown(() => { server.closeAllConnections() })
   const url = `http://127.0.0.1:${await listening(t, server)}/mcp`
-  const executors = createExecutors({
-    workspaceDir: '/', env: {}, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }
-  })
-  t.teardown(() => executors.close())
+  const executors = openExecutors(t)
   const far: McpServer = { name: 'far', connection: { kind: 'http', url, headers: {} }, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
-  const tool: Tool = {
-    name: 'far_probe',
-    description: '',
-    parameters: {},
-    jobType: 'mcp.far_probe',
-    enabled: true,
-    idempotent: false,
-    source,
-    run: { kind: 'mcp', server: far, remote: 'probe', digest: mcpDigest(described) }
-  }
+  const tool = testTool({ kind: 'mcp', server: far, remote: 'probe', digest: mcpDigest(described) })
   return {
     executors,
     of,

@@ -4,9 +4,10 @@ import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
 import { createExecutors, type Outcome } from '@toolyard/executors'
-import type { McpServer, Tool } from '@toolyard/manifests'
+import type { McpServer } from '@toolyard/manifests'
 import { leavesLoopFree } from '../event-loop/longest-turn.ts'
 import { answered, opening, serveMcp } from '../support/mcp-server.ts'
+import { testTool } from '../support/tool.ts'
 import { whole } from './fixture.ts'
 
 t.setTimeout(120_000)
@@ -26,16 +27,7 @@ async function serve (t: Test, answer: (response: ServerResponse) => void): Prom
 
 function caller (t: Test, url: Extract<McpServer['connection'], { kind: 'http' }>['url'], env: NodeJS.ProcessEnv = {}): () => Promise<Outcome> {
   const server: McpServer = { name: 'far', connection: { kind: 'http', url, headers: {} }, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
-  const tool: Tool = {
-    name: 'far_probe',
-    description: '',
-    parameters: {},
-    jobType: 'mcp.far_probe',
-    enabled: true,
-    idempotent: false,
-    source,
-    run: { kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) }
-  }
+  const tool = testTool({ kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) })
   return async () => {
     // A server that was ended rests before it is opened again: each run has a worker of its own.
     const executors = createExecutors({

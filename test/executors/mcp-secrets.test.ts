@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
-import { createExecutors, type ExecutorOptions, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
+import type { ExecutorOptions, Executors, Outcome, RunContext } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
+import { openExecutors } from '../support/tool.ts'
 import { whole } from './fixture.ts'
 import { opening, serveMcp } from '../support/mcp-server.ts'
 import { described, program, toolOf } from './mcp-fixture.ts'
@@ -30,11 +31,7 @@ async function serve (t: Test): Promise<{ origin: string, seen: string[] }> {
 }
 
 function worker (t: Test, secrets: Source | undefined): Executors {
-  const executors = createExecutors({
-    workspaceDir: '/', env: process.env, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }, secrets
-  })
-  t.teardown(async () => { await executors.close() })
-  return executors
+  return openExecutors(t, { env: process.env, secrets })
 }
 
 async function run (executors: Executors, tool: Tool, context: Partial<RunContext> = {}): Promise<Outcome> {

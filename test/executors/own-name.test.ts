@@ -1,29 +1,21 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createExecutors } from '@toolyard/executors'
 import { loadRegistry, type CommandRun, type SkillRun, type Tool } from '@toolyard/manifests'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
+import { openExecutors, testTool } from '../support/tool.ts'
 
 const skip = process.platform === 'linux' ? false : 'Linux alone tells its programs so'
 const boxless = await withoutBox()
 const context = { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} }
-const tool = (run: CommandRun | SkillRun, rest: Partial<Tool> = {}): Tool => ({
-  name: 'named', description: '', parameters: {}, jobType: 'agentcli.named', enabled: true, idempotent: false, permissions: ['read_repo'], source: { format: 'agentcli', file: '/tools.json', index: 0 }, run, ...rest
-})
+const tool = (run: CommandRun | SkillRun, rest: Partial<Tool> = {}): Tool => testTool(run, { permissions: ['read_repo'], ...rest })
 const skill = (binary: string, directory = '/'): SkillRun => ({ kind: 'skill', directory, binary, subcommand: 'nope', args: [], allowlist: { [binary]: ['nope'] }, allowScripts: false })
 
 for (const place of ['in the open', 'in the sandbox'] as const) {
   void t.test(`A9 SC12 ${place} a program gets its name as the manifest has it`, { skip: skip || (place === 'in the sandbox' && boxless) }, async t => {
     const boxed = place === 'in the open' ? undefined : await boxedTools(t)
     const directory = boxed?.base ?? t.testdir({ tools: { bin: {} } })
-    const executors = boxed?.executors ?? createExecutors({
-      workspaceDir: directory,
-      env: process.env,
-      maxOutputBytes: 10_000,
-      audit: { record: () => {}, flush: async () => { await Promise.resolve() } }
-    })
-    if (boxed === undefined) t.teardown(async () => { await executors.close() })
+    const executors = boxed?.executors ?? openExecutors(t, { workspaceDir: directory, env: process.env })
     const program = join(directory, 'tools/bin/cat')
     copyFileSync('/bin/cat', program)
     const messageOf = async (run: CommandRun | SkillRun, rest: Partial<Tool> = {}): Promise<string> => {

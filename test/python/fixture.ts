@@ -6,6 +6,7 @@ import { createExecutors, openAudit, openSandbox, type CompileSchema, type Execu
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import { whole } from '../executors/fixture.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
+import { testTool } from '../support/tool.ts'
 
 export { isAlive, outputOf } from '../executors/fixture.ts'
 
@@ -77,7 +78,7 @@ export async function createFixture (t: Test, { open = false, ...options }: Fixt
       mkdirSync(dirname(join(root, path)), { recursive: true })
       writeFileSync(join(root, path), `${prelude}${text}\n`)
     },
-    tool: run => makeTool({ kind: 'python', root, module: 'tool', config: {}, strictOutputs: false, ...run }),
+    tool: run => testTool({ kind: 'python', root, module: 'tool', config: {}, strictOutputs: false, ...run }, { description: 'A sample.' }),
     async runTool (tool, given = {}, context = {}) {
       const log = (line: string): void => { logged.push(line) }
       return whole(await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log, ...context }))
@@ -108,19 +109,6 @@ async function openBox (workspaceDir: string, { env = process.env }: Pick<Fixtur
 
 export function toolClass (body: string, name = 'Sample'): string {
   return `class ${name}(Tool):\n    def execute(self, **arguments):\n${body.split('\n').map(line => `        ${line}`).join('\n')}\n`
-}
-
-function makeTool (run: PythonRun): Tool {
-  return {
-    name: 'sample',
-    description: 'A sample.',
-    parameters: { type: 'object', properties: {} },
-    jobType: 'pylot.sample',
-    enabled: true,
-    idempotent: false,
-    source: { format: 'tool-manifest', file: '/tools.json', index: 0 },
-    run
-  }
 }
 
 /** The error of a run that must have failed, as `CODE: message`. */

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { testTool } from '../support/tool.ts'
 
 export interface PythonCall extends Partial<RunContext>, Partial<Omit<PythonRun, 'kind'>> {
   permissions?: readonly Permission[]
@@ -72,20 +73,13 @@ export async function boxedPython (
   const logged: string[] = []
 
   async function call ({ permissions = ['read_repo'], network, uses, limits, arguments: given = {}, jobId = 'job-1', timeoutMs = 60_000, signal = new AbortController().signal, log = line => { logged.push(line) }, session, ...run }: PythonCall = {}): Promise<Outcome> {
-    const tool: Tool = {
-      name: 'boxed',
-      description: '',
-      parameters: {},
-      jobType: 'pylot.boxed',
-      enabled: true,
-      idempotent: false,
+    const tool = testTool({ kind: 'python', root, module: 'tool', config: {}, strictOutputs: false, ...run }, {
       permissions,
       ...(network === undefined ? {} : { network }),
       ...(uses === undefined ? {} : { secrets: uses }),
       ...(limits === undefined ? {} : { limits }),
-      source: { format: 'tool-manifest', file: join(base, 'manifest.json'), index: 0 },
-      run: { kind: 'python', root, module: 'tool', config: {}, strictOutputs: false, ...run }
-    }
+      source: { format: 'tool-manifest', file: join(base, 'manifest.json'), index: 0 }
+    })
     return await executors.run(tool, given, { jobId, timeoutMs, signal, log, ...(session === undefined ? {} : { session }) })
   }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { testTool } from '../support/tool.ts'
 
 /** A command tool, as far as these tests set it. */
 export interface BoxedTool {
@@ -101,22 +102,16 @@ export async function boxedTools (
   const logged: string[] = []
 
   function toolOf ({ program, args = [], envPassthrough = [], permissions = ['read_repo'], network, unixSockets, uses, limits, sha256, warm }: BoxedTool): Tool {
-    return {
+    return testTool({ kind: 'command', program, args, envPassthrough, ...(sha256 === undefined ? {} : { sha256 }) }, {
       name: 'boxed',
-      description: '',
-      parameters: {},
-      jobType: 'agentcli.boxed',
-      enabled: true,
-      idempotent: false,
       permissions,
       ...(network === undefined ? {} : { network }),
       ...(unixSockets === undefined ? {} : { unixSockets }),
       ...(uses === undefined ? {} : { secrets: uses }),
       ...(limits === undefined ? {} : { limits }),
       ...(warm === undefined ? {} : { warm }),
-      source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 },
-      run: { kind: 'command', program, args, envPassthrough, ...(sha256 === undefined ? {} : { sha256 }) }
-    }
+      source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 }
+    })
   }
 
   async function run (boxed: BoxedRun): Promise<Outcome> {
