@@ -28,7 +28,7 @@ const noBox = await withoutBox()
 if (noBox !== false) t.comment(`SANDBOX=auto instead of require: ${noBox}`)
 const { key, apis, workers, redis } = await startDeployment(t, {
   dir,
-  env: image => ({ TOOL_MANIFESTS: [join(image, 'app/samples/tools.json'), join(dir, 'tools.json')].join(','), ...noBox === false ? {} : { SANDBOX: 'auto' } })
+  env: image => ({ TOOL_MANIFESTS: [join(image, 'app/samples/tools.json'), join(dir, 'tools.json')].join(','), MAX_EVENT_LOOP_DELAY_MS: '0', ...noBox === false ? {} : { SANDBOX: 'auto' } })
 })
 const ports = apis.map(({ port }) => port)
 const { address: smallProxy, served } = await startSmallProxy(t, ports)

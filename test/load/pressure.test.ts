@@ -86,7 +86,7 @@ function slowDown (t: Cleanup, { child }: AppProcess): { end: () => Promise<void
   const cycles = (async () => {
     while (!ending.signal.aborted) {
       child.kill('SIGSTOP')
-      await sleep(900)
+      await sleep(400)
       child.kill('SIGCONT')
       await sleep(30)
     }
@@ -100,7 +100,7 @@ function slowDown (t: Cleanup, { child }: AppProcess): { end: () => Promise<void
 }
 
 t.test('an overloaded API process refuses new work and says so on /ready, answers cheap requests, and serves everything when it has caught up', async t => {
-  const { client, api } = await createService(t, { files, tools, workers: 0 })
+  const { client, api } = await createService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '5' } })
   const { job: { id } } = (await post(client, { type: 'agentcli.note' })).body
   const slow = slowDown(t, api)
   const refused = await waitFor('a batch is refused', async () => {
@@ -122,7 +122,7 @@ t.test('an overloaded API process refuses new work and says so on /ready, answer
 })
 
 t.test('one long stall of an API process refuses nobody, neither after its start nor later', async t => {
-  const { client, api } = await createService(t, { files, tools, workers: 0 })
+  const { client, api } = await createService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '500' } })
   const statuses = new Set<number>()
   const batch = async (): Promise<void> => { statuses.add((await client.request('/v1/agent-tools/invoke-batch', { body: { calls: calls(1), mode: 'async' } })).status) }
   await batch()

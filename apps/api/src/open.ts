@@ -69,7 +69,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     onError: error => { logger.warn({ err: error }, 'dashboard: a text was hidden as a whole, REDACT took too long') }
   })
   const [drain, stop, end] = [sharedAbort(), sharedAbort(), sharedAbort()]
-  const eventLoop = new EventLoopWatch()
+  const eventLoop = new EventLoopWatch(settings.MAX_EVENT_LOOP_DELAY_MS)
   const readiness = readinessChecks({
     redis: store.guard,
     tools,

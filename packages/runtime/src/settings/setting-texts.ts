@@ -12,6 +12,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     METRICS_PORT: "port of its own for `/metrics`, `/health` and `/ready`, without a key; the workers of `npm start` have the next one. Unset: on the API's port, for admin keys without `queue_allowlist`, and none on workers",
     SHUTDOWN_DELAY_SEC: 'how long the API serves on after SIGTERM while `/ready` says no, in seconds; 0 with `npm start`',
     SHUTDOWN_GRACE_SEC: 'time for running calls after that, in seconds; a second signal ends them at once',
+    MAX_EVENT_LOOP_DELAY_MS: 'while the event loop of an API process is later than this for a second or more, it takes no new calls or jobs, lists none (503), and `/ready` says so; `0` for never',
     DASHBOARD: '`off`: there is no `/dashboard`'
   },
   Redis: {

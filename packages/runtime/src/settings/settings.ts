@@ -82,6 +82,7 @@ export const variables = {
   MAX_JOBS_PER_KEY: integer(10_000, 0, 10_000_000),
   RATE_LIMIT_PER_MINUTE: integer(0, 0, 10_000_000),
   TENANT_LIMITS_JSON: optional({ allowed: 'a JSON object of tenants', read: parseTenantLimits }),
+  MAX_EVENT_LOOP_DELAY_MS: integer(500, 0, 60_000),
   JOB_RETENTION_SEC: integer(86_400, 60, 31_536_000),
   JOB_RETENTION_COUNT: integer(10_000, 1, 1_000_000),
   MAX_STREAMS: integer(4_000, 1, 100_000),
