@@ -7,6 +7,8 @@ import { runToolyard, type Ran } from '../cli/toolyard.ts'
 const skill = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\nText\n`
 
 interface Project {
+  /** The directory that it is in, where the lock is. */
+  work: string
   /** Writes files, and adds what holds them. */
   add: (name: string, files: Record<string, string | Buffer>, what?: string) => Promise<Ran>
   run: (...words: string[]) => Promise<Ran>
@@ -18,6 +20,7 @@ function project (t: Test): Project {
   const work = join(dir, 'work')
   const run = async (...words: string[]): Promise<Ran> => await runToolyard(words, { cwd: work, env: { LOCK: 'require' } })
   return {
+    work,
     run,
     async add (name, files, what = '') {
       for (const [path, content] of Object.entries(files)) {
@@ -102,4 +105,20 @@ t.test('a document of OpenAPI may be as large as those that are published', asyn
   const ran = await add('things', { 'things.json': JSON.stringify(document) }, 'things.json')
   t.equal(ran.status, 0, ran.stderr.slice(-300))
   t.same(added(), ['things'])
+})
+
+t.test('a copy of the project has neither what was added to it nor its keys', async t => {
+  const { add, run, added, work } = project(t)
+  t.match(await add('office', { 'pdf/SKILL.md': skill('pdf') }), { status: 0 })
+  mkdirSync(join(work, 'tools/bin'))
+  writeFileSync(join(work, 'tools/bin/run.sh'), 'exit\n')
+  writeFileSync(join(work, 'SKILL.md'), skill('own'))
+  writeFileSync(join(work, '.env'), 'API_KEY=key-0123456789abcdef\n')
+  symlinkSync('.env', join(work, 'settings'))
+  symlinkSync('tools/vendor', join(work, 'others'))
+  t.match(await run('add', '.', '--name', 'own', '--yes'), { status: 0, stdout: /own is in tools\/vendor\/own@/ })
+  t.same(added(), ['office', 'own'])
+  const copy = readdirSync(join(work, 'tools/vendor')).find(name => name.startsWith('own@')) ?? ''
+  t.same(readdirSync(join(work, 'tools/vendor', copy), { recursive: true }).sort(), ['SKILL.md', 'tools', 'tools/bin', 'tools/bin/run.sh', 'toolyard.lock.json'])
+  t.match(await run('validate', 'toolyard.lock.json'), { status: 0 })
 })

@@ -224,6 +224,7 @@ t.test('archives with links, devices, two spellings or a file in a file are refu
   await refused([{ name: 'a', content: '1' }, { name: 'a/b', content: '2' }], /lies in a file/)
   await refused([{ name: Buffer.from([0xff, 0x61]) }], /has a name that is no text/)
   await refused([{ name: '/etc/passwd' }], /has a path from the root/)
+  await refused(Array.from({ length: 800 }, (_, at) => ({ name: `${at}/${'x/'.repeat(29)}f` })), /is too much: at most 20000 files and directories are taken/)
   await t.rejects(unpackInto(t.testdir(), piecesOf(tar([{ name: 'a', content: 'x'.repeat(2_000) }]).subarray(0, 1_500))), { message: /is not a whole tar archive: it is cut off|The entry "a"/ })
 })
 

@@ -24,12 +24,13 @@ const mostDocumentBytes = 67_108_864
  * Puts what a source has into an empty directory: the files of a directory or an archive, or a manifest that is made of a
  * document.
  *
+ * @param leftOut files and directories that no copy of a directory around them has
  * @throws CommandError
  */
-export async function fetchSource (source: Source, directory: string, check: SignatureCheck): Promise<void> {
+export async function fetchSource (source: Source, directory: string, check: SignatureCheck, leftOut: readonly string[]): Promise<void> {
   switch (source.kind) {
     case 'directory':
-      await copyTree(source.path, directory)
+      await copyTree(source.path, directory, leftOut)
       return
     case 'git':
       await unpackInto(directory, gitArchive(source.url, source.commit))
@@ -113,8 +114,9 @@ async function parsed (text: string): Promise<unknown> {
 }
 
 /** Links that stay in the directory become what they lead to; one that leads out ends it. */
-async function copyTree (from: string, to: string): Promise<void> {
+async function copyTree (from: string, to: string, leftOut: readonly string[]): Promise<void> {
   const root = await realpath(from)
+  const without = await Promise.all(leftOut.map(async path => await realpath(path).catch(() => path)))
   const count = { entries: 0, bytes: 0 }
   await copyInto(root, to, 0)
 
@@ -130,6 +132,7 @@ async function copyTree (from: string, to: string): Promise<void> {
       spelled.set(folded(name), name)
       const real = await realpath(path).catch(() => undefined)
       if (real === undefined || !real.startsWith(root + sep)) throw new CommandError(`${path} is a link that leads out of ${from}. Nothing was added.`, { code: 'SOURCE' })
+      if (without.includes(real)) continue
       const found = await lstat(real)
       const place = join(target, name)
       // Directories too: links to them may double with each level.

@@ -64,6 +64,8 @@ export async function unpackInto (directory: string, pieces: AsyncIterable<Buffe
       if (isLast && kind === 'directory' && known === 'file') throw new Error('is a file as well')
       spelled.set(folded(part), part)
       if (known === undefined) kinds.set(part, isLast ? kind : 'directory')
+      // Names on the way too: each entry may have a few that no other one has.
+      if (kinds.size > mostTree.files) throw new Error(`is too much: at most ${mostTree.files} files and directories are taken`)
     }
   }
 }

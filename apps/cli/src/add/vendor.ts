@@ -47,7 +47,8 @@ export async function withStaged<T> (
   const files = join(staging, name)
   try {
     await mkdir(files)
-    await fetchSource(source, files, check)
+    // A copy of the project holds no copies of what it has added, and no keys: tools read what lies below `tools`.
+    await fetchSource(source, files, check, [room, staging, join(directory, '.env')])
     return await use({ name, source: text, directory: files, digest: await treeDigest(files) })
   } catch (error) {
     if (error instanceof CommandError) error.message = error.message.replaceAll(`${files}/`, '')
