@@ -40,4 +40,7 @@ t.test('callbacks of one tenant that nobody answers don\'t make another tenant\'
   const before = hanging() - sent
   // As many as are begun when those end that were being sent, and once more while the job ran.
   t.ok(before <= 2 * places, `${before} of ${crowd} callbacks of the other tenant were sent before`)
+  const ids = receiver.received.filter(({ path }) => path === '/hanging').slice(0, places).map(({ body }) => body.id)
+  const gaveWay = async (id: string): Promise<boolean> => (await noisy.request(`/v1/jobs/${id}/logs`)).text.includes('failed: no answer within 2000 ms while all places were taken')
+  await waitFor('those that hang make room long before their time is over', async () => (await Promise.all(ids.map(gaveWay))).includes(true))
 })

@@ -89,6 +89,8 @@ export interface JobOrigin {
 /** The end of a job that its `callbackUrl` is told of. */
 export interface CallbackData {
   url: string
+  /** The tenant, or the key, whose it is; absent in older ones. */
+  owner?: string
   queue: string
   jobId: string
   type: string
@@ -100,7 +102,7 @@ export interface CallbackData {
   finishedOn: number
 }
 
-export interface ApprovalCallbackData extends Pick<CallbackData, 'url' | 'queue' | 'jobId' | 'type'> {
+export interface ApprovalCallbackData extends Pick<CallbackData, 'url' | 'owner' | 'queue' | 'jobId' | 'type'> {
   body: ApprovalCallbackBody
 }
 

@@ -1,5 +1,5 @@
 import type { ApprovalCallbackBody, ApprovalCallbackData, CallbackBody, CallbackData, OutputRecord } from '@toolyard/contract'
-import { sharedAbort } from '@toolyard/runtime'
+import { eitherSignal, sharedAbort } from '@toolyard/runtime'
 import type { Job } from 'bullmq'
 import { asError, around } from '@toolyard/contract/terms'
 import { type Redis, callbackQueue, serverTime, idOf, RedisUnavailableError } from '@toolyard/store'
@@ -11,6 +11,7 @@ import { failed, left, RunError, type JobWorker, type Outcome } from '../backend
 import { callbackRetention } from '../queues/callback-outbox.ts'
 import { cancelled } from '../record/cancellation.ts'
 import { isoTime } from '../record/job-times.ts'
+import { CallbackPlaces, gaveWay, places } from './callback-places.ts'
 
 export interface CallbackAttempt {
   url: URL
@@ -46,8 +47,6 @@ export interface CallbackWorkerParts {
   onError: (error: Error, queue: string) => void
 }
 
-/** They wait more than they work, and a receiver that hangs keeps its place for as long as an attempt may take. */
-const concurrency = 64
 /** Before the second attempt there are 0.5 to 1 s, before each further one twice as much. */
 const firstPauseMs = 1_000
 /** A process that dies while it sends: the callback is sent again, with the same id, within about 20 s. */
@@ -62,13 +61,14 @@ export class CallbackWorker {
   readonly #worker: JobWorker<Told, string>
   #lookTimer: NodeJS.Timeout | undefined
   readonly #stopping = sharedAbort()
+  readonly #places = new CallbackPlaces()
 
   constructor (options: CallbackOptions, parts: CallbackWorkerParts) {
     this.#options = options
     this.#parts = parts
     const { redis } = parts
     this.#worker = openWorker<Told, string>({ redis, retention: callbackRetention, holding }, callbackQueue, {
-      concurrency,
+      concurrency: places,
       renewMs: holding.lockMs / 2,
       run: (job, token) => this.#process(job, token),
       onError: this.#report
@@ -89,16 +89,14 @@ export class CallbackWorker {
   }
 
   async #process (job: Job<Told, string>, token: string): Promise<Outcome<string>> {
-    const { url: text, queue, jobId } = job.data
+    const { url: text, queue, jobId, owner } = job.data
     const { redis, retention, outputs, onError } = this.#parts
     const url = new URL(text)
     const deliveryId = idOf(job)
     const log = new JobLogWriter({ redis, queue, jobId, retention, onError: error => { onError(error, callbackQueue) } })
-    const { signal } = this.#stopping
-    const outcome = await this.#options.send({
-      url, deliveryId, body: 'body' in job.data ? job.data.body : await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal
-    })
-    if (outcome.kind === 'failed' && signal.aborted) {
+    const body = 'body' in job.data ? job.data.body : await callbackBody(job.data, outputs)
+    const outcome = await this.#send({ url, deliveryId, body, sentAt: serverTime(redis) }, owner ?? url.host)
+    if (outcome.kind === 'failed' && this.#stopping.signal.aborted) {
       this.#worker.leaveJob(deliveryId)
       await job.moveToWait(token)
       return left
@@ -109,6 +107,18 @@ export class CallbackWorker {
     log.write({ ...line, message: `callback to ${url.host} ${line.message}`, meta: { callback: deliveryId, attempt, ...line.meta } })
     await log.close()
     return end
+  }
+
+  async #send (attempt: Omit<CallbackAttempt, 'signal'>, owner: string): Promise<CallbackOutcome> {
+    const place = this.#places.take(owner)
+    const { signal, release } = eitherSignal(this.#stopping.signal, place.signal)
+    try {
+      const outcome = await this.#options.send({ ...attempt, signal })
+      return outcome.kind === 'failed' && place.signal.aborted ? { kind: 'failed', reason: gaveWay } : outcome
+    } finally {
+      release()
+      place.release()
+    }
   }
 
   #end (outcome: CallbackOutcome, attempt: number): { result: string, line: LogLine, end: Outcome<string> } {

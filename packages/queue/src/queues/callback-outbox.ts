@@ -78,7 +78,8 @@ export class CallbackOutbox {
     const line = { queue: callbackQueue, priority: limits.priority.default, ...owner }
     const { priorities: [priority = 1], settle } = await this.#order.take(line, 1)
     try {
-      await this.#queue().add(data.type, data, { jobId, priority, ...posting })
+      const owned = { ...data, owner: owner.tenant ?? `key ${owner.keyName}` }
+      await this.#queue().add(data.type, owned, { jobId, priority, ...posting })
     } finally {
       settle()
     }
