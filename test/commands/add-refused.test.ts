@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { paddingOf, writeHeader } from '@toolyard/workspace'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
 const skill = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\nText\n`
@@ -121,4 +122,17 @@ t.test('a copy of the project has neither what was added to it nor its keys', as
   const copy = readdirSync(join(work, 'tools/vendor')).find(name => name.startsWith('own@')) ?? ''
   t.same(readdirSync(join(work, 'tools/vendor', copy), { recursive: true }).sort(), ['SKILL.md', 'tools', 'tools/bin', 'tools/bin/run.sh', 'toolyard.lock.json'])
   t.match(await run('validate', 'toolyard.lock.json'), { status: 0 })
+})
+
+t.test('a repository of git in what is added is left out: git would run what its settings name', async t => {
+  const { add, work } = project(t)
+  const files = { 'SKILL.md': skill('pdf'), '.git/config': '[core]\nfsmonitor = id\n', 'sub/.GIT/config': 'x', 'sub/.git': 'gitdir: ..', 'sub/a': 'x' }
+  const entry = ([name, text]: [string, string]): Buffer => {
+    const content = Buffer.from(text)
+    return Buffer.concat([writeHeader({ name: Buffer.from(name), size: content.length, mode: 0o644, mtime: new Date(0), type: '0' }), content, paddingOf(content.length)])
+  }
+  const archive = gzipSync(Buffer.concat([...Object.entries(files).map(entry), Buffer.alloc(1_024)]))
+  t.match(await add('packed', { 'a.tgz': archive }, 'a.tgz'), { status: 0 })
+  const copy = readdirSync(join(work, 'tools/vendor')).find(name => name.startsWith('packed@')) ?? ''
+  t.same(readdirSync(join(work, 'tools/vendor', copy), { recursive: true }).sort(), ['SKILL.md', 'sub', 'sub/a'])
 })

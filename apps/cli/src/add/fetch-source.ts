@@ -9,7 +9,7 @@ import { CommandError } from '../terminal/exit-status.ts'
 import { download } from './download.ts'
 import { gitArchive } from './git.ts'
 import type { Source } from './source.ts'
-import { differs, folded, hiding, unpackInto } from './unpack.ts'
+import { differs, folded, hiding, isGits, unpackInto } from './unpack.ts'
 
 export interface SignatureCheck {
   /** A file with a signature of minisign; absent: the one beside the archive, if there is one. */
@@ -124,7 +124,7 @@ async function copyTree (from: string, to: string, leftOut: readonly string[]): 
     if (level > mostTree.levels) throw new CommandError(`${directory} lies too deep, or a link leads to a directory above it.`, { code: 'SOURCE' })
     const spelled = new Map<string, string>()
     for (const name of await readdir(directory)) {
-      if (name === '.git') continue
+      if (isGits(name)) continue
       const path = join(directory, name)
       const other = spelled.get(folded(name))
       if (hiding.test(name)) throw new CommandError(`${JSON.stringify(path)} has letters that no name may have. Nothing was added.`, { code: 'SOURCE' })

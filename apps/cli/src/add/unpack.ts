@@ -31,7 +31,7 @@ export async function unpackInto (directory: string, pieces: AsyncIterable<Buffe
       if (entries > mostTree.files) throw new Error(`is one too many: at most ${mostTree.files} are taken`)
       const kind = kindOf(entry)
       const path = archivePath(entry.name)
-      if (path === '') continue
+      if (path === '' || path.split('/').some(isGits)) continue
       claim(path, kind)
       const place = join(directory, path)
       if (kind === 'directory') {
@@ -83,6 +83,11 @@ export function archivePath (name: Buffer): string {
   if (names.includes('..')) throw new Error('leads out of the archive')
   if (names.length > mostTree.levels || path.length > mostChars.path || names.some(each => Buffer.byteLength(each) > mostChars.name)) throw new Error('has a path that is too long')
   return names.join('/')
+}
+
+/** git would run what such a directory names. */
+export function isGits (name: string): boolean {
+  return folded(name) === '.git'
 }
 
 /** Some file system, or whoever reads it, takes two names with the same result for one. */
