@@ -28,7 +28,7 @@ export {
 } from './redis/names.ts'
 export { mayBeThereSoon } from './redis/reconnects.ts'
 export { required } from './redis/required.ts'
-export { isTexts, readStored } from './redis/stored.ts'
+export { isNumbers, isTexts, readStored } from './redis/stored.ts'
 export { serverTime } from './redis/server-clock.ts'
 export { listen, subscribe, unlisten } from './redis/subscription.ts'
 export {
@@ -36,7 +36,7 @@ export {
 } from './redis/unavailable.ts'
 export { CallCounter, type EndedCall } from './tables/call-counter.ts'
 export { readSeries, readUsageName, seriesName, type Series } from './tables/call-series.ts'
-export { quantile, Tally, type Histogram, type TallyRecord } from './tables/call-tally.ts'
+export { quantile, readTally, Tally, type Histogram } from './tables/call-tally.ts'
 export { ChangeTrail, type Change } from './tables/change-trail.ts'
 export { ImportFaultTable, type SharedImportFault } from './tables/import-fault-table.ts'
 export { JobTypeTable, type JobTypeOverride } from './tables/job-type-table.ts'

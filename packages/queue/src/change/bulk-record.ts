@@ -1,6 +1,6 @@
 import type { BulkAction, JobListQuery, Permission } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
-import { type Redis, bulkKey, type JobScope, whileAvailable } from '@toolyard/store'
+import { isRecord } from '@toolyard/contract/terms'
+import { type Redis, bulkKey, isTexts, type JobScope, readStored, whileAvailable } from '@toolyard/store'
 
 /** A change of all jobs that fit a query, and by whom. Another process continues it when one is lost. */
 export interface BulkOrder {
@@ -128,7 +128,7 @@ export class BulkRecords {
     const { order, state, seen, changed, cursor, finishedAt } = await whileAvailable(this.#redis.hgetall(bulkKey(id)))
     if (order === undefined) return undefined
     return {
-      ...storedJson<BulkOrder>(order),
+      ...readStored('a bulk change', order, isOrder),
       state: state === 'done' || state === 'stopped' ? state : 'running',
       seen: Number(seen),
       changed: Number(changed),
@@ -165,4 +165,10 @@ function listKey (tenant: string | undefined): string {
 
 function leaseKey (id: string): string {
   return bulkKey(`lease:${id}`)
+}
+
+function isOrder (value: unknown): value is BulkOrder {
+  if (!isRecord(value)) return false
+  const { id, action, keyName, filter, query, scope, createdAt } = value
+  return isTexts([id, action, keyName]) && [filter, query, scope].every(isRecord) && typeof createdAt === 'number'
 }

@@ -1,9 +1,8 @@
 import type { Statistics, StatisticsEntry, StatisticsQuery, UsageEntry } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   type JobScope, type Redis, statisticsKey, serverTime, whileAvailable, readSeries, readUsageName, seriesName, type Series, quantile,
-  Tally, type Histogram, type TallyRecord
+  Tally, type Histogram, isNumbers, readStored, readTally
 } from '@toolyard/store'
 import { isoTime } from '../record/job-times.ts'
 
@@ -70,7 +69,7 @@ export class CallStatistics {
         if (readSeries(name).tenant !== tenant) continue
         const tally = tallies.get(name) ?? new Tally()
         tallies.set(name, tally)
-        tally.add(storedJson<TallyRecord>(text))
+        tally.add(readTally(text))
       }
     })
     return tallies
@@ -82,7 +81,7 @@ export class CallStatistics {
     if (names.length === 0) return found
     await this.#each(minutes, minute => this.#redis.hmget(statisticsKey('minute', minute), ...names), (minute, texts) => {
       const tally = new Tally()
-      for (const text of texts) if (text !== null) tally.add(storedJson<TallyRecord>(text))
+      for (const text of texts) if (text !== null) tally.add(readTally(text))
       if (tally.calls > 0) found.push({ at: isoTime(minute * minuteMs), ...plainCountsOf(tally) })
     })
     return found
@@ -93,7 +92,8 @@ export class CallStatistics {
     const found: Array<[minute: number, running: number, waiting: number]> = []
     await this.#each(hours, hour => this.#redis.hgetall(statisticsKey('jobs', hour)), (_hour, counts) => {
       for (const [minute, text] of Object.entries(counts)) {
-        if (Number(minute) >= first) found.push([Number(minute), ...storedJson<[number, number]>(text)])
+        const [running = 0, waiting = 0] = readStored('the jobs of a minute', text, isNumbers)
+        if (Number(minute) >= first) found.push([Number(minute), running, waiting])
       }
     })
     return found.sort(([a], [b]) => a - b).map(([minute, running, waiting]) => ({ at: isoTime(minute * minuteMs), running, waiting }))
@@ -107,12 +107,13 @@ export class CallStatistics {
     ])
     await this.#each(hours, readHour, (_hour, [usages = {}, processors = {}]) => {
       for (const [name, text] of Object.entries(usages)) {
-        const [calls, ranMs, bytes] = storedJson<[number, number, number]>(text)
+        const [calls = 0, ranMs = 0, bytes = 0] = readStored('a usage', text, isNumbers)
         const sum = used.get(name) ?? [0, 0, 0]
         used.set(name, [sum[0] + calls, sum[1] + ranMs, sum[2] + bytes])
       }
       for (const [name, text] of Object.entries(processors)) {
-        processorMs.set(name, (processorMs.get(name) ?? 0) + (storedJson<[number]>(text)[0]))
+        const [ms = 0] = readStored('the processor time of a usage', text, isNumbers)
+        processorMs.set(name, (processorMs.get(name) ?? 0) + ms)
       }
     })
     return [...used].flatMap(([name, [calls, ranMs, bytes]]) => {

@@ -1,5 +1,5 @@
 import type { ApprovalView, Hold, JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
-import { around, storedJson, writeJson } from '@toolyard/contract/terms'
+import { around, writeJson } from '@toolyard/contract/terms'
 import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
@@ -12,7 +12,7 @@ import { readProgress } from '../record/log/job-progress.ts'
 import { decodeOutput, decodeSettlement, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
 import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
-import type { OwnOptions } from '../record/new-job.ts'
+import { readOptions } from '../record/new-job.ts'
 
 export interface ReadJob {
   view: Omit<JobView, 'result'>
@@ -86,7 +86,7 @@ export class JobReader {
     if (type === null || text === null) return undefined
     const data = decodeData(text)
     const { tool, tags, timeoutSec, callbackUrl, tenant, keyName, dependsOn, session, origin, hold, conversation } = data
-    const { attempts: maxAttempts = 1 } = storedJson<{ attempts?: number }>(values[recordFields.indexOf('opts')] ?? '{}')
+    const { attempts: maxAttempts = 1 } = readOptions(values[recordFields.indexOf('opts')])
     const job = {
       id: jobId, queue, type, tool, tags, priority: publicPriority(Number(priority)), timeoutSec, maxAttempts, callbackUrl, tenant, keyName
     }
@@ -184,7 +184,7 @@ export class JobReader {
    */
   async progress (queue: string, jobId: string): Promise<Progress | undefined> {
     const json = await whileAvailable(this.#parts.redis.hget(jobKey(queue, jobId), 'progress'))
-    return readProgress(json === null ? undefined : storedJson(json))
+    return readProgress(json === null ? undefined : JSON.parse(json))
   }
 
   /**
@@ -220,7 +220,7 @@ export class JobReader {
     if (tenant === undefined && session === undefined) return await this.#parts.redis.exists(key) === 1
     const options = await this.#parts.redis.hget(key, 'opts')
     if (options === null) return false
-    const own = storedJson<OwnOptions>(options)
+    const own = readOptions(options)
     return (tenant === undefined || own.tenant === tenant) && (session === undefined || own.session === session)
   }
 

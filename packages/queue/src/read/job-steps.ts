@@ -1,15 +1,20 @@
 import type { JobStep } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
+import { isRecord } from '@toolyard/contract/terms'
 import { approvalField, isHeld } from '../record/approval.ts'
 import { askedField, decodeAsked } from '../record/question.ts'
 import { isoTime } from '../record/job-times.ts'
 import { isCancelled } from '../record/cancellation.ts'
-import { type Redis, fromRedis, jobKey, pipelined, whileAvailable } from '@toolyard/store'
+import { type Redis, fromRedis, isTexts, jobKey, pipelined, readStored, whileAvailable } from '@toolyard/store'
 
 /** The parts of a workflow's plan that are shown; the executor of workflows writes it. */
 interface Plan {
   title: string
   steps: Array<Pick<JobStep, 'name' | 'tool' | 'type' | 'queue' | 'needs'>>
+}
+
+function isPlan (value: unknown): value is Plan {
+  if (!isRecord(value) || typeof value['title'] !== 'string' || !Array.isArray(value['steps'])) return false
+  return value['steps'].every((step: unknown) => isRecord(step) && isTexts(step['needs']) && isTexts([step['name'], step['tool'], step['type'], step['queue']]))
 }
 
 export interface FoundSteps {
@@ -33,7 +38,7 @@ export async function readSteps (redis: Redis, queue: string, jobId: string): Pr
   const [attempt] = attempts.sort((a, b) => order(b) - order(a))
   const text = attempt === undefined ? null : await whileAvailable(redis.hget(key, planPrefix + attempt))
   if (attempt === undefined || text === null) return { workflow: null, steps: [] }
-  const { title, steps } = storedJson<Plan>(text)
+  const { title, steps } = readStored('the plan of a workflow', text, isPlan)
   const ids = await whileAvailable(redis.hmget(key, ...steps.map(({ name }) => `step:${attempt}:${name}`)))
   const places = steps.map((step, place) => ({ queue: step.queue, id: ids[place] ?? '' }))
   const replies = await pipelined(redis, places, place => place.queue, (pipeline, { queue, id }) => {

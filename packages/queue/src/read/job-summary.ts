@@ -1,5 +1,5 @@
 import type { CallError, JobState, JobSummary, Progress } from '@toolyard/contract'
-import { around, storedJson, writeJson, WrittenJson } from '@toolyard/contract/terms'
+import { around, writeJson, WrittenJson } from '@toolyard/contract/terms'
 import { cancelled } from '../record/cancellation.ts'
 import { type Redis, jobKey, placeOfKey, rerunsField, pipelined, whileAvailable, fromRedis } from '@toolyard/store'
 import type { IndexedJob } from '../record/job-index.ts'
@@ -96,7 +96,7 @@ function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Reco
     hasSteps: seen !== null,
     parentId: parentKey === null ? undefined : placeOfKey(parentKey).id,
     worker: isFailedUnrun(failedReason) ? undefined : worker ?? undefined,
-    progress: progress === null ? undefined : readProgress(storedJson(progress)),
+    progress: progress === null ? undefined : readProgress(JSON.parse(progress)),
     dueAt: processedOn === null && !isWaiting && Number(delay) > 0 ? Number(timestamp) + Number(delay) : undefined
   }
 }

@@ -1,6 +1,6 @@
 import type { CountedQueue } from '@toolyard/runtime'
-import { storedJson } from '@toolyard/contract/terms'
 import { type Redis, createdAt, queueStem, serverTime, whileAvailable, fromRedis } from '@toolyard/store'
+import { readOptions } from '../record/new-job.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 
 /** So many waiting jobs are looked at to find the oldest: those that are served next. */
@@ -34,7 +34,7 @@ export async function countQueues (redis: Redis, directory: QueueDirectory): Pro
     const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
     const [waiting, delayed, blocked, running, oldest, options, paused, held] =
       fromRedis<[number, number, number, number, string, string, number, number]>(answer)
-    const { delay = 0 } = storedJson<{ delay?: number }>(options)
+    const { delay = 0 } = readOptions(options)
     const oldestSec = oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000
     return { queue, isPaused: paused === 1, waiting, delayed, blocked, held, running, oldestSec }
   }))

@@ -1,6 +1,5 @@
 import type { JobOrder } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
-import { type Redis, createdAt, createdKey, serverTime, BoundedMap } from '@toolyard/store'
+import { type Redis, createdAt, createdKey, serverTime, BoundedMap, isTexts, readStored } from '@toolyard/store'
 import type { CompleteJob } from './new-job.ts'
 import { filterJobs, type JobFilter, type IndexRange } from './job-filter.ts'
 import { standingOf } from './job-standing.ts'
@@ -111,8 +110,15 @@ export function indexEntries ({ id, type, data, priority, maxAttempts }: Pick<Co
 
 type Entry = [string, string, string[], number, number, number, string | null, (string | null)?, string?]
 
+function isEntry (value: unknown): value is Entry {
+  const fields: readonly unknown[] = Array.isArray(value) ? value : []
+  const [type, tool, tags, ...numbers] = fields
+  return isTexts([type, tool]) && isTexts(tags) && numbers.slice(0, 3).every(number => typeof number === 'number')
+}
+
 function decode (queue: string, member: string): IndexedJob {
-  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant, keyName] = storedJson<Entry>(member.slice(member.indexOf('[')))
+  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant, keyName] =
+    readStored('an entry in the index of jobs', member.slice(member.indexOf('[')), isEntry)
   const job = { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, keyName }
   return { ...job, callbackUrl: callbackUrl ?? undefined, tenant: tenant ?? undefined }
 }

@@ -1,5 +1,5 @@
 import type { JobState, JobView } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
+import { readOptions } from './new-job.ts'
 
 /** Times of a job's record, all by Redis' clock, in milliseconds since 1970. */
 export interface JobCourse {
@@ -43,7 +43,7 @@ export function timesOf (course: JobCourse, status: JobState): Times {
 
 /** How long a job was to wait before it was due, by its options: BullMQ's own field is reset when it is. */
 export function delayOf (options: string | null | undefined): number {
-  return options?.includes('"delay"') === true ? storedJson<{ delay?: number }>(options).delay ?? 0 : 0
+  return options?.includes('"delay"') === true ? readOptions(options).delay ?? 0 : 0
 }
 
 /** A job's time in milliseconds, as ISO 8601 in UTC. */

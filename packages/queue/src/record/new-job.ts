@@ -1,4 +1,6 @@
 import type { JobData } from '@toolyard/contract'
+import { isRecord } from '@toolyard/contract/terms'
+import { readStored } from '@toolyard/store'
 
 export interface NewJob {
   /** From `JobQueues.newId`. */
@@ -27,4 +29,20 @@ export interface OwnOptions {
   hold?: 1
   /** Its tool has asked something. */
   asked?: 1
+}
+
+/** The options of a job's record, as far as they are read here; `attempts` and `delay` are BullMQ's. */
+interface StoredOptions extends OwnOptions {
+  attempts?: number
+  delay?: number
+}
+
+export function readOptions (text: string | null | undefined): StoredOptions {
+  return text === null || text === undefined ? {} : readStored('the options of a job', text, isOptions)
+}
+
+function isOptions (value: unknown): value is StoredOptions {
+  if (!isRecord(value)) return false
+  const { tenant = '', session = '', attempts = 0, delay = 0 } = value
+  return typeof tenant === 'string' && typeof session === 'string' && typeof attempts === 'number' && typeof delay === 'number'
 }

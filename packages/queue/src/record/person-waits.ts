@@ -1,7 +1,6 @@
-import { storedJson } from '@toolyard/contract/terms'
 import { decodeApproval } from './approval.ts'
 import { decodeAsked } from './question.ts'
-import type { OwnOptions } from './new-job.ts'
+import { readOptions } from './new-job.ts'
 
 /** A time in which a job waited for a person, in milliseconds since 1970 by Redis' clock. */
 export interface PersonWait {
@@ -16,7 +15,7 @@ const yearMs = 31_536_000_000
 
 export function personWaitsOf ([timestamp, options, finishedOn, approval, asked]: ReadonlyArray<string | null | undefined>): PersonWait[] {
   const finished = typeof finishedOn === 'string' ? Number(finishedOn) : undefined
-  const own = typeof options === 'string' ? storedJson<OwnOptions>(options) : {}
+  const own = readOptions(options)
   const record = decodeApproval(approval)
   const question = decodeAsked(asked)
   const waits: PersonWait[] = (question?.waits ?? []).map(([from, to]) => ({ from, to, ends: to }))

@@ -14,3 +14,7 @@ export function readStored<Stored> (what: string, text: string, fits: (value: un
 export function isTexts (value: unknown): value is string[] {
   return Array.isArray(value) && value.every(item => typeof item === 'string')
 }
+
+export function isNumbers (value: unknown): value is number[] {
+  return Array.isArray(value) && value.every(item => typeof item === 'number')
+}

@@ -1,13 +1,25 @@
+import { isRecord } from '@toolyard/contract/terms'
+import { isNumbers, readStored } from '../redis/stored.ts'
+
 /** How many durations were in which bucket, by the bucket's number. */
 export type Histogram = Record<string, number>
 
 /** Counts of one series in one span of time; it is stored as JSON, in this order. */
-export type TallyRecord = [calls: number, errors: number, cancelled: number, ranMs: number, waits: Histogram, runs: Histogram]
+type TallyRecord = [calls: number, errors: number, cancelled: number, ranMs: number, waits: Histogram, runs: Histogram]
 
 /** Each bucket goes up to 41 % more than the one before: a quantile is off by a fifth at most. */
 const bucketsPerDoubling = 2
 /** A job may wait for a week. */
 const lastBucket = 60
+
+export function readTally (text: string): TallyRecord {
+  return readStored('the counts of calls', text, isTally)
+}
+
+function isTally (value: unknown): value is TallyRecord {
+  if (!Array.isArray(value) || value.length !== 6 || !isNumbers(value.slice(0, 4))) return false
+  return value.slice(4).every(counts => isRecord(counts) && isNumbers(Object.values(counts)))
+}
 
 function bucketOf (ms: number): number {
   return ms <= 1 ? 0 : Math.min(lastBucket, Math.ceil(bucketsPerDoubling * Math.log2(ms)))

@@ -1,6 +1,6 @@
 import type { LogEntry } from '@toolyard/contract'
-import { storedJson } from '@toolyard/contract/terms'
-import { type Redis, jobLogKey, whileAvailable, fromRedis } from '@toolyard/store'
+import { isRecord } from '@toolyard/contract/terms'
+import { type Redis, jobLogKey, whileAvailable, fromRedis, readStored } from '@toolyard/store'
 
 /** Reads the logs of jobs; each log is a Redis stream beside its job, and a line's id is its id in the stream. */
 export class JobLogs {
@@ -39,6 +39,6 @@ function toEntry ([id, pairs]: [id: string, pairs: string[]]): LogEntry {
     ts: fields.get('ts') ?? '',
     level: fromRedis(fields.get('level') ?? 'info'),
     message: fields.get('message') ?? '',
-    meta: meta === undefined ? null : storedJson<Record<string, unknown>>(meta)
+    meta: meta === undefined ? null : readStored('what a line of a log says beside its message', meta, isRecord)
   }
 }
