@@ -52,11 +52,12 @@ interface Attempt {
 async function attempt (run: McpRun, given: Attempt): Promise<Outcome> {
   const { call: { context, box, limit, workspaceDir }, servers, interrupted } = given
   const using = servers.use(run.server, { ...scopeOf(run.server, context), box, limit, workspaceDir, stored: context.secrets })
-  const lease = await Promise.race([using, interrupted])
-  if ('kind' in lease) {
+  const used = await Promise.race([using.then(lease => ({ kind: 'used' as const, lease })), interrupted])
+  if (used.kind !== 'used') {
     void using.then(late => { if (late.ok) late.release() })
-    return { ok: false, error: interruptionError(lease) }
+    return { ok: false, error: interruptionError(used) }
   }
+  const { lease } = used
   if (!lease.ok) return lease
   try {
     return await callOnce(run, lease, { ...given, questions: new ServerQuestions(context), rounds: 0 })
@@ -83,6 +84,12 @@ interface Round extends Attempt {
 
 const mostRounds = 5
 
+type Ended =
+  | { kind: 'answered', result: CallResult }
+  | { kind: 'asks', asked: AskedBack }
+  | { kind: 'refused', error: CallError }
+  | Interruption
+
 async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outcome> {
   const { call, servers, stop, interrupted, questions, rounds } = round
   const { args, context } = call
@@ -90,11 +97,12 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
   const { connection } = lease
   const { left } = questions
   if (left !== undefined) return asking(run, left)
-  let ask: (asked: AskedBack) => void = () => {}
-  const asked = new Promise<AskedBack>(resolve => { ask = resolve })
-  const calling = (async () => {
+  let ask: (ended: Ended) => void = () => {}
+  const asked = new Promise<Ended>(resolve => { ask = resolve })
+  const calling = (async (): Promise<Ended> => {
     const refusal = await otherThanAccepted(run, connection, servers)
-    return refusal ?? await connection.call({
+    if (refusal !== undefined) return { kind: 'refused', error: refusal }
+    const result = await connection.call({
       tool: remote,
       arguments: args,
       signal: stop.signal,
@@ -106,33 +114,36 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
         if (typeof said === 'string') servers.report(server, said)
         if (typeof said === 'string') return await nobodyAnswers(method)
         if ('answer' in said) return said.answer
-        ask(said)
+        ask({ kind: 'asks', asked: said })
         // The call is cancelled. Any answer would let a server that doesn't hear of it go on, and ask in the time of the next call.
         return await new Promise(() => {})
       }
     })
+    return { kind: 'answered', result }
   })()
-  const result = await Promise.race([calling, interrupted, asked])
-  if ('memo' in result) {
-    calling.catch(() => {})
-    stop.abort()
-    return asking(run, result)
+  const ended = await Promise.race([calling, interrupted, asked])
+  switch (ended.kind) {
+    case 'answered': return await answered(ended.result)
+    case 'refused': return { ok: false, error: ended.error }
+    case 'asks':
+      calling.catch(() => {})
+      stop.abort()
+      return asking(run, ended.asked)
+    default:
+      calling.catch(() => {})
+      stop.abort()
+      if (server.connection.kind === 'stdio') void servers.suspect(server, connection).catch(() => {})
+      return { ok: false, error: interruptionError(ended) }
   }
-  if ('kind' in result) {
-    calling.catch(() => {})
-    stop.abort()
-    if (server.connection.kind === 'stdio') void servers.suspect(server, connection).catch(() => {})
-    return { ok: false, error: interruptionError(result) }
-  }
-  if ('code' in result) return { ok: false, error: result }
-  if (result.asks !== undefined) {
+
+  async function answered (result: CallResult): Promise<Outcome> {
+    if (result.asks === undefined) return await asAccepted(outcomeOf(result, call.maxOutputBytes), run, call.worker.checkOutput)
     const said = questions.required(result.asks)
     if (typeof said === 'object') return asking(run, said)
     if (said === undefined && rounds < mostRounds) return await callOnce(run, lease, { ...round, rounds: rounds + 1 })
     const message = `MCP server ${JSON.stringify(server.name)} can't be answered: ${said ?? 'it wants to be called again and again'}`
     return failure('QUESTION_INVALID', message)
   }
-  return await asAccepted(outcomeOf(result, call.maxOutputBytes), run, call.worker.checkOutput)
 }
 
 /** Who answers must know that it isn't the service that asks. */
