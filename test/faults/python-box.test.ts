@@ -69,7 +69,7 @@ void t.test('fault 10 many timeouts of Python tools leave no process and no desc
   let timeouts = 0
   await Promise.all(Array.from({ length: 8 }, async () => {
     while (left-- > 0) {
-      // Some end while their nest is still being made.
+      // Some end while their inner box is still being made.
       const outcome = await tools.call({ module: 'naps', arguments: { seconds }, timeoutMs: 1 + left % 40 })
       if (!outcome.ok && outcome.error.code === 'TOOL_TIMEOUT') timeouts += 1
     }
@@ -177,7 +177,7 @@ void t.test('when a template or host dies its calls fail, and the next call gets
   }
 })
 
-void t.test('when the first process of a nest dies or is stopped, its own call fails, and no process is left', { skip }, async t => {
+void t.test('when the first process of an inner box dies or is stopped, its own call fails, and no process is left', { skip }, async t => {
   const tools = await boxedPython(t)
   const seconds = nap()
   const body = 'if given.get("seconds"): subprocess.run(["sleep", given["seconds"]])\nreturn "fine"'

@@ -19,7 +19,7 @@ const unprivileged = 1_000
 t.setTimeout(600_000)
 const secret = 'a-victims-secret'
 
-/** Tries each door to the first process of its nest, and writes what that process would report of other calls. */
+/** Tries each door to the first process of its inner box, and writes what that process would report of other calls. */
 const init = `
 import json
 reached = []
@@ -86,7 +86,7 @@ async function attackOne (t: Test, tools: BoxedPython, attack: string, before = 
   return attacked
 }
 
-void t.test('a call reaches nothing of the first process of its nest, and ends no other call', { skip }, async t => {
+void t.test('a call reaches nothing of the first process of its inner box, and ends no other call', { skip }, async t => {
   const tools = await boxedPython(t)
   t.strictSame(await attackOne(t, tools, init), [])
 })

@@ -7,7 +7,7 @@ t.test('any report of an init process is read as an end', linuxPython, async t =
   const script = `
 import random, sys
 sys.path.insert(0, ${JSON.stringify(join(process.cwd(), 'packages/executors/python'))})
-from toolyard._host.nest_init import read_report, report_pair
+from toolyard._host.inner_init import read_report, report_pair
 seed = random.randrange(1 << 32)
 print("seed", seed)
 random.seed(seed)

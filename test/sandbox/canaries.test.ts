@@ -113,11 +113,11 @@ void t.test('fault 13 fault 18 the Python canary finds files of the service in i
 
 void t.test('fault 18 the Python canary finds everything that a call without protection can do', { skip }, async t => {
   const edits = [
-    ['nest_init.py', 'kernel.set_reachable(False)', 'pass'],
+    ['inner_init.py', 'kernel.set_reachable(False)', 'pass'],
     ['inherited.py', 'def shut_ways_out(network: bool) -> None:', 'def shut_ways_out(network: bool) -> None:\n    return'],
-    ['nests.py', 'network = 0 if self._box["network"] else kernel.NEW_NETWORK', 'network = 0'],
-    ['nests.py', '(0 if box["network"] else kernel.NEW_NETWORK)', '0'],
-    ['nests.py', 'filtering = [] if encoded is None else', 'filtering = [] if True else']
+    ['inner_boxes.py', 'network = 0 if self._box["network"] else kernel.NEW_NETWORK', 'network = 0'],
+    ['inner_boxes.py', '(0 if box["network"] else kernel.NEW_NETWORK)', '0'],
+    ['inner_boxes.py', 'filtering = [] if encoded is None else', 'filtering = [] if True else']
   ] as const
   const { level, missing, gaps } = await gapsWith(t, alteredHosts(t, edits, 'args.remove("--unshare-net")'))
   t.strictSame([level, missing], ['partial', ['python']])
@@ -133,7 +133,7 @@ void t.test('fault 18 the Python canary finds everything that a call without pro
 })
 
 void t.test('fault 18 the Python canary finds a call that sees other calls', { skip }, async t => {
-  const edit = ['nests.py', 'kernel.mounting("proc", "/proc", "proc", kernel.PROC_FLAGS)', 'kernel.mounting("tmpfs", "/dev/shm", "tmpfs", kernel.TEMPORARY_FLAGS, "size=4096")'] as const
+  const edit = ['inner_boxes.py', 'kernel.mounting("proc", "/proc", "proc", kernel.PROC_FLAGS)', 'kernel.mounting("tmpfs", "/dev/shm", "tmpfs", kernel.TEMPORARY_FLAGS, "size=4096")'] as const
   t.match(await gapsWith(t, alteredHosts(t, [edit])), { level: 'partial', missing: ['python'], gaps: { python: /saw \d+ processes/ } })
 })
 

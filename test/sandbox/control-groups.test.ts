@@ -50,7 +50,7 @@ t.test('with version 2 the service moves into a group below its own, and the too
   const group = join(members, '../..')
   t.same(['memory.max', 'pids.max', 'cpu.weight', 'cgroup.subtree_control'].map(name => readFileSync(join(group, name), 'utf8')), [String(2 ** 30), '4096', '50', '+memory +pids +cpu'])
   t.equal(members, join(group, 'tools/cgroup.procs'), 'a group with controllers has no processes of its own')
-  const call = groups.groupOf({ processes: 10 }, 'nest')
+  const call = groups.groupOf({ processes: 10 }, 'inner')
   t.same(call?.limits, [[join(group, 'call-0', 'pids.max'), '11']])
   t.same(call?.members, [join(group, 'call-0', 'cgroup.procs')])
   t.equal(groups.groupOf({}, 'box'), undefined)

@@ -186,7 +186,7 @@ void t.test('a value that no variable can carry is told of by the name of its se
   }
 })
 
-void t.test('Python tools have placeholders and files of secrets in their nests', { skip }, async t => {
+void t.test('Python tools have placeholders and files of secrets in their inner boxes', { skip }, async t => {
   const { means, port, seen } = await place(t)
   const python = await boxedPython(t, means)
   const body = `import hashlib, urllib.request as r

@@ -108,7 +108,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     const filesDir = context.session?.dir ?? options.workspaceDir
     const group = tool.limits === undefined || tool.run.kind === 'mcp' || (box === undefined && tool.run.kind !== 'python')
       ? undefined
-      : sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
+      : sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'inner' : 'box')
     const kept = keptReady.begin(tool, { box, network, context })
     try {
       const files = await withFileArguments(tool.parameters, named.args, context, options)

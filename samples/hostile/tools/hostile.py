@@ -35,7 +35,7 @@ class Escape(Tool):
     def execute(self, **given):
         for path in ("/proc/1/mem", "/proc/1/environ", __file__):
             escape.attempt(f"opened {path} for writing", lambda: escape.opened_for_writing(path))
-        # The first process of the call's nest tells how the call ended.
+        # The first process of the call's inner box tells how the call ended.
         for path in ("mem", "environ", "root", "cwd", *(f"fd/{number}" for number in range(64))):
             attempted = os.path.join("/proc/1", path)
             escape.attempt(f"opened {attempted}", lambda: os.open(attempted, os.O_RDONLY | os.O_NONBLOCK) >= 0)

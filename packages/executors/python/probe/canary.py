@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
 
-# Its nest's init, and itself.
+# Its inner box's init, and itself.
 OWN_PROCESSES = 2
 SECRET = "canary-secret"
 ROOT = os.path.dirname(os.path.abspath(__file__))

@@ -33,16 +33,16 @@ export interface BoxSpec {
   tempBytes: number
   descriptors: { status: number, filter: number | undefined }
   /** Present when what runs inside makes further boxes itself, and puts their filters in force. */
-  nesting?: true
+  hasInnerBoxes?: true
 }
 
 /** A name that neither the system nor tools use. */
 export const certificatesPlace = '/.toolyard-certificates.pem'
 
 /** To make namespaces and to map users in them; only inside the box. */
-const nestingCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
-/** To go into a nest beside that. */
-const visitingCapabilities = ['CAP_SYS_CHROOT', 'CAP_SYS_PTRACE']
+const innerBoxCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
+/** To go into an inner box beside that. */
+const enteringCapabilities = ['CAP_SYS_CHROOT', 'CAP_SYS_PTRACE']
 
 /**
  * bubblewrap's arguments for a box, up to `--`. The order matters: later mounts lie on top of earlier ones; the
@@ -51,25 +51,26 @@ const visitingCapabilities = ['CAP_SYS_CHROOT', 'CAP_SYS_PTRACE']
  * @throws Error when a directory can't be shown without what is hidden in it.
  */
 export function boxArguments (spec: BoxSpec): string[] {
-  const { bubblewrap, readable, workspace, descriptors, nesting } = spec
+  const { bubblewrap, readable, workspace, descriptors, hasInnerBoxes } = spec
   const show = (places: readonly string[]): string[] =>
     places.flatMap(place => showPlace(place, spec.hidden, workspace.place)).flatMap(({ args }) => args)
   const temporary = (place: string): string[] => [...(bubblewrap.size ? ['--size', String(spec.tempBytes)] : []), '--tmpfs', place]
-  const capabilities = nesting === undefined ? [] : [...nestingCapabilities, ...spec.sessions === undefined ? [] : visitingCapabilities]
+  const inner = [...innerBoxCapabilities, ...spec.sessions === undefined ? [] : enteringCapabilities]
+  const capabilities = hasInnerBoxes === undefined ? [] : inner
   return [
     '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',
     ...(spec.network === 'none' ? ['--unshare-net'] : []),
-    ...(bubblewrap.disableUserns && nesting === undefined ? ['--disable-userns'] : []),
+    ...(bubblewrap.disableUserns && hasInnerBoxes === undefined ? ['--disable-userns'] : []),
     '--cap-drop', 'ALL', ...capabilities.flatMap(name => ['--cap-add', name]),
     '--die-with-parent', '--hostname', 'toolyard',
     '--json-status-fd', String(descriptors.status),
-    ...(descriptors.filter === undefined || nesting !== undefined ? [] : ['--seccomp', String(descriptors.filter)]),
+    ...(descriptors.filter === undefined || hasInnerBoxes !== undefined ? [] : ['--seccomp', String(descriptors.filter)]),
     ...spec.system.links,
     ...show(spec.system.directories),
     '--ro-bind', spec.etc, '/etc',
     ...networkMounts(spec.network, show),
     // Without capabilities, the root user still owns the kernel's switches there, such as core_pattern.
-    '--proc', '/proc', ...(nesting === undefined ? ['--remount-ro', '/proc'] : []),
+    '--proc', '/proc', ...(hasInnerBoxes === undefined ? ['--remount-ro', '/proc'] : []),
     '--dev', '/dev', ...temporary('/dev/shm'), '--remount-ro', '/dev',
     ...temporary('/tmp'), '--symlink', '/tmp', '/var/tmp',
     ...homeMount(spec.home, temporary),

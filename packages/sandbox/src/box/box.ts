@@ -106,7 +106,7 @@ export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Gr
     cwd: plan.cwd,
     tempBytes: grant.limits.tempBytes,
     descriptors: { status: firstFree, filter: foundation.filter === undefined ? undefined : firstFree + 1 },
-    ...plan.parts !== undefined && { nesting: true }
+    ...plan.parts !== undefined && { hasInnerBoxes: true }
   }
 }
 

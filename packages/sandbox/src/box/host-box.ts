@@ -12,8 +12,8 @@ import { sandboxFilter, templateFilter } from '../seccomp/filter.ts'
 import { outermost } from '../view/search-path.ts'
 import { showPlace } from '../view/shown.ts'
 
-/** For a host, to make a nest in its box for each call. The names are those of `nests.py`. */
-export interface NestPlan {
+/** For a host, to make an inner box in its box for each call. The names are those of `inner_boxes.py`. */
+export interface InnerBoxPlan {
   /** Seccomp filters in Base64; null where there are none for this machine. */
   templateFilter: string | null
   callFilter: string | null
@@ -43,7 +43,7 @@ export interface HostBox {
    * @returns `depth`: how many generations the host is below the process that is started
    * @throws Error when it can't be run inside.
    */
-  enter (plan: HostPlan): BoxEntry & { nests: NestPlan, depth: number }
+  enter (plan: HostPlan): BoxEntry & { inner: InnerBoxPlan, depth: number }
   /**
    * Names what the box of a host of this Python root would show if it were built now. A box shows what was there when it
    * was built: when this changes, a new one is needed.
@@ -72,7 +72,7 @@ export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox
         files: [status.path],
         status,
         depth: foundation.family.length === 0 ? 2 : 4,
-        nests: nestPlan(spec)
+        inner: innerBoxPlan(spec)
       }
     },
     stamp: root => stampOf(root, foundation, grant)
@@ -114,7 +114,7 @@ function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant): Box
     hidden,
     descriptors: { status: firstFree, filter: undefined },
     ...(sessions === undefined ? {} : { sessions }),
-    nesting: true
+    hasInnerBoxes: true
   }
 }
 
@@ -127,7 +127,7 @@ function sessionsOf ({ sessionsDir }: BoxFoundation, grant: Grant): BoxSpec['ses
   return real === undefined ? undefined : { place: sessionsPlace, real }
 }
 
-function nestPlan ({ home, readable, workspace, network, sessions }: BoxSpec): NestPlan {
+function innerBoxPlan ({ home, readable, workspace, network, sessions }: BoxSpec): InnerBoxPlan {
   const fresh = ['/tmp', '/dev/shm', ...(home === undefined ? [] : [home])]
   return {
     templateFilter: templateFilter(process.arch)?.toString('base64') ?? null,

@@ -8,8 +8,8 @@ import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
 
 /** The share of the processor that tools have together beside the worker, when it is scarce. */
 const weight = { version1: 512, version2: 50 } as const
-/** Beside the processes of a tool: two of bubblewrap and one that sets limits, or the init of a nest. */
-const ownProcesses = { box: 3, nest: 1 } as const
+/** Beside the processes of a tool: two of bubblewrap and one that sets limits, or the init of an inner box. */
+const ownProcesses = { box: 3, inner: 1 } as const
 const removeMs = 1_000
 const moveAttempts = 5
 /** Of version 2: the group below the service's own where its processes are, beside those of tools. */

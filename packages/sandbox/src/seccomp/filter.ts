@@ -18,10 +18,10 @@ const newTime = 0x80
 /** AF_INET, AF_INET6 and AF_NETLINK, which the resolver needs: no Unix, vsock, packet or crypto sockets. */
 const families = [2, 10, 16]
 /** CLONE_NEWNS, NEWIPC, NEWPID, NEWNET: what is new for each call of a Python tool. */
-const nestNamespaces = [0x20000000, 0x00020000 | 0x08000000, 0x00020000 | 0x08000000 | 0x40000000]
+const innerNamespaces = [0x20000000, 0x00020000 | 0x08000000, 0x00020000 | 0x08000000 | 0x40000000]
 const newPids = 0x20000000
-/** Flags of a nest's mounts: proc, tmpfs, devpts, and MS_BIND with MS_REC; no other mount, and no change of one. */
-const nestMounts = [1 | 2 | 4 | 8, 2 | 4, 2 | 8, 4096 | 16384]
+/** Flags of an inner box's mounts: proc, tmpfs, devpts, and MS_BIND with MS_REC; no other mount, and no change of one. */
+const innerMounts = [1 | 2 | 4 | 8, 2 | 4, 2 | 8, 4096 | 16384]
 const unix = 1
 /**
  * SOCK_STREAM and SOCK_SEQPACKET, the kinds of a pair that are bound to each other for good: a datagram socket of a pair
@@ -60,7 +60,7 @@ export function sandboxFilter (arch: string, unixSockets = false): Buffer | unde
 
 /**
  * The filter of the process that imports a Python tool's module and forks its calls, which come under `sandboxFilter`
- * on top of it. It lets through what a new nest takes, by exact flags, and is otherwise the same.
+ * on top of it. It lets through what a new inner box takes, by exact flags, and is otherwise the same.
  */
 export function templateFilter (arch: string): Buffer | undefined {
   const numbers = architectures[arch]
@@ -78,9 +78,9 @@ function callRules (numbers: Architecture, unixSockets: boolean): Instruction[] 
 
 function templateRules (numbers: Architecture): Instruction[] {
   return [
-    ...onCall(numbers.unshare, oneOf(0, nestNamespaces, notPermitted)),
+    ...onCall(numbers.unshare, oneOf(0, innerNamespaces, notPermitted)),
     ...onCall(numbers.setns, oneOf(1, [newPids], notPermitted)),
-    ...onCall(numbers.mount, oneOf(3, nestMounts, notPermitted)),
+    ...onCall(numbers.mount, oneOf(3, innerMounts, notPermitted)),
     ...onlyFamilies(numbers)
   ]
 }

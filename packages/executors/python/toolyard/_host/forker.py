@@ -3,15 +3,15 @@ A process that forks others when the worker asks for it, and tells the worker ho
 
     worker: {"id", "limits"}                   fork a process
             {"id", "check": true}              only look whether a source changed
-            {"id", "show": {"session", "init", "write"}}    of a host: show a session to the nest with this init
+            {"id", "show": {"session", "init", "write"}}    of a host: show a session to the inner box with this init
             {"opened": id}                     the worker has the ends of the pipes, or wants none
     forker: {"id", "pid", "pipes"}             forked; the descriptors here that are the worker's ends of its pipes
             {"id", "stale": true}              not forked: a source changed since the import
             {"id", "fresh": true}              no source changed
-            {"id", "shown": true}, {"id", "unshown": "setns: ..."}    the session is the nest's workspace, or why not
+            {"id", "shown": true}, {"id", "unshown": "setns: ..."}    the session is the inner box's workspace, or why not
             {"id", "error": "EAGAIN"}          not forked: the machine is out of something
             {"id", "exit": 0}, {"id", "signal": "SIGSEGV"}    ended, and reaped
-            {"id", "unboxed": "mount /tmp: ..."}              ended before it began: its nest could not be made
+            {"id", "unboxed": "mount /tmp: ..."}              ended before it began: its inner box could not be made
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from typing import Any, Callable, NoReturn
 
     from .channel import Channel
-    from .nests import Nests
+    from .inner_boxes import InnerBoxes
 
 
 class Forker:
     """Serves the worker until it closes the control connection; that ends every process that was forked here."""
 
-    def __init__(self, control: Channel, nests: Nests, serve: Callable[[Channel], int]) -> None:
+    def __init__(self, control: Channel, boxes: InnerBoxes, serve: Callable[[Channel], int]) -> None:
         """`serve` is what a forked process does with its own connection; it returns the exit status."""
         self._control = control
-        self._nests = nests
+        self._inner_boxes = boxes
         self._serve = serve
         self._watch = ChildWatch()
         self._children: dict[int, int] = {}
@@ -80,13 +80,13 @@ class Forker:
         if "check" in request:
             return {"fresh": True}
         if "show" in request:
-            return self._nests.show(request["show"])
+            return self._inner_boxes.show(request["show"])
         try:
             pipes = Pipes()
         except OSError as error:
             return _refusal(error)
         try:
-            pid = self._nests.fork(request)
+            pid = self._inner_boxes.fork(request)
         except OSError as error:
             pipes.close()
             _close(pipes.offered)
@@ -106,7 +106,7 @@ class Forker:
         try:
             os.setsid()
             self._watch.undo()
-            self._nests.leave_parent()
+            self._inner_boxes.leave_parent()
             self._control.close()
             for identity in list(self._offered):
                 self._withdraw(identity)
@@ -121,7 +121,7 @@ class Forker:
             pid, _ = os.waitpid(child, os.WNOHANG)
             if pid == child:
                 del self._children[child]
-                self._control.send({"id": identity, **self._nests.ending(pid)})
+                self._control.send({"id": identity, **self._inner_boxes.ending(pid)})
 
     def _end_children(self, grace: float) -> None:
         until = time.monotonic() + grace

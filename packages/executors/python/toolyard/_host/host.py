@@ -41,12 +41,12 @@ def prepare(root: str, descriptor: int) -> None:
 def _fork_templates(root: str, control: Channel, box: dict[str, Any]) -> None:
     try:
         # These need much that is of no use in the open, and Linux.
-        from .nests import TemplateNests
+        from .inner_boxes import TemplateBoxes
         from .template import serve_module
 
-        nests = TemplateNests(box)
+        boxes = TemplateBoxes(box)
     except (OSError, ImportError) as error:
         control.send({"failed": str(error)})
         return
     control.send({"ready": True})
-    Forker(control, nests, lambda channel: serve_module(root, box, channel)).run(grace=GRACE)
+    Forker(control, boxes, lambda channel: serve_module(root, box, channel)).run(grace=GRACE)

@@ -9,7 +9,7 @@ import stat
 
 def shut_ways_out(network: bool) -> None:
     """
-    Puts /dev/null in the place of what leads out of the nest: directories, whose `..` are those of the template, where
+    Puts /dev/null in the place of what leads out of the inner box: directories, whose `..` are those of the template, where
     other calls can be seen in /proc; and without `network`, sockets of the template's network. Pairs of sockets, pipes
     and files stay as they are.
     """

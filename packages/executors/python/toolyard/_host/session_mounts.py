@@ -2,8 +2,8 @@
 How a call of a Python tool gets the directory of its session for its workspace.
 
 The box shows all sessions to the host, which runs no code of tools, and which takes them away from each template before
-that is shut in. For a call, the host goes into the mount namespace of its nest and puts the one directory there, before
-the worker sends the call. Nothing in the nest could do that, or undo it.
+that is shut in. For a call, the host goes into the mount namespace of its inner box and puts the one directory there, before
+the worker sends the call. Nothing in the inner box could do that, or undo it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SessionMounts:
         os.close(self._own)
 
     def show(self, session: dict[str, Any]) -> dict[str, Any]:
-        """Puts a session in the place of a nest's workspace."""
+        """Puts a session in the place of an inner box's workspace."""
         try:
             self._put(os.path.join(self._place, session["session"]), session["init"], session["write"])
         except OSError as error:
@@ -65,11 +65,11 @@ class SessionMounts:
         tree = _clone(directory)
         try:
             _restrict(tree, _NO_SET_ID | _NO_DEVICES | (0 if is_writable else _READ_ONLY))
-            nest = os.open(f"{init}/ns/mnt", os.O_RDONLY, dir_fd=self._proc)
+            inner = os.open(f"{init}/ns/mnt", os.O_RDONLY, dir_fd=self._proc)
             # To go into other mounts is to be at their root.
             here = os.open(".", os.O_PATH | os.O_DIRECTORY)
             try:
-                kernel.enter(nest, kernel.NEW_MOUNTS)
+                kernel.enter(inner, kernel.NEW_MOUNTS)
                 try:
                     _attach(tree, self._workspace)
                 finally:
@@ -77,7 +77,7 @@ class SessionMounts:
                     os.fchdir(here)
             finally:
                 os.close(here)
-                os.close(nest)
+                os.close(inner)
         finally:
             os.close(tree)
 

@@ -30,7 +30,7 @@ _COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 def serve_module(root: str, box: dict[str, Any], control: Channel) -> int:
     """Imports the module that the worker names and serves its calls; returns the exit status."""
-    from .nests import CallNests  # Imported in the host already.
+    from .inner_boxes import CallBoxes  # Imported in the host already.
 
     request = control.receive()
     if request is None:
@@ -50,7 +50,7 @@ def serve_module(root: str, box: dict[str, Any], control: Channel) -> int:
     gc.collect()
     gc.freeze()
     control.send({"ready": True})
-    Forker(control, CallNests(box), lambda channel: run_call(module, channel, root)).run(sources.changed)
+    Forker(control, CallBoxes(box), lambda channel: run_call(module, channel, root)).run(sources.changed)
     return 0
 
 

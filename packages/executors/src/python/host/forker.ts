@@ -1,13 +1,13 @@
 import { defaultLimits, type ProcessLimits } from '@toolyard/sandbox'
 import { createDeferred, type Deferred } from '../wire/deferred.ts'
 import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
-import { nestTree, type NestParent, type NestTree } from './nest-tree.ts'
+import { innerBoxTree, type InnerBoxParent, type InnerBoxTree } from './inner-box-tree.ts'
 import type { Connections } from '../wire/connections.ts'
 import { createPipeSource } from '../wire/pipes.ts'
 import type { CallProcess, ForkEnding } from './process-tree.ts'
 
 export interface ForkedProcess extends CallProcess {
-  tree: NestTree
+  tree: InnerBoxTree
   hasEnded: () => boolean
 }
 
@@ -18,7 +18,7 @@ export type Fork =
   | { kind: 'stale' }
   /** Not forked: the machine is out of processes or memory. */
   | { kind: 'refused', cause: string }
-  /** Forked, and ended at once: its nest could not be made. */
+  /** Forked, and ended at once: its inner box could not be made. */
   | { kind: 'unboxed', cause: string }
   /** The forking process is gone, or does not answer. */
   | { kind: 'lost' }
@@ -51,7 +51,7 @@ const maxMessageBytes = 4_096
 export const patienceMs = 10_000
 
 /** Takes over the connections of a forking process. The messages are in `forker.py`. */
-export function createForker (self: NestParent, { requests, replies }: Pick<Connections, 'requests' | 'replies'>): Forker {
+export function createForker (self: InnerBoxParent, { requests, replies }: Pick<Connections, 'requests' | 'replies'>): Forker {
   const children = new Map<number, Child>()
   let count = 0
   /** By `performance.now()`. */
@@ -117,10 +117,10 @@ export function createForker (self: NestParent, { requests, replies }: Pick<Conn
     }
     let hasEnded = false
     void ended.then(() => { hasEnded = true })
-    return { kind: 'forked', process: { ...connections, tree: nestTree(self, pid, ended), ended, hasEnded: () => hasEnded, release: () => {} } }
+    return { kind: 'forked', process: { ...connections, tree: innerBoxTree(self, pid, ended), ended, hasEnded: () => hasEnded, release: () => {} } }
   }
 
-  /** Undefined when its nest could not be made, or it ended at once. */
+  /** Undefined when its inner box could not be made, or it ended at once. */
   function openPipes ({ id, pipes: descriptors }: Message): Connections | undefined {
     const connections = pipes.open(descriptors)
     requests.write(encodeFrame({ opened: id }))

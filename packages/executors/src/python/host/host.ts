@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { within } from '@toolyard/runtime'
 import {
   boxError, type BoxStatus, killBox, childrenOf, enterGroups, type ProcessPlan, sandboxError, startError,
-  type HostBox, type NestPlan
+  type HostBox, type InnerBoxPlan
 } from '@toolyard/sandbox'
 import type { Failure } from '../../run/outcome.ts'
 import { createForker, patienceMs } from './forker.ts'
@@ -47,7 +47,7 @@ interface HostProcess {
   control: Socket
   stderr: Readable & { unref (): void }
   /** Of the box around it. */
-  boxed: { status: BoxStatus, nests: NestPlan, depth: number }
+  boxed: { status: BoxStatus, inner: InnerBoxPlan, depth: number }
 }
 
 /** Beyond these, the template that was used longest ago is retired: each holds its module in memory. */
@@ -62,7 +62,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
   const started = await spawnHost(place, plan)
   if (!started.ok) return started
   const { control, boxed } = started
-  control.write(encodeFrame(boxed.nests))
+  control.write(encodeFrame(boxed.inner))
   const answer = await firstAnswer(started)
   const host = createHost(place, started, service)
   if (answer['ready'] !== true) {

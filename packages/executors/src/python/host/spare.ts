@@ -20,7 +20,7 @@ export interface Spare {
 export function createSpare (forker: Forker): Spare {
   let next: Promise<Fork> | undefined
   let closed = false
-  /** Whether calls come in sessions. Then nests are looked for ahead, so that no call waits for that. */
+  /** Whether calls come in sessions. Then inner boxes are looked for ahead, so that no call waits for that. */
   let showsSessions = false
 
   async function fork (): Promise<Fork> {

@@ -26,8 +26,8 @@ export async function enterGroups (members: readonly string[], pids: readonly nu
   }
 }
 
-/** How a call's processes are shut in, which takes some more: in a box of their own, or in the nest of a Python call. */
-type CallKind = 'box' | 'nest'
+/** How a call's processes are shut in, which takes some more: in a box of their own, or in the inner box of a Python call. */
+type CallKind = 'box' | 'inner'
 
 export interface CallGroup {
   members: readonly string[]

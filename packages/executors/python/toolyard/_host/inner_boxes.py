@@ -1,5 +1,5 @@
 """
-Nests: each template and each call in a pid namespace of its own, inside the box that bubblewrap built around the host.
+InnerBoxes: each template and each call in a pid namespace of its own, inside the box that bubblewrap built around the host.
 
     host              no code of tools; may make user namespaces in the box
       init            first process of the template's user, pid and mount namespaces
@@ -7,11 +7,11 @@ Nests: each template and each call in a pid namespace of its own, inside the box
           init        first process of the call's pid, ipc, network and mount namespaces; without any privilege
             call      runs the tool; without any privilege, under the filter of all boxes
 
-A nest ends with its init, whatever its processes forked and whatever sessions they made: the kernel kills them all, and
+An inner box ends with its init, whatever its processes forked and whatever sessions they made: the kernel kills them all, and
 tells the forker of the init's end only when they are gone. An init does nothing but reap, and tell how its one child
 ended: it is not the child itself, because the first process of a pid namespace ignores signals that it sends itself.
 
-/tmp, HOME and /dev/shm are new and empty in each nest; places of the box that lie below them are shown in the new ones.
+/tmp, HOME and /dev/shm are new and empty in each inner box; places of the box that lie below them are shown in the new ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sys
 from . import kernel
 from .inherited import shut_ways_out
 from .limits import limit_call, limit_template
-from .nest_init import fork_as_init, read_report, report_pair
+from .inner_init import fork_as_init, read_report, report_pair
 from .session_mounts import SessionMounts
 
 TYPE_CHECKING = False
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 _TEMPLATE_CAPABILITIES = kernel.SYS_ADMIN | kernel.NET_ADMIN | kernel.SETPCAP
 
 
-class Nests:
-    """The nests that one forker makes."""
+class InnerBoxes:
+    """The inner boxes that one forker makes."""
 
     def __init__(self, box: dict[str, Any]) -> None:
-        """`box` is what the worker said of it: see `nest-plan.ts`."""
+        """`box` is what the worker said of it: see `host-box.ts`."""
         self._box = box
         self._reports: dict[int, socket.socket] = {}
         home = box["home"]
@@ -54,7 +54,7 @@ class Nests:
         ]
 
     def fork(self, request: dict[str, Any]) -> int:
-        """Makes a nest and forks into it; 0 in the new process, else the pid of the nest's init."""
+        """Makes an inner box and forks into it; 0 in the new process, else the pid of the inner box's init."""
         reader, report = report_pair()
         try:
             pid = self._fork_init(request["limits"], report)
@@ -104,7 +104,7 @@ class Nests:
         raise NotImplementedError
 
     def _furnish(self, limits: dict[str, int]) -> None:
-        """Mounts what is new in a nest."""
+        """Mounts what is new in an inner box."""
         options = f"size={limits['tempBytes']},mode=1777"
         sources = [os.open(place, os.O_PATH) for place, _ in self._places]
         for place in self._fresh:
@@ -120,8 +120,8 @@ class Nests:
             kernel.call(*mounting)
 
 
-class TemplateNests(Nests):
-    """Nests for templates, made by the host."""
+class TemplateBoxes(InnerBoxes):
+    """Inner boxes for templates, made by the host."""
 
     def __init__(self, box: dict[str, Any]) -> None:
         super().__init__(box)
@@ -130,7 +130,7 @@ class TemplateNests(Nests):
         self._sessions = SessionMounts(box["sessions"], box["workspace"], self._proc) if box["sessions"] is not None else None
 
     def show(self, session: dict[str, Any]) -> dict[str, Any]:
-        """Makes a session the workspace of a nest."""
+        """Makes a session the workspace of an inner box."""
         return {"unshown": "there are no sessions"} if self._sessions is None else self._sessions.show(session)
 
     def _limit(self, limits: dict[str, int]) -> None:
@@ -153,7 +153,7 @@ class TemplateNests(Nests):
         os.close(reader)
         os.waitpid(between, 0)
         if pid < 0:
-            raise OSError(-pid, "no nest")
+            raise OSError(-pid, "no inner box")
         return pid
 
     def _fork_between(self, limits: dict[str, int], report: socket.socket, answer: int) -> int:
@@ -194,8 +194,8 @@ class TemplateNests(Nests):
         os.close(descriptor)
 
 
-class CallNests(Nests):
-    """Nests for calls, made by a template."""
+class CallBoxes(InnerBoxes):
+    """Inner boxes for calls, made by a template."""
 
     def __init__(self, box: dict[str, Any]) -> None:
         super().__init__(box)
@@ -228,7 +228,7 @@ class CallNests(Nests):
             inside = pid == 0
         finally:
             if not inside:
-                # Without it the next fork would be one more process of this nest.
+                # Without it the next fork would be one more process of this inner box.
                 kernel.enter(self._own, kernel.NEW_PIDS)
         return pid
 

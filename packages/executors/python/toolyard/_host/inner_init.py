@@ -1,9 +1,9 @@
 """
-The first process of a nest. It does nothing but reap, and tell how its one child ended: it is not the child itself,
+The first process of an inner box. It does nothing but reap, and tell how its one child ended: it is not the child itself,
 because the first process of a pid namespace ignores signals that it sends itself.
 
 It tells that by one message to the process that forked it: `W` and the wait status in two bytes, big-endian, or `U` and
-why the nest could not be made. Nothing that runs in the nest reaches it, nor the socket that the message goes through: a
+why the inner box could not be made. Nothing that runs in the inner box reaches it, nor the socket that the message goes through: a
 pipe could be opened again below /proc.
 """
 
@@ -38,7 +38,7 @@ def fork_as_init(enclose: Callable[[], None], report: socket.socket) -> int:
     try:
         _handle_no_signals()
         enclose()
-        # Before there is anybody else in the nest.
+        # Before there is anybody else in the inner box.
         kernel.set_reachable(False)
         child = os.fork()
         if child == 0:
@@ -56,7 +56,7 @@ def fork_as_init(enclose: Callable[[], None], report: socket.socket) -> int:
 
 def read_report(reader: socket.socket) -> dict[str, Any]:
     """
-    How a nest ended whose init has ended, as the worker is told. An init that told nothing was killed, and its nest with
+    How an inner box ended whose init has ended, as the worker is told. An init that told nothing was killed, and its inner box with
     it; so it is with one that told anything else than it would.
     """
     try:
@@ -86,7 +86,7 @@ def _reap(child: int) -> int:
 
 
 def _handle_no_signals() -> None:
-    """An init is out of reach of its nest as long as it handles no signal."""
+    """An init is out of reach of its inner box as long as it handles no signal."""
     signal.set_wakeup_fd(-1)
     for number in range(1, signal.NSIG):
         if callable(signal.getsignal(number)):

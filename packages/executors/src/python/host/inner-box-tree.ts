@@ -2,43 +2,43 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { childrenOf, namespacePids, readProcess, signalGroup, signalProcess, beforeGraceEnds } from '@toolyard/sandbox'
 import type { ForkEnding, ProcessTree } from './process-tree.ts'
 
-/** A nest, which is the parent of those that its process forks. */
-export interface NestTree extends ProcessTree, NestParent {
+/** An inner box, which is the parent of those that its process forks. */
+export interface InnerBoxTree extends ProcessTree, InnerBoxParent {
   /**
-   * Only of a call's nest: the pid of its init, as the host knows it, once the nest is complete; undefined when it is gone. A
+   * Only of a call's inner box: the pid of its init, as the host knows it, once the inner box is complete; undefined when it is gone. A
    * second call answers sooner.
    */
   initInHost (): Promise<number | undefined>
 }
 
-/** A process in a box that forks others, each in a nest of its own. */
-export interface NestParent {
+/** A process in a box that forks others, each in an inner box of its own. */
+export interface InnerBoxParent {
   /** Its pid, as seen from here; undefined when it is gone. */
   find (): number | undefined
-  /** Ends it, and all nests that it made. */
+  /** Ends it, and all inner boxes that it made. */
   kill (): Promise<number[]>
 }
 
 const pauseMs = 20
-/** How long the first process of a nest takes to be born, about; in milliseconds. */
+/** How long the first process of an inner box takes to be born, about; in milliseconds. */
 const birthMs = 1
 const patienceMs = 5_000
-/** Pids in a nest: its init, and the one process that this forks. */
+/** Pids in an inner box: its init, and the one process that this forks. */
 const initPid = 1
 const firstPid = 2
 /** A template, and a call in it. */
 const levelsBelowHost = 2
 
 /**
- * The processes of a nest: a pid namespace that ends with its first process, however the others have forked and whatever
+ * The processes of an inner box: a pid namespace that ends with its first process, however the others have forked and whatever
  * sessions they made.
  *
  * @param pid of that process, as its parent sees it
- * @param ended how it ended, from the parent; the kernel tells that only when the whole nest is gone
+ * @param ended how it ended, from the parent; the kernel tells that only when the whole inner box is gone
  */
-export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEnding>): NestTree {
+export function innerBoxTree (parent: InnerBoxParent, pid: number, ended: Promise<ForkEnding>): InnerBoxTree {
   const seen: { ending?: ForkEnding } = {}
-  /** The init of a nest that was found whole, with its start: its pid may become another process's. */
+  /** The init of an inner box that was found whole, with its start: its pid may become another process's. */
   let whole: { init: number, started: number } | undefined
   void ended.then(ending => { seen.ending = ending })
 
@@ -53,7 +53,7 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
   }
 
   /**
-   * The init once its first process is born, which is when the nest has all of its mounts. Before that, what is mounted in
+   * The init once its first process is born, which is when the inner box has all of its mounts. Before that, what is mounted in
    * it may come to be in its template, for all of its calls.
    */
   function findWhole (): number | undefined {
@@ -69,7 +69,7 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
     const until = performance.now() + patienceMs
     while (seen.ending === undefined) {
       const init = findInit()
-      // A dead one waits for its parent, which may have been stopped: the nest is empty all the same.
+      // A dead one waits for its parent, which may have been stopped: the inner box is empty all the same.
       if (init !== undefined && readProcess(init)?.zombie === true) return []
       if (performance.now() > until) return init === undefined ? await parent.kill() : [init]
       if (init !== undefined) signalProcess(init, 'SIGKILL')
