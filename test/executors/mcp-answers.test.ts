@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { writeJson } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
@@ -96,4 +97,28 @@ t.test('what one server reports leaves room for what others report', async t => 
   const other = toolOf('echo', [''], { name: 'other' }, { digest: 'sha256:other' })
   await calls.fixture.executors.run(other, {}, { jobId: 'job-2', timeoutMs: 20_000, signal: new AbortController().signal, log: () => {} })
   t.match(warned.at(-1), /MCP server "other": it describes its tool "echo" otherwise/)
+})
+
+t.test('promise 6: a server that sends large messages that nobody asked for is ended', async t => {
+  const calls = open(t, [''], { maxOutputBytes: 100_000 })
+  t.match(await calls.call('strays', { count: 5, bytes: 300_000 }), { ok: true, output: 'sent' })
+  t.match(await calls.call('strays', { count: 200, bytes: 300_000 }), { error: { code: 'TOOL_FAILED', message: /sends more than 3276800 bytes a second that nobody asked for/ } })
+})
+
+t.test('promise 6: large messages of many connections are read two at a time', async t => {
+  const calls = open(t, [''], { maxOutputBytes: 500_000 })
+  let alive = 0
+  let most = 0
+  const count = (thread: Worker): void => {
+    most = Math.max(most, ++alive)
+    thread.once('exit', () => { alive -= 1 })
+  }
+  process.on('worker', count)
+  t.teardown(() => { process.off('worker', count) })
+  const tenants = Array.from({ length: 5 }, (_, at) => `tenant-${at}`)
+  await Promise.all(tenants.map(async tenant => { t.match(await calls.call('echo', { text: 'ready' }, { tenant }), { ok: true }) }))
+  const result = { content: [], structuredContent: { list: Array.from({ length: 60_000 }, () => ({})) } }
+  const outcomes = await Promise.all(tenants.map(async tenant => await calls.call('raw', { result }, { tenant })))
+  t.ok(outcomes.every(({ ok }) => ok))
+  t.ok(most > 0 && most <= 2, `${most} threads`)
 })

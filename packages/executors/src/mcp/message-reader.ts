@@ -6,9 +6,12 @@ import type { CallError } from '@toolyard/contract'
 /** Bytes of a message that is read at once; a larger one is read in a thread. */
 const shortMessage = 65_536
 const maxMs = 30_000
-/** Messages that answer no call: so many at once, and so many a second from then on. */
+/** Messages that nobody asked for: so many at once, and so many a second from then on. Each 16 KiB of them count as one. */
 const burst = 2_000
 const perSecond = 200
+const bytesOfOne = 16_384
+/** Requests without an answer that are remembered: a server may never answer one that was given up. */
+const mostAsked = 1_000
 
 /** Something that a server does and that ends its connection. */
 export class ServerFault extends Error {
@@ -50,21 +53,33 @@ export interface MessageReader {
 export function createMessageReader (threads: Threads, secrets: readonly string[], signal: AbortSignal): MessageReader {
   /** The arguments of the calls without an answer, by the id of the request. */
   const awaited = new Map<number | undefined, unknown>()
+  /** The ids of all requests without an answer, also of those that were given up: the first answer to each is no flood. */
+  const asked = new Set<number>()
   /** By the arguments of the call. */
   const results = new Map<unknown, CallResult>()
   let tokens = burst
   let filledAt = performance.now()
 
-  function spend (): void {
+  function spend (bytes: number): void {
     const now = performance.now()
-    tokens = Math.min(burst, tokens + (now - filledAt) / 1_000 * perSecond) - 1
+    const count = Math.max(1, bytes / bytesOfOne)
+    tokens = Math.min(burst, tokens + (now - filledAt) / 1_000 * perSecond) - count
     filledAt = now
-    if (tokens < 0) throw new ServerFault(`it sends more than ${perSecond} messages a second that nobody asked for`)
+    const flood = count > 1 ? `${perSecond * bytesOfOne} bytes` : `${perSecond} messages`
+    if (tokens < 0) throw new ServerFault(`it sends more than ${flood} a second that nobody asked for`)
+  }
+
+  function ask (id: number): void {
+    const [first] = asked
+    if (asked.size >= mostAsked && first !== undefined) asked.delete(first)
+    asked.add(id)
   }
 
   return {
     sent (message) {
-      if ('method' in message && 'id' in message && message.method === 'tools/call') awaited.set(Number(message.id), message.params?.['arguments'])
+      if (!('method' in message) || !('id' in message)) return
+      ask(Number(message.id))
+      if (message.method === 'tools/call') awaited.set(Number(message.id), message.params?.['arguments'])
     },
     async read (bytes) {
       const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8'), secrets) : await inThread({ bytes, secrets }, threads, signal)
@@ -72,7 +87,8 @@ export function createMessageReader (threads: Threads, secrets: readonly string[
       // As the client reads it: servers turn numbers into texts.
       const id = message?.['method'] === undefined ? Number(message?.['id']) : undefined
       const args = awaited.get(id)
-      if (!awaited.delete(id)) spend()
+      awaited.delete(id)
+      if (id === undefined || !asked.delete(id)) spend(bytes.length)
       if (call !== undefined && args !== undefined) results.set(args, call)
       return message === undefined ? undefined : unchecked(message)
     },
@@ -87,7 +103,7 @@ export function createMessageReader (threads: Threads, secrets: readonly string[
 
 async function inThread ({ bytes, secrets }: MessageTask, threads: Threads, signal: AbortSignal): Promise<ReadMessage | undefined> {
   const own = Uint8Array.from(bytes)
-  return await threads.run<ReadMessage | undefined>({ kind: 'message', task: { bytes: own, secrets } }, { until: Date.now() + maxMs, signal, move: movable(own) })
+  return await threads.run<ReadMessage | undefined>({ kind: 'message', task: { bytes: own, secrets } }, { ms: maxMs, signal, move: movable(own) })
 }
 
 /** The client checks each message before it uses it. */

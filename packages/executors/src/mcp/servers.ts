@@ -3,6 +3,7 @@ import { asError, limits, thrownAs, type CallError } from '@toolyard/contract/te
 import type { McpServer } from '@toolyard/manifests'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
 import type { Failure } from '../run/outcome.ts'
+import { createThreads } from '../run/create-threads.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection } from './connection.ts'
@@ -46,6 +47,8 @@ const restMs = { first: 500, most: 30_000, /** A call waits for the end of a res
 /** A connection that lasted longer than this has worked, so failures before it no longer count. */
 const soundMs = 10_000
 const answerMs = 3_000
+/** Large messages that are read at once: each one takes a processor, and up to 256 MiB. */
+const mostLarge = 2
 /** Of one server, so that no server takes the place of what others report. */
 const mostReports = 200
 /** Lines of stderr that may say why a server doesn't open. */
@@ -69,7 +72,9 @@ interface Slot {
 }
 
 /** Makes the servers of a worker; nothing is opened before the first use. */
-export function createServers (worker: WorkerHost): McpServers {
+export function createServers (host: WorkerHost): McpServers {
+  const threads = createThreads({ most: mostLarge })
+  const worker: WorkerHost = { ...host, threads }
   const slots = new Map<string, Slot>()
   const reported = new Map<string, Set<string>>()
   const closing = new Set<Promise<void>>()
@@ -215,6 +220,7 @@ export function createServers (worker: WorkerHost): McpServers {
       await Promise.allSettled([...slots.values()].map(async ({ opening }) => await opening))
       for (const slot of slots.values()) retire(slot)
       await Promise.all(closing)
+      await threads.close()
     }
   }
 }

@@ -1,2 +1,2 @@
-export { bufferOf, movable, ThreadError, Threads, type ThreadAnswer, type ThreadOptions, type ThreadWork } from './threads.ts'
+export { bufferOf, movable, ThreadError, Threads, type ThreadAnswer, type ThreadOptions, type ThreadsOptions, type ThreadWork } from './threads.ts'
 export { serveThread } from './serve-thread.ts'
