@@ -2,7 +2,6 @@ import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import type { SessionView } from '@toolyard/contract'
 import type { Client } from '../support/client.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
@@ -56,9 +55,7 @@ export async function archiveService (): Promise<ArchiveService> {
     sessionsDir,
     aside,
     env: service.env,
-    make: async (body: object = {}): Promise<string> => {
-      return (await client.request<{ session: SessionView }>('/v1/sessions', { body, key: archiveKeys.acme })).body.session.id
-    },
+    make: async (body?: object): Promise<string> => await client.session(archiveKeys.acme, body),
     putArchive: async (path: string, body: Uint8Array, key = archiveKeys.acme): Promise<Response> => {
       return await ask('PUT', `${path}?archive=tar`, { body: new Uint8Array(body), key })
     },

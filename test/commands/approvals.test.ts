@@ -78,11 +78,11 @@ t.test('at a terminal the call is shown, and is decided about once somebody agre
 
 t.test('a call that is held again while somebody looks at it at a terminal is not decided about', async t => {
   const id = await hold()
-  const { body: { approval } } = await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`)
+  const held = await client.held(id)
   const answer = await atTerminal(['approve', id], 'y', async () => {
     // Approved as it was shown, and changed before it runs: it is held again with another digest.
     await writeFile(join(dir, 'tools/bin/cat'), '#!/bin/sh\n# changed\nexec cat\n')
-    await client.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest: approval.approval.digest } })
+    await client.decide(held, 'approve')
     await waitFor('it is held again', async () => typeof (await read(client, id)).approval?.changed === 'string')
   })
   t.match(answer, { status: 4, text: /digest is not that of the call as it is now/ })

@@ -1,4 +1,3 @@
-import type { SessionView } from '@toolyard/contract'
 import t from 'tap'
 import { createService } from '../support/service.ts'
 
@@ -56,16 +55,13 @@ const service = await createService(t, {
 const { client } = service
 const isBoxed = (await service.workers[0]?.output() ?? '').includes('the sandbox is whole')
 
-async function sessionOf (key: string): Promise<string> {
-  return (await client.request<{ session: SessionView }>('/v1/sessions', { key, body: {} })).body.session.id
-}
-
 async function call (name: string, args: object, { key, session }: { key: string, session: string }): Promise<unknown> {
   const { results: [result] } = await client.batch([{ call_id: 'c', name, arguments: args }], { session }, key)
   return result?.ok === true ? result.output : result?.error
 }
 
-const [acme, other] = [{ key: keys.acme, session: await sessionOf(keys.acme) }, { key: keys.other, session: await sessionOf(keys.other) }]
+const acme = { key: keys.acme, session: await client.session(keys.acme) }
+const other = { key: keys.other, session: await client.session(keys.other) }
 
 t.test('SN21 SN22 SN34 SN37 tools of the active version write and read files in sessions of two tenants, each its own', async t => {
   t.equal(await call('notes_write', { path: 'new/a.md', text: 'acme\n-x\nthird\n' }, acme), 'acme\n-x\nthird\n')

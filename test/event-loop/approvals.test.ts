@@ -1,4 +1,4 @@
-import type { ApprovalDetail, InvokeBatchResponse } from '@toolyard/contract'
+import type { InvokeBatchResponse } from '@toolyard/contract'
 import t from 'tap'
 import { reach } from '../jobs/submission.ts'
 import { createService } from '../support/service.ts'
@@ -39,8 +39,7 @@ async function hold (args: object | string): Promise<string> {
 }
 
 async function decide (id: string, decision: 'approve' | 'deny', reason = 'r'.repeat(1_000)): Promise<number> {
-  const { body: { approval } } = await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`)
-  return (await client.request(`/v1/approvals/${id}`, { body: { decision, digest: approval.approval.digest, reason } })).status
+  return (await client.decide(await client.held(id), decision, { reason })).status
 }
 
 for (const [what, args] of Object.entries(worst)) {

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import type { SessionView } from '@toolyard/contract'
 import { headerOf } from '../archives/archive-parts.ts'
 import { growthMb } from '../support/memory-growth.ts'
 import { createService, testKeys } from '../support/service.ts'
@@ -36,9 +35,9 @@ const noName = headerOf({ name: './', type: '5' })
 
 for (const [what, { entry, refusal }] of Object.entries(archives)) {
   void t.test(`promise 10: an archive of ten million entries ${what} ends early, costs no memory and holds up nobody`, async t => {
-    await put(await make(), () => headerOf({ name: 'a' }), 2)
+    await put(await client.session(undefined, { quota_bytes: quotaBytes }), () => headerOf({ name: 'a' }), 2)
     await leavesLoopFree(t, `entries ${what}`, async () => {
-      const id = await make()
+      const id = await client.session(undefined, { quota_bytes: quotaBytes })
       const growth = await growthMb(api.child.pid ?? 0, async () => { await endsEarly(t, id, { entry, refusal }) })
       t.ok(growth < mostGrowthMb, `${growth.toFixed(0)} MB`)
       t.ok(readdirSync(join(sessionsDir, id)).every(name => /^[fd]\d+$/.test(name)), 'nothing half made is left')
@@ -50,10 +49,6 @@ async function endsEarly (t: Test, id: string, { entry, refusal }: { entry: (at:
   const { status, message, sent } = await put(id, entry, entries)
   t.match({ status, message }, refusal)
   t.ok(sent < entries / 10, `given up after ${sent} entries`)
-}
-
-async function make (): Promise<string> {
-  return (await client.request<{ session: SessionView }>('/v1/sessions', { body: { quota_bytes: quotaBytes } })).body.session.id
 }
 
 /** Sends an archive as it is made, until there is an answer. */

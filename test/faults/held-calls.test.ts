@@ -1,4 +1,4 @@
-import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse } from '@toolyard/contract'
+import type { ApprovalDetail, ApprovalItem } from '@toolyard/contract'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -25,21 +25,15 @@ const service = await createService(t, {
 const { client, redis } = service
 
 async function hold (to: Client, queue: string, tool = 'stamp', sec = '0'): Promise<string> {
-  const calls = [{ call_id: 'c', name: tool, arguments: { mark: queue, sec } }]
-  const { body } = await to.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { queue, calls } })
-  return body.results[0]?.job_id ?? ''
+  return (await to.call(tool, { mark: queue, sec }, { queue })).job_id ?? ''
 }
 
-async function show (id: string): Promise<ApprovalDetail> {
-  return (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`)).body.approval
-}
-
-async function decide (to: Client, id: string, decision: 'approve' | 'deny', { approval: { digest } }: ApprovalDetail): Promise<number> {
-  return (await to.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: keys.approver })).status
+async function decide (to: Client, decision: 'approve' | 'deny', held: ApprovalDetail): Promise<number> {
+  return (await to.decide(held, decision, { key: keys.approver })).status
 }
 
 async function approve (id: string): Promise<void> {
-  if (await decide(client, id, 'approve', await show(id)) !== 200) throw new Error(`${id} is not approved`)
+  if (await decide(client, 'approve', await client.held(id)) !== 200) throw new Error(`${id} is not approved`)
 }
 
 async function heldIn (queue: string): Promise<string[]> {
@@ -69,16 +63,16 @@ t.test('promise 12 an API process that is killed at any command of a submission 
 for (const decision of ['approve', 'deny'] as const) {
   t.test(`promise 12 an API process that is killed at any command of a decision (${decision}) has decided, or not`, { timeout: 300_000 }, async t => {
     const shown = new Map<string, ApprovalDetail>()
-    const say = async (to: Client, id: string): Promise<number> => await decide(to, id, decision, shown.get(id) ?? await show(id))
+    const say = async (to: Client, id: string): Promise<number> => await decide(to, decision, shown.get(id) ?? await client.held(id))
     await killApiAtEachCommand(t, service, decision, 3, {
       before: async queue => {
         const id = await hold(client, queue)
-        shown.set(id, await show(id))
+        shown.set(id, await client.held(id))
         return id
       },
       act: say,
       check: async (id, queue, about) => {
-        if ((await show(id)).approval.state === 'held') {
+        if ((await client.held(id)).approval.state === 'held') {
           t.equal(runs(queue), 0, about)
           t.equal(await say(client, id), 200, about)
         }
@@ -110,7 +104,7 @@ t.test('promise 12 when a worker is killed at any command of a call that is to b
     isDone: ({ status }) => status === 'succeeded' || status === 'held',
     check: async (id, queue, about) => {
       const { approval } = await waitFor(`${about}: it is held again`, async () => {
-        const now = await show(id)
+        const now = await client.held(id)
         return now.approval.changed !== null && now
       }, 30_000)
       t.match(approval, { state: 'held', changed: /program changed/ }, about)
@@ -131,12 +125,12 @@ t.test('promise 12 a held call outlives the death of Redis when it is held, appr
     await waitFor('the API is ready', async () => (await client.request('/ready')).status === 200)
   }
   const id = await hold(client, 'restarted', 'stamp', '2')
-  const shown = await show(id)
+  const shown = await client.held(id)
   await restart()
-  t.same(await show(id), shown)
-  t.equal(await decide(client, id, 'approve', shown), 200)
+  t.same(await client.held(id), shown)
+  t.equal(await decide(client, 'approve', shown), 200)
   await restart()
-  t.equal((await show(id)).approval.state, 'approved')
+  t.equal((await client.held(id)).approval.state, 'approved')
   await service.startWorker()
   await waitFor('it runs', () => runs('restarted') === 1)
   await restart()

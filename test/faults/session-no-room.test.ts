@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import type { CallResult, SessionView } from '@toolyard/contract'
+import type { CallResult } from '@toolyard/contract'
 import { archiveOf } from '../archives/archive-parts.ts'
 import { createService, testKeys } from '../support/service.ts'
 
@@ -23,7 +23,6 @@ const service = await createService(t, {
 })
 const { client } = service
 
-const make = async (): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })).body.session.id
 const treeOf = (id: string): string[] => readdirSync(join(sessionsDir, id), { recursive: true, encoding: 'utf8' }).sort()
 
 interface Answer { status: number, code: string, message: string }
@@ -54,7 +53,7 @@ for (const [code, http, called] of [
   ['ENOSPC', { status: 507, code: 'STORAGE_FULL', message: /The disk of the files is full/ }, { code: 'TOOL_FAILED', message: /the disk of the files is full \(ENOSPC\)/ }]
 ] as const) {
   void t.test(`${code}: uploads say what has no room, and leave nothing half written`, async t => {
-    const id = await make()
+    const id = await client.session()
     t.match(await put(id, '/kept', 'whole'), { status: 201 })
     await without(code, 'write', async () => {
       t.match(await put(id, '/more', 'x'), http)
@@ -72,7 +71,7 @@ for (const [code, http, called] of [
   })
 
   void t.test(`${code}: calls say what has no room, and leave nothing half written`, async t => {
-    const id = await make()
+    const id = await client.session()
     const write = async (path: string): Promise<CallResult> => await call(id, 'data_write_file', { path, content: 'x', create_if_missing: true, mkdir_p: true })
     t.match(await write('kept'), { ok: true })
     await without(code, 'write', async () => {
@@ -87,7 +86,7 @@ for (const [code, http, called] of [
   })
 
   void t.test(`${code}: a session whose directory can't be made says so, and is made when there is room`, async t => {
-    const id = await make()
+    const id = await client.session()
     await without(code, id, async () => {
       t.match(await call(id, 'print'), { ok: false, error: { code: code === 'EDQUOT' ? 'QUOTA_EXCEEDED' : 'TOOL_UNAVAILABLE', message: /^the directory of the session can't be made: the / } })
       t.match(await put(id, '/a', 'x'), http)

@@ -28,8 +28,8 @@ t.test('who has changed what is kept: by key, with what was said of it, and with
   await client.request('/v1/secrets/github', { method: 'PUT', body: { value: secret, scope: 'operator' } })
   const { headers, body: made } = await client.request<{ key: { key: string } }>('/v1/keys', { body: { name: 'new', role: 'read' } })
   await client.request('/v1/keys/new', { method: 'DELETE' })
-  const { body: { approval: held } } = await client.request<{ approval: { approval: { digest: string } } }>(`/v1/approvals/${job.id}`, { key: keys.boss })
-  await client.request(`/v1/approvals/${job.id}`, { key: keys.boss, body: { decision: 'deny', reason: 'Not today.', digest: held.approval.digest } })
+  const held = await client.held(job.id)
+  await client.decide(held, 'deny', { key: keys.boss, reason: 'Not today.' })
   // A refused request changes nothing.
   await client.request('/v1/keys/nobody', { method: 'DELETE' })
   const { changes } = await waitFor('all are kept', async () => {

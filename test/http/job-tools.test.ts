@@ -31,8 +31,7 @@ const redis = plainRedis(t, service.redis)
 const nowhere = '01a00000-0000-7000-8000-000000000000'
 
 t.test('a request that names a session asks only for jobs of that session', async t => {
-  const make = async (): Promise<string> => (await client.request<{ session: { id: string } }>('/v1/sessions', { body: {}, key: keys.acme })).body.session.id
-  const [one, two] = [await make(), await make()]
+  const [one, two] = [await client.session(keys.acme), await client.session(keys.acme)]
   const job = await submit(client, { type: 'agentcli.echo', session: one, delay_ms: 600_000 }, { key: keys.acme })
   const plain = await submit(client, { type: 'agentcli.echo', delay_ms: 600_000 }, { key: keys.acme })
   const told = async (id: string, session?: string): Promise<boolean> => {

@@ -57,7 +57,7 @@ t.test('a job is found by its tool, the key that submitted it, the code of its e
 })
 
 t.test('a job is found by a text of its arguments or error, by its session, and by the request that made it', async t => {
-  const session = (await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })).body.session.id
+  const session = await client.session()
   const said = await submit(client, { type: echo, queue: 'texts', input: { text: 'Ärger im "Keller"\n', deep: ['Zeile'] } })
   const failed = await reach(client, (await submit(client, { type: 'agentcli.fail', queue: 'texts' })).id, 'failed')
   const own = await submit(client, { type: echo, queue: 'texts', session, tags: ['echo_tag'] })

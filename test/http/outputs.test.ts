@@ -150,8 +150,7 @@ t.test('what is asked wrongly is told with the argument and what to do', async t
 })
 
 t.test('a job of another tenant or session is none, and one of the own session is', async t => {
-  const make = async (): Promise<string> => (await client.request<{ session: { id: string } }>('/v1/sessions', { body: {}, key: keys.acme })).body.session.id
-  const [one, two] = [await make(), await make()]
+  const [one, two] = [await client.session(keys.acme), await client.session(keys.acme)]
   const job = await jobOf('big', { char: 'x', count: 20_000 }, { key: keys.acme, session: one })
   const told = async (rest: Record<string, unknown>): Promise<boolean> => (await ask('output_read', { job_id: job }, rest)).ok
   const own = [await told({ key: keys.acme, session: one }), await told({ key: keys.acme })]
@@ -161,7 +160,7 @@ t.test('a job of another tenant or session is none, and one of the own session i
 })
 
 t.test('in a session a large output is also a file, .txt or .json, and a small one is none', async t => {
-  const session = (await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })).body.session.id
+  const session = await client.session()
   const big = await ask('lines', {}, { session, wait_ms: 60_000 })
   t.match(big, { ok: true, files: [{ path: `outputs/${big.job_id}.txt`, size: Buffer.byteLength(text), type: /^text\/plain/ }] })
   const json = await ask('rows', {}, { session, wait_ms: 60_000 })
@@ -172,7 +171,7 @@ t.test('in a session a large output is also a file, .txt or .json, and a small o
 })
 
 t.test('a large output is no file where the session has no room for it, and the call succeeds', async t => {
-  const session = (await client.request<{ session: { id: string } }>('/v1/sessions', { body: { quota_bytes: 50_000 } })).body.session.id
+  const session = await client.session(undefined, { quota_bytes: 50_000 })
   t.match(await ask('big', { char: 'x', count: 60_000 }, { session }), { ok: true, files: undefined })
 })
 

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import type { SessionView } from '@toolyard/contract'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
 import { makeKeys, testKeys } from '../support/service.ts'
@@ -37,7 +36,7 @@ const at = (...names: string[]): string => join(sessionsDir, ...names)
 const own = (id: string): string[] => existsSync(at(id)) ? readdirSync(at(id)).filter(name => name.startsWith('.toolyard-')) : []
 /** Bytes of the disk. */
 const taken = (id: string): number => readdirSync(at(id), { recursive: true, encoding: 'utf8' }).reduce((sum, name) => sum + statSync(at(id, name)).blocks * 512, 0)
-const make = async (body: object = {}): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body, key: keys.acme })).body.session.id
+const make = async (body?: object): Promise<string> => await client.session(keys.acme, body)
 const remove = async (id: string): Promise<unknown> => await client.request(`/v1/sessions/${id}`, { method: 'DELETE' })
 
 type Options = RequestInit & { key?: string, duplex?: 'half' }

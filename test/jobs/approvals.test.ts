@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Toolyard } from '@toolyard/client'
 import { callbackEnv, startReceiver, type Received } from '../callbacks/receiver.ts'
+import type { Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { cancel, reach, submit } from './submission.ts'
@@ -44,18 +45,8 @@ async function hold (name: string, args: object = { amount: 900 }): Promise<Appr
   return await show(result?.job_id ?? '')
 }
 
-async function show (id: string, key: string = keys.approver): Promise<ApprovalDetail> {
-  return (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`, { key })).body.approval
-}
-
-interface Word { key?: string, digest?: string, reason?: string }
-
-async function decide (
-  held: ApprovalDetail, decision: string, { key = keys.approver, ...rest }: Word = {}
-): Promise<{ status: number, text: string }> {
-  const { status, body } = await client.request(`/v1/approvals/${held.job_id}`, { body: { decision, digest: held.approval.digest, ...rest }, key })
-  return { status, text: JSON.stringify(body) }
-}
+const show = async (id: string, key: string = keys.approver): Promise<ApprovalDetail> => await client.held(id, key)
+const decide: Client['decide'] = async (held, decision, rest) => await client.decide(held, decision, { key: keys.approver, ...rest })
 
 t.test('a dry run says what would become of a call, and makes no job', async t => {
   const dry = async (name: string, args: object, query = ''): Promise<{ status: number, body: unknown }> => (

@@ -1,4 +1,3 @@
-import type { ApprovalDetail, InvokeBatchResponse } from '@toolyard/contract'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -36,14 +35,11 @@ const { client } = service
 interface Caller { key?: string, session?: string }
 
 async function hold (name: string, args: object = {}, { key = testKeys.admin, ...rest }: Caller = {}): Promise<string> {
-  const calls = [{ call_id: 'c', name, arguments: args }]
-  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls, ...rest }, key })
-  return body.results[0]?.job_id ?? ''
+  return (await client.call(name, args, rest, key)).job_id ?? ''
 }
 
 async function approve (id: string, key: string = keys.approver): Promise<number> {
-  const { body: { approval: shown } } = await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`)
-  return (await client.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest: shown.approval.digest }, key })).status
+  return (await client.decide(await client.held(id), 'approve', { key })).status
 }
 
 t.test('promise 12 an approved call that fails is not tried again, however many attempts its submitter wanted', async t => {

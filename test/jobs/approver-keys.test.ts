@@ -1,4 +1,4 @@
-import type { ApprovalDetail, ChangeList, InvokeBatchResponse } from '@toolyard/contract'
+import type { ApprovalDetail, ChangeList } from '@toolyard/contract'
 import t from 'tap'
 import { injectService } from '../support/injected.ts'
 import { cancel, reach } from './submission.ts'
@@ -31,17 +31,11 @@ async function makeAnew (name: string, role?: string): Promise<string> {
 }
 
 async function hold (tool: string, key?: string): Promise<string> {
-  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name: tool }] }, ...key !== undefined && { key } })
-  return body.results[0]?.job_id ?? ''
-}
-
-async function show (id: string): Promise<ApprovalDetail> {
-  return (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`)).body.approval
+  return (await client.call(tool, {}, {}, key)).job_id ?? ''
 }
 
 async function approve (id: string, key: string): Promise<{ status: number, body: { approval?: ApprovalDetail }, text: string }> {
-  const { approval: { digest } } = await show(id)
-  return await client.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest }, key })
+  return await client.decide(await client.held(id), 'approve', { key })
 }
 
 t.test('one person whose key is revoked and made anew, under the same name or another one, does not approve for two', async t => {
@@ -50,7 +44,7 @@ t.test('one person whose key is revoked and made anew, under the same name or an
   t.match(await approve(id, await makeAnew('ann')), { status: 200, body: { approval: { status: 'held' } } })
   await revoke('ann')
   t.match(await approve(id, await makeKey('ann2')), { status: 200, body: { approval: { status: 'held' } } })
-  t.match((await show(id)).approval.decisions, [{ key: 'ann', revoked: true }, { key: 'ann', revoked: true }, { key: 'ann2', revoked: undefined }])
+  t.match((await client.held(id)).approval.decisions, [{ key: 'ann', revoked: true }, { key: 'ann', revoked: true }, { key: 'ann2', revoked: undefined }])
   t.match(await approve(id, await makeKey('bea')), { status: 200, body: { approval: { approval: { state: 'approved' } } } })
   await reach(client, id, 'succeeded')
 })
@@ -60,9 +54,9 @@ t.test('a key that has the name of one that approved, and was revoked, has not s
   const first = await makeKey('cleo')
   await approve(id, first)
   t.equal((await approve(id, first)).status, 200, 'the same key says the same')
-  t.equal((await show(id)).approval.decisions.length, 1)
+  t.equal((await client.held(id)).approval.decisions.length, 1)
   await approve(id, await makeAnew('cleo'))
-  t.match((await show(id)).approval.decisions, [{ key: 'cleo', revoked: true }, { key: 'cleo', revoked: undefined }])
+  t.match((await client.held(id)).approval.decisions, [{ key: 'cleo', revoked: true }, { key: 'cleo', revoked: undefined }])
   await cancel(client, id)
 })
 
@@ -71,7 +65,7 @@ t.test('a key that was made anew under the name of the one that submitted may no
   const agent = await makeAnew('agent', 'admin')
   t.match(await approve(id, agent), { status: 403, text: /submitted/ })
   t.match(await approve(id, await makeKey('dora')), { status: 409, text: /'agent'.* anew/ })
-  const { approval: { digest } } = await show(id)
+  const { approval: { digest } } = await client.held(id)
   t.equal((await client.request(`/v1/approvals/${id}`, { body: { decision: 'deny', digest }, key: agent })).status, 403)
   await cancel(client, id)
 })

@@ -1,10 +1,11 @@
-import type { ApprovalDetail, InvokeBatchResponse } from '@toolyard/contract'
+import type { ApprovalDetail } from '@toolyard/contract'
 import { jobKey } from '@toolyard/store'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { callbackEnv, startReceiver } from '../callbacks/receiver.ts'
+import type { Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { createService, makeKeys, testKeys } from '../support/service.ts'
@@ -37,25 +38,15 @@ let marks = 0
 
 async function hold (tool = 'pay', { key = testKeys.admin, session }: { key?: string, session?: string } = {}): Promise<ApprovalDetail & { mark: string }> {
   const mark = `mark-${++marks}-`
-  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
-    body: { calls: [{ call_id: 'c', name: tool, arguments: { mark } }], ...(session === undefined ? {} : { session }) }, key
-  })
-  return { ...await show(body.results[0]?.job_id ?? ''), mark }
+  const { job_id: id = '' } = await client.call(tool, { mark }, { session }, key)
+  return { ...await client.held(id), mark }
 }
 
-async function show (id: string): Promise<ApprovalDetail> {
-  return (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`, { key: keys.approver })).body.approval
-}
-
-async function decide (
-  held: Pick<ApprovalDetail, 'job_id' | 'approval'>, decision: 'approve' | 'deny', { key = keys.approver, digest = held.approval.digest } = {}
-): Promise<{ status: number, text: string }> {
-  return await client.request(`/v1/approvals/${held.job_id}`, { body: { decision, digest }, key })
-}
+const decide: Client['decide'] = async (held, decision, rest) => await client.decide(held, decision, { key: keys.approver, ...rest })
 
 async function heldAgain (id: string): Promise<ApprovalDetail> {
   return await waitFor('it is held again', async () => {
-    const now = await show(id)
+    const now = await client.held(id)
     return now.approval.changed !== null && now
   })
 }
@@ -90,12 +81,12 @@ t.test('a call whose tool got another entry while it was held is held again', as
   const text = readFileSync(join(service.dir, 'tools.json'), 'utf8')
   await writeFile(join(service.dir, 'tools.json'), text.replace('"name":"edited"', '"name":"edited","description":"Does something else."'))
   await waitFor('the new entry is served', async () => (await client.request('/v1/agent-tools')).text.includes('something else'))
-  const before = await show(held.job_id)
+  const before = await client.held(held.job_id)
   t.equal(before.approval.digest, held.approval.digest)
   t.equal((await decide(held, 'approve')).status, 200)
   // The worker may read its manifest a moment later than the API.
   const again = await waitFor('it is held again, or ran as it was', async () => {
-    const now = await show(held.job_id)
+    const now = await client.held(held.job_id)
     return (now.approval.changed !== null || now.status === 'succeeded') && now
   })
   if (again.status === 'succeeded') return
@@ -111,7 +102,7 @@ t.test('a call whose tool was removed while it was held does not run, whatever w
   await writeFile(join(service.dir, 'tools.json'), JSON.stringify({ tools: [...tools.filter(({ name }) => name !== 'removed'), { name: 'new', schema: { type: 'object' }, command: ['/bin/cat'] }] }))
   await waitFor('it is served no more', async () => !(await client.request('/v1/agent-tools')).text.includes('"removed"'))
   t.match(await client.call('new'), { ok: true }, 'the worker has read the manifest too')
-  t.match(await show(approved.job_id), { tool: 'removed', arguments: { mark: approved.mark }, approval: { state: 'held' } })
+  t.match(await client.held(approved.job_id), { tool: 'removed', arguments: { mark: approved.mark }, approval: { state: 'held' } })
   t.equal((await decide(approved, 'approve')).status, 200)
   t.equal((await decide(denied, 'deny')).status, 200)
   t.match(await reach(client, approved.job_id, 'failed', 'succeeded'), { status: 'failed', error: { code: 'UNKNOWN_TOOL' } })
@@ -146,7 +137,7 @@ t.test('a call whose key may do something else when it is to run, after it was a
 })
 
 t.test('an approval of a call is none for the same call of another key or session', async t => {
-  const sessions = await Promise.all([0, 1].map(async () => (await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })).body.session.id))
+  const sessions = [await client.session(), await client.session()]
   const first = await hold()
   const before = marks - 1
   for (const whose of [{ key: await addKey('twin') }, ...sessions.map(session => ({ session }))]) {
@@ -209,7 +200,7 @@ t.test('a repeated request with its Idempotency-Key finds the held job, also aft
   t.match(again, { status: 200, body: { job: { id: first.body.job.id, status: 'held' } } })
   t.equal((await list(client, '?tool=pay&status=held')).jobs.filter(({ id }) => id === first.body.job.id).length, 1)
   t.equal((await post(client, { ...body, input: { mark: 'another-' } }, withKey)).status, 409)
-  t.equal((await decide(await show(first.body.job.id), 'approve')).status, 200)
+  t.equal((await decide(await client.held(first.body.job.id), 'approve')).status, 200)
   await reach(client, first.body.job.id, 'succeeded')
   t.match(await post(client, body, withKey), { status: 200, body: { job: { status: 'succeeded' } } })
   t.equal(runs('repeated-'), 1)
@@ -222,13 +213,13 @@ t.test('a denied call that an operator runs again is held again, and needs a wor
   await reach(client, held.job_id, 'failed')
   t.equal((await client.request('/v1/bulk', { body: { action: 'run_again', filter: { text: held.mark } } })).status, 202)
   await waitFor('it is held again', async () => (await list(client, '?status=held')).jobs.some(({ id }) => id === held.job_id))
-  const { approval } = await show(held.job_id)
+  const { approval } = await client.held(held.job_id)
   t.match(approval, { state: 'held', decisions: { length: 0 } })
   await waitFor('approvers are told again', () => receiver.received.some(({ text }) => (
     text.includes(held.job_id) && text.includes('approval.requested') && text.includes(approval.held_at)
   )))
   t.equal(runs(held.mark), 0)
-  t.equal((await decide(await show(held.job_id), 'approve')).status, 200)
+  t.equal((await decide(await client.held(held.job_id), 'approve')).status, 200)
   await reach(client, held.job_id, 'succeeded')
   t.equal(runs(held.mark), 1)
 })

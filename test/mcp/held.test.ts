@@ -32,16 +32,11 @@ const pay = async (rest: object = {}, capabilities: object = pages): Promise<Rec
 
 async function newest (): Promise<ApprovalDetail> {
   const { body } = await http.request<{ approvals: Array<{ job_id: string }> }>('/v1/approvals', { key: keys.approver })
-  return await show(body.approvals[0]?.job_id)
-}
-
-async function show (id: unknown): Promise<ApprovalDetail> {
-  return (await http.request<{ approval: ApprovalDetail }>(`/v1/approvals/${String(id)}`, { key: keys.approver })).body.approval
+  return await http.held(body.approvals[0]?.job_id ?? '')
 }
 
 async function decide (id: string, decision: 'approve' | 'deny'): Promise<void> {
-  const { approval: { digest } } = await show(id)
-  const { status } = await http.request(`/v1/approvals/${id}`, { body: { decision, digest }, key: keys.approver })
+  const { status } = await http.decide(await http.held(id), decision, { key: keys.approver })
   if (status !== 200) throw new Error(`The decision was not taken: ${status}`)
 }
 
@@ -57,7 +52,7 @@ t.test('a client of 2026 opens the page of a held call, which approves nothing; 
   })
   const going = pay({ requestState: asked['requestState'], inputResponses: { approval: { action: 'accept', content: { approve: true } } } })
   await Promise.race([going, waitFor('it is still held after a while', async () => (await http.request('/v1/jobs?status=held')).text.includes(id))])
-  t.match(await show(id), isUndecided)
+  t.match(await http.held(id), isUndecided)
   await decide(id, 'approve')
   t.match(await going, { structuredContent: { paid: true } })
   t.match((await http.request<{ job: JobView }>(`/v1/jobs/${id}`)).body.job, { attempts: 1, approval: { decisions: [{ key: 'approver' }] } })
@@ -68,7 +63,7 @@ t.test('a client of 2026 that declines or cancels gets the text, and has denied 
     const asked = await pay()
     const { job_id: id } = await newest()
     t.match(await pay({ requestState: asked['requestState'], inputResponses: { approval: { action } } }), heldText, action)
-    t.match(await show(id), isUndecided, action)
+    t.match(await http.held(id), isUndecided, action)
     await decide(id, 'deny')
     t.match(await pay({ requestState: asked['requestState'] }), { isError: true, _meta: { 'toolyard/error': { code: 'APPROVAL_DENIED' } } })
   }
@@ -93,7 +88,7 @@ t.test('a task is input_required while its call is held; what its client says de
   t.match(request, { params: { mode: 'url', url: `${api.address}/#/approvals/${id}` } })
   for (const action of ['accept', 'decline', 'cancel']) {
     t.match(await ask('tasks/update', { taskId: id, inputResponses: { [name]: { action, content: {} } } }, known), { resultType: 'complete' })
-    t.match(await show(id), isUndecided, action)
+    t.match(await http.held(id), isUndecided, action)
   }
   await decide(id, 'approve')
   await reach(http, id, 'succeeded')
@@ -115,7 +110,7 @@ t.test('a client of 2025 is asked to open the page while its call is open, and h
   await waitFor('it is asked', () => opened[0])
   const { job_id: id } = await newest()
   t.match(opened, [{ mode: 'url', url: `${api.address}/#/approvals/${id}`, elicitationId: /^ask-/ }])
-  t.match(await show(id), isUndecided)
+  t.match(await http.held(id), isUndecided)
   await decide(id, 'approve')
   t.match(await going, { structuredContent: { paid: true } })
   t.same(completed, [opened[0]?.['elicitationId']])
@@ -131,7 +126,7 @@ t.test('a client of 2025 that declines, cancels or can not open it after all get
     const result = await client.callTool({ name: 'pay', arguments: {} })
     t.match(result, heldText)
     t.match(textAt(result), /job_result/)
-    t.match(await show((result._meta ?? {})['toolyard/job_id']), isUndecided)
+    t.match(await http.held(String((result._meta ?? {})['toolyard/job_id'])), isUndecided)
   }
 })
 
@@ -151,7 +146,7 @@ t.test('a client that is tired of waiting leaves a held call held', async t => {
   await session.say(api.address, { id, result: { action: 'accept' } })
   await session.say(api.address, { method: 'notifications/cancelled', params: { requestId: 'call' } })
   await t.rejects(call.next(), 'its answer is closed')
-  t.match(await show(String(params?.['url']).split('/').at(-1)), isUndecided)
+  t.match(await http.held(String(params?.['url']).split('/').at(-1) ?? ''), isUndecided)
 })
 
 t.test('the page is below the address that the operator has named; where none is known, there is a text', async t => {

@@ -1,4 +1,3 @@
-import type { ApprovalDetail } from '@toolyard/contract'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -72,8 +71,7 @@ t.test('a later question that fits into no form is told as a text with its job',
 
 t.test('a call that is held again after an answer says so, and is not waited for', async t => {
   const { 'toolyard/job_id': id = '' } = (await call('guarded'))['_meta'] as Record<string, string>
-  const { body: { approval: held } } = await http.request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`, { key: keys.approver })
-  await http.request(`/v1/approvals/${id}`, { body: { decision: 'approve', digest: held.approval.digest }, key: keys.approver })
+  await http.decide(await http.held(id), 'approve', { key: keys.approver })
   await reach(http, id, 'input_required')
   await writeFile(join(dir, 'tools/bin/guarded'), `${asking(flat)}# changed\n`)
   const again = await call('guarded', accepted(`${id}.1`, { seat: 'aisle' }))

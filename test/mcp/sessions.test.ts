@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import type { SessionView } from '@toolyard/contract'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createService, makeKeys } from '../support/service.ts'
@@ -25,8 +24,6 @@ const { client: http, api, dir, startApi } = await createService(t, {
   env: { API_KEYS_JSON }
 })
 
-const make = async (key: string = keys.acme): Promise<string> => (await http.request<{ session: SessionView }>('/v1/sessions', { body: {}, key })).body.session.id
-
 /** One raw request of either era, whose `_meta` has more to say. */
 async function ask (era: Era, method: string, params: Record<string, unknown>, about: object, { key = keys.acme, path = '/mcp' } = {}): Promise<RpcAnswer> {
   if (era === '2026-07-28') return await rpc(api.address, method, params, { key, path, meta: { ...meta, ...about } })
@@ -36,7 +33,7 @@ async function ask (era: Era, method: string, params: Record<string, unknown>, a
 for (const era of eras) {
   t.test(`a client of ${era} names a session`, async t => {
     t.test('in the address: calls, prompts and resources are in its files', async t => {
-      const id = await make()
+      const id = await http.session(keys.acme)
       const { client } = await connect(t, api.address, keys.acme, era, {}, `?session=${id}`)
       const put = await client.callTool({ name: 'put', arguments: { by: era } })
       t.equal(textAt(put), 'written')
@@ -53,7 +50,7 @@ for (const era of eras) {
     })
 
     t.test('in _meta, which wins over the address', async t => {
-      const [one, two] = [await make(), await make()]
+      const [one, two] = [await http.session(keys.acme), await http.session(keys.acme)]
       const about = { 'toolyard/session': one }
       const path = `/mcp?session=${two}`
       t.match((await ask(era, 'tools/call', { name: 'put', arguments: { in: 'one' } }, about, { path })).body, { result: { content: [{ text: 'written' }] } })
@@ -63,7 +60,7 @@ for (const era of eras) {
     })
 
     t.test('a session that its key may not see gives the answer of a missing one, and an invalid id is refused', async t => {
-      const id = await make()
+      const id = await http.session(keys.acme)
       t.match((await ask(era, 'tools/call', { name: 'put', arguments: {} }, { 'toolyard/session': id })).body, { result: {} })
       const missing = { error: { code: -32_000, message: 'Session not found', data: { code: 'NOT_FOUND' } } }
       for (const session of [id, '01a00000-0000-7000-8000-000000000000']) {
@@ -86,7 +83,7 @@ for (const era of eras) {
 }
 
 t.test('a task is in the session of its call', async t => {
-  const id = await make()
+  const id = await http.session(keys.acme)
   const about = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } }, 'toolyard/session': id }
   await ask('2026-07-28', 'tools/call', { name: 'put', arguments: { of: 'task' } }, about)
   const created = (await ask('2026-07-28', 'tools/call', { name: 'nap' }, about)).body.result
@@ -99,7 +96,7 @@ t.test('a task is in the session of its call', async t => {
 })
 
 t.test('toolyard mcp names a session with --session', async t => {
-  const id = await make()
+  const id = await http.session(keys.acme)
   const client = new Client({ name: 'test', version: '1' })
   const env = { PATH: process.env['PATH'] ?? '', TOOLYARD_URL: api.address, TOOLYARD_API_KEY: keys.acme }
   t.teardown(() => client.close())

@@ -115,12 +115,9 @@ export async function boxedTools (
   }
 
   async function run (boxed: BoxedRun): Promise<Outcome> {
-    const {
-      program, args, envPassthrough, permissions, network, unixSockets, uses, limits, sha256, warm = everyWarm ? 1 : undefined, ...call
-    } = boxed
-    const { arguments: given = {}, startable = true, ...context } = call
-    const tool = toolOf({ program, args, envPassthrough, permissions, network, unixSockets, uses, limits, sha256, warm })
-    const mayWait = startable && network === undefined
+    const { arguments: given = {}, startable = true, ...context } = boxed
+    const tool = toolOf({ ...boxed, warm: boxed.warm ?? (everyWarm ? 1 : undefined) })
+    const mayWait = startable && boxed.network === undefined
     if (everyWarm && mayWait && context.session !== undefined) await stock(boxed)
     if (everyWarm && mayWait && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })

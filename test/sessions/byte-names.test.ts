@@ -24,7 +24,6 @@ const service = await injectService(t, {
 const { client, app } = service
 const url = await app.listen({ port: 0, host: '127.0.0.1' })
 
-const make = async (): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })).body.session.id
 const ask = async (method: string, path: string, body?: Uint8Array): Promise<Response> => {
   return await fetch(`${url}/v1/sessions/${path}`, { method, headers: { 'x-api-key': testKeys.admin }, ...body !== undefined && { body } })
 }
@@ -38,7 +37,7 @@ const bytesAt = (id: string, path: string): Buffer => Buffer.from(join(sessionsD
 const isEmpty = (): boolean => readdirSync(sessionsDir).every(name => name.startsWith('.')) && (!existsSync(join(sessionsDir, '.trash')) || readdirSync(join(sessionsDir, '.trash')).length === 0)
 
 t.test('a session whose files have names that are no UTF-8 is removed with all of them', async t => {
-  const id = await make()
+  const id = await client.session()
   const made = await call(id, 'odd', {})
   t.same((made.files ?? []).map(({ path }) => path), ['\\xFF\\xFF', 'a/\\xFF/\\xED\\xA0\\x80'])
   await ask('DELETE', id)
@@ -47,7 +46,7 @@ t.test('a session whose files have names that are no UTF-8 is removed with all o
 })
 
 t.test('a listing shows each name, no two of them alike, and each can be read and removed by what is shown', async t => {
-  const id = await make()
+  const id = await client.session()
   t.equal((await call(id, 'shell', { script: 'true' })).ok, true)
   mkdirSync(bytesAt(id, 'd~'))
   for (const path of ['a~b', 'd~/x~', 'd~/ü']) writeFileSync(bytesAt(id, path), path)
@@ -65,7 +64,7 @@ t.test('a listing shows each name, no two of them alike, and each can be read an
 })
 
 t.test('built-in tools list, find, read, move and delete them', async t => {
-  const id = await make()
+  const id = await client.session()
   t.equal((await call(id, 'shell', { script: 'true' })).ok, true)
   mkdirSync(bytesAt(id, 'd~'))
   writeFileSync(bytesAt(id, 'd~/needle~'), 'a needle')
@@ -82,7 +81,7 @@ t.test('built-in tools list, find, read, move and delete them', async t => {
 })
 
 t.test('an archive has their bytes, and takes them back', async t => {
-  const [from, to] = [await make(), await make()]
+  const [from, to] = [await client.session(), await client.session()]
   for (const id of [from, to]) t.equal((await call(id, 'shell', { script: 'true' })).ok, true)
   const long = `${'~'.repeat(120)}`
   mkdirSync(bytesAt(from, 'd~'))
@@ -99,7 +98,7 @@ t.test('an archive has their bytes, and takes them back', async t => {
 })
 
 t.test('a link through such a name leads where it leads', async t => {
-  const id = await make()
+  const id = await client.session()
   t.equal((await call(id, 'shell', { script: 'true' })).ok, true)
   mkdirSync(bytesAt(id, 'd~'))
   writeFileSync(bytesAt(id, 'd~/file'), 'there')
@@ -109,7 +108,7 @@ t.test('a link through such a name leads where it leads', async t => {
 })
 
 t.test('no upload makes one', async t => {
-  const id = await make()
+  const id = await client.session()
   for (const name of ['a%5CxFF', 'a%5CxFF%5Cx80', '%5CxC3%28']) {
     const answer = await ask('PUT', `${id}/files/${name}`, Buffer.from('x'))
     t.match([answer.status, await answer.json()], [400, { error: { message: /is not valid Unicode$/ } }], name)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { CallResult, SessionView } from '@toolyard/contract'
+import type { CallResult } from '@toolyard/contract'
 import { hasPython } from '../support/python.ts'
 import { bundleOf, createService, makeKeys, testKeys } from '../support/service.ts'
 
@@ -45,14 +45,13 @@ const service = await createService(t, {
   env: { API_KEYS_JSON }
 })
 const { client } = service
-const make = async (key: string): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body: {}, key })).body.session.id
 
 async function call (session: string | undefined, name: string, args: object, key = keys.acme): Promise<CallResult> {
   return await client.call(name, args, { wait_ms: 60_000, session }, key)
 }
 
 t.test('a tool gets the paths of existing files, at any depth of its arguments', { skip: !hasPython }, async t => {
-  const id = await make(keys.acme)
+  const id = await client.session(keys.acme)
   await call(id, 'shell', { script: 'mkdir in; printf data > in/x; ln -s in/x link' })
   const args = { file: 'link', list: [{}, { 'a/b': './in/../in/x' }], any: 'in/x', other: '../any text' }
   t.same((await call(id, 'told', args)).output, { file: 'in/x', list: [{}, { 'a/b': 'in/x' }], any: 'in/x', other: '../any text' })
@@ -60,7 +59,7 @@ t.test('a tool gets the paths of existing files, at any depth of its arguments',
 })
 
 t.test('what stands beside a file is kept as it was written', async t => {
-  const id = await make(keys.acme)
+  const id = await client.session(keys.acme)
   await call(id, 'shell', { script: 'mkdir in; printf data > in/x' })
   const args = '{"9":1.0,"2":725653563933458432,"tuple":[1.0,"./in/x",725653563933458432],"file":"./in/x"}'
   const body = `{"calls":[{"call_id":"c","name":"elsewhere","arguments":${args}}],"session":"${id}","wait_ms":60000}`
@@ -70,7 +69,7 @@ t.test('what stands beside a file is kept as it was written', async t => {
 })
 
 t.test('an argument that names no file of the session is refused with its place', async t => {
-  const [id, other] = [await make(keys.acme), await make(testKeys.admin)]
+  const [id, other] = [await client.session(keys.acme), await client.session(testKeys.admin)]
   await call(other, 'shell', { script: 'echo secret > secret' }, testKeys.admin)
   await call(id, 'shell', { script: 'mkdir dir; ln -s /etc/passwd out; mkfifo pipe; ln -s loop loop' })
   const paths = ['missing', 'dir', 'out', 'pipe', 'loop', '..', `../${other}/secret`, '/etc/passwd', 'of-workspace', 'n'.repeat(300), 'a\nb', 'a\0b', '']
@@ -82,7 +81,7 @@ t.test('an argument that names no file of the session is refused with its place'
 })
 
 t.test('no place in a schema, and no depth of the arguments, lets a path by', async t => {
-  const id = await make(keys.acme)
+  const id = await client.session(keys.acme)
   await call(id, 'shell', { script: 'mkdir in; printf data > in/x; ln -s in/x link' })
   const within = (levels: number, file: string): object => levels === 0 ? { file } : { child: within(levels - 1, file) }
   const places: Array<(file: string) => object> = [
@@ -97,7 +96,7 @@ t.test('no place in a schema, and no depth of the arguments, lets a path by', as
 
 t.test('arguments that a schema leads to in very many ways are looked through at once', async t => {
   const nested = Array.from({ length: 40 }).reduce<unknown>(inner => [inner], 'text')
-  t.match(await call(await make(keys.acme), 'elsewhere', { twice: nested }), { ok: true })
+  t.match(await call(await client.session(keys.acme), 'elsewhere', { twice: nested }), { ok: true })
 })
 
 t.test('without a session, files are those of the shared workspace, for the operator alone', { skip: !hasPython }, async t => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import type { CallResult, InvokeBatchResponse, JobView, SessionView } from '@toolyard/contract'
+import type { CallResult, InvokeBatchResponse, JobView } from '@toolyard/contract'
 import { submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
@@ -29,8 +29,6 @@ const service = await createService(t, {
 })
 const { client } = service
 
-const make = async (): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })).body.session.id
-
 async function batch (session: string | undefined, name: string, args: object): Promise<InvokeBatchResponse> {
   return await client.batch([{ call_id: 'c', name, arguments: args }], { wait_ms: 60_000, session })
 }
@@ -45,7 +43,7 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 const later = async (): Promise<void> => { await run(undefined, 'sleep 0.05') }
 
 t.test('an answer names the files that a call made or changed, to the caller and to the model', async t => {
-  const id = await make()
+  const id = await client.session()
   const { results: [result], tool_messages: [message] } = await batch(id, 'shell', { script: 'mkdir out; echo one > out/a.csv; printf %%PDF-1.7 > b' })
   t.same(result?.files, [
     { path: 'b', size: 8, type: 'application/pdf', sha256: hashOf('%PDF-1.7') },
@@ -61,7 +59,7 @@ t.test('an answer names the files that a call made or changed, to the caller and
 })
 
 t.test('built-in and Python tools say their files as well, and a call without a session says none', { skip: !hasPython }, async t => {
-  const id = await make()
+  const id = await client.session()
   t.same(paths(await call(id, 'data_write_file', { path: 'sub/one.txt', content: 'x', create_if_missing: true, mkdir_p: true })), ['sub/one.txt'])
   await later()
   t.match((await call(id, 'py_write', { path: 'two.txt' })).files, [{ path: 'two.txt', size: 9, sha256: hashOf('by python') }])
@@ -69,7 +67,7 @@ t.test('built-in and Python tools say their files as well, and a call without a 
 })
 
 t.test('a job has its files, and its stream too', async t => {
-  const id = await make()
+  const id = await client.session()
   const job = await submit(client, { type: 'agentcli.shell', input: { script: 'echo x > made.txt' }, session: id })
   const ended = await waitFor('it ended', async () => {
     const { body } = await client.request<{ job: JobView }>(`/v1/jobs/${job.id}`)
@@ -81,7 +79,7 @@ t.test('a job has its files, and its stream too', async t => {
 })
 
 t.test('of many files a hundred are named, and the answer says that there are more', async t => {
-  const id = await make()
+  const id = await client.session()
   const many = await run(id, 'mkdir many; cd many; seq 1 3000 | xargs touch')
   t.equal(many.files?.length, 100)
   t.equal(many.more_files, true)
@@ -91,7 +89,7 @@ t.test('of many files a hundred are named, and the answer says that there are mo
 })
 
 t.test('in a session of many files, what changed is found after calls that changed nothing', async t => {
-  const id = await make()
+  const id = await client.session()
   await run(id, 'for d in a b c; do mkdir -p $d/$d; (cd $d/$d; seq 1 60 | xargs touch); done')
   for (const round of [1, 2, 3]) {
     await later()
@@ -104,7 +102,7 @@ t.test('in a session of many files, what changed is found after calls that chang
 })
 
 t.test('links are never followed to files outside, and every name in an answer can be asked for over HTTP', { skip: !hasPython }, async t => {
-  const id = await make()
+  const id = await client.session()
   await run(id, 'ln -s /etc/passwd passwd; ln -s /etc etc; mkfifo pipe')
   const names = paths(await run(id, 'echo x > plain; ln plain second; touch $(printf %0255d 1)'))
   t.same(names.filter(path => path.length < 255 && path !== 'plain' && path !== 'second'), [])
@@ -116,13 +114,13 @@ t.test('links are never followed to files outside, and every name in an answer c
 })
 
 t.test('a file that is larger than the bound is named without a hash', async t => {
-  const id = await make()
+  const id = await client.session()
   const { files: [file] = [] } = await run(id, 'truncate -s 17000000 large.bin')
   t.same(file, { path: 'large.bin', size: 17_000_000, type: 'application/octet-stream' })
 })
 
 t.test('an answer never names files of another session', async t => {
-  const [one, two] = [await make(), await make()]
+  const [one, two] = [await client.session(), await client.session()]
   const results = await Promise.all([run(one, 'echo 1 > one'), run(two, 'echo 2 > two')])
   t.same(results.map(paths), [['one'], ['two']])
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { CallResult, SessionView } from '@toolyard/contract'
+import type { CallResult } from '@toolyard/contract'
 import { hasPython } from '../support/python.ts'
 import { bundleOf, createService } from '../support/service.ts'
 
@@ -40,7 +40,6 @@ const service = await createService(t, {
   manifests: ['tools.json', 'bundle/manifest.json']
 })
 const { client } = service
-const make = async (): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })).body.session.id
 const placeOf = (id: string, name: string): string => join(service.dir, 'sessions', id, name)
 const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
 const png = Buffer.from('89504e470d0a1a0a72657374', 'hex')
@@ -57,7 +56,7 @@ async function print (id: string, output: unknown): Promise<CallResult> {
 }
 
 t.test('a command may return files anywhere in its output, and the answer describes them', async t => {
-  const id = await make()
+  const id = await client.session()
   await call(id, 'shell', { script: 'mkdir sub; echo 1,2 > sub/a.csv; ln -s sub/a.csv link' })
   const csv = { $file: 'sub/a.csv', size: 4, type: 'text/csv', sha256: hashOf('1,2\n') }
   t.same((await print(id, { $file: 'sub/a.csv' })).output, csv)
@@ -67,8 +66,8 @@ t.test('a command may return files anywhere in its output, and the answer descri
 })
 
 t.test('a returned file that is missing, outside the session or no file is refused by its name', async t => {
-  const id = await make()
-  const other = await make()
+  const id = await client.session()
+  const other = await client.session()
   await call(other, 'shell', { script: 'echo secret > secret' })
   await call(id, 'shell', { script: `mkdir dir; mkfifo pipe; ln -s /etc/passwd out; ln -s ${placeOf(other, 'secret')} theirs; ln -s loop loop` })
   const long = 'n'.repeat(300)
@@ -83,7 +82,7 @@ t.test('a returned file that is missing, outside the session or no file is refus
 })
 
 t.test('binary output of a command is a file of its session', async t => {
-  const id = await make()
+  const id = await client.session()
   const result = await print(id, png)
   t.same(result.output, { $file: 'stdout.bin', size: 12, type: 'image/png', sha256: hashOf(png) })
   t.same(readFileSync(placeOf(id, 'stdout.bin')), png)
@@ -94,7 +93,7 @@ t.test('binary output of a command is a file of its session', async t => {
 })
 
 t.test('Python tools return paths and bytes as files', { skip: !hasPython }, async t => {
-  const id = await make()
+  const id = await client.session()
   const chart = { $file: 'chart.png', size: 12, type: 'image/png', sha256: hashOf(png) }
   t.same((await call(id, 'py_return', { kind: 'path' })).output, { chart, rows: 3 })
   t.same((await call(id, 'py_return', { kind: 'bytes' })).output, [
@@ -109,7 +108,7 @@ t.test('Python tools return paths and bytes as files', { skip: !hasPython }, asy
 })
 
 t.test('a returned file that is swapped with a link is never read through the link', async t => {
-  const id = await make()
+  const id = await client.session()
   const secret = hashOf(readFileSync('/etc/passwd'))
   const swap = 'i=0; while [ $i -lt 400 ]; do ln -sf /etc/passwd swapped; rm -f swapped; echo x > swapped; i=$((i+1)); done'
   await call(id, 'shell', { script: 'true' })
@@ -121,7 +120,7 @@ t.test('a returned file that is swapped with a link is never read through the li
 })
 
 t.test('what stands beside a returned file is kept as it was written', async t => {
-  const session = await make()
+  const session = await client.session()
   await call(session, 'shell', { script: 'echo x > a' })
   writeFileSync(placeOf(session, 'output'), '{"10":1.0,"2":[{"$file":"a"},725653563933458432],"id":725653563933458432}')
   const body = { calls: [{ call_id: 'c', name: 'print', arguments: {} }], wait_ms: 60_000, session }

@@ -44,7 +44,7 @@ const service = await createService(t, {
 const { client } = service
 const sessionsDir = join(service.dir, 'sessions')
 
-const make = async (body: object = {}, key: string = keys.acme): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body, key })).body.session.id
+const make = async (body?: object): Promise<string> => await client.session(keys.acme, body)
 const find = async (id: string): Promise<number> => (await client.request(`/v1/sessions/${id}`)).status
 const remove = async (id: string): Promise<number> => (await client.request(`/v1/sessions/${id}`, { method: 'DELETE' })).status
 

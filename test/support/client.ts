@@ -1,4 +1,4 @@
-import type { CallResult, InvokeBatchResponse } from '@toolyard/contract'
+import type { ApprovalDetail, CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
 
 /** An answer as it came, and its body as JSON. */
 export interface Answer<T = Record<string, unknown>> {
@@ -30,7 +30,15 @@ export interface Client {
   /** Posts a batch and expects a 200. */
   batch: (calls: TestCall[], rest?: Record<string, unknown>, key?: string) => Promise<InvokeBatchResponse>
   call: (name: string, args?: unknown, rest?: Record<string, unknown>, key?: string) => Promise<CallResult>
+  /** Makes a session. @returns its ID */
+  session: (key?: string, body?: object) => Promise<string>
+  /** A held call as its approvers see it. */
+  held: (id: string, key?: string) => Promise<ApprovalDetail>
+  /** Decides about a held call, by the digest that was shown unless `rest` has another. */
+  decide: (held: Pick<ApprovalDetail, 'job_id' | 'approval'>, decision: string, rest?: Decided) => Promise<Answer<{ approval: ApprovalDetail }>>
 }
+
+interface Decided { key?: string, digest?: string, reason?: string }
 
 /** Sends a request to a path as `fetch` sends one to an address. */
 export type Send = (path: string, init: RequestInit & { headers: Record<string, string>, body?: string }) => Promise<Response>
@@ -75,5 +83,14 @@ export function createClient (to: string | Send, key: string): Client {
     if (result === undefined) throw new Error('invoke-batch gave no result')
     return result
   }
-  return { request, batch, call }
+  return {
+    request,
+    batch,
+    call,
+    session: async (otherKey = key, body = {}) => (await request<{ session: SessionView }>('/v1/sessions', { body, key: otherKey })).body.session.id,
+    held: async (id, otherKey = key) => (await request<{ approval: ApprovalDetail }>(`/v1/approvals/${id}`, { key: otherKey })).body.approval,
+    decide: async ({ job_id: id, approval: { digest } }, decision, { key: otherKey = key, ...rest } = {}) => (
+      await request(`/v1/approvals/${id}`, { body: { decision, digest, ...rest }, key: otherKey })
+    )
+  }
 }

@@ -21,11 +21,11 @@ async function run (timeoutSec = 60): Promise<{ workflow: string, step: Approval
     const { body } = await client.request<{ approvals: ApprovalItem[] }>('/v1/approvals')
     return body.approvals.find(({ parent_id: parent }) => parent === id)
   })
-  return { workflow: id, step: (await client.request<{ approval: ApprovalDetail }>(`/v1/approvals/${step}`)).body.approval }
+  return { workflow: id, step: await client.held(step) }
 }
 
-async function decide ({ job_id: id, approval: { digest } }: ApprovalDetail, decision: string, key = keys.approver): Promise<number> {
-  return (await client.request(`/v1/approvals/${id}`, { body: { decision, digest }, key })).status
+async function decide (step: ApprovalDetail, decision: string, key = keys.approver): Promise<number> {
+  return (await client.decide(step, decision, { key })).status
 }
 
 async function paid (): Promise<number> {
