@@ -22,8 +22,8 @@ import sys
 
 from . import kernel
 from .inherited import shut_ways_out
-from .limits import limit_call, limit_template
 from .inner_init import fork_as_init, read_report, report_pair
+from .limits import limit_call, limit_template
 from .session_mounts import SessionMounts
 
 TYPE_CHECKING = False
