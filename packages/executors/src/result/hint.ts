@@ -20,9 +20,10 @@ const reachedLimits: ReadonlyArray<[keyof typeof defaultLimits, RegExp]> = [
   ['fileBytes', /\bEFBIG\b|file too large|^signal: SIGXFSZ$/i],
   ['tempBytes', /\bENOSPC\b|no space left on device/i],
   ['cpuSec', /^signal: SIGXCPU$|cpu time limit exceeded/i],
-  ['memoryBytes', /^(?:signal: SIGKILL|.*\bKilled)$|\bMemoryError\b|\bENOMEM\b|\bbad_alloc\b|cannot allocate memory|memory exhausted|memory allocation of \d+ bytes failed/im],
+  ['memoryBytes', /\bMemoryError\b|\bENOMEM\b|\bbad_alloc\b|cannot allocate memory|memory exhausted|memory allocation of \d+ bytes failed/i],
   ['processes', /can't start new thread|failed to create (?:new OS )?thread|(?:fork|spawn|pthread_create)\b.*(?:\bEAGAIN\b|resource temporarily unavailable)/i]
 ]
+const killed = /^(?:signal: SIGKILL|.*\bKilled)$/m
 const noUnixSocket = /\bEAFNOSUPPORT\b|address family not supported/i
 const usesOffice = /\b(?:soffice|libreoffice)\b/i
 const always = ['PATH', 'HOME', 'LANG']
@@ -63,8 +64,9 @@ function hintOf (message: string, { run, network, unixSockets, limits }: Tool, h
 }
 
 function reachedLimit (message: string, limits: Tool['limits'] = {}, isPython = false): string | undefined {
-  const found = reachedLimits.find(([, pattern]) => pattern.test(message))
-  return found && `Where this is a limit of its box: "${isPython ? snakeCase(found[0]) : found[0]}" in the "limits" of its manifest entry is ${limits[found[0]] ?? defaultLimits[found[0]]} now.`
+  // The kernel ends what needs more than the control group of a call has, which a tool gets by a bound of its own.
+  const name = limits.memoryBytes !== undefined && killed.test(message) ? 'memoryBytes' : reachedLimits.find(([, pattern]) => pattern.test(message))?.[0]
+  return name && `Where this is a limit of its box: "${isPython ? snakeCase(name) : name}" in the "limits" of its manifest entry is ${limits[name] ?? defaultLimits[name]} now.`
 }
 
 /** Manifests of Python tools write `cpu_sec`. */
