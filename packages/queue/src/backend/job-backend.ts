@@ -136,8 +136,10 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     await super.moveToDelayed(id, this.now(), delay, token, { ...options, fetchNext: false })
   }
 
-  override async moveStalledJobsToWait (): Promise<string[]> {
-    return fromRedis(await this.#run('moveStalledJobsToWait', this.moveStalledJobsToWaitArgs(), [this.toKey('meta')], []))
+  /** @param only the ids of the jobs that may be put back; absent: of all. */
+  override async moveStalledJobsToWait (only?: readonly string[]): Promise<string[]> {
+    const keys = [this.toKey('meta'), this.toKey('stalled')]
+    return fromRedis(await this.#run('moveStalledJobsToWait', this.moveStalledJobsToWaitArgs(), keys, [only === undefined ? '' : JSON.stringify(only)]))
   }
 
   override async moveToActive (token: string): Promise<NextJob> {

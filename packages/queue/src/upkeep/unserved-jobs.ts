@@ -60,12 +60,13 @@ export class UnservedJobs {
     const { redis, queues, canceller, mayRepeat } = this.#options
     const stem = jobKey(queue, '')
     const lost = fromRedis<Array<[id: string, type: string]>>(await redis.eval(lostScript, 1, queueKey(queue, 'active'), stem, atOnce))
-    let isSomeLeft = false
+    const left: string[] = []
     for (const [id, type] of lost) {
       const isEnded = !mayRepeat(type) && await canceller.endLost(queue, id, { code: 'WORKER_LOST', message: notRunAgain })
-      if (!isEnded) isSomeLeft = true
+      if (!isEnded) left.push(id)
     }
-    // The script needs two looks: the first one marks what the second one puts back.
-    if (isSomeLeft) await queues.open(queue).backend.moveStalledJobsToWait()
+    // The script needs two looks: the first one marks what the second one puts back. A lock that has run out since then is for the
+    // next look: whether its job may run again was not asked yet, and what is put back ends only once a worker takes it.
+    if (left.length > 0) await queues.open(queue).backend.moveStalledJobsToWait(left)
   }
 }

@@ -110,8 +110,25 @@ local function mark (next, stem)
 end
 `
 
-/** KEYS: meta. */
-const lookForLost: OwnPart = { keys: 1, args: 0, each: `${goOnWhenFull('keys[1]')}\nreturn bullmq()` }
+/** KEYS: meta; stalled jobs. ARGV: the ids of the only jobs that may be put back, as JSON; nothing for all. */
+const lookForLost: OwnPart = {
+  keys: 2,
+  args: 1,
+  each: `
+${goOnWhenFull('keys[1]')}
+local others, may = {}, {}
+if args[1] ~= '' then
+  for _, id in ipairs(cjson.decode(args[1])) do may[id] = true end
+  for _, id in ipairs(redis.call('SMEMBERS', keys[2])) do
+    if not may[id] then table.insert(others, id) end
+  end
+end
+for _, id in ipairs(others) do redis.call('SREM', keys[2], id) end
+local reply = bullmq()
+for _, id in ipairs(others) do redis.call('SADD', keys[2], id) end
+return reply
+`
+}
 
 /** The keys of BullMQ's script that takes a job. */
 export const takeKeys = ['wait', 'active', 'prioritized', 'events', 'stalled', 'limiter', 'delayed', 'paused', 'meta', 'pc', 'marker'] as const
