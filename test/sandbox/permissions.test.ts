@@ -2,6 +2,8 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
+import { boxed } from '../python/fixture.ts'
+import { boxedPython } from './boxed-python.ts'
 import { boxedTools, withoutBox } from './boxed-tools.ts'
 
 const skip = await withoutBox()
@@ -84,6 +86,13 @@ void t.test('a command has Unix sockets where its entry says so; without, the er
     if (unixSockets === true) t.match(outcome, { ok: true, output: 'listens' })
     else t.match(outcome, { ok: false, error: { details: { hint: 'A Unix socket has no place in its box: "unixSockets": true in its manifest entry lets it have some.' } } })
   }
+})
+
+void t.test('the error of a Python tool without a Unix socket names no field, since its manifest has none for it', boxed, async t => {
+  const host = await boxedPython(t)
+  const outcome = await host.execute('sockets', 'import socket; socket.socket(socket.AF_UNIX)')
+  t.match(outcome, { ok: false, error: { message: /Address family not supported/ } })
+  t.notMatch(JSON.stringify(outcome), /unixSockets/)
 })
 
 void t.test('the error of a tool that has reached a limit of its box names the limit and its value', { skip }, async t => {

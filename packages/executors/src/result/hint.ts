@@ -47,7 +47,8 @@ function hintOf (message: string, { run, network, unixSockets, limits }: Tool, h
   const isServer = run.kind === 'mcp' && run.server.connection.kind === 'stdio'
   if (!isServer && run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
   if (noRoomForCode.test(message)) return 'Node.js 24 and newer reserve 512 MiB for code, which count as memory: raise "memoryBytes" in the "limits" of the tool to 640 MiB (671088640) and what the program itself needs.'
-  if (held !== undefined && unixSockets !== true && noUnixSocket.test(message)) return `A Unix socket has no place in its box: "unixSockets": true in ${run.kind === 'skill-run' ? 'the entry of the operator about the skill' : 'its manifest entry'} lets it have some.`
+  const mayBeGiven = isServer || run.kind === 'command' || run.kind === 'skill-run'
+  if (held !== undefined && mayBeGiven && unixSockets !== true && noUnixSocket.test(message)) return `A Unix socket has no place in its box: "unixSockets": true in ${run.kind === 'skill-run' ? 'the entry of the operator about the skill' : 'its manifest entry'} lets it have some.`
   const limit = held === undefined ? undefined : reachedLimit(message, isServer ? run.server.limits : limits, run.kind === 'python')
   if (limit !== undefined) return limit
   if (run.kind === 'skill-run' || run.kind === 'skill-command') return (run.kind === 'skill-run' && held !== undefined && unixSockets !== true && usesOffice.test(message) ? officeHint : undefined) ?? skillHint(message, held, run.kind === 'skill-run')
