@@ -1,13 +1,12 @@
-import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { archivePath, gitArchive, readSource, unpackInto } from 'toolyard'
+import { archivePath, readSource, unpackInto } from 'toolyard'
 import { writeHeader } from '@toolyard/workspace'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
+import { commitIn } from './repository.ts'
 
 const skill = (name: string, text = 'Text\n'): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\n${text}`
 const collection: Record<string, string> = {
@@ -60,17 +59,6 @@ function tar (entries: Array<{ name: string | Buffer, content?: string, type?: s
   return Buffer.concat([...blocks, Buffer.alloc(1_024)])
 }
 
-const gitIn = (repository: string) => (input: string, ...words: string[]): string => execFileSync('git', ['-C', repository, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...words], { encoding: 'utf8', input }).trim()
-
-/** Makes a repository of a directory. */
-function commitIn (repository: string): string {
-  const git = gitIn(repository)
-  git('', 'init', '--quiet')
-  git('', 'add', '.')
-  git('', 'commit', '--quiet', '-m', 'first')
-  return git('', 'rev-parse', 'HEAD')
-}
-
 async function * piecesOf (content: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < content.length; at += 700) yield content.subarray(at, at + 700)
 }
@@ -117,58 +105,6 @@ t.test('an archive, a repository at a commit, and a document of another program 
   writeFileSync(servers, JSON.stringify({ mcpServers: { sample: { command: 'sample-server', args: ['--stdio'] } } }))
   t.match(await run('add', servers, '--yes'), { status: 0, stdout: /MCP server sample: sample-server --stdio/ })
   t.same(Object.keys(lock().entries), ['repository', 'servers', 'skills'])
-})
-
-t.test('a repository that sends more bytes than are taken is refused', { skip: spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit' }, async t => {
-  const { write } = project(t)
-  // Random bytes can't be compressed.
-  const repository = write({ 'SKILL.md': skill('cards'), blob: randomBytes(200_000).toString('latin1') }, 'repository')
-  const archive = async (mostBytes: number): Promise<number> => {
-    let bytes = 0
-    for await (const piece of gitArchive(`file://${repository}`, commit, mostBytes)) bytes += piece.length
-    return bytes
-  }
-  const commit = commitIn(repository)
-  await t.rejects(archive(100_000), { message: /sends more than 100000 bytes for that commit, or breaks off/ })
-  t.ok(await archive(1_000_000) > 200_000)
-})
-
-t.test('a repository is added with the files as its commit has them, whatever its attributes say, and none of them runs a program', async t => {
-  const { write } = project(t)
-  const plain = { 'SKILL.md': skill('cards'), 'left/out.sh': 'exit\n', hidden: 'seen\n', signed: '$Format:%GG %H$ $Id$\n' }
-  const attributes = {
-    '.gitattributes': '[attr]all export-subst eol=crlf\n* all ident\nhidden export-ignore\nleft/ export-ignore\nSKILL.md working-tree-encoding=UTF-16\n',
-    'left/.gitattributes': '* export-subst text eol=crlf\n'
-  }
-  const repository = write(plain, 'repository')
-  commitIn(repository)
-  write(attributes, 'repository')
-  writeFileSync(join(repository, 'gpg'), '#!/bin/sh\ntouch "$0.ran"\n', { mode: 0o755 })
-  const git = gitIn(repository)
-  git('', 'add', '.gitattributes', 'left/.gitattributes')
-  git('', 'commit', '--quiet', '-m', 'second')
-  const signature = '-----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----'
-  const signed = git(`${git('', 'cat-file', 'commit', 'HEAD').replace('\n\n', `\ngpgsig ${signature}\n\n`)}\n`, 'hash-object', '-t', 'commit', '-w', '--stdin')
-  git('', 'update-ref', 'HEAD', signed)
-  const path = process.env['PATH']
-  process.env['PATH'] = `${repository}:${path}`
-  t.teardown(() => { process.env['PATH'] = path })
-  const out = join(repository, '../out')
-  await unpackInto(out, gitArchive(`file://${repository}`, signed))
-  for (const [name, content] of Object.entries({ ...plain, ...attributes })) t.equal(readFileSync(join(out, name), 'utf8'), content, name)
-  t.notOk(existsSync(join(repository, 'gpg.ran')), 'gpg did not run')
-})
-
-t.test('a repository whose commit has billions of files is refused before git reads them all', async t => {
-  const { write } = project(t)
-  const repository = write({ 'SKILL.md': skill('cards') }, 'repository')
-  commitIn(repository)
-  const git = gitIn(repository)
-  let tree = git('', 'rev-parse', 'HEAD^{tree}')
-  for (let level = 0; level < 10; level++) tree = git(Array.from({ length: 10 }, (_, at) => `040000 tree ${tree}\td${at}\n`).join(''), 'mktree')
-  const commit = git('', 'commit-tree', tree, '-m', 'many')
-  git('', 'update-ref', 'HEAD', commit)
-  await t.rejects(unpackInto(join(repository, '../out'), gitArchive(`file://${repository}`, commit)), { message: /has more than 20000 files and directories in that commit/ })
 })
 
 t.test('SN37 a skill in versions is added with the version that its link names', async t => {

@@ -1,8 +1,8 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { decidePolicy, loadRegistry, readLockFile, signatureFault, treeDigest, writeLockFile, type LockEntry, type Registry } from '@toolyard/manifests'
+import { changeLockFile, decidePolicy, loadRegistry, readLockFile, signatureFault, treeDigest, type LockEntry, type Registry } from '@toolyard/manifests'
 
 interface Locked {
   dir: string
@@ -20,7 +20,7 @@ async function locked (t: Test): Promise<Locked> {
   const lock = join(dir, 'toolyard.lock.json')
   const path = 'tools/vendor/one@1'
   const entry: LockEntry = { source: '/somewhere', path, digest: await treeDigest(join(dir, path)), status: 'experimental', previous: [] }
-  await writeLockFile(lock, { entries: new Map([['one', entry]]), servers: new Map() })
+  await changeLockFile(lock, () => ({ entries: new Map([['one', entry]]), servers: new Map() }))
   return {
     dir,
     lock,
@@ -54,7 +54,7 @@ t.test('what the lock says of an entry is on all that its files declare; what di
   const { dir, lock, entry, load } = await locked(t)
   const own = join(dir, 'own.json')
   const trusted = { ...entry, path: 'own.json', status: 'trusted' as const, digest: await treeDigest(own) }
-  await writeLockFile(lock, { entries: new Map([['one', entry], ['own', trusted]]), servers: new Map() })
+  await changeLockFile(lock, () => ({ entries: new Map([['one', entry], ['own', trusted]]), servers: new Map() }))
   const audits = (registry: Registry): unknown[] => [registry.skills()[0]?.audit, registry.get('own')?.tool.audit, registry.get('skill_run')?.tool.audit]
   t.same(audits(await load()), ['experimental', 'trusted', undefined])
   t.same(audits(await load({ isRequired: true }, [own])), [undefined, 'trusted', undefined], 'also for one that is named by itself')
@@ -68,7 +68,7 @@ t.test('a rule may be about the audit status of a tool, or of the skill that a c
   const policyFile = join(dir, 'policy.json')
   writeFileSync(policyFile, JSON.stringify([{ when: 'audit == "experimental"', then: 'hold' }]))
   const decided = async (status: 'experimental' | 'trusted'): Promise<unknown> => {
-    await writeLockFile(lock, { entries: new Map([['one', { ...entry, status }]]), servers: new Map() })
+    await changeLockFile(lock, () => ({ entries: new Map([['one', { ...entry, status }]]), servers: new Map() }))
     const own = { file: lock, isRequired: false, trustedKeys: [] }
     const registry = await loadRegistry({ manifests: [lock], builtins: false, skills: { allowScripts: true }, policyFile, lock: own })
     const asker = { key: { name: 'k', role: 'admin', permissions: [] }, tenant: '', session: '', conversation: '' }
@@ -84,7 +84,7 @@ t.test('what is not in the lock is not served where a lock is required', async t
   const registry = await load({ isRequired: true }, [lock, own])
   t.same(names(registry), ['one'])
   t.match(registry.findings, [{ severity: 'error', rule: 'lock/differs', file: own, message: /LOCK=require\): .*toolyard\.lock\.json does not have it/ }])
-  await writeLockFile(lock, { entries: new Map([['one', entry], ['own', { ...entry, path: 'own.json', digest: await treeDigest(own) }]]), servers: new Map() })
+  await changeLockFile(lock, async () => ({ entries: new Map([['one', entry], ['own', { ...entry, path: 'own.json', digest: await treeDigest(own) }]]), servers: new Map() }))
   t.same(names(await load({ isRequired: true }, [own])), ['own'])
 })
 
@@ -107,7 +107,7 @@ t.test('a reload keeps nothing of what a required lock no longer has', async t =
   const { dir, lock, entry, load, names } = await locked(t)
   const own = join(dir, 'own.json')
   const withOwn = { ...entry, path: 'own.json', digest: await treeDigest(own) }
-  await writeLockFile(lock, { entries: new Map([['one', entry], ['own', withOwn]]), servers: new Map() })
+  await changeLockFile(lock, () => ({ entries: new Map([['one', entry], ['own', withOwn]]), servers: new Map() }))
   const before = await load({ isRequired: true }, [lock])
   t.same(names(before), ['one', 'own'])
   writeFileSync(join(dir, 'tools/vendor/one@1/references/a.md'), 'other')
@@ -178,4 +178,17 @@ t.test('a lock must be signed where a lock is required and keys are trusted', as
   writeFileSync(lock, `${readFileSync(lock, 'utf8')} `)
   t.match((await load(policy)).findings, [{ severity: 'error', message: /its signature is not of this content/ }])
   t.same((await readLockFile(lock)).entries.size, 1)
+})
+
+t.test('changes at the same time are all in the lock, and one that never ends is said with what to do', async t => {
+  const { lock, entry } = await locked(t)
+  const names = Array.from({ length: 30 }, (_, at) => `other${at}`)
+  await Promise.all(names.map(async name => {
+    await changeLockFile(lock, ({ entries, servers }) => ({ entries: new Map([...entries, [name, entry]]), servers }))
+  }))
+  t.equal((await readLockFile(lock)).entries.size, 31)
+  await t.rejects(changeLockFile(lock, () => { throw new Error('no') }), { message: 'no' })
+  t.notOk(existsSync(`${lock}.part`))
+  writeFileSync(`${lock}.part`, '')
+  await t.rejects(changeLockFile(lock, each => each), { message: /is being changed by another command: remove .*toolyard\.lock\.json\.part if none runs/ })
 })

@@ -16,7 +16,7 @@ export { openRegistrySource, type RegistrySource } from './registry/registry-sou
 export { reportFindings, reportReload } from './registry/report.ts'
 export { readLock, writeLock, type McpLock } from './agentcli/mcp/lock.ts'
 export {
-  lockName, lockNamePattern, readLockFile, writeLockFile, type LockEntry, type LockFile, type LockedVersion
+  changeLockFile, lockName, lockNamePattern, readLockFile, type LockEntry, type LockFile, type LockedVersion
 } from './layer/lock/lock-file.ts'
 export { signatureFault } from './layer/lock/minisign.ts'
 export { mostTree, treeDigest } from './layer/lock/tree-digest.ts'

@@ -22,7 +22,7 @@ const mostDocumentBytes = 67_108_864
 
 /**
  * Puts what a source has into an empty directory: the files of a directory or an archive, or a manifest that is made of a
- * document.
+ * document. What it needs meanwhile lies beside that directory.
  *
  * @param leftOut files and directories that no copy of a directory around them has
  * @throws CommandError
@@ -33,7 +33,7 @@ export async function fetchSource (source: Source, directory: string, check: Sig
       await copyTree(source.path, directory, leftOut)
       return
     case 'git':
-      await unpackInto(directory, gitArchive(source.url, source.commit))
+      await unpackInto(directory, gitArchive(source.url, source.commit, `${directory}.git`))
       return
     case 'https': {
       const content = await download(source.url, source.sha256)

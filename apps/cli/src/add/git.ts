@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
 import { mostTree } from '@toolyard/manifests'
@@ -20,13 +19,14 @@ const alone = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_TE
  * The archive of one commit of a repository, piece by piece, with the files as the commit has them. Nothing is checked out, so that
  * no filter or hook runs.
  *
+ * @param directory for what git keeps meanwhile: it is made, and taken away
  * @throws CommandError where the repository has no such commit, or a URL of https leads to no public host.
  */
-export async function * gitArchive (url: string, commit: string, mostBytes = packBytes): AsyncGenerator<Buffer> {
+export async function * gitArchive (url: string, commit: string, directory: string, mostBytes = packBytes): AsyncGenerator<Buffer> {
   const [git] = await programPaths('git', process.env)
   if (git === undefined) throw new CommandError('There is no git on the PATH.', { code: 'SOURCE' })
   const network = await networkOptions(url)
-  const directory = await mkdtemp(join(tmpdir(), 'toolyard-git-'))
+  await mkdir(directory)
   try {
     const [prlimit] = await programPaths('prlimit', process.env)
     const bounded = prlimit === undefined ? [git] : [prlimit, `--fsize=${mostBytes}`, git]
@@ -42,8 +42,10 @@ export async function * gitArchive (url: string, commit: string, mostBytes = pac
     const found = await run('rev-parse', '--verify', 'FETCH_HEAD^{commit}')
     if (found !== commit) throw new CommandError(`${url} gives ${found} for ${commit}`, { code: 'SOURCE' })
     // git holds all names in memory before it writes the first one, and a few trees that name each other have billions.
-    const listed = await runProgram(git, ['-C', directory, 'ls-tree', '-r', '-t', '-z', '--name-only', commit], process.env, gitMs, alone)
+    const listed = await runProgram(git, ['-C', directory, 'ls-tree', '-r', '-t', '-z', commit], process.env, gitMs, alone)
     if (!listed.ok || listed.output.split('\0').length > mostTree.files + 1) throw new CommandError(`${url} has more than ${mostTree.files} files and directories in that commit, or they can't be listed.`, { code: 'SOURCE' })
+    const [, submodule] = /(?:^|\0)160000 [^\t]*\t([^\0]*)/.exec(listed.output) ?? []
+    if (submodule !== undefined) throw new CommandError(`${JSON.stringify(submodule)} of ${url} is a submodule, whose files are in another repository. Clone both, and add the directory.`, { code: 'SOURCE' })
     await mkdir(join(directory, 'info'), { recursive: true })
     await writeFile(join(directory, 'info/attributes'), noAttributes)
     const child = spawn(git, ['-C', directory, 'archive', '--format=tar', commit], { env: { PATH: process.env['PATH'] ?? '', ...alone }, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -64,6 +66,8 @@ async function networkOptions (url: string): Promise<string[]> {
   const addresses = await publicAddresses(hostname).catch((error: unknown) => {
     throw new CommandError(`${url} can't be read: ${asError(error).message}`, { code: 'SOURCE' })
   })
-  const options = ['http.followRedirects=false', 'http.proxy=', `http.curloptResolve=${hostname}:${port === '' ? '443' : port}:${addresses.join(',')}`]
+  const options = ['http.followRedirects=false', 'http.proxy=', 'http.lowSpeedLimit=1', 'http.lowSpeedTime=60']
+  // An address is looked up by nobody.
+  if (!hostname.startsWith('[')) options.push(`http.curloptResolve=${hostname}:${port === '' ? '443' : port}:${addresses.join(',')}`)
   return options.flatMap(option => ['-c', option])
 }

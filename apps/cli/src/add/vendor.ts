@@ -1,7 +1,8 @@
 import { lstat, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
-import { lockName, lockNamePattern, readLockFile, treeDigest, writeLockFile, type AuditStatus, type LockEntry, type LockFile, type LockedVersion } from '@toolyard/manifests'
+import { changeLockFile, lockName, lockNamePattern, readLockFile, treeDigest, type AuditStatus, type LockEntry, type LockFile, type LockedVersion } from '@toolyard/manifests'
+import { isAlive, startTicks } from '@toolyard/runtime'
 import { CommandError, misuse } from '../terminal/exit-status.ts'
 import { fetchSource, type SignatureCheck } from './fetch-source.ts'
 import { readSource, type Source } from './source.ts'
@@ -43,7 +44,8 @@ export async function withStaged<T> (
   if (!lockNamePattern.test(name)) throw misuse(`${JSON.stringify(name)} can't be a name: choose one of letters, digits, '.', '_' and '-' with --name.`)
   const room = join(directory, vendor)
   await mkdir(room, { recursive: true })
-  const staging = await mkdtemp(join(room, '.part-'))
+  await removeLeft(room)
+  const staging = await mkdtemp(join(room, `.part-${process.pid}-${startTicks(process.pid)}-`))
   const files = join(staging, name)
   try {
     await mkdir(files)
@@ -58,42 +60,61 @@ export async function withStaged<T> (
   }
 }
 
-/** Puts what was fetched in its place, and then into the lock. The version before it stays, for a rollback. */
+/** Takes away what a killed process has fetched. */
+async function removeLeft (room: string): Promise<void> {
+  for (const name of await readdir(room)) {
+    const [, pid = 0, start = 0] = /^\.part-(\d+)-(\d+)-/.exec(name) ?? []
+    if (name.startsWith('.part-') && !isAlive(Number(pid), Number(start))) await rm(join(room, name), { recursive: true, force: true })
+  }
+}
+
+/**
+ * Puts what was fetched in its place, and then into the lock. The version before it stays, for a rollback.
+ *
+ * @param before what the lock had when the new version was compared with it
+ * @throws CommandError where it has another one now.
+ */
 export async function install (
-  directory: string, { name, source, directory: files, digest }: Staged, status: AuditStatus
+  directory: string, staged: Staged, status: AuditStatus, before: LockEntry | undefined
 ): Promise<LockedVersion> {
-  const lock = await lockOf(directory)
-  const before = lock.entries.get(name)
+  const { name, source, directory: files, digest } = staged
   const path = `${vendor}/${name}@${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`
   const place = join(directory, path)
-  if (await lstat(place).then(() => true, () => false)) {
-    if (await treeDigest(place).catch(() => '') !== digest) {
-      await rm(place, { recursive: true })
-      await rename(files, place)
-    }
-  } else await rename(files, place)
   const previous = before === undefined ? [] : [versionOf(before), ...before.previous].filter(each => each.digest !== digest)
-  await writeEntry(directory, lock, name, { source, path, digest, status, previous })
+  await changeLock(directory, async lock => {
+    if (lock.entries.get(name)?.digest !== before?.digest) throw new CommandError(`Another command has changed ${name} meanwhile. Nothing was changed.`, { code: 'LOCK' })
+    if (await lstat(place).then(() => true, () => false)) {
+      if (await treeDigest(place).catch(() => '') !== digest) {
+        await rm(place, { recursive: true })
+        await rename(files, place)
+      }
+    } else await rename(files, place)
+    return withEntry(lock, name, { source, path, digest, status, previous })
+  })
   return { source, path, digest }
 }
 
 /** @throws CommandError where there is none that could be gone back to. */
 export async function rollBack (directory: string, name: string): Promise<LockedVersion> {
-  const lock = await lockOf(directory)
-  const { previous: [version, ...previous], status } = entryOf(lock, name)
-  if (version === undefined) throw new CommandError(`There is no version of ${name} before this one.`, { code: 'NOT_FOUND' })
-  const found = await treeDigest(join(directory, version.path)).catch(error => asError(error).message)
-  if (found !== version.digest) throw new CommandError(`${version.path} is not what it was (${found}). Nothing was changed.`, { code: 'LOCK' })
-  await writeEntry(directory, lock, name, { ...version, status, previous })
-  return version
+  const changed = await changeLock(directory, async lock => {
+    const { previous: [version, ...previous], status } = entryOf(lock, name)
+    if (version === undefined) throw new CommandError(`There is no version of ${name} before this one.`, { code: 'NOT_FOUND' })
+    const found = await treeDigest(join(directory, version.path)).catch(error => asError(error).message)
+    if (found !== version.digest) throw new CommandError(`${version.path} is not what it was (${found}). Nothing was changed.`, { code: 'LOCK' })
+    return withEntry(lock, name, { ...version, status, previous })
+  })
+  return versionOf(entryOf(changed, name))
 }
 
 /** Takes something out of the lock, and then its files away, of all versions. */
 export async function removeEntry (directory: string, name: string): Promise<void> {
-  const lock = await lockOf(directory)
-  const entry = entryOf(lock, name)
-  await writeLockFile(lockPath(directory), { ...lock, entries: new Map([...lock.entries].filter(([other]) => other !== name)) })
-  for (const { path } of [entry, ...entry.previous]) {
+  const versions: LockedVersion[] = []
+  await changeLock(directory, lock => {
+    const entry = entryOf(lock, name)
+    versions.push(entry, ...entry.previous)
+    return { ...lock, entries: new Map([...lock.entries].filter(([other]) => other !== name)) }
+  })
+  for (const { path } of versions) {
     if (dirname(path) === vendor) await rm(join(directory, path), { recursive: true, force: true })
   }
 }
@@ -122,8 +143,14 @@ async function digestsOf (directory: string): Promise<Map<string, string>> {
   return digests
 }
 
-async function writeEntry (directory: string, lock: LockFile, name: string, entry: LockEntry): Promise<void> {
-  await writeLockFile(lockPath(directory), { ...lock, entries: new Map([...lock.entries, [name, entry]]) })
+/** @throws CommandError for a lock that can't be read. */
+async function changeLock (directory: string, change: (lock: LockFile) => LockFile | Promise<LockFile>): Promise<LockFile> {
+  await lockOf(directory)
+  return await changeLockFile(lockPath(directory), change)
+}
+
+function withEntry (lock: LockFile, name: string, entry: LockEntry): LockFile {
+  return { ...lock, entries: new Map([...lock.entries, [name, entry]]) }
 }
 
 function versionOf ({ source, path, digest }: LockEntry): LockedVersion {

@@ -102,7 +102,7 @@ async function bring (source: string, name: string | undefined, { options }: Com
       for (const line of before === undefined ? review : [changes.length === 0 ? 'No file differs.' : 'Files that differ:', ...changes, ...review]) print(line)
     }
     const agreed = options['yes'] === true || (!isJson && await agrees('Take it, as it is shown here?'))
-    const version = agreed ? await install(directory, staged, options['trusted'] === true ? 'trusted' : 'experimental') : undefined
+    const version = agreed ? await install(directory, staged, options['trusted'] === true ? 'trusted' : 'experimental', before) : undefined
     if (isJson) print(JSON.stringify({ ok: agreed, name: staged.name, digest: staged.digest, review, changes, ...version }, null, 2))
     else if (version === undefined) complain(`toolyard ${what}: nothing was changed; --yes does it`)
     else print(`${staged.name} is in ${version.path}, and in toolyard.lock.json`)

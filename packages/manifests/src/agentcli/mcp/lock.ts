@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isRecord, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
-import { acceptedOf, lockName, readJson, readLockFile, writeLockFile } from '../../layer/lock/lock-file.ts'
+import { acceptedOf, changeLockFile, lockName, readJson, readLockFile } from '../../layer/lock/lock-file.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** The accepted tools of the servers of one manifest, by the servers' names. */
@@ -26,8 +26,7 @@ export async function readLock (manifest: string): Promise<McpLock> {
 
 export async function writeLock (manifest: string, lock: McpLock): Promise<void> {
   const file = lockFile(manifest)
-  const { entries, servers } = await readLockFile(file)
-  await writeLockFile(file, { entries, servers: new Map([...servers, [basename(manifest), lock]]) })
+  await changeLockFile(file, ({ entries, servers }) => ({ entries, servers: new Map([...servers, [basename(manifest), lock]]) }))
   const older = olderLockFile(manifest)
   if (older !== file) await rm(older, { force: true })
 }

@@ -1,5 +1,6 @@
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { isMcpTool, isRecord, mcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
+import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { errorCode, isMcpTool, isRecord, mcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
 import type { AuditStatus } from '../../tool/audit-status.ts'
 import { manifestLimits } from '../../tool/limits.ts'
@@ -50,14 +51,52 @@ export async function readLockFile (file: string): Promise<LockFile> {
   }
 }
 
-/** Replaces the file as a whole; one that holds nothing goes. A signature of what was there before goes with it. */
-export async function writeLockFile (file: string, { entries, servers }: LockFile): Promise<void> {
-  const sorted = <T> (map: ReadonlyMap<string, T>): Array<[string, T]> => [...map].sort(([a], [b]) => a < b ? -1 : 1)
-  await rm(`${file}.minisig`, { force: true })
-  if (entries.size + servers.size === 0) {
-    await rm(file, { force: true })
-    return
+/**
+ * Replaces the file as a whole, one process after the other; one that holds nothing goes. A signature of what was there before goes
+ * with it.
+ *
+ * @returns what the file has now
+ * @throws Error where the file can't be read, or another process doesn't end its change.
+ */
+export async function changeLockFile (file: string, change: (lock: LockFile) => LockFile | Promise<LockFile>): Promise<LockFile> {
+  const part = `${file}.part`
+  const handle = await makeAlone(part)
+  let isThere = true
+  try {
+    const changed = await change(await readLockFile(file))
+    const { entries, servers } = changed
+    await rm(`${file}.minisig`, { force: true })
+    if (entries.size + servers.size === 0) {
+      await rm(file, { force: true })
+      return changed
+    }
+    await handle.writeFile(textOf(entries, servers))
+    await rename(part, file)
+    isThere = false
+    return changed
+  } finally {
+    await handle.close()
+    if (isThere) await rm(part, { force: true })
   }
+}
+
+const mostWaitMs = 10_000
+
+/** Who has made the file is the only one that changes the lock. */
+async function makeAlone (part: string): Promise<FileHandle> {
+  for (const begun = performance.now(); ;) {
+    try {
+      return await open(part, 'wx')
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error
+      if (performance.now() - begun > mostWaitMs) throw new Error(`is being changed by another command: remove ${part} if none runs`)
+      await setTimeout(20)
+    }
+  }
+}
+
+function textOf (entries: LockFile['entries'], servers: LockFile['servers']): string {
+  const sorted = <T> (map: ReadonlyMap<string, T>): Array<[string, T]> => [...map].sort(([a], [b]) => a < b ? -1 : 1)
   const text = JSON.stringify({
     version: 2,
     entries: Object.fromEntries(sorted(entries)),
@@ -65,9 +104,7 @@ export async function writeLockFile (file: string, { entries, servers }: LockFil
       manifest, Object.fromEntries(sorted(of).map(([name, tools]) => [name, { tools: tools.map(mcpTool) }]))
     ]))
   }, null, 2)
-  const part = `${file}.${process.pid}.part`
-  await writeFile(part, `${text}\n`)
-  await rename(part, file)
+  return `${text}\n`
 }
 
 /** @throws Error for what is no JSON, no file, or too large. */
