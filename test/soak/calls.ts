@@ -10,6 +10,9 @@ export interface Ask {
   maxRuns: number
   /** The ids that answers gave for it; more than one is a fault. */
   jobIds: Set<string>
+  /** When it was asked for, and when an answer named its job first, in milliseconds since the soak began. */
+  askedAt: number
+  namedAt?: number
   /** Embedded answers that were final: `ok` or an error's code. */
   ends: Set<string>
   /** Marks of jobs that must have succeeded before it runs. */
@@ -38,8 +41,6 @@ export class Ledger {
   readonly asks: Ask[] = []
   readonly workflows: AskedWorkflow[] = []
   readonly doubts: Array<{ text: string, jobs: string[] }> = []
-  /** When an answer named a job first, in milliseconds since the soak began. */
-  readonly namedAt = new Map<string, number>()
   /** How often each kind of thing happened. */
   readonly counts = new Map<string, number>()
   readonly history: History
@@ -65,6 +66,7 @@ export class Ledger {
       after: [],
       callback: undefined,
       jobIds: new Set(),
+      askedAt: this.history.now(),
       ends: new Set(),
       cancel: undefined,
       decisions: new Set(),
@@ -75,9 +77,9 @@ export class Ledger {
   }
 
   /** An answer said that this job is what was asked for. */
-  named (asked: { jobIds: Set<string> }, id: string): void {
+  named (asked: Pick<Ask, 'jobIds' | 'namedAt'>, id: string): void {
     asked.jobIds.add(id)
-    if (!this.namedAt.has(id)) this.namedAt.set(id, this.history.now())
+    asked.namedAt ??= this.history.now()
   }
 
   count (what: string): void {

@@ -86,7 +86,7 @@ function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: {
   // Who stops waiting is told TIMEOUT. A call that was refused may be repeated, and is then made.
   const final = [...ends].filter(end => end !== 'TIMEOUT' && (end !== 'QUEUE_FULL' || ends.size === 1))
   if (final.includes('QUEUE_FULL') && runs > 0) ledger.doubt(`${mark} was refused as QUEUE_FULL, and ran`, mark)
-  if (final.length > 1 && mayBeUndone(ask.jobIds, ledger, intervals)) ledger.count('ends that a failover undid')
+  if (final.length > 1 && mayBeUndone(ask, intervals)) ledger.count('ends that a failover undid')
   else if (final.length > 1) ledger.doubt(`${mark} has the outcomes ${final.join()}`, mark)
   for (const end of ends) {
     ledger.count(`end ${end}`)
@@ -148,24 +148,23 @@ async function checkCallbacks ({ receiver }: World, ledger: Ledger, jobs: Map<st
   const of = (path: string): typeof receiver.received => receiver.received.filter(each => each.path === path)
   const deadline = performance.now() + 120_000
   while (performance.now() < deadline && owed.some(({ callback }) => of(callback ?? '').length === 0)) await delay(500)
-  for (const { mark, callback = '', jobIds } of owed) {
+  for (const ask of owed) {
+    const { mark, callback = '', jobIds } = ask
     const all = of(callback)
     const ids = new Set(all.map(({ headers }) => String(headers['x-toolyard-delivery'])))
     const statuses = new Set(all.map(({ body }) => body.status))
     const job = jobs.get([...jobIds][0] ?? '')
     if (all.length === 0) ledger.doubt(`${mark} was not called back`, mark)
-    else if (ids.size > 1 && mayBeUndone(jobIds, ledger, intervals)) ledger.count('callbacks again, as a failover undid an end')
+    else if (ids.size > 1 && mayBeUndone(ask, intervals)) ledger.count('callbacks again, as a failover undid an end')
     else if (ids.size > 1) ledger.doubt(`${mark} was called back as ${[...ids].join()}`, mark)
     else if (job !== undefined && (statuses.size > 1 || !statuses.has(job.status))) ledger.doubt(`${mark} is ${job.status}, and was called back as ${[...statuses].join()}`, mark)
     ledger.count('callbacks')
   }
 }
 
-function mayBeUndone (jobIds: ReadonlySet<string>, { namedAt }: Ledger, intervals: readonly Interval[]): boolean {
-  return [...jobIds].some(id => intervals.some(({ what, from, to }) => {
-    const at = namedAt.get(id) ?? 0
-    return what === 'failover' && at < to && at > from - undoneMs
-  }))
+/** Its job ends at some time after it was asked for, and its first answer may come late. */
+function mayBeUndone ({ askedAt, namedAt = askedAt }: Ask, intervals: readonly Interval[]): boolean {
+  return intervals.some(({ what, from, to }) => what === 'failover' && askedAt < to && namedAt > from - undoneMs)
 }
 
 function endOf (job: Job): string {
