@@ -38,6 +38,13 @@ async function run (executors: Executors, tool: Tool, context: Partial<RunContex
   return whole(await executors.run(tool, {}, { jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: () => {}, ...context }))
 }
 
+/** One of 2026. */
+const modern: Record<string, object> = {
+  'server/discover': { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: { name: 'modern', version: '1' }, ttlMs: 0, cacheScope: 'private' },
+  'tools/list': { tools: ['echo', 'env'].map(described), ttlMs: 0, cacheScope: 'private' }
+}
+const question = { method: 'elicitation/create', params: { message: 'Which?', requestedSchema: { type: 'object', properties: { x: { type: 'string' } } } } }
+
 const far = (origin: string): Partial<McpServer> => ({
   connection: { kind: 'http', url: { secret: 'address', prefix: `${origin}/mcp?key=` }, headers: { Authorization: { secret: 'api', prefix: 'Bearer ' } } }
 })
@@ -96,6 +103,18 @@ t.test('a secret that no header or variable can carry fails the call of an MCP s
   const cut = await run(worker(t, source(new Set(), () => '\0rest')), toolOf('echo', [], local()), { tenant: 'acme' })
   t.match(cut, { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /its variable TOKEN holds a NUL/ } })
   t.notMatch(JSON.stringify(cut), /token-of/)
+})
+
+t.test('a state that a server wants back is not kept where its secret is in it', async t => {
+  const { url } = await serveMcp(t, ({ method, request: { headers: { authorization = '' } }, params: { name } }) => {
+    if (method !== 'tools/call') return { resultType: 'complete', ...modern[method] }
+    return { resultType: 'input_required', requestState: name === 'echo' ? `state ${authorization}` : 'state', inputRequests: { a: question } }
+  })
+  const call = async (name: string): Promise<Outcome> => await run(worker(t, source()), toolOf(name, [], far(new URL(url).origin)), { tenant: 'acme' })
+  t.match(await call('env'), { ask: { memo: /"state":"state"/ } })
+  const outcome = await call('echo')
+  t.match(outcome, { ok: false, error: { code: 'QUESTION_INVALID', message: /its requestState has a secret in it/ } })
+  t.notMatch(JSON.stringify(outcome), /token-of/)
 })
 
 t.test('the tools of an MCP server are listed with the operator\'s secret; without it the answer names what is missing', async t => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -175,4 +176,18 @@ t.test('the secrets of a key go with it: a later key of the same name has none',
   t.match(await call('tell', first), { ok: true })
   t.equal((await client.request('/v1/keys/short-lived', { method: 'DELETE' })).status, 200)
   t.match(await call('tell', await make()), { ok: false, error: { code: 'SECRET_MISSING' } })
+})
+
+t.test('a key that is made anew under the name of one whose time is over has none of its secrets', async t => {
+  const make = async (): Promise<string> => {
+    const { body } = await client.request<{ key: { key: string } }>('/v1/keys', { body: { name: 'timed', role: 'admin', tenant: 'third', expires_in_sec: 1_000 } })
+    return body.key.key
+  }
+  const first = await make()
+  t.equal((await client.request('/v1/secrets/github', { method: 'PUT', key: first, body: { value: 'token-of-the-first-key', scope: 'key' } })).status, 200)
+  const commands = await connectTo(t, redis)
+  t.equal(await commands.del(`toolyard:{keys}:${createHash('sha256').update(first).digest('hex')}`), 1, 'as its time does')
+  const second = await make()
+  t.match(await call('tell', second), { ok: false, error: { code: 'SECRET_MISSING' } })
+  t.match(await client.request('/v1/secrets', { key: second }), { body: { count: 0 } })
 })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { maxStoredSecrets, seal, serverTime, StoredSecrets, unseal } from '@toolyard/store'
+import { maxStoredSecrets, openSecretSource, seal, serverTime, StoredSecrets, unseal } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -68,6 +68,32 @@ void t.test('after a change of the key the old one opens, until all is sealed an
   t.same(await both.rotate(), { sealed: 1, lost: 0 })
   t.equal((await new StoredSecrets(redis, { current: next.current, previous: undefined }).open(['a'], call)).get('a'), 'value')
   t.same(await new StoredSecrets(redis, { current: randomBytes(32), previous: undefined }).rotate(), { sealed: 0, lost: 1 })
+})
+
+void t.test('where the secret of a key or a tenant is there and no key opens it, no other one takes its place', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const secrets = new StoredSecrets(redis, keys)
+  await secrets.put('github', { kind: 'operator' }, 'of operator', undefined)
+  await new StoredSecrets(redis, { current: randomBytes(32), previous: undefined }).put('github', { kind: 'tenant', tenant: 'acme' }, 'of acme', 'acme')
+  const opened = await secrets.open(['github'], { keyName: 'app', tenant: 'acme' })
+  t.same([opened.has('github'), opened.get('github')], [true, undefined])
+  const source = openSecretSource(secrets, { directory: t.testdir({ github: 'of a file' }), vault: undefined }, () => {})
+  t.same(await source?.open(['github'], { keyName: 'app', tenant: 'acme' }), opened)
+  t.equal((await secrets.open(['github'], { keyName: 'app', tenant: 'other' })).get('github'), 'of operator')
+})
+
+void t.test('the secret of a key is for the tenant that it was of, and a key of the same name stores its own in its place', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const secrets = new StoredSecrets(redis, keys)
+  const open = async (tenant?: string): Promise<string | undefined> => (await secrets.open(['github'], { keyName: 'app', tenant })).get('github')
+  const put = async (value: string, tenant?: string): Promise<boolean> => await secrets.put('github', { kind: 'key', key: 'app' }, value, tenant)
+  await put('of acme', 'acme')
+  t.same([await open('acme'), await open('other'), await open()], ['of acme', undefined, undefined])
+  await put('of other', 'other')
+  t.same([await open('acme'), await open('other')], [undefined, 'of other'])
+  await put('of operator')
+  t.same([await open('other'), await open()], [undefined, 'of operator'])
+  t.same(await redis.hgetall('toolyard:{secrets}:counts'), { '': '1' }, 'it counts in the room of the last one')
 })
 
 void t.test('a tenant that has stored all that it may takes no room from others, and has room again for what it removes', async t => {

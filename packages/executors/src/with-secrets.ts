@@ -12,10 +12,13 @@ import { failure, type Failure, type Outcome, type RunContext } from './run/outc
 
 /** Where the values of stored secrets come from. */
 export interface SecretSource {
-  /** The values for a call, by name; without those that nobody has stored for it. A fault where a store could not be asked. */
+  /**
+   * The values for a call, by name; without those that nobody has stored for it, and undefined for one that is there and can't be
+   * opened. A fault where a store could not be asked.
+   */
   open (
     names: readonly string[], call: { keyName: string | undefined, tenant: string | undefined }
-  ): Promise<ReadonlyMap<string, string> | { fault: string }>
+  ): Promise<ReadonlyMap<string, string | undefined> | { fault: string }>
 }
 
 /** UTF-16 units of a line of the log that may have been cut: it keeps its first 4 KiB. */
@@ -101,11 +104,13 @@ export async function openNamed (
 ): Promise<{ ok: true, values: ReadonlyMap<string, string> } | Failure> {
   if (names.length === 0) return { ok: true, values: new Map() }
   if (source === undefined) return failure('SECRET_MISSING', `it uses the secret ${names[0]}, and there is no SECRETS_KEY here to open it with, no SECRETS_DIR and no SECRETS_VAULT_URL`)
-  const values = await source.open(names, call)
-  if ('fault' in values) return failure('TOOL_UNAVAILABLE', values.fault)
+  const opened = await source.open(names, call)
+  if ('fault' in opened) return failure('TOOL_UNAVAILABLE', opened.fault)
+  const values = new Map([...opened].flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const]))
   const missing = names.find(name => !values.has(name))
   const long = names.find(name => partsOfSecret(values.get(name) ?? '') > mostLines)
   if (missing === undefined) return long === undefined ? { ok: true, values } : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines, or texts and fields in JSON: too many to hide each of them`)
+  if (opened.has(missing)) return failure('SECRET_MISSING', `the secret ${missing} was sealed with another SECRETS_KEY than the worker has: store it again, or give the worker that key`)
   const says = call.keyName === undefined && call.tenant === undefined ? `the operator has not stored the secret ${missing}` : `nobody has stored the secret ${missing} for this call`
   return failure('SECRET_MISSING', `${says}: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)
 }

@@ -139,9 +139,10 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
   async function answered (result: CallResult): Promise<Outcome> {
     if (result.asks === undefined) return await asAccepted(outcomeOf(result, call.maxOutputBytes), run, call.worker.checkOutput)
     const said = questions.required(result.asks)
-    if (typeof said === 'object') return asking(run, said)
     if (said === undefined && rounds < mostRounds) return await callOnce(run, lease, { ...round, rounds: rounds + 1 })
-    const message = `MCP server ${JSON.stringify(server.name)} can't be answered: ${said ?? 'it wants to be called again and again'}`
+    if (typeof said === 'object' && hidden(said.memo, connection.secrets) === said.memo) return asking(run, said)
+    const why = typeof said === 'object' ? 'its requestState has a secret in it, and would be kept as it is' : said ?? 'it wants to be called again and again'
+    const message = `MCP server ${JSON.stringify(server.name)} can't be answered: ${why}`
     return failure('QUESTION_INVALID', message)
   }
 }

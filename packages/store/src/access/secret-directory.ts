@@ -22,8 +22,11 @@ export interface SecretPlaces {
 /** Why a secret can't be used, or the stores not asked: nothing of a value. `from`: the setting that it is about. */
 export type SecretFault = (fault: { secret?: string, from: 'SECRETS_DIR' | 'SECRETS_VAULT_URL', reason: string }) => void
 
-/** The values of a call's secrets; a fault where a store could not be asked, which is not to say that one is missing. */
-type Opened = ReadonlyMap<string, string> | { fault: string }
+/**
+ * The values of a call's secrets, undefined for one that no key opens; a fault where a store could not be asked, which is not to
+ * say that one is missing.
+ */
+type Opened = ReadonlyMap<string, string | undefined> | { fault: string }
 
 export interface SecretSource {
   open (...call: Parameters<StoredSecrets['open']>): Promise<Opened>
@@ -37,7 +40,7 @@ export function openSecretSource (
   if (directory === undefined && vault === undefined) return stored
   return {
     async open (names, call) {
-      const values = await stored?.open(names, call) ?? new Map<string, string>()
+      const values = await stored?.open(names, call) ?? new Map<string, string | undefined>()
       let fault: string | undefined
       await Promise.all(names.filter(name => !values.has(name)).map(async name => {
         try {

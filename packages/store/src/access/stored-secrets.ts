@@ -74,31 +74,35 @@ export class StoredSecrets {
   }
 
   /**
-   * The values of secrets for one call, by name: that of its key, else of its tenant, else the operator's. What nobody has,
-   * or no key of the service opens, is missing.
+   * The values of secrets for one call, by name: that of its key, else of its tenant, else the operator's. What nobody has is
+   * missing. What is there and no key of the service opens is undefined: no other one takes its place.
+   *
+   * The secret of a key is for the tenant alone that the key had: another one may have the name now.
    *
    * @throws RedisUnavailableError
    */
   async open (
     names: readonly string[], { keyName, tenant }: { keyName: string | undefined, tenant: string | undefined }
-  ): Promise<Map<string, string>> {
+  ): Promise<Map<string, string | undefined>> {
     const scopes: SecretScope[] = [
       ...keyName === undefined ? [] : [{ kind: 'key', key: keyName } as const],
       ...tenant === undefined ? [] : [{ kind: 'tenant', tenant } as const],
       { kind: 'operator' }
     ]
-    const places = names.flatMap(name => scopes.map(scope => ({ name, place: placeOf(name, scope) })))
+    const places = names.flatMap(name => scopes.map(scope => ({ name, scope, place: placeOf(name, scope) })))
     if (places.length === 0) return new Map()
-    const records = await whileAvailable(this.#redis.hmget(sealedKey, ...places.map(({ place }) => place)))
-    const values = new Map<string, string>()
+    const fields = places.map(({ place }) => place)
+    const read = [sealedKey, ownersKey].map(async key => await this.#redis.hmget(key, ...fields))
+    const [records = [], owners = []] = await whileAvailable(Promise.all(read))
+    const values = new Map<string, string | undefined>()
     const used: string[] = []
-    for (const [index, { name, place }] of places.entries()) {
+    for (const [index, { name, scope, place }] of places.entries()) {
       const record = records[index]
       if (record === null || record === undefined || values.has(name)) continue
+      if (scope.kind === 'key' && owners[index] !== (tenant ?? '')) continue
       const value = unseal(record, place, this.#keys)
-      if (value === undefined) continue
       values.set(name, value)
-      used.push(place, String(serverTime(this.#redis)))
+      if (value !== undefined) used.push(place, String(serverTime(this.#redis)))
     }
     // Only lists show it.
     if (used.length > 0) void this.#redis.hset(usedKey, ...used).catch(() => {})
@@ -133,8 +137,10 @@ const [sealedKey, usedKey] = [`${keyPrefix}:{secrets}:sealed`, `${keyPrefix}:{se
 const [ownersKey, countsKey] = [`${keyPrefix}:{secrets}:owners`, `${keyPrefix}:{secrets}:counts`]
 /** KEYS: secrets, owners, counts. ARGV: place, record, owner or nothing, how many it may have. Answers whether there was room. */
 const putScript = `
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
+local before = redis.call('HGET', KEYS[2], ARGV[1])
+if before ~= ARGV[3] then
   if tonumber(redis.call('HGET', KEYS[3], ARGV[3]) or 0) >= tonumber(ARGV[4]) then return 0 end
+  if before and redis.call('HINCRBY', KEYS[3], before, -1) <= 0 then redis.call('HDEL', KEYS[3], before) end
   redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
   redis.call('HINCRBY', KEYS[3], ARGV[3], 1)
 end

@@ -35,6 +35,8 @@ export async function keyRoutes (app: App, keys: KeyRing, stored: StoredKeys, se
     const made = await stored.add({ name, role, tenant, queueAllowlist, permissions, namespaces, hosts, sse }, expiresIn)
     if (made === 'taken') throw taken(name)
     if (made === 'full') throw new HttpError('CONFLICT', `There are ${maxStoredKeys} keys already: revoke some`)
+    // What an earlier key of this name has left, whose time is over.
+    await secrets?.removeAllOf({ kind: 'key', key: name })
     request.log.info({ key: principalOf(request).name, made: name }, 'keys: made')
     return await reply.code(201).send({ ok: true as const, key: { ...view(made.listed, 'redis'), key: made.text } })
   })
