@@ -52,16 +52,17 @@ function namePython () {
 
 /** @returns {Promise<number>} the exit status */
 async function runTests () {
-  const [{ testFiles }, { daily, everything, places, suites }, { runFiles }] = await Promise.all([
+  const [{ testFiles }, { daily, everything, mostFiles, suites }, { runFiles }] = await Promise.all([
     import('../test/build/runner/files.js'), import('../test/build/runner/suites.js'), import('../test/build/runner/run.js')
   ])
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { jobs: { type: 'string', default: String(places) }, again: { type: 'boolean', default: false } }
+    options: { jobs: { type: 'string', default: String(mostFiles) }, again: { type: 'boolean', default: false } }
   })
   const names = positionals.length === 0 ? daily : positionals.flatMap(name => name === 'everything' ? everything : [name])
-  const files = testFiles(names).map(file => ({ ...file, places: Math.max(file.places, places / Number(values.jobs)) }))
-  const counts = await runFiles(names.every(name => name in suites) ? await bundled(files) : files, { again: values.again, say: console.log })
+  const files = testFiles(names)
+  const options = { again: values.again, say: console.log, most: Number(values.jobs) }
+  const counts = await runFiles(names.every(name => name in suites) ? await bundled(files) : files, options)
   const { passed, failed, skipped, failedFiles, flakyFiles } = counts
   for (const title of flakyFiles) console.log(`flaky: ${title} passed only when it was run again; ${knownFlaky(title)}`)
   if (failedFiles.length > 0) console.log(`failed: ${failedFiles.join(', ')}`)

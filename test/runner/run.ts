@@ -1,18 +1,26 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestFile } from './files.ts'
+import { lookMs, startIdleMeter } from './idle-meter.ts'
 import { reportOf, type FileReport } from './report.ts'
 import { places } from './suites.ts'
 
 /** A file that a test of its own can't end any more is killed after so long, in milliseconds. */
 const lastResortMs = 1_200_000
+/** The share of the processors' time from which on they have room for one file more than there are places. */
+const idleShare = 0.25
 const warningsFail = new URL('./fail-on-warning.js', import.meta.url).href
 
 export interface RunOptions {
   /** Whether a file that failed is run once more by itself: on machines of CI, which are shared. */
   again: boolean
   say: (line: string) => void
+  /** How many files run at a time at most. */
+  most: number
+  /** Gives meters of the share of the processors' time that nobody took. */
+  startMeter?: () => () => number
 }
 
 /** Assertions; the titles of files that failed, and of those that passed only when they were run again. */
@@ -26,12 +34,14 @@ export interface RunCounts {
 
 /**
  * Runs files of tests, each as a process of its own, and counts their assertions. Files start in the given order, as soon as
- * there are places. What a file that fails has printed is shown as it is.
+ * there are places; up to `most` run where the processors are idle meanwhile, since many files wait more than they work. What
+ * a file that fails has printed is shown as it is.
  *
  * (`tap run` would load its hooks into every Node.js process that a test starts: the services under test then take
  * twice as long, and are not what users run. tap's `t.spawn` does the same.)
  */
-export async function runFiles (files: readonly TestFile[], { again, say }: RunOptions): Promise<RunCounts> {
+export async function runFiles (files: readonly TestFile[], options: RunOptions): Promise<RunCounts> {
+  const { again, say, most, startMeter = startIdleMeter } = options
   const counts: RunCounts = { passed: 0, failed: 0, skipped: 0, failedFiles: [], flakyFiles: [] }
   const run = async (file: TestFile): Promise<FileReport> => {
     const startedAt = performance.now()
@@ -50,11 +60,20 @@ export async function runFiles (files: readonly TestFile[], { again, say }: RunO
   }
 
   const failed = new Set<TestFile>()
-  await inPlaces(files, async file => {
-    const report = await run(file)
-    if (report.ok || !again) count(file, report)
-    else failed.add(file)
-  })
+  const idle = startMeter()
+  const underWay = new Map<Promise<void>, TestFile>()
+  for (const file of files) {
+    while (!hasRoom(file, [...underWay.values()], most, idle)) {
+      await Promise.race([...underWay.keys(), sleep(lookMs, undefined, { ref: false })])
+    }
+    const ended = run(file).then(report => {
+      underWay.delete(ended)
+      if (report.ok || !again) count(file, report)
+      else failed.add(file)
+    })
+    underWay.set(ended, file)
+  }
+  await Promise.all(underWay.keys())
   for (const file of files.filter(file => failed.has(file))) {
     const report = await run(file)
     count(file, report)
@@ -68,16 +87,12 @@ function orderOf (files: readonly TestFile[], title: string): number {
   return files.findIndex(file => file.title === title)
 }
 
-/** Runs each file when the places that it takes are free, and no file overtakes another. */
-async function inPlaces (files: readonly TestFile[], run: (file: TestFile) => Promise<void>): Promise<void> {
-  const underWay = new Map<Promise<void>, number>()
-  const free = (): number => [...underWay.values()].reduce((left, taken) => left - taken, places)
-  for (const file of files) {
-    while (underWay.size > 0 && free() < file.places) await Promise.race(underWay.keys())
-    const ended = run(file).finally(() => { underWay.delete(ended) })
-    underWay.set(ended, file.places)
-  }
-  await Promise.all(underWay.keys())
+/** Whether a file can start beside those that are under way. One that takes more than a place isn't measured beside more files. */
+function hasRoom (file: TestFile, underWay: readonly TestFile[], most: number, idle: () => number): boolean {
+  if (underWay.length === 0) return true
+  if (underWay.length >= most) return false
+  if (underWay.reduce((taken, { places }) => taken + places, file.places) <= places) return true
+  return [...underWay, file].every(({ places }) => places === 1) && idle() >= idleShare
 }
 
 async function outputOf ({ path, timeoutSec, env }: TestFile): Promise<{ tap: string, exited: boolean }> {

@@ -15,6 +15,8 @@ export interface Suite {
 
 /** How many places there are. */
 export const places = 3
+/** How many files run at a time at most, where the processors are idle. */
+export const mostFiles = 5
 
 const usual = { places: 1, timeoutSec: 240 }
 const heavy = { places: 1, timeoutSec: 600 }
