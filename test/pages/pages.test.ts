@@ -10,6 +10,8 @@ import { snippetsOf, type Snippet } from '../support/page-commands.ts'
 import { notRun, ownTests } from './not-run.ts'
 import { startReader } from './reader.ts'
 
+t.setTimeout(450_000)
+
 const read = (path: string): string => readFileSync(join(repoRoot, path), 'utf8')
 const pages = ['README.md', ...readdirSync(join(repoRoot, 'docs'), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.md')).map(name => `docs/${name}`)]
   .filter(page => !/^docs\/(?:decisions|reference)\//.test(page)).sort()
@@ -79,7 +81,7 @@ await t.test('data that a page shows is valid JSON or YAML', async t => {
   t.ok(count > 15, 'they were found')
 })
 
-await t.test('a reader who follows the pages, block by block, gets the results that they show', { skip }, async t => {
+await t.test('a reader who follows the pages, block by block, gets the results that they show', { skip, timeout: 450_000 }, async t => {
   const model = await startModelServer(t, answers => answers.length === 0 ? { calls: [{ id: 'call_1', name: 'data_file_read', args: { path: 'README.md' } }] } : { text: 'All is said.' })
   const reader = await startReader(t, model.address)
   for (const page of pages.filter(each => !Object.hasOwn(ownTests, each))) {

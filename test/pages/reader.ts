@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { chmod, copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ToolList } from '@toolyard/contract'
+import { toolyardProgram } from '../cli/toolyard.ts'
 import { repoRoot } from '../repo/source-tree.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { waitFor } from '../support/condition.ts'
@@ -86,7 +87,7 @@ async function write (snippet: Snippet, service: Service): Promise<{ status: num
 
 /** A shell command that runs a block; nobody waits for `npx` to find out that the program is in the directory. */
 function commandOf ({ language, text }: Snippet): string {
-  if (language === 'sh') return `npx () { "$@"; }\n${text}`
+  if (language === 'sh') return `npx () { "$@"; }\ntoolyard () { '${process.execPath}' '${toolyardProgram}' "$@"; }\n${text}`
   const [file, program] = language === 'js' ? ['snippet.mjs', 'node'] : ['snippet.py', 'python3']
   return `cat > ${file} <<'END OF BLOCK'\n${text}END OF BLOCK\n${program} ${file}`
 }

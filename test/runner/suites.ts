@@ -33,18 +33,19 @@ export const suites: Readonly<Record<string, Suite>> = {
       'faults/session-escape'],
     env: { TOOLYARD_TEST_WARM: '1' }
   },
-  /** Published parts, packed and installed, and what readers of the pages do. */
-  package: { ...usual, paths: ['package', 'pages'], timeoutSec: 450, compiled: true },
+  /** Published parts, packed and installed. */
+  package: { ...usual, paths: ['package'], timeoutSec: 450, compiled: true },
   /** Pages, in a browser or as it would read them. */
   browser: { ...usual, paths: ['dashboard', 'browser'], timeoutSec: 450 },
   /** The API and workers as processes of their own; the command line and the client in short. */
   e2e: { ...usual, paths: ['jobs', 'streams', 'callbacks', 'workflow', 'store', 'queue', 'e2e', 'cli', 'client/calls'] },
-  /** Several API processes or workers on one Redis, and processes that end and are started again. */
+  /** Several API processes or workers on one Redis, processes that end and are started again, and a quick bench. */
   processes: { ...usual, paths: ['processes'] },
   /** Tools as processes: each kind of tool, its sandbox, its files, and servers of others that tools come from. */
   tools: { ...usual, paths: ['executors', 'builtin', 'python', 'skill', 'sandbox', 'samples', 'sessions', 'archives', 'upstream', 'warm'] },
-  /** Started or connected by others: the `toolyard` command, the clients, MCP clients, the examples, a collector of traces. */
-  clients: { ...usual, paths: ['commands', 'client', 'other-clients', 'mcp', 'examples', 'traces'] },
+  /** Started or connected by others: the `toolyard` command, the clients, MCP clients, the examples, a collector of traces, and
+   * what readers of the pages do. */
+  clients: { ...usual, paths: ['pages', 'commands', 'client', 'other-clients', 'mcp', 'examples', 'traces'] },
   /** Requests into the API by `inject`, with a real Redis. */
   http: { ...usual, paths: ['http'] },
   /** Functions and modules; no process. */

@@ -7,13 +7,14 @@ import { readReport } from '../bench/frame/report-file.ts'
 import { stages } from '../bench/stages.ts'
 
 const program = fileURLToPath(new URL('../bench/main.js', import.meta.url))
+const { PATH, HOME, TOOLYARD_TEST_PROGRAMS } = process.env
 
 t.setTimeout(900_000)
 
 void t.test('a quick run of the bench measures every row, and writes what it has printed; it compares itself with that', async t => {
   t.setTimeout(900_000)
   const json = join(t.testdir(), 'bench.json')
-  const run = async (...args: string[]): Promise<string> => (await promisify(execFile)(process.execPath, [program, '--quick', '--json', json, ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'] } })).stdout
+  const run = async (...args: string[]): Promise<string> => (await promisify(execFile)(process.execPath, [program, '--quick', '--json', json, ...args], { env: { PATH, HOME, TOOLYARD_TEST_PROGRAMS } })).stdout
   const table = await run()
   const { results } = readReport(json)
   t.same(results.map(({ name }) => name), Object.values(stages).flatMap(stage => Object.keys(stage.rows)))
