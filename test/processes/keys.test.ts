@@ -1,4 +1,5 @@
 import t from 'tap'
+import { writeHeader } from '@toolyard/workspace'
 import { logIn } from '../dashboard/visitor.ts'
 import fc from 'fast-check'
 import { entries, programs } from '../e2e/tools.ts'
@@ -168,6 +169,35 @@ t.test('open streams of jobs and of MCP end with their key, at every process; th
   }
   t.notOk(staying.some(reader => reader.isEnded()))
 })
+
+for (const [path, left] of [['/x', []], ['?archive=tar', ['before']]] as const) {
+  t.test(`PUT of files${path} that goes on when its key is revoked writes no more`, async t => {
+    const { body: { key: { key } } } = await make({ name: 'uploads', role: 'admin', tenant: 'acme' })
+    const { body: { session: { id } } } = await client.request<{ session: { id: string } }>('/v1/sessions', { key, body: {} })
+    let send = (_piece: Uint8Array): void => {}
+    let end = (): void => {}
+    const body = new ReadableStream<Uint8Array>({
+      start (controller) {
+        send = piece => { controller.enqueue(piece) }
+        end = () => { controller.close() }
+      }
+    })
+    const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = ['before', 'after'].map(name => Buffer.concat([writeHeader({ name: Buffer.from(name), size: 0, mode: 0o644, mtime: new Date(0), type: '0' })]))
+    const put = fetch(`${other.address}/v1/sessions/${id}/files${path}`, { method: 'PUT', headers: { 'x-api-key': key }, body, duplex: 'half' })
+    const names = async (): Promise<string[]> => {
+      const { body: { entries } } = await client.request<{ entries: Array<{ name: string }> }>(`/v1/sessions/${id}/files`)
+      return entries.map(entry => entry.name).sort()
+    }
+    send(first)
+    await waitFor('what came is there', async () => String(await names()) === String(left))
+    await revoke('uploads')
+    await waitFor('the other process has heard of it', async () => (await whoAmI(key)).status === 401)
+    send(second)
+    end()
+    t.equal((await put).status, 401)
+    t.same(await names(), left)
+  })
+}
 
 t.test('a ticket and a session of the dashboard end with the key', async t => {
   const { body: { key: { key } } } = await make({ name: 'visitor', role: 'admin' })

@@ -107,7 +107,7 @@ export interface ApiOptions {
   sessions: SessionSettings
   /** The quotas of a tenant's sessions together; 0 for any number. */
   maxSessionBytes: LimitOf
-  files: Omit<FileRoutesOptions, 'ending'>
+  files: Omit<FileRoutesOptions, 'keys' | 'ending'>
   /** Event streams that may be open at once. */
   maxStreams: number
   heartbeatMs: number
@@ -241,7 +241,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(sseTokenRoutes, { ticketIssuer })
     await v1.register(operationRoutes, deps)
     await keyRoutes(v1, options.keys, deps.storedKeys, deps.secrets)
-    await v1.register(fileRoutes, { ...options.files, ending: deps.ending })
+    await v1.register(fileRoutes, { ...options.files, keys: options.keys, ending: deps.ending })
     await sessionRoutes(v1, deps.sessions, options.sessions, options.maxSessionBytes)
     await jobTypeRoutes(v1, deps.catalog, deps.jobTypes, deps.jobTypeTable)
   }, { prefix: '/v1' })

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { finished } from 'node:stream'
 import type { TString } from 'typebox'
 import { Type } from '@toolyard/contract/type'
+import type { KeyRing } from '../access/key-ring.ts'
 import { principalOf, requireOperator, type Principal } from '../access/principal.ts'
 import { sendArchive } from '../files/archive/pack.ts'
 import { unpackArchive } from '../files/archive/unpack.ts'
@@ -24,6 +25,7 @@ export interface FileRoutesOptions {
   workspace: WorkspaceSetting
   sessionFiles: SessionFiles
   turns: WriteTurns
+  keys: KeyRing
   ending: AbortSignal
 }
 
@@ -62,7 +64,7 @@ function unlessBrokenOff (error: unknown): unknown {
 
 type Open = (request: FastifyRequest, principal: Principal) => Promise<Omit<FileSpace, 'signal'> & { signal?: AbortSignal }>
 
-interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
+interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'keys' | 'ending'> {
   prefix: string
   /** Parameters of the path before the files. */
   params: Record<string, TString>
@@ -70,7 +72,7 @@ interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
   open: Open
 }
 
-function routesBelow (app: App, { prefix, params: before, turns, slowBodies, ending, open }: PlacedRoutes): void {
+function routesBelow (app: App, { prefix, params: before, turns, slowBodies, keys, ending, open }: PlacedRoutes): void {
   const params = Type.Object({ ...before, ...path })
   type Use<T> = (space: FileSpace, wanted: { names: string[], query: FileQuery }) => Promise<T>
   const serve = async <T>(request: FastifyRequest, reply: FastifyReply, use: Use<T>): Promise<T> => {
@@ -136,8 +138,17 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
   }
 
   function bodyOf (request: FastifyRequest): ComingBody | undefined {
-    const hasBody = request.body !== undefined && request.body !== null
-    return hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined
+    if (request.body === undefined || request.body === null) return undefined
+    const principal = principalOf(request)
+    const goOn = slowBodies.allow(request.raw)
+    return {
+      request: request.raw,
+      async onPiece () {
+        goOn()
+        // While Redis is away, nobody with a key is sent away.
+        if (!await keys.opensStill(principal).catch(() => true)) throw new HttpError('UNAUTHORIZED', 'The key of this request opens nothing any more')
+      }
+    }
   }
 
   app.delete(`${prefix}/*`, { config, schema: { params, response: { 204: Type.Null(), ...errors } } }, async (request, reply) => {
