@@ -47,6 +47,20 @@ t.test('lists that a tenant asks for all at once hold up no list of another one:
   t.strictSame([...new Set(await Promise.all(all))], [200])
 })
 
+t.test('a large job that a tenant reads many times at once holds up no other tenant', async t => {
+  const { id } = await submit(client, { type: echo, input: { text: 'x'.repeat(900_000) }, delay_ms: 60_000 }, { key: keys.acme })
+  let answered = 0
+  const all = Array.from({ length: 100 }, async () => {
+    const { status } = await client.request(`/v1/jobs/${id}`, { key: keys.acme })
+    answered += 1
+    return status
+  })
+  await submit(client, { type: echo }, { key: keys.other })
+  t.ok(answered < 50, `${answered} of 100 were answered before`)
+  t.strictSame([...new Set(await Promise.all(all))], [200])
+  await cancel(client, id, { key: keys.acme })
+})
+
 t.test('only the keys of a tenant and the operator see its jobs', async t => {
   const own = await submit(client, { type: echo, input: { own: 1 }, tags: ['first'] }, { key: keys.acme })
   t.equal(own.tenant, 'acme')

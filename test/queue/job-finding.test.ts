@@ -1,7 +1,8 @@
 import type { JobListQuery } from '@toolyard/contract'
-import { JobLister, JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
+import { BulkChanges, JobLister, JobQueues, QueueDirectory, type FinishedJobs, type JobCanceller, type NewJob } from '@toolyard/queue'
 import fc from 'fast-check'
 import t from 'tap'
+import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
@@ -95,4 +96,28 @@ t.test('a tenant finds only its own jobs, whatever it asks for', async t => {
   t.same(await pages({ tool: 'rare', status: 'queued' }, { tenant: 'acme', queues: ['b', 'c'] }), expected({ tool: 'rare', tenant: 'acme' }))
   t.same(await pages({ status: 'succeeded' }), [])
   t.same(await pages({ order: 'oldest' }, { tenant: 'acme' }), expected({ tenant: 'acme', order: 'oldest' }))
+})
+
+void t.test('pieces of lists, of counts and of bulk changes are read two at a time, and owners take turns', async t => {
+  let underWay = 0
+  let most = 0
+  const found: string[] = []
+  const find: typeof queues.index.find = async (...asked) => {
+    underWay += 1
+    most = Math.max(most, underWay)
+    found.push(asked[2].tag ?? '')
+    return await queues.index.find(...asked).finally(() => { underWay -= 1 })
+  }
+  const watched = new JobLister({ redis, directory, queues: Object.create(queues, { index: { value: { find } } }) as JobQueues })
+  const parts = { canceller: {} as JobCanceller, finished: {} as FinishedJobs, mayRun: () => true, onError: (error: unknown) => { t.error(error) } }
+  const changes = new BulkChanges({ redis, lister: watched, ...parts })
+  t.teardown(() => { changes.stop() })
+  const loud = Array.from({ length: 10 }, async () => await changes.begin({ action: 'run_again', filter: {}, query: { tag: 'loud', limit: 1 }, scope: { tenant: 'acme' }, keyName: 'a' }))
+  loud.push(...Array.from({ length: 10 }, async () => { await watched.count({ tag: 'loud', limit: 1 }, {}, { owner: '@acme' }); return undefined }))
+  await watched.list({ tag: 'quiet', limit: 1 }, {}, { owner: '@other' })
+  const before = found.indexOf('quiet')
+  t.ok(before <= 3, `${before} pieces were read before`)
+  await Promise.all(loud)
+  await waitFor('the changes end', async () => (await changes.list({ tenant: 'acme' })).every(({ state }) => state !== 'running'))
+  t.equal(most, 2)
 })

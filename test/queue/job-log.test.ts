@@ -1,4 +1,4 @@
-import { JobLogs } from '@toolyard/queue'
+import { JobLogs, LargeReads } from '@toolyard/queue'
 import { newJobId } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -16,7 +16,7 @@ const { redis, queues } = await startPool(t, server, {
   }
 })
 const data = { tool: 'x', arguments: {}, timeoutSec: 60, tags: [], keyName: 'k' }
-const linesOf = async (id: string): Promise<string[]> => (await new JobLogs(redis).after('q', id, '0-0', 100)).map(({ message }) => message)
+const linesOf = async (id: string): Promise<string[]> => (await new JobLogs(redis, new LargeReads(redis)).after('q', id, '0-0', 100)).map(({ message }) => message)
 const refusals = async (): Promise<number> => Number(/^errorstat_OOM:count=(\d+)/m.exec(await redis.info('errorstats'))?.[1] ?? 0)
 
 t.test('what a tool prints while Redis is full is in its log once there is room, however long that takes', async t => {

@@ -61,7 +61,7 @@ export function openStore (settings: Settings, logger: Logger): OpenStore {
       waiter,
       outputs,
       jobs,
-      logs: new JobLogs(commands),
+      logs: new JobLogs(commands, outputs.reads),
       watch,
       tickets: new StreamTickets(commands),
       lister: new JobLister({ redis: commands, directory, queues }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BulkAction, JobAccess, JobListQuery, JobSummary, Permission } from '@toolyard/contract'
-import type { JobLister } from '../read/job-lister.ts'
-import { newJobId, type JobScope, type Redis, required, serverTime } from '@toolyard/store'
+import type { Asker, JobLister } from '../read/job-lister.ts'
+import { newJobId, ownerOf, type JobScope, type Redis, required, serverTime } from '@toolyard/store'
 import { BulkRecords, type Bulk } from './bulk-record.ts'
 import type { FinishedJobs } from './finished-jobs.ts'
 import type { JobCanceller } from './job-canceller.ts'
@@ -65,12 +65,12 @@ export class BulkChanges {
     clearInterval(this.#timer)
   }
 
-  /** Undefined when too many of the same tenant run. */
+  /** Undefined when too many of the same tenant run. @throws TurnMissedError */
   async begin ({ query: { limit: _, cursor: __, ...query }, scope, ...request }: BulkRequest): Promise<Bulk | undefined> {
     const createdAt = serverTime(this.#parts.redis)
     // Jobs that are made later are not meant.
     const bounded = { ...query, to: Math.min(query.to ?? createdAt, createdAt) }
-    const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope)
+    const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope, askerOf(scope, request.keyName))
     const id = newJobId(createdAt)
     const order = { ...request, id, query: bounded, scope, createdAt, total: complete ? total : null }
     if (!await this.#records.add(order, mostRunning)) return undefined
@@ -122,9 +122,9 @@ export class BulkChanges {
 
   /** Does one page; whether there is another one. */
   async #page (bulk: Bulk): Promise<boolean> {
-    const { id, query, scope, cursor } = bulk
+    const { id, query, scope, keyName, cursor } = bulk
     const place = cursor === undefined ? {} : { cursor }
-    const { jobs, nextCursor } = await this.#parts.lister.list({ ...query, limit: pageSize, ...place }, scope)
+    const { jobs, nextCursor } = await this.#parts.lister.list({ ...query, limit: pageSize, ...place }, scope, askerOf(scope, keyName))
     let changed = 0
     for (let start = 0; start < jobs.length; start += atOnce) {
       const results = await Promise.all(jobs.slice(start, start + atOnce).map(async job => await this.#change(bulk, job)))
@@ -142,6 +142,10 @@ export class BulkChanges {
     const mayRun = (tool: string): boolean => this.#parts.mayRun(tool, { permissions, namespaces, hosts, tenant })
     return await this.#parts.finished.rerun(queue, id, { bulkId, keyName, mayRun }) === 'queued'
   }
+}
+
+function askerOf ({ tenant }: JobScope, keyName: string): Asker {
+  return { owner: ownerOf({ tenant, keyName }) }
 }
 
 /** Whether one may see all that the other may. */

@@ -8,7 +8,7 @@ import { approvalField } from '../record/approval.ts'
 import { personWaitsOf, type PersonWait } from '../record/person-waits.ts'
 import { askedField } from '../record/question.ts'
 import type { NewJob } from '../record/new-job.ts'
-import type { OutputStore } from '../record/output-store.ts'
+import type { OutputStore } from '../read/output-store.ts'
 import { decodeFailure, decodeOutput } from '../record/settlement.ts'
 
 /*

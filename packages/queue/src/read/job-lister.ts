@@ -7,7 +7,7 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { withPreviews } from './argument-previews.ts'
 import { summarize } from './job-summary.ts'
-import { mapInTurns } from '@toolyard/runtime'
+import { mapInTurns, OwnerTurns } from '@toolyard/runtime'
 import { hasText, looksForText } from '../record/job-text.ts'
 
 /** The cursor doesn't belong to this query: it is damaged, made up, or came with the answer to another one. */
@@ -38,6 +38,21 @@ const idLagMs = 2_000
 /** Pieces of the index that one page looks at, of 1,000 jobs of each queue; a page may be short, or empty, and still have a next one. */
 const maxLooks = 120
 
+/** Pieces that are read at once: one that looks for a text reads up to a megabyte, and Redis does one command at a time. */
+const piecesAtOnce = 2
+/** How long the turn of a piece may take to come, in milliseconds. */
+export const listPatienceMs = 10_000
+
+/** Who asks for a list. */
+export interface Asker {
+  /** The tenant, or the key where it has none. */
+  owner: string
+  /** Aborted when nobody waits for it any more. */
+  signal?: AbortSignal
+}
+
+const nobody: Asker = { owner: '' }
+
 export interface JobListerParts {
   redis: Redis
   directory: QueueDirectory
@@ -46,10 +61,12 @@ export interface JobListerParts {
 
 /**
  * Lists jobs, newest first, or oldest first. A cursor is the id of the last job that was looked at: jobs that arrive
- * shift nothing, and a job that goes away leaves no gap.
+ * shift nothing, and a job that goes away leaves no gap. Lists are read a piece at a time, and owners take turns: who asks for
+ * many, or for one that takes long, holds up neither calls nor lists of others.
  */
 export class JobLister {
   readonly #parts: JobListerParts
+  readonly #turns = new OwnerTurns(piecesAtOnce)
 
   constructor (parts: JobListerParts) {
     this.#parts = parts
@@ -58,13 +75,13 @@ export class JobLister {
   /**
    * Counts jobs, up to 10,000.
    *
-   * @throws RedisUnavailableError.
+   * @throws TurnMissedError; RedisUnavailableError.
    */
-  async count ({ limit: _, cursor: __, order: ___, preview: ____, ...query }: JobListQuery, scope: JobScope = {}): Promise<Omit<JobCounts, 'ok'>> {
+  async count ({ limit: _, cursor: __, order: ___, preview: ____, ...query }: JobListQuery, scope: JobScope = {}, asker = nobody): Promise<Omit<JobCounts, 'ok'>> {
     const states: JobCounts['states'] = { queued: 0, held: 0, running: 0, input_required: 0, succeeded: 0, failed: 0, cancelled: 0 }
     let total = 0
     for (let cursor: string | undefined; ;) {
-      const { jobs, nextCursor } = await this.list({ ...query, limit: chunkSize, ...(cursor === undefined ? {} : { cursor }) }, scope)
+      const { jobs, nextCursor } = await this.list({ ...query, limit: chunkSize, ...(cursor === undefined ? {} : { cursor }) }, scope, asker)
       for (const { status } of jobs) states[status] += 1
       total += jobs.length
       if (nextCursor === null || total >= mostCounted) return { total, states, complete: nextCursor === null }
@@ -73,15 +90,19 @@ export class JobLister {
   }
 
   /**
-   * @throws CursorError; RedisUnavailableError.
+   * @throws CursorError; TurnMissedError; RedisUnavailableError.
    */
-  async list (query: JobListQuery, scope: JobScope = {}): Promise<JobPage> {
+  async list (query: JobListQuery, scope: JobScope = {}, asker = nobody): Promise<JobPage> {
     const { preview, ...filters } = query
-    const page = await this.#list(filters, scope)
-    return preview === true ? { ...page, jobs: await withPreviews(this.#parts.redis, page.jobs) } : page
+    const page = await this.#list(filters, scope, asker)
+    return preview === true ? { ...page, jobs: await this.#turn(asker, async () => await withPreviews(this.#parts.redis, page.jobs)) } : page
   }
 
-  async #list (query: JobListQuery, scope: JobScope): Promise<JobPage> {
+  async #turn<T> ({ owner, signal }: Asker, piece: () => Promise<T>): Promise<T> {
+    return await this.#turns.run(owner, piece, { ms: listPatienceMs, ...(signal === undefined ? {} : { signal }) })
+  }
+
+  async #list (query: JobListQuery, scope: JobScope, asker: Asker): Promise<JobPage> {
     if (scope.tenant !== undefined && scope.tenant !== (query.tenant ?? scope.tenant)) return { jobs: [], nextCursor: null }
     const { limit } = query
     // Reading records takes most of the time: where the index is enough, only as many are read as the page may need.
@@ -95,14 +116,19 @@ export class JobLister {
     const tenant = query.tenant ?? scope.tenant
     const jobs: JobSummary[] = []
     for (let looks = 0; looks < maxLooks; looks++) {
-      const { jobs: found, passed: end } = await this.#parts.queues.index.find(queues, { order, since, before, passed }, query, tenant)
+      const span = { order, since, before, passed }
+      const { jobs: found, passed: end } = await this.#turn(asker, async () => await this.#parts.queues.index.find(queues, span, query, tenant))
       const candidates = found.filter(job => fits(job, query))
       for (let at = 0; at < candidates.length;) {
-        const summaries = await summarize(this.#parts, candidates.slice(at, at + atOnce))
+        const some = candidates.slice(at, at + atOnce)
         at += atOnce
         // Many of them may be gone.
         atOnce = Math.min(2 * atOnce, chunkSize)
-        for (const job of await this.#withTexts(summaries.filter(job => isFitting(job, query)), query)) {
+        const fitting = async (): Promise<readonly JobSummary[]> => {
+          const summaries = await summarize(this.#parts, some)
+          return await this.#withTexts(summaries.filter(job => isFitting(job, query)), query)
+        }
+        for (const job of await this.#turn(asker, fitting)) {
           jobs.push(job)
           if (jobs.length < limit) continue
           const isLast = end === undefined && candidates.at(-1)?.id === job.id

@@ -1,11 +1,11 @@
 import type { ApprovalView, Hold, JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
 import { around, writeJson } from '@toolyard/contract/terms'
-import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
+import { type Redis, fromRedis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { approvalField, approvalView, decodeApproval, firstApproval, isHeld } from '../record/approval.ts'
 import { decodeData, shownArguments } from '../record/job-arguments.ts'
-import type { OutputStore } from '../record/output-store.ts'
+import type { OutputStore } from './output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { askedField, decodeAsked, decodeQuestion, questionField, questionView, readQuestions } from '../record/question.ts'
 import { readProgress } from '../record/log/job-progress.ts'
@@ -13,6 +13,7 @@ import { decodeOutput, decodeSettlement, sandboxOfFailure, settlementFields } fr
 import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
 import { readOptions } from '../record/new-job.ts'
+import { smallBytes } from './large-reads.ts'
 
 export interface ReadJob {
   view: Omit<JobView, 'result'>
@@ -43,6 +44,15 @@ export interface HeldCall {
 export function jobJson ({ view, result }: ReadJob): Buffer[] {
   return [Buffer.from(`${writeJson(view).slice(0, -1)},"result":`), ...result, Buffer.from('}')]
 }
+
+const readFields = ['name', 'data', 'priority', 'returnvalue', questionField, ...recordFields] as const
+/** The fields of a record; of a large one how many bytes they have. ARGV: the bytes from which on it is large, the fields. */
+const recordScript = `
+local bytes = 0
+for _, field in ipairs({'data', 'failedReason', '${questionField}'}) do bytes = bytes + redis.call('HSTRLEN', KEYS[1], field) end
+if bytes >= tonumber(ARGV[1]) then return bytes end
+return redis.call('HMGET', KEYS[1], unpack(ARGV, 2))
+`
 
 export interface JobReaderParts {
   redis: Redis
@@ -78,10 +88,8 @@ export class JobReader {
   }
 
   async #read (queue: string, jobId: string): Promise<{ job: ReadJob, data: JobData } | undefined> {
-    const { redis, queues } = this.#parts
-    const [type = null, text = null, priority, returnValue = null, question = null, ...values] = await whileAvailable(
-      redis.hmget(jobKey(queue, jobId), 'name', 'data', 'priority', 'returnvalue', questionField, ...recordFields)
-    )
+    const { queues } = this.#parts
+    const [type = null, text = null, priority, returnValue = null, question = null, ...values] = await this.#record(queue, jobId)
     // A write for a job that is gone leaves a record without the fields of one.
     if (type === null || text === null) return undefined
     const data = decodeData(text)
@@ -112,6 +120,14 @@ export class JobReader {
       sandbox: (record === undefined ? sandboxOfFailure(failure) : record.sandbox) ?? null
     }
     return { job: { view: around(view), result: json }, data }
+  }
+
+  async #record (queue: string, id: string): Promise<Array<string | null>> {
+    const { redis, outputs: { reads } } = this.#parts
+    const key = jobKey(queue, id)
+    const found = fromRedis<Array<string | null> | number>(await whileAvailable(redis.eval(recordScript, 1, key, smallBytes, ...readFields)))
+    if (typeof found !== 'number') return found
+    return await reads.read({ queue, id }, found, async () => await whileAvailable(redis.hmget(key, ...readFields)))
   }
 
   /**

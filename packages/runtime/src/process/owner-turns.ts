@@ -1,12 +1,15 @@
 import { onAbort } from '../abort/on-abort.ts'
 
 interface Waiting {
+  size: number
   begin: () => void
 }
 
 export interface TurnPatience {
   ms: number
   signal?: AbortSignal
+  /** How much the work is, of what may be under way at once; default 1. */
+  size?: number
 }
 
 /** The turn of a piece of work didn't come in time: nothing of it was done. */
@@ -19,30 +22,42 @@ export class OwnerTurns {
   readonly #most: number
   #underWay = 0
   /** Who waits, by owner; the owner that is next stands first. */
-  readonly #lines = new Map<string, Waiting[]>()
+  readonly #lines = new Map<string, Set<Waiting>>()
 
-  /** @param most pieces of work at once. */
+  /** @param most pieces of work at once, or the sum of their sizes; a larger piece is alone. */
   constructor (most: number) {
     this.#most = most
   }
 
+  /** Whether work of this size would begin at once. */
+  hasRoom (size = 1): boolean {
+    return this.#lines.size === 0 && this.#fits(size)
+  }
+
   /** @throws TurnMissedError; what the work throws. */
   async run<T> (owner: string, work: () => Promise<T>, patience: TurnPatience): Promise<T> {
-    if (this.#underWay < this.#most) this.#underWay += 1
-    else await this.#turn(owner, patience)
+    const { size = 1 } = patience
+    if (this.hasRoom(size)) this.#underWay += size
+    else await this.#turn(owner, size, patience)
     try {
       return await work()
     } finally {
-      if (!this.#beginNext()) this.#underWay -= 1
+      this.#underWay -= size
+      this.#beginNext()
     }
   }
 
-  async #turn (owner: string, { ms, signal }: TurnPatience): Promise<void> {
+  #fits (size: number): boolean {
+    return this.#underWay === 0 || this.#underWay + size <= this.#most
+  }
+
+  async #turn (owner: string, size: number, { ms, signal }: TurnPatience): Promise<void> {
     if (signal?.aborted === true) throw new TurnMissedError()
     await new Promise<void>((resolve, reject) => {
-      const line = this.#lines.get(owner) ?? []
+      const line = this.#lines.get(owner) ?? new Set()
       this.#lines.set(owner, line)
       const waiting = {
+        size,
         begin: () => {
           stop()
           resolve()
@@ -50,8 +65,11 @@ export class OwnerTurns {
       }
       const miss = (): void => {
         stop()
-        this.#leave(owner, waiting)
+        line.delete(waiting)
+        if (line.size === 0 && this.#lines.get(owner) === line) this.#lines.delete(owner)
         reject(new TurnMissedError())
+        // Others may have waited behind a larger one.
+        this.#beginNext()
       }
       const timer = setTimeout(miss, ms)
       const off = onAbort([signal], miss)
@@ -59,24 +77,20 @@ export class OwnerTurns {
         clearTimeout(timer)
         off()
       }
-      line.push(waiting)
+      line.add(waiting)
     })
   }
 
-  #leave (owner: string, waiting: Waiting): void {
-    const line = (this.#lines.get(owner) ?? []).filter(other => other !== waiting)
-    if (line.length > 0) this.#lines.set(owner, line)
-    else this.#lines.delete(owner)
-  }
-
-  /** Gives a place that is free to the owner that is next, who then goes to the end. */
-  #beginNext (): boolean {
-    const [owner, line] = this.#lines.entries().next().value ?? []
-    const waiting = line?.shift()
-    if (owner === undefined || line === undefined || waiting === undefined) return false
-    this.#lines.delete(owner)
-    if (line.length > 0) this.#lines.set(owner, line)
-    waiting.begin()
-    return true
+  /** Gives the places that are free to the owners that are next, each of whom then goes to the end. */
+  #beginNext (): void {
+    for (const [owner, line] of this.#lines) {
+      const [waiting] = line
+      if (waiting === undefined || !this.#fits(waiting.size)) return
+      this.#underWay += waiting.size
+      line.delete(waiting)
+      this.#lines.delete(owner)
+      if (line.size > 0) this.#lines.set(owner, line)
+      waiting.begin()
+    }
   }
 }

@@ -6,6 +6,7 @@ import { Type } from '@toolyard/contract/type'
 import { principalOf, scopeOf } from '../../access/principal.ts'
 import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
+import { inTime } from '../jobs/job-lists.ts'
 
 const params = Type.Object({ id: Type.String() })
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
@@ -22,7 +23,7 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
     const query = bulkQuery(filter)
     const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
-    const begun = await bulk.begin({
+    const begun = await inTime(async () => await bulk.begin({
       action,
       filter,
       query,
@@ -31,7 +32,7 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
       permissions: principal.permissions,
       namespaces: principal.namespaces,
       hosts: principal.hosts
-    })
+    }))
     if (begun === undefined) throw new HttpError('RATE_LIMITED', 'Too many bulk changes run: wait for one to end, or stop one')
     request.log.info({ key: principal.name, bulk: begun.id, action }, 'a bulk change is begun')
     return await reply.code(202).send({ ok: true as const, bulk: view(begun) })

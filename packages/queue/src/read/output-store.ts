@@ -3,7 +3,8 @@ import { limits, mayLoseText, readWhole } from '@toolyard/contract/terms'
 import { StringDecoder } from 'node:string_decoder'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Redis, outputKey, asRedisError, RedisFullError, whileAvailable } from '@toolyard/store'
-import { outputSec, type Retention } from './retention.ts'
+import { outputSec, type Retention } from '../record/retention.ts'
+import { LargeReads } from './large-reads.ts'
 
 /** While Redis is full, an output is tried to be stored this often and this long, in milliseconds. */
 const againMs = 200
@@ -29,10 +30,13 @@ export interface ModelOutput {
 
 /** Outputs of more than a few KiB: stored once, beside the job, and read by whoever needs them. */
 export class OutputStore {
+  /** For all that may be large. */
+  readonly reads: LargeReads
   readonly #redis: Redis
   readonly #retention: Retention
 
   constructor (redis: Redis, retention: Retention) {
+    this.reads = new LargeReads(redis)
     this.#redis = redis
     this.#retention = retention
   }
@@ -96,7 +100,7 @@ export class OutputStore {
   async #read (queue: string, jobId: string, bytes: number, take: (piece: Buffer) => void): Promise<boolean> {
     for (let start = 0; start < bytes; start += pieceBytes) {
       const end = Math.min(start + pieceBytes, bytes)
-      const piece = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), start, end - 1))
+      const piece = await this.#range(queue, jobId, { start, end: end - 1, bytes: end - start })
       if (piece.length < end - start) return false
       take(piece)
     }
@@ -131,7 +135,8 @@ export class OutputStore {
       return truncate(json, bytes ?? Buffer.byteLength(json), { chars, ...hasTail && { end: json } })
     }
     // A character takes at most 3 bytes per UTF-16 unit; one unit more shows whether there is more.
-    const head = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), 0, 3 * (chars + 1)))
+    const asked = 3 * (chars + 1)
+    const head = await this.#range(queue, jobId, { start: 0, end: asked, bytes: Math.min(asked, record.bytes) })
     if (head.length === 0) throw new Error('The output is gone: its retention time is over')
     const whole = head.length === record.bytes ? head.toString() : undefined
     if (whole !== undefined && whole.length <= chars && record.cut === undefined) return whole
@@ -141,9 +146,13 @@ export class OutputStore {
 
   /** The last characters that were kept, without the half of one. */
   async #end (queue: string, jobId: string, bytes: number): Promise<string> {
-    const tail = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), -bytes, -1))
+    const tail = await this.#range(queue, jobId, { start: -bytes, end: -1, bytes })
     const start = tail.findIndex(byte => (byte & 0xc0) !== 0x80)
     return tail.subarray(Math.max(0, start)).toString()
+  }
+
+  async #range (queue: string, id: string, { start, end, bytes }: { start: number, end: number, bytes: number }): Promise<Buffer> {
+    return await this.reads.read({ queue, id }, bytes, async () => await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, id), start, end)))
   }
 }
 
