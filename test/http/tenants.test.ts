@@ -50,13 +50,13 @@ t.test('lists that a tenant asks for all at once hold up no list of another one:
 t.test('a large job that a tenant reads many times at once holds up no other tenant', async t => {
   const { id } = await submit(client, { type: echo, input: { text: 'x'.repeat(900_000) }, delay_ms: 60_000 }, { key: keys.acme })
   let answered = 0
-  const all = Array.from({ length: 100 }, async () => {
+  const all = Array.from({ length: 40 }, async () => {
     const { status } = await client.request(`/v1/jobs/${id}`, { key: keys.acme })
     answered += 1
     return status
   })
   await submit(client, { type: echo }, { key: keys.other })
-  t.ok(answered < 50, `${answered} of 100 were answered before`)
+  t.ok(answered < 30, `${answered} of 40 were answered before`)
   t.strictSame([...new Set(await Promise.all(all))], [200])
   await cancel(client, id, { key: keys.acme })
 })
