@@ -109,11 +109,14 @@ void t.test('pieces of lists, of counts and of bulk changes are read two at a ti
     return await queues.index.find(...asked).finally(() => { underWay -= 1 })
   }
   const watched = new JobLister({ redis, directory, queues: Object.create(queues, { index: { value: { find } } }) as JobQueues })
-  const parts = { canceller: {} as JobCanceller, finished: {} as FinishedJobs, mayRun: () => true, onError: (error: unknown) => { t.error(error) } }
+  const onError = (error: unknown): void => { t.error(error) }
+  const parts = { canceller: {} as JobCanceller, finished: {} as FinishedJobs, mayRun: () => true, onError }
   const changes = new BulkChanges({ redis, lister: watched, ...parts })
   t.teardown(() => { changes.stop() })
-  const loud = Array.from({ length: 10 }, async () => await changes.begin({ action: 'run_again', filter: {}, query: { tag: 'loud', limit: 1 }, scope: { tenant: 'acme' }, keyName: 'a' }))
-  loud.push(...Array.from({ length: 10 }, async () => { await watched.count({ tag: 'loud', limit: 1 }, {}, { owner: '@acme' }); return undefined }))
+  const loud = Array.from({ length: 10 }, async () => {
+    await changes.begin({ action: 'run_again', filter: {}, query: { tag: 'loud', limit: 1 }, scope: { tenant: 'acme' }, keyName: 'a' })
+  })
+  loud.push(...Array.from({ length: 10 }, async () => { await watched.count({ tag: 'loud', limit: 1 }, {}, { owner: '@acme' }) }))
   await watched.list({ tag: 'quiet', limit: 1 }, {}, { owner: '@other' })
   const before = found.indexOf('quiet')
   t.ok(before <= 3, `${before} pieces were read before`)

@@ -2,7 +2,7 @@ import { firstIdAt, jobIdPattern, type JobScope, type Redis, fromRedis, jobKey, 
 import { createHash } from 'node:crypto'
 import type { JobCounts, JobListQuery, JobSummary } from '@toolyard/contract'
 import { foreignCursor, writeJson } from '@toolyard/contract/terms'
-import type { IndexedJob } from '../record/job-index.ts'
+import type { IndexedJob, JobIndex } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { withPreviews } from './argument-previews.ts'
@@ -77,11 +77,14 @@ export class JobLister {
    *
    * @throws TurnMissedError; RedisUnavailableError.
    */
-  async count ({ limit: _, cursor: __, order: ___, preview: ____, ...query }: JobListQuery, scope: JobScope = {}, asker = nobody): Promise<Omit<JobCounts, 'ok'>> {
+  async count (
+    { limit: _, cursor: __, order: ___, preview: ____, ...query }: JobListQuery, scope: JobScope = {}, asker = nobody
+  ): Promise<Omit<JobCounts, 'ok'>> {
     const states: JobCounts['states'] = { queued: 0, held: 0, running: 0, input_required: 0, succeeded: 0, failed: 0, cancelled: 0 }
     let total = 0
     for (let cursor: string | undefined; ;) {
-      const { jobs, nextCursor } = await this.list({ ...query, limit: chunkSize, ...(cursor === undefined ? {} : { cursor }) }, scope, asker)
+      const place = cursor === undefined ? {} : { cursor }
+      const { jobs, nextCursor } = await this.list({ ...query, limit: chunkSize, ...place }, scope, asker)
       for (const { status } of jobs) states[status] += 1
       total += jobs.length
       if (nextCursor === null || total >= mostCounted) return { total, states, complete: nextCursor === null }
@@ -95,7 +98,8 @@ export class JobLister {
   async list (query: JobListQuery, scope: JobScope = {}, asker = nobody): Promise<JobPage> {
     const { preview, ...filters } = query
     const page = await this.#list(filters, scope, asker)
-    return preview === true ? { ...page, jobs: await this.#turn(asker, async () => await withPreviews(this.#parts.redis, page.jobs)) } : page
+    if (preview !== true) return page
+    return { ...page, jobs: await this.#turn(asker, async () => await withPreviews(this.#parts.redis, page.jobs)) }
   }
 
   async #turn<T> ({ owner, signal }: Asker, piece: () => Promise<T>): Promise<T> {
@@ -117,7 +121,8 @@ export class JobLister {
     const jobs: JobSummary[] = []
     for (let looks = 0; looks < maxLooks; looks++) {
       const span = { order, since, before, passed }
-      const { jobs: found, passed: end } = await this.#turn(asker, async () => await this.#parts.queues.index.find(queues, span, query, tenant))
+      const look = async (): ReturnType<JobIndex['find']> => await this.#parts.queues.index.find(queues, span, query, tenant)
+      const { jobs: found, passed: end } = await this.#turn(asker, look)
       const candidates = found.filter(job => fits(job, query))
       for (let at = 0; at < candidates.length;) {
         const some = candidates.slice(at, at + atOnce)

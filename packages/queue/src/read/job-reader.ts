@@ -1,6 +1,6 @@
 import type { ApprovalView, Hold, JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
 import { around, writeJson } from '@toolyard/contract/terms'
-import { type Redis, fromRedis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
+import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { approvalField, approvalView, decodeApproval, firstApproval, isHeld } from '../record/approval.ts'
@@ -13,7 +13,7 @@ import { decodeOutput, decodeSettlement, sandboxOfFailure, settlementFields } fr
 import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
 import { readOptions } from '../record/new-job.ts'
-import { smallBytes } from './large-reads.ts'
+import { readRecord } from './job-record.ts'
 
 export interface ReadJob {
   view: Omit<JobView, 'result'>
@@ -44,15 +44,6 @@ export interface HeldCall {
 export function jobJson ({ view, result }: ReadJob): Buffer[] {
   return [Buffer.from(`${writeJson(view).slice(0, -1)},"result":`), ...result, Buffer.from('}')]
 }
-
-const readFields = ['name', 'data', 'priority', 'returnvalue', questionField, ...recordFields] as const
-/** The fields of a record; of a large one how many bytes they have. ARGV: the bytes from which on it is large, the fields. */
-const recordScript = `
-local bytes = 0
-for _, field in ipairs({'data', 'failedReason', '${questionField}'}) do bytes = bytes + redis.call('HSTRLEN', KEYS[1], field) end
-if bytes >= tonumber(ARGV[1]) then return bytes end
-return redis.call('HMGET', KEYS[1], unpack(ARGV, 2))
-`
 
 export interface JobReaderParts {
   redis: Redis
@@ -88,8 +79,9 @@ export class JobReader {
   }
 
   async #read (queue: string, jobId: string): Promise<{ job: ReadJob, data: JobData } | undefined> {
-    const { queues } = this.#parts
-    const [type = null, text = null, priority, returnValue = null, question = null, ...values] = await this.#record(queue, jobId)
+    const { redis, queues, outputs: { reads } } = this.#parts
+    const record = await readRecord({ redis, reads }, queue, jobId)
+    const [type = null, text = null, priority, returnValue = null, question = null, ...values] = record
     // A write for a job that is gone leaves a record without the fields of one.
     if (type === null || text === null) return undefined
     const data = decodeData(text)
@@ -100,8 +92,8 @@ export class JobReader {
     }
     const summary = await summaryOf(queues, job, values, returnValue !== null)
     if (summary === undefined) return undefined
-    const record = summary.status === 'succeeded' && returnValue !== null ? decodeOutput(returnValue) : undefined
-    const { json, truncation } = record === undefined ? noResult : await this.#result(queue, jobId, record)
+    const output = summary.status === 'succeeded' && returnValue !== null ? decodeOutput(returnValue) : undefined
+    const { json, truncation } = output === undefined ? noResult : await this.#result(queue, jobId, output)
     const failure = summary.finished_at === null ? '' : values[recordFields.indexOf('failedReason')] ?? ''
     const asked = decodeAsked(values[recordFields.indexOf(askedField)])
     const decided = decodeApproval(values[recordFields.indexOf(approvalField)])
@@ -115,19 +107,11 @@ export class JobReader {
       ...(origin === undefined ? {} : { request: origin.request }),
       input: shownArguments(data),
       ...truncation,
-      ...(record?.files === undefined ? {} : { files: record.files }),
-      ...(record?.moreFiles === undefined ? {} : { more_files: record.moreFiles }),
-      sandbox: (record === undefined ? sandboxOfFailure(failure) : record.sandbox) ?? null
+      ...(output?.files === undefined ? {} : { files: output.files }),
+      ...(output?.moreFiles === undefined ? {} : { more_files: output.moreFiles }),
+      sandbox: (output === undefined ? sandboxOfFailure(failure) : output.sandbox) ?? null
     }
     return { job: { view: around(view), result: json }, data }
-  }
-
-  async #record (queue: string, id: string): Promise<Array<string | null>> {
-    const { redis, outputs: { reads } } = this.#parts
-    const key = jobKey(queue, id)
-    const found = fromRedis<Array<string | null> | number>(await whileAvailable(redis.eval(recordScript, 1, key, smallBytes, ...readFields)))
-    if (typeof found !== 'number') return found
-    return await reads.read({ queue, id }, found, async () => await whileAvailable(redis.hmget(key, ...readFields)))
   }
 
   /**

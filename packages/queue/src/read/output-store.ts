@@ -152,7 +152,8 @@ export class OutputStore {
   }
 
   async #range (queue: string, id: string, { start, end, bytes }: { start: number, end: number, bytes: number }): Promise<Buffer> {
-    return await this.reads.read({ queue, id }, bytes, async () => await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, id), start, end)))
+    const read = async (): Promise<Buffer> => await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, id), start, end))
+    return await this.reads.read({ queue, id }, bytes, read)
   }
 }
 
