@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises'
 import type { Finding } from '../finding/finding.ts'
+import { createFileStates } from './file-states.ts'
 import type { ImportFaults } from './import-faults.ts'
 import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts'
 
@@ -11,6 +11,8 @@ import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts
 
 /** For so long, in milliseconds, nothing may change before a change counts: longer than an editor takes to write. */
 const settleMs = 100
+/** A look at a thousand files takes some 20 ms of a processor: with many of them, looks are further apart. */
+const filesPerMs = 2
 
 export interface ReloadResult {
   kind: 'unchanged' | 'replaced'
@@ -24,7 +26,7 @@ export interface ReloadResult {
 export interface RegistrySourceOptions extends RegistryOptions {
   /** Gets the result of every reload, whoever asked for it. */
   onReload: (result: ReloadResult) => void
-  /** Milliseconds between looks at the files; default 500. */
+  /** Milliseconds between looks at the files, at least; default 500. */
   intervalMs?: number
 }
 
@@ -45,19 +47,20 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
   let registry = await loadRegistry(options)
   let problems: readonly Finding[] = []
   let files = filesOf(options, registry)
-  let read = await fingerprint(files)
+  const statesOf = createFileStates()
+  let read = await statesOf(files)
   let seen = read
   let reloading: Promise<ReloadResult> | undefined
   let closed = false
   let faults: ImportFaults = new Map()
 
   const replace = async (): Promise<ReloadResult> => {
-    const before = await fingerprint(files)
+    const before = await statesOf(files)
     const known = faults
     const { registry: reloaded, errors } = await (await registry.reload()).keeping(registry)
     files = [...new Set([...filesOf(options, reloaded), ...filesOf(options, registry)])]
     // Taken before the load: a change during it leads to another one.
-    read = before === await fingerprint(files) ? before : ''
+    read = before === await statesOf(files) ? before : ''
     // Those that came meanwhile; from here on nothing is waited for.
     const next = faults === known ? reloaded : reloaded.withImportFaults(faults)
     const result: ReloadResult = {
@@ -72,22 +75,22 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
     reloading ??= replace().finally(() => { reloading = undefined })
     return await reloading
   }
-  const intervalMs = options.intervalMs ?? 500
+  const intervalMs = (): number => Math.max(options.intervalMs ?? 500, files.length / filesPerMs)
   /** Gives the milliseconds until the next look: a change is looked at again soon, since somebody waits for it. */
   const look = async (): Promise<number> => {
-    const now = await fingerprint(files)
+    const now = await statesOf(files)
     const settled = now === seen
     seen = now
     if (settled && now !== read) await reload()
-    return settled ? intervalMs : Math.min(intervalMs, settleMs)
+    return settled ? intervalMs() : Math.min(intervalMs(), settleMs)
   }
   let timer: NodeJS.Timeout
   const schedule = (ms: number): void => {
-    let next = intervalMs
+    let next = intervalMs()
     timer = setTimeout(() => { void look().then(ms => { next = ms }).finally(() => { if (!closed) schedule(next) }) }, ms)
     timer.unref()
   }
-  schedule(intervalMs)
+  schedule(intervalMs())
   return {
     current: () => registry,
     problems: () => problems,
@@ -106,12 +109,4 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
 
 function filesOf (options: RegistryOptions, registry: Registry): string[] {
   return [...new Set([...options.manifests, ...registry.files])]
-}
-
-async function fingerprint (files: readonly string[]): Promise<string> {
-  const states = await Promise.all(files.map(async file => {
-    const status = await stat(file, { bigint: true }).catch(() => undefined)
-    return status === undefined ? `${file}?` : `${file}:${status.ino}:${status.size}:${status.mtimeNs}`
-  }))
-  return states.join('\n')
 }
