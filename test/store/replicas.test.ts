@@ -1,4 +1,5 @@
-import { BatchedScript, countReplicas, eachCall, RedisUnavailableError, Replicas, ReplicasMissingError, Sessions, StoredKeys } from '@toolyard/store'
+import { randomBytes } from 'node:crypto'
+import { BatchedScript, countReplicas, eachCall, RedisUnavailableError, Replicas, ReplicasMissingError, Sessions, StoredKeys, StoredSecrets } from '@toolyard/store'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -35,4 +36,22 @@ t.test('a revoked key and a removed session are told of only when replicas know 
   if (typeof made === 'string' || !('id' in made)) return t.fail('it was not made')
   for (let times = 0; times < 2; times++) await t.rejects(new Sessions(redis, replicas).remove(made.id, undefined), RedisUnavailableError)
   t.equal((await new Sessions(redis).remove(made.id, undefined))?.state, 'removing')
+})
+
+t.test('a secret that was stored or removed is told of only when replicas know it, and can be removed while Redis is full', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const replicas = new Replicas(redis, 1)
+  t.teardown(() => { replicas.stop() })
+  const keys = { current: randomBytes(32), previous: undefined }
+  const [sure, unsure] = [new StoredSecrets(redis, keys), new StoredSecrets(redis, keys, replicas)]
+  const scope = { kind: 'operator' } as const
+  await sure.put('a', scope, 'value', undefined)
+  await t.rejects(unsure.put('a', scope, 'other', undefined), RedisUnavailableError)
+  for (let times = 0; times < 2; times++) await t.rejects(unsure.remove('a', scope), RedisUnavailableError)
+  t.same([await sure.remove('a', scope), await sure.list()], [false, []])
+  await sure.put('a', scope, 'value', undefined)
+  await redis.config('SET', 'maxmemory', '1')
+  await t.rejects(sure.put('b', scope, 'value', undefined), { message: /Redis is full/ })
+  t.equal(await sure.remove('a', scope), true)
+  await redis.config('SET', 'maxmemory', '0')
 })

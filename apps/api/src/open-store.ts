@@ -72,7 +72,7 @@ export function openStore (settings: Settings, logger: Logger): OpenStore {
       idempotency: new IdempotencyStore(commands, replicas),
       mcpSessions: new McpSessions(commands, subscriber),
       storedKeys,
-      secrets: openSecrets(commands, sealKeysOf(settings)),
+      secrets: openSecrets(commands, sealKeysOf(settings), replicas),
       sessions,
       statistics: new CallStatistics(commands),
       queueControl: { count: async () => await countQueues(commands, directory), pause: queues.pause.bind(queues) },

@@ -1,3 +1,6 @@
+import { runForGood, type Replicas } from '../redis/checks/replicas.ts'
+import { BatchedScript, eachCall } from '../redis/commands/batched-script.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import type { Redis } from '../redis/connection.ts'
 import { keyPrefix } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
@@ -25,18 +28,21 @@ export const maxStoredSecrets = 1_000
 const between = '\n'
 
 /** The secrets in Redis; undefined where there is no key to seal them with. */
-export function openSecrets (redis: Redis, keys: SealKeys | undefined): StoredSecrets | undefined {
-  return keys === undefined ? undefined : new StoredSecrets(redis, keys)
+export function openSecrets (redis: Redis, keys: SealKeys | undefined, replicas?: Replicas): StoredSecrets | undefined {
+  return keys === undefined ? undefined : new StoredSecrets(redis, keys, replicas)
 }
 
 /** The secrets in Redis. */
 export class StoredSecrets {
   readonly #redis: Redis
   readonly #keys: SealKeys
+  readonly #replicas: Replicas | undefined
 
-  constructor (redis: Redis, keys: SealKeys) {
+  /** @param replicas those that must know of a secret that was stored or removed before that is said; undefined: none */
+  constructor (redis: Redis, keys: SealKeys, replicas?: Replicas) {
     this.#redis = redis
     this.#keys = keys
+    this.#replicas = replicas
   }
 
   /**
@@ -48,19 +54,19 @@ export class StoredSecrets {
   async put (name: string, scope: SecretScope, value: string, owner: string | undefined): Promise<boolean> {
     const place = placeOf(name, scope)
     const record = seal(value, place, this.#keys, serverTime(this.#redis))
-    const stored = this.#redis.eval(putScript, 3, sealedKey, ownersKey, countsKey, place, record, owner ?? '', maxStoredSecrets)
-    return await whileAvailable(stored) === 1
+    const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey], args: [place, record, owner ?? '', maxStoredSecrets] }
+    return await runForGood(this.#redis, this.#replicas, putScript, call) === 1
   }
 
   /** Whether there was one. @throws RedisUnavailableError */
   async remove (name: string, scope: SecretScope): Promise<boolean> {
-    return await this.#remove([placeOf(name, scope)]) === 1
+    return await this.#remove([placeOf(name, scope)], this.#replicas) === 1
   }
 
-  /** Removes what an owner has. @throws RedisUnavailableError */
+  /** Removes what an owner has; no replica is waited for. @throws RedisUnavailableError */
   async removeAllOf (scope: SecretScope): Promise<void> {
     const places = (await whileAvailable(this.#redis.hkeys(sealedKey))).filter(place => place.startsWith(placeOf('', scope)))
-    if (places.length > 0) await this.#remove(places)
+    if (places.length > 0) await this.#remove(places, undefined)
   }
 
   /** All of them, by name. @throws RedisUnavailableError */
@@ -109,8 +115,9 @@ export class StoredSecrets {
     return values
   }
 
-  async #remove (places: readonly string[]): Promise<number> {
-    return Number(await whileAvailable(this.#redis.eval(removeScript, 4, sealedKey, ownersKey, countsKey, usedKey, ...places)))
+  async #remove (places: readonly string[], replicas: Replicas | undefined): Promise<number> {
+    const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey, usedKey], args: places }
+    return Number(await runForGood(this.#redis, replicas, removeScript, call))
   }
 
   /** Seals with the current key what another one has sealed. `lost`: what no key opens. @throws RedisUnavailableError */
@@ -135,8 +142,15 @@ export class StoredSecrets {
 /** The sealed values, when each was used, in whose room each counts, and how many each of those has. */
 const [sealedKey, usedKey] = [`${keyPrefix}:{secrets}:sealed`, `${keyPrefix}:{secrets}:used`]
 const [ownersKey, countsKey] = [`${keyPrefix}:{secrets}:owners`, `${keyPrefix}:{secrets}:counts`]
-/** KEYS: secrets, owners, counts. ARGV: place, record, owner or nothing, how many it may have. Answers whether there was room. */
-const putScript = `
+/** Written each time, so that a repeat waits for replicas as well. */
+const writtenKey = `${keyPrefix}:{secrets}:written`
+const written = "redis.call('SET', KEYS[4], '1', 'PX', 1000)"
+/**
+ * KEYS: secrets, owners, counts, written. ARGV: place, record, owner or nothing, how many it may have. Answers whether there was
+ * room.
+ */
+const putScript = new BatchedScript('put-secret', eachCall(`
+${written}
 local before = redis.call('HGET', KEYS[2], ARGV[1])
 if before ~= ARGV[3] then
   if tonumber(redis.call('HGET', KEYS[3], ARGV[3]) or 0) >= tonumber(ARGV[4]) then return 0 end
@@ -146,19 +160,21 @@ if before ~= ARGV[3] then
 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1
-`
-/** KEYS: secrets, owners, counts, uses. ARGV: places. Answers how many of them had a secret. */
-const removeScript = `
+`))
+/** KEYS: secrets, owners, counts, written, uses. ARGV: places. Answers how many of them had a secret. A full Redis takes it too. */
+const removeScript = new BatchedScript('remove-secret', eachCall(`
+${goOnWhenFull('KEYS[1]')}
+${written}
 local removed = 0
 for _, place in ipairs(ARGV) do
   local owner = redis.call('HGET', KEYS[2], place)
   if owner and redis.call('HINCRBY', KEYS[3], owner, -1) <= 0 then redis.call('HDEL', KEYS[3], owner) end
   redis.call('HDEL', KEYS[2], place)
-  redis.call('HDEL', KEYS[4], place)
+  redis.call('HDEL', KEYS[5], place)
   removed = removed + redis.call('HDEL', KEYS[1], place)
 end
 return removed
-`
+`))
 /** KEYS: secrets. ARGV: place, record, new record. */
 const replaceScript = "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1"
 
