@@ -5,7 +5,7 @@ import { settingNames } from '../openapi/import-openapi.ts'
 import { OpenapiFault, readOpenapi } from '../openapi/document.ts'
 import { operationDraft, operationsOf, type OperationDraft } from '../openapi/operation.ts'
 import { manifestLimits } from '../../tool/limits.ts'
-import { OperationReference } from './definition.ts'
+import { OperationReference } from '../request/definition.ts'
 
 /** An entry whose request is written out, and the file that it was read from. */
 export interface DescribedEntry {

@@ -11,9 +11,9 @@ import { defaultFaults } from '../../schema/defaults.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import type { HttpRun, JsonSchema, Tool } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
-import { HttpEntry } from './definition.ts'
+import { HttpEntry } from '../request/definition.ts'
 import { describedEntry, type DescribedEntry } from './described.ts'
-import { readRequest } from './request.ts'
+import { readRequest } from '../request/request.ts'
 
 const aliases = {
   timeout: 'timeoutSec',

@@ -4,7 +4,7 @@ import { placeOf } from '../../document/place.ts'
 import type { DocumentPath } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
 import type { McpConnection, SettingText } from '../../tool/tool.ts'
-import { looksSecret } from '../http/secrets.ts'
+import { looksSecret } from '../request/secrets.ts'
 import type { McpEntry } from './definition.ts'
 
 /** Names whose values are secrets, in any case and wherever the word stands. */

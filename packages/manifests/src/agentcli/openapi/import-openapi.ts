@@ -3,7 +3,7 @@ import { defaultFaults } from '../../schema/defaults.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 import { createSchemas } from '../../schema/schemas.ts'
 import { OpenapiFault, readOpenapi } from './document.ts'
-import { freeName, safeName, variablePart } from './names.ts'
+import { freeName, operationName, safeName, variablePart } from './names.ts'
 import { operationDraft, operationsOf, type OperationDraft, type OperationPlace, type RequestDraft } from './operation.ts'
 
 export interface ImportOptions {
@@ -45,8 +45,7 @@ export async function importOpenapi (text: string, { only, tags, server, prefix 
   const document = await readOpenapi(text)
   const taken = new Set<string>()
   const named = operationsOf(document).map(place => {
-    const name = place.id === '' ? `${place.method}_${safeName(place.path)}` : place.id
-    return { place, name: freeName(safeName(`${prefix}${name}`), taken) }
+    return { place, name: freeName(safeName(`${prefix}${operationName(place.id, place.method, place.path)}`), taken) }
   })
   refuseUnknown(only, named)
   const schemas = createSchemas()

@@ -5,6 +5,13 @@ export function safeName (text: string): string {
   return text.replace(/[^a-zA-Z0-9_-]+/g, '_').replace(/^_+|_+$/g, '').slice(0, most) || '_'
 }
 
+/** A name of a tool for an operation: that of its id, with the method in front of one that doesn't begin with a letter. */
+export function operationName (id: string, method: string, path: string): string {
+  const name = safeName(id)
+  if (/^[a-zA-Z]/.test(name)) return name
+  return /[a-zA-Z0-9]/.test(name) ? `${method}_${name}` : `${method}_${safeName(path)}`
+}
+
 /** A name that isn't taken yet, which it is from now on. */
 export function freeName (wanted: string, taken: Set<string>): string {
   let name = wanted

@@ -1,10 +1,12 @@
 import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../../tool/tool.ts'
+import { readRequest } from '../request/request.ts'
+import { isCredential } from '../request/secrets.ts'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
-import { parametersOf, placeParameters, type ArgumentsDraft, type QueryDraft } from './parameters.ts'
+import { parametersOf, placeParameters, type ArgumentsDraft, type Parameter, type QueryDraft } from './parameters.ts'
 import { placeBody, type BodyDraft } from './request-body.ts'
 import { SchemaConverter } from './schema.ts'
-import { secretsOf } from './security.ts'
+import { isSentBy, secretsOf, type SecretDraft } from './security.ts'
 
 const methods = { get: 'GET', head: 'HEAD', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE', options: 'OPTIONS' } as const
 const methodNames = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
@@ -66,32 +68,47 @@ export function operationDraft (document: OpenapiDocument, place: OperationPlace
   const { server, settingOf, patterns = true } = options
   const converter = new SchemaConverter(document, { patterns })
   const draft: ArgumentsDraft = { properties: {}, required: [], query: [], headers: {}, path: new Map(), taken: new Set() }
-  placeParameters(withPathNames(parametersOf(document, item, operation), path), draft, converter)
+  const described = withPathNames(parametersOf(document, item, operation), path)
+  const secrets = [...secretsOf(document, operation)]
+  secrets.push(...described.filter(each => isNeededCredential(each) && !secrets.some(secret => isSentBy(secret, each))).map(headerSecret))
+  placeParameters(described.filter(each => !secrets.some(secret => isSentBy(secret, each))), draft, converter)
   const body = placeBody(document, operation['requestBody'], draft, converter)
   const { properties, required } = draft
   const settings = new Map<string, string>()
   const headers: NonNullable<RequestDraft['headers']> = { ...draft.headers }
   const query: NonNullable<RequestDraft['query']> = [...draft.query]
-  for (const { scheme, says, place: at } of secretsOf(document, operation)) {
+  for (const { scheme, says, place: at } of secrets) {
     const setting = settingOf(scheme)
     settings.set(setting, says)
     if (at.in === 'query') query.push({ name: at.name, setting })
     else headers[at.name] = { setting, ...at.prefix !== undefined && { prefix: at.prefix }, ...at.base64 === true && { base64: true } }
   }
   const template = path.replace(/\{([^{}]*)\}/g, (_, name: string) => `{${draft.path.get(name) ?? name}}`)
+  const http: RequestDraft = {
+    method: methods[method],
+    url: `${server === undefined ? serverOf([operation, item, document.root]) : usableServer(server)}${template.startsWith('/') ? '' : '/'}${template}`,
+    ...query.length > 0 && { query },
+    ...Object.keys(headers).length > 0 && { headers },
+    ...body !== undefined && { body }
+  }
+  const [fault] = readRequest(http, []).findings
+  if (fault !== undefined) throw new OpenapiFault(`can't be an entry: ${fault.message}`)
   return {
     description: descriptionOf(operation),
     schema: { type: 'object', properties, ...required.length > 0 && { required }, additionalProperties: false },
-    http: {
-      method: methods[method],
-      url: `${server === undefined ? serverOf([operation, item, document.root]) : usableServer(server)}${template}`,
-      ...query.length > 0 && { query },
-      ...Object.keys(headers).length > 0 && { headers },
-      ...body !== undefined && { body }
-    },
+    http,
     notes: [...converter.notes],
     settings
   }
+}
+
+/** A credential that an operation asks for as a parameter, in place of a security scheme. */
+function isNeededCredential ({ in: place, name, required }: Parameter): boolean {
+  return place === 'header' && required && isCredential(name)
+}
+
+function headerSecret ({ name }: Parameter): SecretDraft {
+  return { scheme: name, says: `the value of the header ${text20(name)}`, place: { in: 'header', name } }
 }
 
 /** A name in the path that no parameter describes is a text. */
@@ -114,7 +131,9 @@ function serverOf (places: ReadonlyArray<Record<string, unknown>>): string {
   }))
 }
 
-function usableServer (written: string): string {
+function usableServer (named: string): string {
+  // A server without a scheme has that of the document, which nobody should have read without https.
+  const written = named.replace(/^\/\//, 'https://')
   const isUsable = /^https?:\/\//i.test(written) && URL.canParse(written)
   if (!isUsable) throw new OpenapiFault(`names no server${written === '' ? '' : ` but ${text20(written)}`}: say which one with --server URL`)
   return written.replace(/[?#].*$/s, '').replace(/\/+$/, '')
@@ -123,5 +142,5 @@ function usableServer (written: string): string {
 function descriptionOf ({ summary, description, deprecated }: Record<string, unknown>): string {
   const said = deprecated === true ? 'Deprecated.' : ''
   const texts = [said, summary, description].filter(text => typeof text === 'string' && text.trim() !== '')
-  return [...new Set(texts)].join('\n\n').trim().slice(0, descriptionChars)
+  return [...new Set(texts)].join('\n\n').trim().slice(0, descriptionChars).replace(/[\ud800-\udbff]$/, '')
 }

@@ -1,6 +1,8 @@
 import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
+import { headerName, ownHeaders } from '../request/request.ts'
+import { isCredential } from '../request/secrets.ts'
 import { freeName, safeName } from './names.ts'
 import type { SchemaConverter } from './schema.ts'
 
@@ -18,7 +20,7 @@ export interface ArgumentsDraft {
   taken: Set<string>
 }
 
-interface Parameter {
+export interface Parameter {
   in: string
   name: string
   required: boolean
@@ -26,7 +28,12 @@ interface Parameter {
 }
 
 /** Headers that a parameter doesn't describe (OpenAPI 3.1, 4.8.12.1). */
-const notParameters = new Set(['accept', 'content-type', 'authorization'])
+const notParameters = new Set(['accept', 'content-type'])
+
+/** Whether nobody gives a header: the service, or the connection, sets it. */
+function isSetAlready (name: string): boolean {
+  return notParameters.has(name.toLowerCase()) || ownHeaders.has(name.toLowerCase())
+}
 
 /** Parameters of a path and of its operation; those of the operation replace those of the path. */
 export function parametersOf (document: OpenapiDocument, item: Record<string, unknown>, operation: Record<string, unknown>): Parameter[] {
@@ -61,7 +68,11 @@ export function placeParameters (parameters: readonly Parameter[], draft: Argume
 function placeParameter (parameter: Parameter, draft: ArgumentsDraft, converter: SchemaConverter): void {
   const { in: place, name, fields } = parameter
   const says = `has the ${place} parameter ${text20(name)}`
-  if (place === 'header' && notParameters.has(name.toLowerCase())) return
+  if (place === 'header') {
+    if (isSetAlready(name)) return
+    if (!headerName.test(name)) throw new OpenapiFault(`${says}, which has a name that can't be sent`)
+    if (isCredential(name)) throw new OpenapiFault(`${says}, a credential, which no call gives`)
+  }
   if (place === 'cookie') throw new OpenapiFault(`${says}, and cookies aren't sent`)
   const content = isRecord(fields['content']) ? Object.entries(fields['content'])[0] : undefined
   if (content !== undefined && !/\bjson\b/.test(content[0])) throw new OpenapiFault(`${says} as ${text20(content[0])}`)

@@ -11,7 +11,7 @@ export type BodyDraft = 'json' | 'form' | { type: 'json' | 'form', argument: str
 /** Undefined: a request without a body. */
 type Placed = BodyDraft | undefined
 
-const jsonType = /^(?:application\/(?:[\w.+-]+\+)?json\b|\*\/\*)/i
+const jsonType = /^(?:application\/(?:[\w.+-]+\+)?json\b|text\/json\b|\*\/\*)/i
 const formType = /^application\/x-www-form-urlencoded\b/i
 
 /**

@@ -10,6 +10,8 @@ const kept = new Set([
   'title', 'description', 'type', 'enum', 'const', 'default', 'required', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum',
   'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties'
 ])
+/** Lists in which people write a value twice. */
+const lists = new Set(['enum', 'required', 'type'])
 const single = new Set(['items', 'additionalProperties', 'not', 'contains', 'propertyNames'])
 const several = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 /** Formats that arguments are checked by; others say nothing. */
@@ -51,15 +53,14 @@ export class SchemaConverter {
       else this.#keyword(keyword, value, within, result)
     }
     writtenLike(result, schema)
-    if (this.#document.is30) fromVersion30(schema, result)
-    return withMergedParts(result)
+    return fromVersion30(schema, withMergedParts(result))
   }
 
   #keyword (keyword: string, value: unknown, within: readonly string[], result: JsonSchema): void {
     if (keyword === 'pattern' && !this.#patterns) return
     if (keyword === 'format') {
       if (formats.has(String(value))) result[keyword] = value
-    } else if (kept.has(keyword)) result[keyword] = value
+    } else if (kept.has(keyword)) result[keyword] = lists.has(keyword) && Array.isArray(value) ? onceEach(value) : value
     else if (single.has(keyword)) result[keyword] = typeof value === 'boolean' ? value : this.convert(value, within)
     else if (several.has(keyword) && Array.isArray(value)) result[keyword] = value.map(each => this.convert(each, within))
     else if (keyword === 'properties' && isRecord(value)) this.#properties(value, within, result)
@@ -81,8 +82,8 @@ export function isPlainObject (schema: JsonSchema): schema is PlainObject {
   return isRecord(schema['properties']) && (schema['type'] === undefined || schema['type'] === 'object') && !['anyOf', 'oneOf', 'allOf', 'not'].some(keyword => keyword in schema)
 }
 
-/** Version 3.0 writes null and open bounds in a way of its own. */
-function fromVersion30 (schema: Record<string, unknown>, result: JsonSchema): void {
+/** Version 3.0 writes null and open bounds in a way of its own, which documents of version 3.1 still have. */
+function fromVersion30 (schema: Record<string, unknown>, result: JsonSchema): JsonSchema {
   for (const [exclusive, bound] of [['exclusiveMinimum', 'minimum'], ['exclusiveMaximum', 'maximum']] as const) {
     if (typeof schema[exclusive] !== 'boolean') continue
     const value = result[bound]
@@ -91,9 +92,21 @@ function fromVersion30 (schema: Record<string, unknown>, result: JsonSchema): vo
     result[exclusive] = value
     delete result[bound]
   }
-  if (schema['nullable'] !== true || typeof result['type'] !== 'string') return
-  result['type'] = [result['type'], 'null']
-  if (Array.isArray(result['enum']) && !result['enum'].includes(null)) result['enum'] = [...result['enum'] as unknown[], null]
+  if (schema['nullable'] !== true) return result
+  if (typeof result['type'] === 'string') {
+    result['type'] = [result['type'], 'null']
+    if (Array.isArray(result['enum']) && !result['enum'].includes(null)) result['enum'] = [...result['enum'] as unknown[], null]
+  }
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const parts: unknown = result[keyword]
+    if (Array.isArray(parts) && parts.every(part => isRecord(part) && typeof part['type'] === 'string' && part['type'] !== 'null')) result[keyword] = [...parts as unknown[], { type: 'null' }]
+  }
+  return result
+}
+
+function onceEach (values: readonly unknown[]): unknown[] {
+  const once = [...new Map(values.map(value => [JSON.stringify(value), value])).values()]
+  return once.length === values.length ? [...values] : once
 }
 
 /** Parts that are all plain objects are one object. What is required and not there, such as a field of answers, isn't required. */

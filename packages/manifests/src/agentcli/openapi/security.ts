@@ -20,13 +20,25 @@ export function secretsOf (document: OpenapiDocument, operation: Record<string, 
   // An empty one says that the others are optional: they are sent where they are named.
   for (const alternative of [...alternatives as unknown[]].sort((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)))) {
     try {
-      return Object.keys(isRecord(alternative) ? alternative : {}).map(scheme => secretOf(document, scheme))
+      return inPlacesOfTheirOwn(Object.keys(isRecord(alternative) ? alternative : {}).map(scheme => secretOf(document, scheme)))
     } catch (error) {
       if (!(error instanceof OpenapiFault)) throw error
       first ??= error
     }
   }
   throw first ?? new OpenapiFault('asks for credentials that can\'t be read')
+}
+
+/** Whether a parameter of an operation is what a secret is sent as. */
+export function isSentBy ({ place }: SecretDraft, parameter: { in: string, name: string }): boolean {
+  if (place.in !== parameter.in) return false
+  return place.in === 'header' ? place.name.toLowerCase() === parameter.name.toLowerCase() : place.name === parameter.name
+}
+
+function inPlacesOfTheirOwn (secrets: SecretDraft[]): SecretDraft[] {
+  const twice = secrets.find((secret, at) => secrets.slice(0, at).some(other => isSentBy(other, secret.place)))
+  if (twice !== undefined) throw new OpenapiFault(`asks for two credentials in ${text20(twice.place.name)}`)
+  return secrets
 }
 
 function isEmpty (alternative: unknown): boolean {

@@ -6,9 +6,10 @@ import type { DescribedRequest } from './definition.ts'
 import { isCredential, looksSecret } from './secrets.ts'
 import { readTextTemplate, readUrlTemplate, type RequestTarget } from './url-template.ts'
 
-const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
+/** A name that a header may have. */
+export const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 /** Headers that the connection itself sets, or would be confused by. */
-const ownHeaders = new Set([
+export const ownHeaders = new Set([
   'accept-encoding', 'connection', 'content-encoding', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'trailer',
   'transfer-encoding', 'upgrade'
 ])

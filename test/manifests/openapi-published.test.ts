@@ -1,0 +1,100 @@
+import t, { type Test } from 'tap'
+import { importOpenapi, type OpenapiImport } from '@toolyard/manifests'
+import { loadLayers } from './fixture.ts'
+
+// What published documents have that their authors' tools take, and specifications would not all have.
+
+interface Parts {
+  paths: Record<string, object>
+  securitySchemes?: Record<string, object>
+  more?: object
+}
+
+async function get ({ paths, securitySchemes = {}, more = {} }: Parts): Promise<OpenapiImport> {
+  const document = { openapi: '3.0.3', info: { title: 'Shop' }, servers: [{ url: 'https://shop.example/v1' }], paths, components: { securitySchemes }, ...more }
+  return await importOpenapi(JSON.stringify(document))
+}
+
+async function served (t: Test, { entries }: OpenapiImport): Promise<void> {
+  const registry = await loadLayers(t, [entries as unknown as Array<Record<string, unknown>>])
+  t.strictSame(registry.findings.filter(({ severity }) => severity === 'error'), [], 'every entry can be served')
+}
+
+const header = (name: string, required = false): object => ({ name, in: 'header', required, schema: { type: 'string' } })
+
+t.test('a header that is a credential is a setting where it is required, and is left out where it is not: no call gives one', async t => {
+  const found = await get({ paths: { '/a': { get: { operationId: 'a', parameters: [header('X-ListenAPI-Key', true), header('api_key'), header('lang')] } } } })
+  t.match(found.entries, [{ name: 'a', http: { headers: { 'X-ListenAPI-Key': { setting: 'SHOP_X_LISTEN_API_KEY' }, lang: '{lang}', api_key: undefined } } }])
+  t.strictSame(Object.keys(Object(found.entries[0]?.schema['properties'])), ['lang'])
+  t.strictSame([...found.settings], [['SHOP_X_LISTEN_API_KEY', 'the value of the header X-ListenAPI-Key']])
+  t.match(found.notes, [{ tool: 'a', says: 'has the header parameter api_key, a credential, which no call gives; it is left out' }])
+  await served(t, found)
+  const login = await get({ paths: { '/a': { get: { operationId: 'a', parameters: [header('authorization', true)] } } } })
+  t.match(login.entries, [{ http: { headers: { authorization: { setting: 'SHOP_AUTHORIZATION' } } } }], 'also of an operation that has it in place of a security scheme')
+})
+
+t.test('a parameter that a security scheme sends already is no argument', async t => {
+  const securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Shop' }, query: { type: 'apiKey', in: 'query', name: 'appid' } }
+  const parameters = [header('x-shop', true), { name: 'appid', in: 'query', required: true, schema: { type: 'string' } }, { name: 'q', in: 'query', schema: { type: 'string' } }]
+  const found = await get({ paths: { '/a': { get: { operationId: 'a', parameters, security: [{ key: [], query: [] }] } } }, securitySchemes })
+  t.strictSame(found.entries[0]?.schema, { type: 'object', properties: { q: { type: 'string' } }, additionalProperties: false })
+  t.strictSame(found.entries[0]?.http, {
+    method: 'GET', url: 'https://shop.example/v1/a', query: ['q', { name: 'appid', setting: 'SHOP_QUERY' }], headers: { 'X-Shop': { setting: 'SHOP_KEY' } }
+  })
+  await served(t, found)
+})
+
+t.test('two credentials in one place can\'t be sent: the next alternative is taken, or the operation is left out', async t => {
+  const securitySchemes = { one: { type: 'apiKey', in: 'cookie', name: 'a' }, two: { type: 'apiKey', in: 'cookie', name: 'b' }, token: { type: 'http', scheme: 'bearer' } }
+  const found = await get({
+    paths: { '/a': { get: { operationId: 'a', security: [{ one: [], two: [] }, { token: [] }] } }, '/b': { get: { operationId: 'b', security: [{ one: [], two: [] }] } } }, securitySchemes
+  })
+  t.match(found.entries, [{ name: 'a', http: { headers: { Authorization: { setting: 'SHOP_TOKEN' } } } }])
+  t.match(found.leftOut, [{ operation: 'b', because: /asks for two credentials in Cookie/ }])
+})
+
+t.test('what an entry can\'t hold is left out with the reason, and never written as an entry that isn\'t served', async t => {
+  const found = await get({
+    paths: {
+      '/#Action=Attach': { get: { operationId: 'attach' } },
+      '/a b': { get: { operationId: 'blank' } },
+      '/c': { get: { operationId: 'own', parameters: [header('Host', true), header('Content-Length'), header('bad name')] } },
+      '/d': { get: { operationId: 'required', parameters: [header('bad name', true)] } }
+    }
+  })
+  t.match(found.leftOut, [{ operation: 'attach', because: /fragment/ }, { operation: 'blank', because: /white space/ }, { operation: 'required', because: /has a name that can't be sent/ }])
+  t.match(found.entries, [{ name: 'own', schema: { properties: {} } }])
+  t.match(found.notes, [{ tool: 'own', says: /bad name.*left out/ }])
+  await served(t, found)
+})
+
+t.test('a path without a slash in front stays behind the host, and a server without a scheme is one of https', async t => {
+  const found = await get({ paths: { 'users/{id}': { get: { operationId: 'user' } } }, more: { servers: [{ url: '//shop.example' }] } })
+  t.match(found.entries, [{ http: { url: 'https://shop.example/users/{id}' } }])
+})
+
+t.test('an id that no provider takes, or that has no letters of theirs, is a name all of them take', async t => {
+  const operation = (operationId: string): object => ({ get: { operationId } })
+  const found = await get({ paths: { '/a': operation('获取天气'), '/天气/{id}': operation('天气'), '/b': operation('2fa.start'), '/c': operation('-') } })
+  t.strictSame(found.entries.map(({ name }) => name), ['get_a', 'get_id', 'get_2fa_start', 'get_c'])
+  await served(t, found)
+})
+
+t.test('values that stand twice in a list stand once, and what version 3.0 has is read in 3.1 as well', async t => {
+  const schema = { type: 'object', required: ['size', 'size'], properties: { size: { type: 'string', enum: ['s', 'm', 's'] }, count: { type: 'integer', minimum: 0, exclusiveMinimum: true, nullable: true } } }
+  const found = await get({ paths: { '/a': { post: { operationId: 'a', requestBody: { required: true, content: { 'text/json': { schema } } } } } }, more: { openapi: '3.1.0' } })
+  t.match(found.entries, [{ schema: { required: ['size'], properties: { size: { enum: ['s', 'm'] }, count: { type: ['integer', 'null'], exclusiveMinimum: 0 } } }, http: { body: 'json' } }])
+  await served(t, found)
+})
+
+t.test('a part that may be null and refers to another may be null', async t => {
+  const schema = { type: 'object', properties: { size: { nullable: true, allOf: [{ $ref: '#/components/schemas/Size' }] } } }
+  const more = { components: { schemas: { Size: { type: 'string', enum: ['s', 'm'] } } } }
+  const found = await get({ paths: { '/a': { post: { operationId: 'a', requestBody: { content: { 'application/json': { schema } } } } } }, more })
+  t.match(found.entries, [{ schema: { properties: { size: { type: ['string', 'null'], enum: ['s', 'm', null] } } } }])
+})
+
+t.test('a long description is not cut inside a letter', async t => {
+  const found = await get({ paths: { '/a': { get: { operationId: 'a', description: `${'x'.repeat(1_023)}\u{1f600} and more` } } } })
+  t.equal(found.entries[0]?.description, 'x'.repeat(1_023))
+})
