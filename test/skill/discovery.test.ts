@@ -153,6 +153,16 @@ t.test('SC22 a text with a colon is read as if it had its quotes, and told with 
   ])
 })
 
+t.test('SC22 a description that begins with a sign of YAML is read as if it had its quotes', async t => {
+  const fixture = createFixture(t)
+  const texts = ['@Observable and other macros', '[Draft] Reads mail', '`git log` for people', '*All* of it: now', '"Quoted" words first', '%TEMP% is cleaned', '{braces} are kept']
+  for (const [at, text] of texts.entries()) fixture.skill(`s${at}`, { 'SKILL.md': `---\nname: s${at}\ndescription: ${text}\n---\n` })
+  const registry = await fixture.load()
+  t.same(registry.skills().map(({ description }) => description), texts)
+  t.match(registry.findings, texts.map(() => ({ severity: 'warning', rule: 'SC22', line: 3, column: 14, message: /^front matter: description (?:has a colon|begins with .) and stands in no quotes/ })))
+  t.equal(registry.findings.length, texts.length)
+})
+
 t.test('a validation tells of fields of a front matter that nobody reads, with their lines', async t => {
   const fixture = createFixture(t)
   fixture.skill('a', { 'SKILL.md': skillMd('name: a\nallowed-tools: Bash(git:*)\nlicence: MIT\nversion: 1') })

@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { asError, isRecord } from '@toolyard/contract/terms'
-import { importOpenapi, mostTree, readYaml, signatureFault } from '@toolyard/manifests'
+import { mostTree, signatureFault } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 import { download } from './download.ts'
+import { manifestOf } from './foreign-document.ts'
 import { gitArchive } from './git.ts'
 import type { Source } from './source.ts'
 import { differs, folded, hiding, isGits, unpackInto } from './unpack.ts'
@@ -25,21 +25,21 @@ const mostDocumentBytes = 67_108_864
  * document. What it needs meanwhile lies beside that directory.
  *
  * @param leftOut files and directories that no copy of a directory around them has
+ * @returns what whoever decides must know beside what the review shows
  * @throws CommandError
  */
-export async function fetchSource (source: Source, directory: string, check: SignatureCheck, leftOut: readonly string[]): Promise<void> {
+export async function fetchSource (source: Source, directory: string, check: SignatureCheck, leftOut: readonly string[]): Promise<string[]> {
   switch (source.kind) {
     case 'directory':
       await copyTree(source.path, directory, leftOut)
-      return
+      return []
     case 'git':
       await unpackInto(directory, gitArchive(source.url, source.commit, `${directory}.git`))
-      return
+      return []
     case 'https': {
       const content = await download(source.url, source.sha256)
       if (check.file !== undefined) refuseSigned(content, await readFile(check.file, 'utf8'), check.keys)
-      await takeContent(content, () => Readable.from([content]), directory)
-      return
+      return await takeContent(content, () => Readable.from([content]), directory)
     }
     case 'file': {
       const beside = check.file ?? (await lstat(`${source.path}.minisig`).then(() => `${source.path}.minisig`, () => undefined))
@@ -47,7 +47,7 @@ export async function fetchSource (source: Source, directory: string, check: Sig
       const head = Buffer.alloc(Math.min((await handle.stat()).size, mostDocumentBytes))
       const { bytesRead } = await handle.read(head, 0, head.length, 0).finally(async () => { await handle.close() })
       if (beside !== undefined) refuseSigned(await readFile(source.path), await readFile(beside, 'utf8'), check.keys)
-      await takeContent(head.subarray(0, bytesRead), () => createReadStream(source.path), directory)
+      return await takeContent(head.subarray(0, bytesRead), () => createReadStream(source.path), directory)
     }
   }
 }
@@ -58,15 +58,17 @@ function refuseSigned (content: Buffer, signature: string, keys: readonly string
 }
 
 /** An archive, compressed or not, or a document. */
-async function takeContent (head: Buffer, content: () => Readable, directory: string): Promise<void> {
+async function takeContent (head: Buffer, content: () => Readable, directory: string): Promise<string[]> {
   const isGzip = head[0] === 0x1f && head[1] === 0x8b
   if (isGzip || head.toString('latin1', 257, 262) === 'ustar') {
     await unpackInto(directory, bounded(isGzip ? content().pipe(createGunzip()) : content()))
     await withoutTop(directory)
-    return
+    return []
   }
   if (head.length >= mostDocumentBytes) throw new CommandError(`The file is no tar archive, and a document may have less than ${mostDocumentBytes} bytes.`, { code: 'SOURCE' })
-  await writeFile(join(directory, 'tools.json'), `${JSON.stringify(await manifestOf(head.toString('utf8')), null, 2)}\n`)
+  const { manifest, remarks } = await manifestOf(head.toString('utf8'))
+  await writeFile(join(directory, 'tools.json'), manifest)
+  return remarks
 }
 
 /** A compressed body may become a thousand times as large. */
@@ -89,28 +91,6 @@ async function withoutTop (directory: string): Promise<void> {
   await rename(join(directory, only), aside)
   await rm(directory, { recursive: true })
   await rename(aside, directory)
-}
-
-/** A manifest as it is, the servers of another program, or the operations of an OpenAPI document. */
-async function manifestOf (text: string): Promise<unknown> {
-  const value = await parsed(text)
-  if (isRecord(value) && Array.isArray(value['tools'])) return value
-  const servers = isRecord(value) ? value['mcpServers'] ?? value['servers'] : undefined
-  if (isRecord(servers) && isRecord(value) && value['openapi'] === undefined) return { tools: Object.entries(servers).map(([name, mcp]) => ({ name, mcp })) }
-  try {
-    return { tools: (await importOpenapi(text, {})).entries }
-  } catch (error) {
-    throw new CommandError(`The file is no tar archive, no manifest, no file with mcpServers, and no OpenAPI document: ${asError(error).message}`, { code: 'SOURCE' })
-  }
-}
-
-async function parsed (text: string): Promise<unknown> {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    const reading = await readYaml(text)
-    return reading.ok ? reading.value : undefined
-  }
 }
 
 /** Links that stay in the directory become what they lead to; one that leads out ends it. */

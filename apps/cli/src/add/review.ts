@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { isRecord, publishableNamePattern } from '@toolyard/contract'
-import { loadRegistry, skillNeeds, type Registry, type Skill, type Tool } from '@toolyard/manifests'
+import { loadRegistry, skillNeeds, type Finding, type Registry, type Skill, type Tool } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 import { differs, folded } from './unpack.ts'
 
@@ -25,10 +25,10 @@ export async function reviewOf (directory: string, others: ReadonlyMap<string, s
   const own = registry.all().map(({ tool }) => tool).filter(({ run }) => run.kind !== 'read-skill' && run.kind !== 'skill-run')
   const settings = await settingLines(directory)
   if (skills.length + own.filter(isCallable).length + registry.servers().length + settings.length === 0) {
-    throw new CommandError([`It holds no skill and no manifest that can be served.${errors.length === 0 ? '' : ' Why:'}`, ...own.map(tool => `  tool ${tool.name}: ${unfitName}`), ...errors.map(({ file, message }) => `  ${relative(directory, file)}: ${message}`)].join('\n'), { code: 'SOURCE' })
+    throw new CommandError([`It holds no skill and no manifest that can be served.${errors.length === 0 ? '' : ' Why:'}`, ...own.map(tool => `  tool ${tool.name}: ${unfitName}`), ...errors.map(error => `  ${saidOf(error, directory)}`)].join('\n'), { code: 'SOURCE' })
   }
   const twice = registry.findings.find(({ rule }) => rule === 'SC21')
-  if (twice !== undefined) throw new CommandError(`${relative(directory, twice.file)}: ${twice.message}. Two skills of one name can't be told apart; nothing was added.`.replaceAll(`${directory}/`, ''), { code: 'SOURCE' })
+  if (twice !== undefined) throw new CommandError(`${relative(directory, twice.file)}: ${twice.message}. Two skills of one name can't be told apart; nothing was added. Add the directory of one of them.`.replaceAll(`${directory}/`, ''), { code: 'SOURCE' })
   refuseNames(skills)
   await refuseSameSkills(skills, others)
   const lines: string[] = []
@@ -38,8 +38,19 @@ export async function reviewOf (directory: string, others: ReadonlyMap<string, s
     ...own.flatMap(toolLines),
     ...serverLines(registry),
     ...settings,
-    ...errors.map(({ file, message }) => `not served: ${relative(directory, file)}: ${message}`)
+    ...errors.map(error => `not served: ${saidOf(error, directory)}`),
+    ...registry.findings.filter(isLess).map(finding => `less: ${saidOf(finding, directory)}`)
   ].map(line => line.replaceAll(`${directory}/`, '').replace(/[\r\n\u2028\u2029]+/g, ' '))
+}
+
+/** Where it is, what is wrong, and what to write. */
+function saidOf ({ file, message, fix }: Finding, directory: string): string {
+  return `${relative(directory, file)}: ${message}${fix === undefined ? '' : `. ${fix}`}`
+}
+
+/** What a manifest says and nobody does. Fields of skills are for many programs, and no server is accepted yet. */
+function isLess ({ severity, file, rule }: Finding): boolean {
+  return severity === 'warning' && basename(file) === 'tools.json' && rule !== 'mcp/accepted'
 }
 
 /** Whoever decides sees names alone: what they are must show. */

@@ -16,6 +16,8 @@ export interface Staged {
   source: string
   directory: string
   digest: string
+  /** What whoever decides must know beside what the review shows. */
+  remarks: readonly string[]
 }
 
 function lockPath (directory: string): string {
@@ -50,8 +52,8 @@ export async function withStaged<T> (
   try {
     await mkdir(files)
     // A copy of the project holds no copies of what it has added, and no keys: tools read what lies below `tools`.
-    await fetchSource(source, files, check, [room, staging, join(directory, '.env')])
-    return await use({ name, source: text, directory: files, digest: await treeDigest(files) })
+    const remarks = await fetchSource(source, files, check, [room, staging, join(directory, '.env')])
+    return await use({ name, source: text, directory: files, digest: await treeDigest(files), remarks })
   } catch (error) {
     if (error instanceof CommandError) error.message = error.message.replaceAll(`${files}/`, '')
     throw error

@@ -95,7 +95,7 @@ async function bring (source: string, name: string | undefined, { options }: Com
     if (what === 'add' && before !== undefined) throw misuse(`toolyard.lock.json has ${staged.name} already: toolyard update ${staged.name} fetches another version, --name adds it beside where it has no skills, whose names stand once.`)
     const others = new Map([...lock.entries].map(([entry, { path }]) => [entry, join(directory, path)]))
     others.delete(staged.name)
-    const review = await reviewOf(staged.directory, others)
+    const review = [...await reviewOf(staged.directory, others), ...staged.remarks]
     const changes = before === undefined ? [] : await fileChanges(join(directory, before.path), staged.directory)
     if (!isJson) {
       print(`${staged.name} from ${source}\n${staged.digest}`)

@@ -68,6 +68,13 @@ export async function skillTree (root: string, enough = Infinity): Promise<Skill
     }
   }
   await look(root, 1)
+  // Many repositories have skills for their own agents alone, in `.claude/skills` and the like.
+  const hidden = tree.skills.length === 0 ? (await namesIn(root, 1)).filter(name => name.startsWith('.')) : []
+  for (const directory of hidden.map(name => join(root, name, 'skills'))) {
+    if (await directoryAt(directory) === undefined) continue
+    tree.directories.push(directory)
+    await look(directory, 2)
+  }
   return tree
 }
 

@@ -10,9 +10,9 @@ import type { McpEntry } from './definition.ts'
 /** Names whose values are secrets, in any case and wherever the word stands. */
 const secretName = /token|secret|passw|api[-_]?key|access[-_]?key|private[-_]?key|credential|^authorization$|^proxy-authorization$|^cookie$/i
 /** How other programs write the value of a variable. */
-const placeholder = /\$\{[^}]*\}/
+const placeholder = /\$\{[^}]*\}|^\$[A-Z_][A-Z0-9_]*$|\{env:[^}]*\}/
 /** In arguments, which may hold scripts, those that other programs know. */
-const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot)[:}]|[A-Z][A-Z0-9_]*(?::-[^}]*)?\})/
+const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot|__dirname|user_config)[:.}]|[A-Z][A-Z0-9_]*(?::-[^}]*)?\})/
 /** How well-known services write their keys. */
 const secretValue = /\b(?:sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+)/
 /** The host ends before what is added. */
@@ -21,6 +21,9 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 /** Headers that the protocol itself sets. */
 const ownHeaders = new Set(['accept', 'connection', 'content-length', 'content-type', 'host', 'last-event-id', 'mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'transfer-encoding', 'upgrade'])
+
+/** What to do with a secret among the arguments. */
+const inEnv = 'A secret belongs into an environment variable of the workers: write {"setting": "NAME"} into env, if the server reads it there.'
 
 interface Place {
   /** Absolute path of the manifest. */
@@ -88,9 +91,9 @@ function urlFindings (url: SettingText, path: DocumentPath): Remark[] {
 function argumentFindings (args: readonly string[], path: DocumentPath): Remark[] {
   return args.flatMap((word, at): Remark[] => {
     const place = [...path, 'args', at]
-    const error = (message: string): Remark[] => [{ severity: 'error', rule: 'mcp/secret', path: place, message: `mcp.args[${at}] ${message}`, fix: 'Put the value into an environment variable of the workers, and write {"setting": "NAME"} into env, if the server reads it there.' }]
-    if (variablePlaceholder.test(word)) return error('holds a placeholder, which nobody replaces')
-    return secretValue.test(word) ? error('looks like a secret, and stands in the manifest') : []
+    const error = (message: string, fix: string): Remark[] => [{ severity: 'error', rule: 'mcp/secret', path: place, message: `mcp.args[${at}] ${message}`, fix }]
+    if (variablePlaceholder.test(word)) return error('holds a placeholder, which nobody replaces', `Write what it stands for, such as ./tools/server.js for a file beside the manifest, or . for the workspace. ${inEnv}`)
+    return secretValue.test(word) ? error('looks like a secret, and stands in the manifest', inEnv) : []
   })
 }
 

@@ -36,13 +36,14 @@ export interface SkillDocument {
 /** Fields of a skill, in the format of the specification and in that of Agent Skills. */
 const knownKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools', 'capability_tier', 'variant_of'])
 const mostKeys = 20
-/** A field at the left with a text that begins like one. */
-const plainText = /^([A-Za-z][\w-]*):([ \t]+)([^\s"'[{|>&*!#%@`].*)$/
+/** A field at the left with something behind it. */
+const field = /^([A-Za-z][\w-]*):([ \t]+)(\S.*)$/
+const plainText = /^[^"'[{|>&*!#%@`]/
 const fence = /^---[ \t]*\r?$/
 const fix = 'Start SKILL.md with a line ---, then name and description as YAML, then another line ---.'
 const binsFix = 'List names of programs, all of which are needed, or lists of such names, one of which must be there as a whole.'
 const tiers = ['minimal', 'moderate', 'full']
-const yamlFix = 'Correct the YAML: a text that has a colon and a space in it stands in quotes, and each name stands once.'
+const yamlFix = 'Correct the YAML: a text that has a colon and a space in it stands in quotes, and one that begins with a sign such as @; each name stands once.'
 
 /**
  * Takes a SKILL.md apart. The front matter is what stands between the first line and the next line that are nothing
@@ -85,23 +86,35 @@ function tierRemarks (value: object): Remark[] {
   return tier == null || (typeof tier === 'string' && tiers.includes(tier)) ? [] : [{ rule: 'SN36', path: ['capability_tier'], message: 'front matter: capability_tier is none of minimal, moderate and full', fix: 'Write one of the three.' }]
 }
 
-/** Reads what people write. A text with a colon in it needs quotes, which many forget: it is read as if it had them, and told. */
+/**
+ * Reads what people write. A text with a colon in it needs quotes, and so does a description with a sign such as @ or [ in
+ * front. Many forget them: it is read as if it had them, and told.
+ */
 async function parseLenient (lines: readonly string[]): Promise<{ value: unknown, remarks: Remark[] }> {
   try {
     return { value: await parseYaml(lines.join('\n')), remarks: [] }
   } catch (fault) {
     if (!(fault instanceof ManifestFault)) throw fault
     const remarks: Remark[] = []
-    const quoted = lines.map((line, at) => {
-      const [, key = '', blanks = '', text = ''] = plainText.exec(line.replace(/\r$/, '')) ?? []
-      if (!/:(?:\s|$)| #/.test(text)) return line
-      remarks.push({ rule: 'SC22', line: at + 1, column: key.length + blanks.length + 2, message: `front matter: ${key} has a colon and stands in no quotes; it is read as a text`, fix: yamlFix })
-      return `${key}: ${JSON.stringify(text.trimEnd())}`
-    })
+    const quoted: string[] = []
+    for (const [at, line] of lines.entries()) {
+      const [, key = '', blanks = '', text = ''] = field.exec(line.replace(/\r$/, '')) ?? []
+      const hasColon = plainText.test(text) && /:(?:\s|$)| #/.test(text)
+      if (!hasColon && (key !== 'description' || await isYaml(line))) quoted.push(line)
+      else {
+        quoted.push(`${key}: ${JSON.stringify(text.trimEnd())}`)
+        const why = hasColon ? 'has a colon' : `begins with ${text.charAt(0)}`
+        remarks.push({ rule: 'SC22', line: at + 1, column: key.length + blanks.length + 2, message: `front matter: ${key} ${why} and stands in no quotes; it is read as a text`, fix: yamlFix })
+      }
+    }
     if (remarks.length === 0) throw fault
     const value = await parseYaml(quoted.join('\n')).catch(() => { throw fault })
     return { value, remarks }
   }
+}
+
+async function isYaml (line: string): Promise<boolean> {
+  return await parseYaml(line).then(() => true, () => false)
 }
 
 /** Names that look like a field of somebody else are told as well: what they ask for doesn't happen. `requires` has a remark of its own. */

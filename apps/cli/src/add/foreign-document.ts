@@ -1,0 +1,96 @@
+import { asError, isRecord, orElse } from '@toolyard/contract/terms'
+import { importOpenapi, readYaml, type OpenapiImport } from '@toolyard/manifests'
+import { CommandError } from '../terminal/exit-status.ts'
+
+/** Where programs have their servers; `mcp` holds them itself, or as its `servers`. */
+const holders = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'amp.mcpServers', 'mcp'] as const
+/** What separates letters that the name of a server may not have. */
+const unfit = /[^A-Za-z0-9_.-]+/g
+const mostNameChars = 64
+
+export interface MadeManifest {
+  /** The text of `tools.json`. */
+  manifest: string
+  /** What whoever decides must know beside it. */
+  remarks: string[]
+}
+
+/**
+ * A manifest as it is, the servers of another program, or the operations of an OpenAPI document.
+ *
+ * @throws CommandError for anything else.
+ */
+export async function manifestOf (text: string): Promise<MadeManifest> {
+  const { value, isJson } = await parsed(text)
+  refuseDescriptions(value)
+  if (isRecord(value) && Array.isArray(value['tools'])) return { manifest: isJson ? text : textOf(value), remarks: [] }
+  const servers = isRecord(value) && value['openapi'] === undefined ? serversOf(value) : undefined
+  if (servers !== undefined) return { manifest: textOf({ tools: servers }), remarks: [] }
+  try {
+    return madeOf(await importOpenapi(text, {}))
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`The file is no tar archive, no manifest, no file with mcpServers, and no OpenAPI document: ${asError(error).message}`, { code: 'SOURCE' })
+  }
+}
+
+function textOf (manifest: unknown): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`
+}
+
+function madeOf ({ title, entries, leftOut, notes, settings }: OpenapiImport): MadeManifest {
+  const remarks = [
+    ...leftOut.map(({ operation, because }) => `left out: ${operation} ${because}`),
+    ...notes.map(({ tool, says }) => `less: ${tool}: ${says}`),
+    ...[...settings].map(([name, says]) => `workers need the variable ${name}: ${says}`)
+  ]
+  if (entries.length === 0) {
+    const way = 'toolyard import openapi FILE --server URL --out FILE writes a manifest for another server, which can be added.'
+    throw new CommandError(['No operation of the document can be a tool. Nothing was added.', ...remarks.slice(0, 20).map(line => `  ${line}`), way].join('\n'), { code: 'SOURCE' })
+  }
+  return { manifest: textOf({ ...title !== '' && { namespace: title }, tools: entries }), remarks }
+}
+
+/** They look like manifests, and say how a server is installed. */
+function refuseDescriptions (value: unknown): void {
+  if (!isRecord(value)) return
+  const what = isRecord(value['server']) && isRecord(value['server']['mcp_config'])
+    ? 'the manifest of an MCP bundle'
+    : Array.isArray(value['packages']) || Array.isArray(value['remotes']) ? 'an entry of the MCP registry' : undefined
+  if (what === undefined || value['openapi'] !== undefined) return
+  throw new CommandError(`The file is ${what}: install its server, and add a file such as {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}, with "url" in place of "command" for one that is elsewhere.`, { code: 'SOURCE' })
+}
+
+/** Entries for the servers of another program; undefined where it has none. */
+function serversOf (value: Record<string, unknown>): Array<{ name: string, mcp: unknown }> | undefined {
+  const [held] = holders.map(name => value[name]).filter(each => typeof each === 'object' && each !== null)
+  if (held === undefined) return undefined
+  if (isRecord(held) && isRecord(held['servers'])) return serversOf({ servers: held['servers'] })
+  const named = Array.isArray(held) ? held.filter(isRecord).map(({ name, ...mcp }): [string, unknown] => [String(name), mcp]) : Object.entries(held)
+  const taken = new Set<string>()
+  return named.map(([written, mcp]) => ({ name: freeName(written.replace(unfit, '_').slice(0, mostNameChars), taken), mcp }))
+}
+
+function freeName (wanted: string, taken: Set<string>): string {
+  let name = wanted
+  for (let number = 2; taken.has(name); number++) name = `${wanted.slice(0, mostNameChars - String(number).length - 1)}_${number}`
+  taken.add(name)
+  return name
+}
+
+/** JSON, JSON with comments and commas at the ends of lists, or YAML. */
+async function parsed (written: string): Promise<{ value: unknown, isJson: boolean }> {
+  const text = written.replace(/^\ufeff/, '')
+  const value = orElse(() => JSON.parse(text) as unknown, undefined)
+  if (value !== undefined) return { value, isJson: true }
+  const commented = orElse(() => JSON.parse(withoutComments(text)) as unknown, undefined)
+  if (commented !== undefined) return { value: commented, isJson: false }
+  const reading = await readYaml(text)
+  return { value: reading.ok ? reading.value : undefined, isJson: false }
+}
+
+/** In texts nothing is a comment. */
+function withoutComments (text: string): string {
+  const plain = text.replace(/("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\//g, (_, kept: string | undefined) => kept ?? ' ')
+  return plain.replace(/("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])/g, (_, kept: string | undefined) => kept ?? '')
+}

@@ -1,0 +1,117 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
+
+// Documents of others as they are published: settings of other programs, OpenAPI, collections of skills.
+
+interface Project {
+  add: (name: string, text: string) => Promise<Ran>
+  addFiles: (name: string, files: Record<string, string>) => Promise<Ran>
+  /** The manifest that was made of a document. */
+  manifest: (name: string) => string
+}
+
+function project (t: Test): Project {
+  const dir = t.testdir({ work: {} })
+  const work = join(dir, 'work')
+  const run = async (source: string, name: string): Promise<Ran> => await runToolyard(['add', source, '--name', name, '--yes'], { cwd: work, env: {} })
+  return {
+    async add (name, text) {
+      writeFileSync(join(dir, `${name}.json`), text)
+      return await run(join(dir, `${name}.json`), name)
+    },
+    async addFiles (name, files) {
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(dir, name, path)), { recursive: true })
+        writeFileSync(join(dir, name, path), text)
+      }
+      return await run(join(dir, name), name)
+    },
+    manifest (name) {
+      const { entries } = JSON.parse(readFileSync(join(work, 'toolyard.lock.json'), 'utf8')) as { entries: Record<string, { path: string }> }
+      return readFileSync(join(work, entries[name]?.path ?? '', 'tools.json'), 'utf8')
+    }
+  }
+}
+
+const skill = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\nText\n`
+
+t.test('settings with comments and commas at the end of lists are read as their program reads them', async t => {
+  const { add, manifest } = project(t)
+  const text = `{
+  // servers of the team
+  "servers": {
+    "docs": {
+      "type": "http",
+      "url": "https://docs.example/mcp", /* with // inside of it */
+      "headers": { "X-Team": "a, ] // b", },
+    },
+    "my server": { "command": "docs-server", "args": ["--stdio",], },
+  },
+}`
+  t.match(await add('team', text), { status: 0, stdout: /MCP server docs: https:\/\/docs\.example\/mcp.*\n.*MCP server my_server: docs-server --stdio/ })
+  t.strictSame(JSON.parse(manifest('team')), {
+    tools: [
+      { name: 'docs', mcp: { type: 'http', url: 'https://docs.example/mcp', headers: { 'X-Team': 'a, ] // b' } } },
+      { name: 'my_server', mcp: { command: 'docs-server', args: ['--stdio'] } }
+    ]
+  })
+})
+
+t.test('servers are found where other programs have them, and names that no server may have are made ones', async t => {
+  const { add } = project(t)
+  const server = { command: 'docs-server' }
+  for (const [at, held] of [
+    { context_servers: { docs: server } }, { mcp: { servers: { docs: server } } }, { mcp: { docs: server } }, { 'amp.mcpServers': { docs: server } },
+    { mcpServers: [{ name: 'docs', ...server }] }, { mcp_servers: { docs: server } }
+  ].entries()) t.match(await add(`holder-${at}`, JSON.stringify({ theme: 'dark', ...held })), { status: 0, stdout: /MCP server docs: docs-server/ }, JSON.stringify(held))
+  t.match(await add('names', JSON.stringify({ servers: { 'io.example/docs': server, 'io.example docs': server } })), { status: 0, stdout: /MCP server io\.example_docs: .*\n.*MCP server io\.example_docs_2: / })
+})
+
+t.test('what can\'t be taken is refused with what to write, and what is left is told', async t => {
+  const { add } = project(t)
+  t.match(await add('vars', '{"mcpServers":{"a":{"command":"node","args":["${workspaceFolder}/a.js"]}}}'), { status: 1, stderr: /mcp\.args\[0\] holds a placeholder, which nobody replaces\. Write what it stands for/ })
+  t.match(await add('events', '{"mcpServers":{"a":{"type":"sse","url":"https://a.example/sse"}}}'), { status: 1, stderr: /mcp\.type .*\. \S+/ })
+  t.match(await add('file', '{"servers":{"a":{"command":"a","envFile":"a.env"}}}'), { status: 0, stdout: /less: tools\.json: tools\[0\]\.mcp\.envFile is no known field and is ignored\. Write/ })
+  t.match(await add('bundle', '{"manifest_version":"0.2","name":"x","server":{"type":"node","mcp_config":{"command":"node"}},"tools":[{"name":"t"}]}'), { status: 1, stderr: /is the manifest of an MCP bundle: install its server/ })
+  t.match(await add('registry', '{"name":"io.x/y","packages":[{"registryType":"npm","identifier":"@x/y"}],"remotes":[]}'), { status: 1, stderr: /is an entry of the MCP registry: install/ })
+})
+
+t.test('a manifest is taken as it is written, digits included', async t => {
+  const { add, manifest } = project(t)
+  const text = (maximum: string): string => `{"tools": [{"name": "big", "command": ["/bin/true"], "schema": {"type": "object", "properties": {"id": {"type": "integer", "maximum": ${maximum}}}}}]}\n`
+  t.match(await add('big', text('10.0')), { status: 0 })
+  t.equal(manifest('big'), text('10.0'))
+  t.match(await add('bigger', text('9007199254740993')), { status: 0, stdout: /less: tools\.json: .*9007199254740993 has more digits than are kept/ })
+  t.equal(manifest('bigger'), text('9007199254740993'), 'it is not rounded on the way')
+})
+
+t.test('of an OpenAPI document it is told what was left out, what tools lack, and which variables they need', async t => {
+  const { add, manifest } = project(t)
+  const document = {
+    openapi: '3.0.3',
+    info: { title: 'Shop' },
+    servers: [{ url: 'https://shop.example' }],
+    security: [{ key: [] }],
+    components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+    paths: {
+      '/a': { get: { operationId: 'list', parameters: [{ name: 'seen', in: 'cookie', schema: {} }] } },
+      '/b': { post: { operationId: 'photo', requestBody: { required: true, content: { 'multipart/form-data': {} } } } }
+    }
+  }
+  const { status, stdout } = await add('shop', JSON.stringify(document))
+  t.equal(status, 0)
+  t.match(stdout, /left out: photo takes its body as multipart\/form-data/)
+  t.match(stdout, /less: list: has the cookie parameter seen/)
+  t.match(stdout, /workers need the variable SHOP_KEY: an API key/)
+  t.match(JSON.parse(manifest('shop')), { namespace: 'Shop', tools: [{ name: 'list' }] })
+  t.match(await add('relative', JSON.stringify({ ...document, servers: [{ url: '/v1' }] })), { status: 1, stderr: /names no server but \/v1: [\s\S]*toolyard import openapi FILE --server URL --out FILE/ })
+})
+
+t.test('skills in a hidden directory are found where there are no others; of two with one name it is said what to add', async t => {
+  const { addFiles } = project(t)
+  t.match(await addFiles('hidden', { '.claude/skills/pdf/SKILL.md': skill('pdf'), 'README.md': 'x' }), { status: 0, stdout: /skill pdf \(\.claude\/skills\/pdf\/SKILL\.md/ })
+  t.match(await addFiles('both', { '.claude/skills/letters/SKILL.md': skill('letters'), 'skills/letters/SKILL.md': skill('letters') }), { status: 0, stdout: /skill letters \(skills\/letters/ })
+  t.match(await addFiles('twice', { 'a/x/SKILL.md': skill('x'), 'b/x/SKILL.md': skill('x') }), { status: 1, stderr: /Two skills of one name can't be told apart; nothing was added\. Add the directory of one of them/ })
+})
