@@ -71,7 +71,7 @@ t.test('servers are found where other programs have them, and names that no serv
 
 t.test('what can\'t be taken is refused with what to write, and what is left is told', async t => {
   const { add } = project(t)
-  t.match(await add('vars', '{"mcpServers":{"a":{"command":"node","args":["${workspaceFolder}/a.js"]}}}'), { status: 1, stderr: /mcp\.args\[0\] holds a placeholder, which nobody replaces\. Write what it stands for/ })
+  t.match(await add('vars', JSON.stringify({ mcpServers: { a: { command: 'node', args: ['$' + '{workspaceFolder}/a.js'] } } })), { status: 1, stderr: /mcp\.args\[0\] holds a placeholder, which nobody replaces\. Write what it stands for/ })
   t.match(await add('events', '{"mcpServers":{"a":{"type":"sse","url":"https://a.example/sse"}}}'), { status: 1, stderr: /mcp\.type .*\. \S+/ })
   t.match(await add('file', '{"servers":{"a":{"command":"a","envFile":"a.env"}}}'), { status: 0, stdout: /less: tools\.json: tools\[0\]\.mcp\.envFile is no known field and is ignored\. Write/ })
   t.match(await add('bundle', '{"manifest_version":"0.2","name":"x","server":{"type":"node","mcp_config":{"command":"node"}},"tools":[{"name":"t"}]}'), { status: 1, stderr: /is the manifest of an MCP bundle: install its server/ })

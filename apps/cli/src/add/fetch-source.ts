@@ -28,7 +28,9 @@ const mostDocumentBytes = 67_108_864
  * @returns what whoever decides must know beside what the review shows
  * @throws CommandError
  */
-export async function fetchSource (source: Source, directory: string, check: SignatureCheck, leftOut: readonly string[]): Promise<string[]> {
+export async function fetchSource (
+  source: Source, directory: string, check: SignatureCheck, leftOut: readonly string[]
+): Promise<string[]> {
   switch (source.kind) {
     case 'directory':
       await copyTree(source.path, directory, leftOut)

@@ -66,7 +66,9 @@ function serversOf (value: Record<string, unknown>): Array<{ name: string, mcp: 
   const [held] = holders.map(name => value[name]).filter(each => typeof each === 'object' && each !== null)
   if (held === undefined) return undefined
   if (isRecord(held) && isRecord(held['servers'])) return serversOf({ servers: held['servers'] })
-  const named = Array.isArray(held) ? held.filter(isRecord).map(({ name, ...mcp }): [string, unknown] => [String(name), mcp]) : Object.entries(held)
+  const named: Array<[name: string, mcp: unknown]> = Array.isArray(held)
+    ? held.filter(isRecord).map(({ name, ...mcp }) => [String(name), mcp])
+    : Object.entries(held)
   const taken = new Set<string>()
   return named.map(([written, mcp]) => ({ name: freeName(written.replace(unfit, '_').slice(0, mostNameChars), taken), mcp }))
 }
