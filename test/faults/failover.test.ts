@@ -9,6 +9,8 @@ import { startProcesses, type Processes } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 t.setTimeout(300_000)
+// They wait, and each has a Redis of its own.
+t.jobs = 2
 
 const marks = Array.from({ length: 10 }, (_, index) => `m${index}`)
 const once = new Map(marks.map(mark => [mark, 1]))
@@ -36,7 +38,7 @@ async function isInStep ({ master, replica }: RedisSentinels): Promise<void> {
   await waitFor('the replica has all', async () => await offset(master, 'master_repl_offset') === await offset(replica, 'slave_repl_offset'))
 }
 
-void t.test('failover: a tool that isn\'t idempotent starts only when a replica knows of it, so that no failover runs it twice', async t => {
+void t.test('failover: a tool that isn\'t idempotent starts only when a replica knows of it, so that no failover runs it twice', { buffered: true }, async t => {
   const { redis, service } = await start(t, '1')
   const ids = await submitAll(service, '0')
   await isInStep(redis)
@@ -62,7 +64,7 @@ void t.test('failover: a tool that isn\'t idempotent starts only when a replica 
   t.same(runsOf(service), succeeded)
 })
 
-void t.test('failover: calls that run while the master is lost run once, whichever worker settles them', async t => {
+void t.test('failover: calls that run while the master is lost run once, whichever worker settles them', { buffered: true }, async t => {
   const { redis, service } = await start(t, 'auto')
   await service.startWorker()
   const ids = await submitAll(service, '3')
@@ -76,7 +78,7 @@ void t.test('failover: calls that run while the master is lost run once, whichev
   t.same(runsOf(service), once)
 })
 
-void t.test('failover: with auto, nobody waits for a replica that is gone for long', async t => {
+void t.test('failover: with auto, nobody waits for a replica that is gone for long', { buffered: true }, async t => {
   const { redis, service } = await start(t, 'auto')
   const ids = await submitAll(service, '0')
   redis.replica.signal('SIGSTOP')
@@ -85,7 +87,7 @@ void t.test('failover: with auto, nobody waits for a replica that is gone for lo
   t.same(runsOf(service), once)
 })
 
-void t.test('failover: a job is acknowledged only when the replica has it: no acknowledged job is lost, and others may exist', async t => {
+void t.test('failover: a job is acknowledged only when the replica has it: no acknowledged job is lost, and others may exist', { buffered: true }, async t => {
   const { redis, service } = await start(t, '1')
   const { client } = service
   const withKey = { headers: { 'idempotency-key': 'k1' } }

@@ -14,6 +14,8 @@ import { bundleOf, createService, type Service } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 t.setTimeout(300_000)
+// They wait, and each has a Redis of its own.
+t.jobs = 2
 
 const tools = { files: { ...programs, ...stampFiles }, tools: [...entries, ...stampEntries] }
 
@@ -26,7 +28,7 @@ async function usedBytes (redis: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 }
 
-void t.test('fault 28 Redis is full while calls run and wait: workers keep their locks, they run once and keep their outcome; new calls get an error', async t => {
+void t.test('fault 28 Redis is full while calls run and wait: workers keep their locks, they run once and keep their outcome; new calls get an error', { buffered: true }, async t => {
   const service = await createService(t, { ...tools, env: { WORKER_CONCURRENCY: '6' } })
   const { client } = service
   const redis = connect(t, service)
@@ -50,7 +52,7 @@ void t.test('fault 28 Redis is full while calls run and wait: workers keep their
   t.equal((await client.call('echo')).ok, true)
 })
 
-void t.test('fault 28 when Redis is full of ended jobs, they are removed when they are old enough, and calls are served again', async t => {
+void t.test('fault 28 when Redis is full of ended jobs, they are removed when they are old enough, and calls are served again', { buffered: true }, async t => {
   const service = await createService(t, { ...tools, env: { JOB_RETENTION_SEC: '60' } })
   const { client } = service
   const redis = connect(t, service)
@@ -61,7 +63,7 @@ void t.test('fault 28 when Redis is full of ended jobs, they are removed when th
   for (const app of [service.api, ...service.workers]) t.equal(app.child.exitCode, null)
 })
 
-void t.test('fault 28 a call that logs while Redis is full for a moment has its whole log', async t => {
+void t.test('fault 28 a call that logs while Redis is full for a moment has its whole log', { buffered: true }, async t => {
   const service = await createService(t, { files: chatterFiles, tools: [chatterEntry] })
   const { client } = service
   const redis = connect(t, service)
@@ -75,7 +77,7 @@ void t.test('fault 28 a call that logs while Redis is full for a moment has its 
   t.same(body.logs.map(({ message }) => message.trim()), chatterLines(0, 60))
 })
 
-void t.test('fault 28 a workflow goes on when Redis has room again: its steps run once', async t => {
+void t.test('fault 28 a workflow goes on when Redis has room again: its steps run once', { buffered: true }, async t => {
   const step = (name: string, after: string[]): object => ({ name, tool: 'once', depends_on: after, arguments: { mark: name, sec: '0.8' } })
   const service = await createService(t, {
     files: { ...stampFiles, 'workspace/workflows.yaml': JSON.stringify({ workflows: { chain: { steps: [step('a', []), step('b', ['a']), step('c', ['b'])] } } }) },
@@ -107,7 +109,7 @@ class Recorder(Tool):
   'bundle/manifest.json': bundleOf({ name: 'record', description: 'Records its runs', module: 'recorder', inputs: { mark: { type: 'string', required: true } }, runtime: { concurrency: 'serial' } })
 }
 
-void t.test('fault 28 while Redis is full, calls of a serial tool run one after the other, jobs that wait for others run behind them, and a workflow that is taken waits for room', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+void t.test('fault 28 while Redis is full, calls of a serial tool run one after the other, jobs that wait for others run behind them, and a workflow that is taken waits for room', { skip: hasPython() ? false : 'python3 is not installed', buffered: true }, async t => {
   const workflows = { workflows: { one: { steps: [{ name: 'a', tool: 'once', arguments: { mark: 'step' } }] } } }
   const service = await createService(t, {
     files: { ...stampFiles, ...serial, 'workspace/workflows.yaml': JSON.stringify(workflows) },
@@ -133,7 +135,7 @@ void t.test('fault 28 while Redis is full, calls of a serial tool run one after 
   t.same(runsOf(service), new Map(['warm', 'first', 'behind', 'fails', 'step', ...marks].map(mark => [mark, 1])))
 })
 
-void t.test('fault 28, RC33 callbacks of jobs that end while Redis is full, and those that wait to be sent again, come once there is room, each with one id', async t => {
+void t.test('fault 28, RC33 callbacks of jobs that end while Redis is full, and those that wait to be sent again, come once there is room, each with one id', { buffered: true }, async t => {
   const receiver = await startReceiver(t, { '/again': [500, 204] })
   const service = await createService(t, { ...tools, env: callbackEnv })
   const redis = connect(t, service)
@@ -152,7 +154,7 @@ void t.test('fault 28, RC33 callbacks of jobs that end while Redis is full, and 
   t.equal(receiver.received.filter(({ path }) => path === '/ends').length, 1)
 })
 
-void t.test('fault 28 accepted calls in a session run once while Redis is full', async t => {
+void t.test('fault 28 accepted calls in a session run once while Redis is full', { buffered: true }, async t => {
   const service = await createService(t, tools)
   const { client } = service
   const redis = connect(t, service)
@@ -166,7 +168,7 @@ void t.test('fault 28 accepted calls in a session run once while Redis is full',
   t.match(await reach(client, once.id, 'succeeded', 'failed'), { status: 'succeeded', error: null, attempts: 1 })
 })
 
-void t.test('a decision about a held call is told that Redis is full, and counts when there is room again', async t => {
+void t.test('a decision about a held call is told that Redis is full, and counts when there is room again', { buffered: true }, async t => {
   const pay = { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: { self: true } }
   const service = await createService(t, { ...tools, tools: [...entries, pay] })
   const { client } = service

@@ -13,6 +13,8 @@ import { checkRun, runsOf, stampFiles } from './stamp.ts'
  */
 
 t.setTimeout(300_000)
+// They wait, and each has a Redis of its own.
+t.jobs = 3
 
 const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' } })
 const schema = { type: 'object', properties: { mark: { type: 'string' }, sec: { type: 'string' } }, required: ['mark'] }
@@ -76,7 +78,7 @@ async function checkCall (t: Test, service: Processes, id: string, mark: string)
   checkRun(t, service, await endOf(service, id), mark)
 }
 
-void t.test('promise 12 failover: what is held, approved, denied and run when the master dies stays so: each approved call runs once', async t => {
+void t.test('promise 12 failover: what is held, approved, denied and run when the master dies stays so: each approved call runs once', { buffered: true }, async t => {
   const { redis, service } = await start(t)
   const marks = (stage: string, count = 4): string[] => Array.from({ length: count }, (_, at) => `${stage}${at}`)
   const calls = async (stage: string, sec?: string): Promise<Array<{ mark: string, id: string, digest: string }>> => (
@@ -105,7 +107,7 @@ void t.test('promise 12 failover: what is held, approved, denied and run when th
   }
 })
 
-void t.test('promise 12 failover: submissions and decisions on their way when the master dies count as they were answered, or may be said again', async t => {
+void t.test('promise 12 failover: submissions and decisions on their way when the master dies count as they were answered, or may be said again', { buffered: true }, async t => {
   const { redis, service } = await start(t)
   await service.startWorker()
   const shown: Array<{ mark: string, id: string, digest: string, decision: 'approve' | 'deny', told?: number | undefined }> = []
@@ -153,7 +155,7 @@ void t.test('promise 12 failover: submissions and decisions on their way when th
   }
 })
 
-void t.test('promise 12 failover: a call whose decision the replica does not know has not run when that is the master', async t => {
+void t.test('promise 12 failover: a call whose decision the replica does not know has not run when that is the master', { buffered: true }, async t => {
   const { redis, service } = await start(t)
   const id = await hold(service, 'unknown') ?? ''
   const { approval: { digest } } = await show(service, id)

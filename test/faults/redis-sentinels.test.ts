@@ -6,8 +6,10 @@ import { startProcesses } from '../support/service.ts'
 import { callUntilServed, roundTools, runJobRound } from './job-round.ts'
 
 t.setTimeout(300_000)
+// They wait, and each has a Redis of its own.
+t.jobs = 2
 
-void t.test('jobs go through the master that Sentinels name; when it dies its replica takes over, and nothing is lost', async t => {
+void t.test('jobs go through the master that Sentinels name; when it dies its replica takes over, and nothing is lost', { buffered: true }, async t => {
   const { master, replica, env } = await startRedisSentinels(t)
   const service = await startProcesses(t, env, roundTools)
   await runJobRound(t, service)
@@ -24,7 +26,7 @@ void t.test('jobs go through the master that Sentinels name; when it dies its re
   await callUntilServed(t, service, 'c')
 })
 
-void t.test('a master that hangs without closing its connections is left for its replica', async t => {
+void t.test('a master that hangs without closing its connections is left for its replica', { buffered: true }, async t => {
   const { master, replica, env } = await startRedisSentinels(t)
   const service = await startProcesses(t, env, roundTools)
   await runJobRound(t, service)

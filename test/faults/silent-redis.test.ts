@@ -4,8 +4,11 @@ import { once } from 'node:events'
 import t from 'tap'
 import { startTestRedis } from '../support/redis.ts'
 
+// They wait, and each has a Redis of its own.
+t.jobs = 3
+
 for (const role of ['request', 'worker', 'subscriber'] as const) {
-  t.test(`a ${role} connection that is accepted and never answered is left, each time`, async t => {
+  t.test(`a ${role} connection that is accepted and never answered is left, each time`, { buffered: true }, async t => {
     const server = await startTestRedis(t)
     const sockets: Socket[] = []
     const proxy = createServer(socket => {
