@@ -84,3 +84,30 @@ t.test('promise 10: a body that is no message holds up no event loop, whatever i
     await leavesLoopFree(t, what, call)
   }
 })
+
+t.test('a tenant with many sessions pushes out connections of its own, and none of a tenant with few', async t => {
+  let opened = 0
+  const { url } = await serveMcp(t, ({ method }) => {
+    if (method === 'initialize') opened += 1
+    return method === 'tools/call' ? { content: [] } : opening(method, [described])
+  })
+  const server: McpServer = { name: 'far', connection: { kind: 'http', url, headers: {} }, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
+  const tool = testTool({ kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) })
+  const executors = createExecutors({
+    workspaceDir: '/', env: {}, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }
+  })
+  t.teardown(async () => { await executors.close() })
+  const call = async (tenant: string, session: string): Promise<number> => {
+    const before = opened
+    const own = { tenant, session: { id: session, dir: '/' } }
+    const outcome = await executors.run(tool, {}, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {}, ...own })
+    t.match(outcome, { ok: true }, session)
+    return opened - before
+  }
+  t.equal(await call('quiet', 'q1'), 1)
+  t.equal(await call('quiet', 'q2'), 1)
+  for (let at = 0; at < 70; at++) t.equal(await call('loud', `l${at}`), 1)
+  t.equal(await call('quiet', 'q1') + await call('quiet', 'q2'), 0, 'those of the quiet one are still open')
+  t.equal(await call('loud', 'l69'), 0)
+  t.equal(await call('loud', 'l0'), 1, 'the oldest of the loud one was ended')
+})

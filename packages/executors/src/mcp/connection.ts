@@ -115,7 +115,8 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
     onEnded(reason)
   }
   const secrets = secretsOf(server, { env: host.worker.env, stored: host.place.stored })
-  const reader = createMessageReader(host.worker.threads, secrets, life.signal)
+  const { worker: { threads }, place: { owner = '' } } = host
+  const reader = createMessageReader({ threads, owner, secrets }, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {
     capabilities: server.asks === true ? askedCapabilities : {},

@@ -50,7 +50,9 @@ export interface MessageReader {
  * Makes the reader of a connection. Results of calls are taken out of their messages before the client sees them: it
  * would walk through all of a result, at once. Only results that are awaited are kept, as a server may send any.
  */
-export function createMessageReader (threads: Threads, secrets: readonly string[], signal: AbortSignal): MessageReader {
+export function createMessageReader (
+  { threads, owner, secrets }: { threads: Threads, owner: string, secrets: readonly string[] }, signal: AbortSignal
+): MessageReader {
   /** The arguments of the calls without an answer, by the id of the request. */
   const awaited = new Map<number | undefined, unknown>()
   /** The ids of all requests without an answer, also of those that were given up: the first answer to each is no flood. */
@@ -75,6 +77,13 @@ export function createMessageReader (threads: Threads, secrets: readonly string[
     asked.add(id)
   }
 
+  async function inThread (bytes: Buffer): Promise<ReadMessage | undefined> {
+    const own = Uint8Array.from(bytes)
+    return await threads.run<ReadMessage | undefined>(
+      { kind: 'message', task: { bytes: own, secrets } satisfies MessageTask }, { ms: maxMs, owner, signal, move: movable(own) }
+    )
+  }
+
   return {
     sent (message) {
       if (!('method' in message) || !('id' in message)) return
@@ -82,7 +91,7 @@ export function createMessageReader (threads: Threads, secrets: readonly string[
       if (message.method === 'tools/call') awaited.set(Number(message.id), message.params?.['arguments'])
     },
     async read (bytes) {
-      const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8'), secrets) : await inThread({ bytes, secrets }, threads, signal)
+      const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8'), secrets) : await inThread(bytes)
       const { message, call } = read ?? {}
       // As the client reads it: servers turn numbers into texts.
       const id = message?.['method'] === undefined ? Number(message?.['id']) : undefined
@@ -99,11 +108,6 @@ export function createMessageReader (threads: Threads, secrets: readonly string[
       return result
     }
   }
-}
-
-async function inThread ({ bytes, secrets }: MessageTask, threads: Threads, signal: AbortSignal): Promise<ReadMessage | undefined> {
-  const own = Uint8Array.from(bytes)
-  return await threads.run<ReadMessage | undefined>({ kind: 'message', task: { bytes: own, secrets } }, { ms: maxMs, signal, move: movable(own) })
 }
 
 /** The client checks each message before it uses it. */

@@ -17,6 +17,8 @@ export interface ServerPlace extends Pick<ProcessHost, 'box' | 'limit'> {
   stored?: ReadonlyMap<string, string> | undefined
   /** Whose connection it is; absent for the operator's. */
   scope?: string
+  /** The tenant, or the key of an operator; absent where nobody calls. */
+  owner?: string
   sessionId?: string
 }
 

@@ -41,7 +41,7 @@ export interface McpServers {
 /** How long the opening may take: a server may have to be fetched first. */
 const openMs = 60_000
 const idleMs = { operator: 600_000, scoped: 60_000 }
-/** Connections of tenants and sessions: with more, an unused one is ended. */
+/** Connections of tenants and sessions: with more, an unused one of the owner with the most is ended, down to its fair part. */
 const mostScoped = 64
 const restMs = { first: 500, most: 30_000, /** A call waits for the end of a rest that is shorter. */ waits: 2_000 }
 /** A connection that lasted longer than this has worked, so failures before it no longer count. */
@@ -56,8 +56,8 @@ const firstLines = 200
 
 interface Slot {
   id: string
-  /** It is a tenant's or a session's. */
-  isScoped: boolean
+  /** Whose it is, of a tenant's or a session's. */
+  owner: string | undefined
   sessionId: string | undefined
   stamp: string
   opening?: Promise<Connection> | undefined
@@ -93,7 +93,7 @@ export function createServers (host: WorkerHost): McpServers {
     closing.add(ending)
   }
 
-  function slotOf (server: McpServer, { scope = '', sessionId, stored }: ServerPlace): Slot {
+  function slotOf (server: McpServer, { scope = '', owner = '', sessionId, stored }: ServerPlace): Slot {
     const id = slotId(server, scope)
     const { connection, permissions, network, unixSockets, limits: bounds, asks } = server
     const stamp = JSON.stringify([connection, permissions, network, unixSockets, bounds, asks, storedStamp(stored)])
@@ -101,22 +101,30 @@ export function createServers (host: WorkerHost): McpServers {
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.
     if (known !== undefined && known.users === 0) retire(known)
-    const slot: Slot = { id, isScoped: scope !== '', sessionId, stamp, failures: 0, restUntil: 0, lastError: '', lastCallError: undefined, users: 0 }
-    if (slot.isScoped) makeRoom()
+    const rest = { failures: 0, restUntil: 0, lastError: '', lastCallError: undefined, users: 0 }
+    const slot: Slot = { id, owner: scope === '' ? undefined : owner, sessionId, stamp, ...rest }
     slots.set(id, slot)
+    if (slot.owner !== undefined) makeRoom(slot)
     return slot
   }
 
   /** The map is in the order in which the slots were made. */
-  function makeRoom (): void {
-    const scoped = [...slots.values()].filter(({ isScoped }) => isScoped)
-    const unused = scoped.filter(({ users }) => users === 0).slice(0, Math.max(0, scoped.length - mostScoped + 1))
-    for (const slot of unused) retire(slot)
+  function makeRoom (made: Slot): void {
+    const scoped = [...slots.values()].filter(({ owner }) => owner !== undefined)
+    if (scoped.length <= mostScoped) return
+    const counts = new Map<unknown, number>()
+    for (const { owner } of scoped) counts.set(owner, (counts.get(owner) ?? 0) + 1)
+    const over = ({ owner }: Slot): number => (counts.get(owner) ?? 0) - Math.floor(mostScoped / counts.size)
+    const unused = scoped.filter(slot => slot.users === 0 && slot !== made && over(slot) > 0)
+    const [first] = unused.sort((a, b) => over(b) - over(a))
+    if (first === undefined) return
+    retire(first)
+    makeRoom(made)
   }
 
   function retire (slot: Slot): void {
     clearTimeout(slot.idle)
-    if (slot.isScoped && slots.get(slot.id) === slot) slots.delete(slot.id)
+    if (slot.owner !== undefined && slots.get(slot.id) === slot) slots.delete(slot.id)
     if (slot.connection !== undefined) end(slot.connection)
     slot.connection = undefined
   }
@@ -190,7 +198,7 @@ export function createServers (host: WorkerHost): McpServers {
         slot.users -= 1
         if (slot.users > 0) return
         if (![...slots.values()].includes(slot)) retire(slot)
-        else slot.idle = setTimeout(() => { retire(slot) }, slot.isScoped ? idleMs.scoped : idleMs.operator).unref()
+        else slot.idle = setTimeout(() => { retire(slot) }, slot.owner !== undefined ? idleMs.scoped : idleMs.operator).unref()
       }
       try {
         return { ok: true, connection: await connected(slot, server, place), release }

@@ -1,8 +1,11 @@
 import { Worker, type TransferListItem } from 'node:worker_threads'
 import { onAbort } from '../abort/on-abort.ts'
+import { OwnerTurns, TurnMissedError } from '../process/owner-turns.ts'
 
 /** Threads that wait for the next work, and how long, in milliseconds: a new one costs more than most work. */
 const idleMs = 30_000
+/** What waits has its own signal; this is the most that a timer takes, in milliseconds. */
+const longestWaitMs = 2 ** 31 - 1
 /** How long after its own time work may take to notice, in milliseconds. */
 const lateMs = 2_000
 
@@ -16,7 +19,7 @@ export interface ThreadWork {
 export interface ThreadsOptions {
   /** Heap of one thread, in MiB; default 256. */
   memoryMb?: number
-  /** Pieces of work at once; what is beyond waits. Without it none does. */
+  /** Pieces of work at once; what is beyond waits, and owners take turns. Without it none does. */
   most?: number
   /** Threads that wait for the next work; default 2. */
   maxIdle?: number
@@ -29,6 +32,8 @@ export interface ThreadAnswer {
 }
 
 export interface ThreadOptions {
+  /** Whose work it is, where pieces may have to wait. */
+  owner?: string
   /** When the work should be done, in milliseconds since the epoch; a thread that isn't is ended a little later. */
   until?: number
   /** In place of it: how long the work may take from its beginning, in milliseconds. */
@@ -66,8 +71,7 @@ export class Threads {
   readonly #callerErrors: ReadonlySet<unknown>
   readonly #options: Required<ThreadsOptions>
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
-  readonly #waiting: Array<() => void> = []
-  #busy = 0
+  readonly #turns: OwnerTurns
 
   /**
    * @param file the compiled file that a thread runs: it calls `serveThread`.
@@ -77,19 +81,18 @@ export class Threads {
     this.#file = file
     this.#callerErrors = callerErrors
     this.#options = { memoryMb: 256, most: Infinity, maxIdle: 2, ...options }
+    this.#turns = new OwnerTurns(this.#options.most)
   }
 
-  /** @throws ThreadError. */
+  /** @throws ThreadError; the reason of the signal. */
   async run<Answer> (work: ThreadWork, options: ThreadOptions): Promise<Answer> {
-    // Who ends hands its place on to the next one.
-    if (this.#busy < this.#options.most) this.#busy += 1
-    else await new Promise<void>(resolve => { this.#waiting.push(resolve) })
+    const { owner = '', signal } = options
+    const patience = { ms: longestWaitMs, ...(signal === undefined ? {} : { signal }) }
     try {
-      return await this.#runNow<Answer>(work, options)
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#busy -= 1
-      else next()
+      return await this.#turns.run(owner, async () => await this.#runNow<Answer>(work, options), patience)
+    } catch (error) {
+      if (error instanceof TurnMissedError) signal?.throwIfAborted()
+      throw error
     }
   }
 
