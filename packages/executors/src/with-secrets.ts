@@ -8,7 +8,7 @@ import { withoutParts, withoutTexts, withoutTextsIn } from './result/hidden-text
 import { readLargeOutput } from './result/large-output.ts'
 import { partsOfSecret, secretForms } from './result/secret-forms.ts'
 import { isHeaderText, type HeaderSecret } from './run/header-secret.ts'
-import { failure, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
+import { failure, ownerOfCall, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
 
 /** Where the values of stored secrets come from. */
 export interface SecretSource {
@@ -179,7 +179,8 @@ function hideSecrets (
       }
       const isCut = outcome.cut !== undefined
       if (outcome.json === undefined) return { ...outcome, output: withoutTextsIn(outcome.output, forms, { isCut }) }
-      const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms, isCut }, { threads, signal: context.signal })
+      const reading = { threads, signal: context.signal, owner: ownerOfCall(context) }
+      const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms, isCut }, reading)
       return hidden.ok ? { ...outcome, ...hidden } : hidden
     }
   }

@@ -1,7 +1,7 @@
 import { writeJson } from '@toolyard/contract/terms'
 import type { CommandRun } from '@toolyard/manifests'
 import { auditEntry } from '../audit/entry.ts'
-import type { Outcome } from '../run/outcome.ts'
+import { ownerOfCall, type Outcome } from '../run/outcome.ts'
 import type { ToolCall } from '../run/tool-call.ts'
 import { runProcess, lookupError } from '@toolyard/sandbox'
 import { binaryOutput } from '../result/binary-output.ts'
@@ -36,7 +36,7 @@ export async function runCommand (run: CommandRun, call: ToolCall): Promise<Outc
   }
   const binary = await binaryOutput(end, context)
   if (binary !== undefined) return binary
-  const large = await largeProcessOutput(end, 'either', { threads: worker.threads, signal: context.signal })
+  const large = await largeProcessOutput(end, 'either', { threads: worker.threads, signal: context.signal, owner: ownerOfCall(context) })
   if (large !== undefined) return large
   const outcome = processOutcome(end, commandOutput, context.jobId)
   if (outcome.ok && typeof outcome.output === 'string' && endsInJson(outcome.output)) context.log(`[${mixedText}]`)

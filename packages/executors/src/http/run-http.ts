@@ -5,7 +5,7 @@ import { isShortage, shortageError } from '@toolyard/sandbox'
 import { request, type Dispatcher } from 'undici'
 import { hiddenText } from '../result/hidden-texts.ts'
 import { interruptionError } from '../run/interruption.ts'
-import type { Outcome } from '../run/outcome.ts'
+import { ownerOfCall, type Outcome } from '../run/outcome.ts'
 import type { ToolCall } from '../run/tool-call.ts'
 import { traceFields } from '../run/trace-fields.ts'
 import { EncodingError } from './answer/decoded-body.ts'
@@ -62,7 +62,7 @@ async function answerOf (run: HttpRun, { args, context, worker, maxOutputBytes }
     if (protocol === 'http:' && !allowPrivate) throw new RequestFault('NOT_ALLOWED', 'http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
     const response = await send(built, connections, limit.signal)
     const { outcome, ...read } = await readAnswer(response, {
-      threads: worker.threads, maxOutputBytes, signal: limit.signal, hidden: built.hidden
+      threads: worker.threads, owner: ownerOfCall(context), maxOutputBytes, signal: limit.signal, hidden: built.hidden
     })
     Object.assign(seen, read)
     return interruption() ?? outcome

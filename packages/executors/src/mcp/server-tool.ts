@@ -1,5 +1,5 @@
 import type { McpServer, Tool } from '@toolyard/manifests'
-import type { RunContext } from '../run/outcome.ts'
+import { ownerOfCall, type RunContext } from '../run/outcome.ts'
 import type { ServerPlace } from './server-process.ts'
 import { storedNamesOf } from './setting-text.ts'
 
@@ -24,10 +24,10 @@ export function serverTool (server: McpServer): Tool {
 
 /** Whose connection to an MCP server a call may use. One that was opened with stored secrets is of one key. */
 export function scopeOf (
-  server: McpServer, { tenant, session, keyName = '' }: RunContext
+  server: McpServer, { tenant, session, keyName }: RunContext
 ): Pick<ServerPlace, 'scope' | 'sessionId' | 'owner'> {
   const key = storedNamesOf(server).length === 0 ? undefined : keyName
-  const owner = tenant === undefined ? keyName : `@${tenant}`
+  const owner = ownerOfCall({ tenant, keyName })
   if (tenant === undefined && session === undefined && key === undefined) return { owner }
   const scope = JSON.stringify([tenant ?? null, session?.id ?? null, key ?? null])
   return session === undefined ? { scope, owner } : { scope, owner, sessionId: session.id }

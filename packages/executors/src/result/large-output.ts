@@ -13,6 +13,8 @@ const maxMs = 30_000
 export interface OutputReading {
   threads: Threads
   signal: AbortSignal
+  /** Whose call it is. */
+  owner: string
 }
 
 /** The output of a process that ended with exit status 0, if it is large; undefined for any other end. */
@@ -25,9 +27,9 @@ export async function largeProcessOutput ({ ending, stdout: { kept, totalBytes }
   return outcome.ok ? { ...outcome, cut: { bytes: totalBytes, storedBytes: bytes } } : outcome
 }
 
-export async function readLargeOutput (task: OutputTask, { threads, signal }: OutputReading): Promise<Outcome> {
+export async function readLargeOutput (task: OutputTask, { threads, signal, owner }: OutputReading): Promise<Outcome> {
   try {
-    const options = { until: Date.now() + maxMs, signal, move: movable(task.bytes) }
+    const options = { until: Date.now() + maxMs, owner, signal, move: movable(task.bytes) }
     const { json, parts } = await threads.run<OutputAnswer>({ kind: 'output', task }, options)
     return json === undefined ? failure('OUTPUT_INVALID', 'the output is not JSON') : { ok: true, output: undefined, json: bufferOf(json), parts }
   } catch (error) {

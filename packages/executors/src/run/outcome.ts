@@ -51,6 +51,11 @@ export function failure (code: CallErrorCode, message: string): Failure {
   return { ok: false, error: { code, message } }
 }
 
+/** Whose call it is: the tenant's, or of an operator's key. */
+export function ownerOfCall ({ tenant, keyName = '' }: { tenant?: string | undefined, keyName?: string | undefined }): string {
+  return tenant === undefined ? keyName : `@${tenant}`
+}
+
 export interface SessionPlace {
   id: string
   /** Its directory, by an absolute path. */

@@ -8,7 +8,7 @@ import { largeProcessOutput } from '../result/large-output.ts'
 import { textOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
 import { toolEnvironment } from '../run/environment.ts'
-import { failure, type Outcome } from '../run/outcome.ts'
+import { failure, ownerOfCall, type Outcome } from '../run/outcome.ts'
 import type { ToolCall } from '../run/tool-call.ts'
 import { programOf, shellOf, type SkillView } from './command.ts'
 import { skillPlace } from './place.ts'
@@ -79,7 +79,8 @@ export async function runSkillProgram (run: SkillProgramRun, call: ToolCall): Pr
       onProgress: context.progress
     }, call)
     call.audit.record(auditEntry({ tool: tool.name, job: context.jobId, envKeys: passedKeys }, plan, end))
-    return await largeProcessOutput(end, 'text', { threads: worker.threads, signal: context.signal }) ?? processOutcome(end, textOutput, context.jobId)
+    const reading = { threads: worker.threads, signal: context.signal, owner: ownerOfCall(context) }
+    return await largeProcessOutput(end, 'text', reading) ?? processOutcome(end, textOutput, context.jobId)
   } finally {
     if (copy !== undefined) await rm(copy, { recursive: true, force: true })
   }

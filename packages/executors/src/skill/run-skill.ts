@@ -1,6 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import type { SkillRun } from '@toolyard/manifests'
-import type { Outcome } from '../run/outcome.ts'
+import { ownerOfCall, type Outcome } from '../run/outcome.ts'
 import type { ToolCall } from '../run/tool-call.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
 import { textOutput } from '../result/output.ts'
@@ -26,5 +26,6 @@ export async function runSkill (run: SkillRun, call: ToolCall): Promise<Outcome>
   if (!command.ok) return command
   const { ok: _, ...found } = command
   const end = await runProcess({ ...found, args: [...found.args, ...argv.elements] }, call.maxOutputBytes)
-  return await largeProcessOutput(end, 'text', { threads, signal: context.signal }) ?? processOutcome(end, textOutput, context.jobId)
+  const reading = { threads, signal: context.signal, owner: ownerOfCall(context) }
+  return await largeProcessOutput(end, 'text', reading) ?? processOutcome(end, textOutput, context.jobId)
 }

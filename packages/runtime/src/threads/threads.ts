@@ -21,6 +21,8 @@ export interface ThreadsOptions {
   memoryMb?: number
   /** Pieces of work at once; what is beyond waits, and owners take turns. Without it none does. */
   most?: number
+  /** The same for each owner: however much work one has, that of others begins at once. */
+  mostOfOwner?: number
   /** Threads that wait for the next work; default 2. */
   maxIdle?: number
 }
@@ -72,6 +74,8 @@ export class Threads {
   readonly #options: Required<ThreadsOptions>
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
   readonly #turns: OwnerTurns
+  /** Of those who have work. */
+  readonly #owners = new Map<string, { turns: OwnerTurns, pieces: number }>()
 
   /**
    * @param file the compiled file that a thread runs: it calls `serveThread`.
@@ -80,7 +84,7 @@ export class Threads {
   constructor (file: URL, callerErrors: ReadonlySet<unknown> = new Set(), options: ThreadsOptions = {}) {
     this.#file = file
     this.#callerErrors = callerErrors
-    this.#options = { memoryMb: 256, most: Infinity, maxIdle: 2, ...options }
+    this.#options = { memoryMb: 256, most: Infinity, mostOfOwner: Infinity, maxIdle: 2, ...options }
     this.#turns = new OwnerTurns(this.#options.most)
   }
 
@@ -88,11 +92,18 @@ export class Threads {
   async run<Answer> (work: ThreadWork, options: ThreadOptions): Promise<Answer> {
     const { owner = '', signal } = options
     const patience = { ms: longestWaitMs, ...(signal === undefined ? {} : { signal }) }
+    const own = this.#owners.get(owner) ?? { turns: new OwnerTurns(this.#options.mostOfOwner), pieces: 0 }
+    this.#owners.set(owner, own)
+    own.pieces += 1
+    const run = async (): Promise<Answer> => await this.#turns.run(owner, async () => await this.#runNow<Answer>(work, options), patience)
     try {
-      return await this.#turns.run(owner, async () => await this.#runNow<Answer>(work, options), patience)
+      return await own.turns.run('', run, patience)
     } catch (error) {
       if (error instanceof TurnMissedError) signal?.throwIfAborted()
       throw error
+    } finally {
+      own.pieces -= 1
+      if (own.pieces === 0) this.#owners.delete(owner)
     }
   }
 

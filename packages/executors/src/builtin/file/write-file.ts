@@ -1,7 +1,7 @@
 import { atPlace, checkTexts, hasSpecialBits, lookAgain, openFile, readFully, replaceFile, type FileStanding, type Place, type PlaceOptions, type WriteTurns } from '@toolyard/workspace'
 import { movable, type Threads } from '@toolyard/runtime/threads'
 import { textArgument } from '../kit/arguments.ts'
-import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
+import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { applyChange, isShort, type ChangeAnswer, type ChangeTask } from './change-task.ts'
 import { fileBytes, makesFiles, readChange, type Change, type WriteMode } from './change.ts'
@@ -66,10 +66,11 @@ async function write (place: Place, { change, args, context, threads }: WriteCal
 }
 
 /** A large file is worked on in a thread, which gets its content and hands back the new one. */
-async function workOut (task: ChangeTask, { signal, timeoutMs }: BuiltinContext, threads: Threads): Promise<ChangeAnswer> {
+async function workOut (task: ChangeTask, context: BuiltinContext, threads: Threads): Promise<ChangeAnswer> {
   if (isShort(task)) return applyChange(task)
   const move = task.before === undefined ? [] : movable(task.before)
-  return await runInThread(threads, { kind: 'change', task }, { until: Date.now() + timeoutMs, signal, move }, {
+  const { signal, timeoutMs } = context
+  return await runInThread(threads, { kind: 'change', task }, { until: Date.now() + timeoutMs, owner: ownerOfBuiltin(context), signal, move }, {
     time: 'the change takes too long; make it in parts',
     memory: 'the change needs too much memory; make it in parts'
   })

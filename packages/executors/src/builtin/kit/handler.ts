@@ -1,6 +1,6 @@
 import type { Tool } from '@toolyard/manifests'
 import { WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
-import type { RunContext } from '../../run/outcome.ts'
+import { ownerOfCall, type RunContext } from '../../run/outcome.ts'
 import type { WorkflowSteps } from '../../run/steps.ts'
 import type { ToolCall } from '../../run/tool-call.ts'
 
@@ -20,6 +20,11 @@ export interface BuiltinContext {
   log: (line: string) => void
   /** Gets how far the tool is. */
   progress?: RunContext['progress']
+}
+
+/** Whose call it is. */
+export function ownerOfBuiltin ({ processes: { context } }: BuiltinContext): string {
+  return ownerOfCall(context)
 }
 
 /** An output that is JSON already: a thread has written it, since it is large. */

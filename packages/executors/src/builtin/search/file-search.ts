@@ -20,7 +20,7 @@ export function createFileSearch (threads: Threads): BuiltinHandler {
     if (query === '') throw new BuiltinFailure('query is required')
     return await atSearchBase(args, context, async scope => {
       const task = { ...scope, limit: integerArgument(args['max_results'], maxResults), find: { kind: 'names', query } } as const
-      const { results, hasMore, truncated, next, scanned } = await askThread<NameResult>(threads, task, context.signal)
+      const { results, hasMore, truncated, next, scanned } = await askThread<NameResult>(threads, task, context)
       return {
         ok: true,
         query,

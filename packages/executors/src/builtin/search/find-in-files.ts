@@ -23,7 +23,7 @@ export function createFindInFiles (threads: Threads): BuiltinHandler {
     return await atSearchBase(named.length === 0 ? args : { ...args, path: '.' }, context, async scope => {
       const files = named.length === 0 ? undefined : named
       const task = { ...scope, limit, find: { kind: 'contents', ...wanted, files } } as const
-      const { results, hasMore, truncated, next, skippedBinary } = await askThread<ContentResult>(threads, task, context.signal)
+      const { results, hasMore, truncated, next, skippedBinary } = await askThread<ContentResult>(threads, task, context)
       return {
         ok: true,
         query: wanted.query,

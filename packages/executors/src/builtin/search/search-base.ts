@@ -1,7 +1,7 @@
 import { atPlace, inDirectory } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
 import type { Threads } from '@toolyard/runtime/threads'
-import { BuiltinFailure, type BuiltinContext } from '../kit/handler.ts'
+import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { readCursor } from './cursor.ts'
 import type { SearchAnswer, SearchTask } from './walk/task.ts'
@@ -43,8 +43,8 @@ export async function atSearchBase<T> (
 }
 
 /** Asks a thread: searches wait for the disk, and for expressions and rules that somebody else wrote. */
-export async function askThread<Result> (threads: Threads, task: SearchTask, signal: AbortSignal): Promise<SearchAnswer<Result>> {
-  return await runInThread(threads, { kind: 'search', task }, { until: task.until, signal }, {
+export async function askThread<Result> (threads: Threads, task: SearchTask, context: BuiltinContext): Promise<SearchAnswer<Result>> {
+  return await runInThread(threads, { kind: 'search', task }, { until: task.until, owner: ownerOfBuiltin(context), signal: context.signal }, {
     time: 'the search takes too long; simplify the expression or narrow it down with path or glob',
     memory: 'the search needs too much memory; narrow it down with path or glob'
   })

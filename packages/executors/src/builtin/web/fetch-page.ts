@@ -5,7 +5,7 @@ import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
 import { errorCode, thrownAs } from '@toolyard/contract/terms'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
-import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
+import { BuiltinFailure, ownerOfBuiltin, JsonText, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { bufferOf, movable, type Threads } from '@toolyard/runtime/threads'
 import { readBounded, type BoundedBody } from '../../http/answer/bounded-body.ts'
@@ -43,7 +43,7 @@ export function createFetchPage (policy: FetchPolicy, threads: Threads): Builtin
     try {
       const page = await follow(url, { policy, connections, signal: limit.signal, maxBytes: integerArgument(args['max_bytes'], maxBytes) })
       const task = { ...page, url: page.url.href, raw: args['raw'] === true, durationMs: Math.round(performance.now() - begun) }
-      return await readPage(task, { signal: limit.signal, until: Date.now() + ms, threads })
+      return await readPage(task, { signal: limit.signal, until: Date.now() + ms, owner: ownerOfBuiltin(context) }, threads)
     } catch (error) {
       throw fetchFailure(error, context, limit, ms)
     } finally {
@@ -84,10 +84,10 @@ async function follow (start: URL, fetching: Fetching): Promise<Page> {
 
 /** A large page is read in a thread, which also writes the answer: it may be larger than the page. */
 async function readPage (
-  task: PageTask, { signal, until, threads }: { signal: AbortSignal, until: number, threads: Threads }
+  task: PageTask, { signal, until, owner }: { signal: AbortSignal, until: number, owner: string }, threads: Threads
 ): Promise<unknown> {
   if (task.bytes.length <= shortPage) return pageAnswer(task)
-  const json = await runInThread<Uint8Array>(threads, { kind: 'page', task }, { until, signal, move: movable(task.bytes) }, {
+  const json = await runInThread<Uint8Array>(threads, { kind: 'page', task }, { until, owner, signal, move: movable(task.bytes) }, {
     time: 'the page takes too long to read',
     memory: 'the page needs too much memory to read'
   })

@@ -3,7 +3,7 @@ import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
 import type { Threads } from '@toolyard/runtime/threads'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
-import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
+import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { readBounded } from '../../http/answer/bounded-body.ts'
 import { decodedBody, EncodingError } from '../../http/answer/decoded-body.ts'
@@ -82,9 +82,10 @@ async function ask (
   }
 }
 
-async function readResults (task: ResultsTask, { signal, timeoutMs }: BuiltinContext, threads: Threads): Promise<WebResult[]> {
+async function readResults (task: ResultsTask, context: BuiltinContext, threads: Threads): Promise<WebResult[]> {
   if (task.body.length <= shortPage) return resultsOf(task)
-  return await runInThread(threads, { kind: 'results', task }, { until: Date.now() + timeoutMs, signal }, {
+  const options = { until: Date.now() + timeoutMs, owner: ownerOfBuiltin(context), signal: context.signal }
+  return await runInThread(threads, { kind: 'results', task }, options, {
     time: `the answer of ${task.name} takes too long to read`,
     memory: `the answer of ${task.name} needs too much memory`
   })

@@ -1,7 +1,7 @@
 import { around, isRecord, limits, readJson, withNumbers, writeJson } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
 import { WorkspaceFailure } from '@toolyard/workspace'
-import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
+import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { textArgument } from '../kit/arguments.ts'
 import { workflowAnswer } from './answer.ts'
 import { workflowClock, type WorkflowClock } from './clock.ts'
@@ -29,7 +29,8 @@ export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): Builti
     const progress = await steps.progress(plan.steps.map(step => step.name))
     const clock = await clockOf(plan, progress, steps)
     const isLate = clock.isOver
-    const substitution = createSubstitution({ params: plan.params, progress, threads, signal: context.signal })
+    const host = { threads, signal: context.signal, owner: ownerOfBuiltin(context) }
+    const substitution = createSubstitution({ params: plan.params, progress, ...host })
     try {
       refuseFailed(plan, progress, isLate)
       if (plan.steps.every(step => progress.byName.get(step.name)?.state === 'succeeded')) return await workflowAnswer(plan, progress, substitution)

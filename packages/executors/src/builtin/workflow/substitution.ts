@@ -15,6 +15,8 @@ export interface SubstitutionHost {
   progress: StepProgress
   threads: Threads
   signal: AbortSignal
+  /** Whose call it is. */
+  owner: string
 }
 
 /**
@@ -25,7 +27,7 @@ export interface SubstitutionHost {
 export type Substitution = (value: unknown, at: string, maxParts?: number) => Promise<string>
 
 /** Makes the function that replaces placeholders by parameters and outputs of steps; each output is read once. */
-export function createSubstitution ({ params, progress: { byName }, threads, signal }: SubstitutionHost): Substitution {
+export function createSubstitution ({ params, progress: { byName }, threads, signal, owner }: SubstitutionHost): Substitution {
   const outputsByStep = new Map<string, Promise<string>>()
   const paramsJson = writeJson(params)
 
@@ -47,7 +49,7 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
     }
     const chars = names.length * outputs.reduce((sum, [, json]) => sum + json.length, paramsJson.length)
     if (chars <= shortWork) return substituted(task)
-    return await runInThread<string>(threads, { kind: 'substitution', task }, { until: Date.now() + maxMs, signal }, {
+    return await runInThread<string>(threads, { kind: 'substitution', task }, { until: Date.now() + maxMs, owner, signal }, {
       time: `${at}: replacing its placeholders takes too long`,
       memory: `${at}: replacing its placeholders takes too much memory`
     })

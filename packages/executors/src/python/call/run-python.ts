@@ -1,7 +1,7 @@
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import { auditEntry } from '../../audit/entry.ts'
 import { startDeadline, type ProcessEnding, type ProcessEnd, sandboxError, shortageError, type HostBox } from '@toolyard/sandbox'
-import { failure, type Outcome, type RunContext } from '../../run/outcome.ts'
+import { failure, ownerOfCall, type Outcome, type RunContext } from '../../run/outcome.ts'
 import type { ToolCall, WorkerHost } from '../../run/tool-call.ts'
 import { interruptionError } from '../../run/interruption.ts'
 import { outputFault } from '../../result/declared-output.ts'
@@ -73,7 +73,7 @@ export async function runPython (run: PythonRun, call: PythonCall, { hosts, chec
         deadline, onLine: context.log, onProgress: context.progress, onSurvivors, group: call.group, onUsed: context.used
       })
       trace?.stage?.('run', started, performance.now())
-      end = { ...await endOf(ended, { threads, signal: context.signal }), call: ended }
+      end = { ...await endOf(ended, { threads, signal: context.signal, owner: ownerOfCall(context) }), call: ended }
     } else {
       end = { ending: opened, outcome: { ok: false, error: opened.kind === 'unstarted' ? opened.error : interruptionError(opened) } }
     }

@@ -6,7 +6,7 @@ import { findOnPath, type ProcessEnd, type ProcessPlan } from '@toolyard/sandbox
 import { readLargeOutput, shortOutput } from '../../result/large-output.ts'
 import { processOutcome } from '../../result/process-outcome.ts'
 import { cutText } from '../../result/output.ts'
-import { failure, type Failure, type Outcome } from '../../run/outcome.ts'
+import { failure, ownerOfCall, type Failure, type Outcome } from '../../run/outcome.ts'
 import type { ToolCall } from '../../run/tool-call.ts'
 import { allowedCommand, pairRefusal, wordsOf, type AllowedCommand, type SkillCommand } from '../allowed-command.ts'
 import { noObject } from '../arguments.ts'
@@ -112,7 +112,7 @@ async function outcomeOf (end: ProcessEnd, ready: PreparedCall): Promise<Outcome
   }
   const cut = isCut ? { cut: { bytes: Math.max(stdout.totalBytes, bytes.length), storedBytes: bytes.length } } : {}
   if (bytes.length <= shortOutput) return { ok: true, output: bytes.toString('utf8'), ...cut }
-  const read = await readLargeOutput({ bytes, kind: 'text' }, { threads, signal: context.signal })
+  const read = await readLargeOutput({ bytes, kind: 'text' }, { threads, signal: context.signal, owner: ownerOfCall(context) })
   return read.ok ? { ...read, ...cut } : read
 }
 
