@@ -170,32 +170,43 @@ t.test('open streams of jobs and of MCP end with their key, at every process; th
   t.notOk(staying.some(reader => reader.isEnded()))
 })
 
+/** A key of a tenant, and a session of it. */
+async function withSession (name: string): Promise<{ key: string, files: string, names: () => Promise<string[]> }> {
+  const { body: { key: { key } } } = await make({ name, role: 'admin', tenant: 'acme' })
+  const { body: { session: { id } } } = await client.request<{ session: { id: string } }>('/v1/sessions', { key, body: {} })
+  const files = `/v1/sessions/${id}/files`
+  const names = async (): Promise<string[]> => {
+    const { body: { entries } } = await client.request<{ entries: Array<{ name: string }> }>(files)
+    return entries.map(entry => entry.name)
+  }
+  return { key, files: other.address + files, names }
+}
+
 for (const [path, left] of [['/x', []], ['?archive=tar', ['before']]] as const) {
-  t.test(`PUT of files${path} that goes on when its key is revoked writes no more`, async t => {
-    const { body: { key: { key } } } = await make({ name: 'uploads', role: 'admin', tenant: 'acme' })
-    const { body: { session: { id } } } = await client.request<{ session: { id: string } }>('/v1/sessions', { key, body: {} })
-    let send = (_piece: Uint8Array): void => {}
-    let end = (): void => {}
-    const body = new ReadableStream<Uint8Array>({
-      start (controller) {
-        send = piece => { controller.enqueue(piece) }
-        end = () => { controller.close() }
-      }
-    })
-    const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = ['before', 'after'].map(name => Buffer.concat([writeHeader({ name: Buffer.from(name), size: 0, mode: 0o644, mtime: new Date(0), type: '0' })]))
-    const put = fetch(`${other.address}/v1/sessions/${id}/files${path}`, { method: 'PUT', headers: { 'x-api-key': key }, body, duplex: 'half' })
-    const names = async (): Promise<string[]> => {
-      const { body: { entries } } = await client.request<{ entries: Array<{ name: string }> }>(`/v1/sessions/${id}/files`)
-      return entries.map(entry => entry.name).sort()
-    }
-    send(first)
+  t.test(`PUT of files${path} that goes on when its key is revoked ends, and writes no more`, async t => {
+    const { key, files, names } = await withSession('uploads')
+    const first = writeHeader({ name: Buffer.from('before'), size: 0, mode: 0o644, mtime: new Date(0), type: '0' })
+    const body = new ReadableStream<Uint8Array>({ start (controller) { controller.enqueue(first) } })
+    const put = fetch(files + path, { method: 'PUT', headers: { 'x-api-key': key }, body, duplex: 'half' })
     await waitFor('what came is there', async () => String(await names()) === String(left))
     await revoke('uploads')
-    await waitFor('the other process has heard of it', async () => (await whoAmI(key)).status === 401)
-    send(second)
-    end()
     t.equal((await put).status, 401)
     t.same(await names(), left)
+  })
+}
+
+for (const path of ['/x', '?archive=tar']) {
+  t.test(`GET of files${path} that goes on when its key is revoked breaks off`, async t => {
+    const { key, files } = await withSession('downloads')
+    const headers = { 'x-api-key': key }
+    const bytes = 67_108_864
+    t.equal((await fetch(`${files}/x`, { method: 'PUT', headers, body: Buffer.alloc(bytes) })).status, 201)
+    const got = await fetch(files + path, { headers })
+    t.equal(got.status, 200)
+    await revoke('downloads')
+    const requestId = String(got.headers.get('x-request-id'))
+    await waitFor('the process ends it', async () => (await other.output()).split('\n').some(line => line.includes(requestId) && line.includes('AbortError')))
+    await t.rejects(got.arrayBuffer(), 'nobody gets the rest')
   })
 }
 

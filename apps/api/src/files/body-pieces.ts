@@ -6,8 +6,7 @@ import type { Allowance } from '@toolyard/workspace'
 /** A body that is still coming. */
 export interface ComingBody {
   request: IncomingMessage
-  /** Called for each piece, and at the end, before what was read is used. @throws what ends the upload */
-  onPiece: () => Promise<void>
+  onPiece: () => void
 }
 
 export interface Received {
@@ -15,11 +14,7 @@ export interface Received {
   sha256: string
 }
 
-/**
- * The pieces of a body as they come, once.
- *
- * @throws the signal's reason; the connection's error when the body breaks off; what `onPiece` throws.
- */
+/** The pieces of a body as they come, once. @throws the signal's reason; the connection's error when the body breaks off. */
 export async function * piecesOf ({ request, onPiece }: ComingBody, signal: AbortSignal): AsyncGenerator<Buffer> {
   // The connection stays, for the answer.
   const pieces = request.iterator({ destroyOnReturn: false })
@@ -29,8 +24,8 @@ export async function * piecesOf ({ request, onPiece }: ComingBody, signal: Abor
       // Who gives up hears nothing of its end.
       next.catch(() => {})
       const piece = await unlessAborted(next, signal)
-      await onPiece()
       if (piece.done === true) return
+      onPiece()
       yield piece.value
     }
   } finally {

@@ -62,6 +62,18 @@ function unlessBrokenOff (error: unknown): unknown {
   return isOfClient ? new HttpError('VALIDATION_ERROR', 'The request broke off') : error
 }
 
+/** How often the key of a request that goes on is looked at, in milliseconds. */
+const watchMs = 500
+
+/** Files may come and go for hours: a request ends with its key. While Redis is away, nobody with a key is sent away. */
+function watchKey (principal: Principal, keys: KeyRing): { revoked: AbortSignal, stop: () => void } {
+  const revoked = new AbortController()
+  const timer = setInterval(() => {
+    keys.opensStill(principal).then(isGood => { if (!isGood) revoked.abort() }, () => {})
+  }, watchMs).unref()
+  return { revoked: revoked.signal, stop: () => { clearInterval(timer) } }
+}
+
 type Open = (request: FastifyRequest, principal: Principal) => Promise<Omit<FileSpace, 'signal'> & { signal?: AbortSignal }>
 
 interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'keys' | 'ending'> {
@@ -82,13 +94,20 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, key
     const permission = needed[request.method] ?? 'write_files'
     if (principal.permissions?.includes(permission) === false) throw new HttpError('FORBIDDEN', `This API key has no permission '${permission}'.`)
     const space = await open(request, principal)
-    const signal = abandoned(reply.raw, ...space.signal === undefined ? [ending] : [ending, space.signal])
+    const { revoked, stop } = watchKey(principal, keys)
+    const signal = abandoned(reply.raw, ending, revoked, ...space.signal === undefined ? [] : [space.signal])
     // A file is still being sent when the route has ended.
-    finished(reply.raw, space.leave)
+    finished(reply.raw, () => {
+      stop()
+      space.leave()
+    })
     try {
       return await use({ ...space, signal }, { names, query })
     } catch (error) {
-      throw space.gone() ?? (ending.aborted ? new HttpError('UNAVAILABLE', 'The service is stopping') : unlessBrokenOff(error))
+      const gone = space.gone()
+      if (gone !== undefined) throw gone
+      if (ending.aborted) throw new HttpError('UNAVAILABLE', 'The service is stopping')
+      throw revoked.aborted ? new HttpError('UNAUTHORIZED', 'The key of this request opens nothing any more') : unlessBrokenOff(error)
     }
   }
 
@@ -138,17 +157,8 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, key
   }
 
   function bodyOf (request: FastifyRequest): ComingBody | undefined {
-    if (request.body === undefined || request.body === null) return undefined
-    const principal = principalOf(request)
-    const goOn = slowBodies.allow(request.raw)
-    return {
-      request: request.raw,
-      async onPiece () {
-        goOn()
-        // While Redis is away, nobody with a key is sent away.
-        if (!await keys.opensStill(principal).catch(() => true)) throw new HttpError('UNAUTHORIZED', 'The key of this request opens nothing any more')
-      }
-    }
+    const hasBody = request.body !== undefined && request.body !== null
+    return hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined
   }
 
   app.delete(`${prefix}/*`, { config, schema: { params, response: { 204: Type.Null(), ...errors } } }, async (request, reply) => {

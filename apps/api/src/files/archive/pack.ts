@@ -33,7 +33,8 @@ export async function sendArchive (
       })
       if (method === 'HEAD') return reply.send()
       const depth = place.relative === '.' ? 0 : place.relative.split('/').length
-      const archive = Readable.from(packed(place, { directory, path: '', depth }, space.signal), { objectMode: false, highWaterMark: pieceBytes })
+      const { signal } = space
+      const archive = Readable.from(packed(place, { directory, path: '', depth }, signal), { objectMode: false, highWaterMark: pieceBytes, signal })
       const closed = new Promise<void>(resolve => { archive.once('close', resolve) })
       archive.once('error', error => { log.info({ err: error }, 'an archive broke off') })
       void reply.send(archive)
