@@ -10,6 +10,8 @@ import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 const stallMs = 5_000
 
 t.setTimeout(300_000)
+// Those that bound no time, and have a Redis of their own each.
+t.jobs = 3
 
 void t.test('fault 20 the job of a killed worker runs elsewhere within 5 s when its tool is idempotent', async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries })
@@ -46,23 +48,6 @@ for (const others of [0, 1]) {
   })
 }
 
-void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs once, and its job has one end', async t => {
-  const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
-  const jobs = await Promise.all(['1', '3', '8'].map(sec => submit(service.client, { type: 'agentcli.once', input: { mark: `redis-${sec}`, sec } })))
-  await waitFor('all run', () => runsOf(service).size === 3)
-  process.kill(service.redis.pid(), 'SIGSTOP')
-  await delay(stallMs)
-  process.kill(service.redis.pid(), 'SIGCONT')
-  // Until it has its connections again, the API answers 503.
-  await waitFor('jobs can be read', async () => (await service.client.request(`/v1/jobs/${jobs[0]?.id}`)).status === 200)
-  for (const { id } of jobs) {
-    const end = await reach(service.client, id, 'succeeded', 'failed')
-    if (end.status === 'failed') t.equal(end.error?.code, 'WORKER_LOST')
-  }
-  await delay(2_000)
-  t.same([...runsOf(service).values()], [1, 1, 1])
-})
-
 void t.test('fault 22 Redis answers nobody for 3 s: no run is lost, and none is repeated', async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
   const redis = plainRedis(t, service.redis)
@@ -79,7 +64,24 @@ void t.test('fault 22 Redis answers nobody for 3 s: no run is lost, and none is 
   }
 })
 
-void t.test('fault 22 the event loop of a worker stalls for 5 s: no other worker runs its job', async t => {
+void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs once, and its job has one end', { buffered: true }, async t => {
+  const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
+  const jobs = await Promise.all(['1', '3', '8'].map(sec => submit(service.client, { type: 'agentcli.once', input: { mark: `redis-${sec}`, sec } })))
+  await waitFor('all run', () => runsOf(service).size === 3)
+  process.kill(service.redis.pid(), 'SIGSTOP')
+  await delay(stallMs)
+  process.kill(service.redis.pid(), 'SIGCONT')
+  // Until it has its connections again, the API answers 503.
+  await waitFor('jobs can be read', async () => (await service.client.request(`/v1/jobs/${jobs[0]?.id}`)).status === 200)
+  for (const { id } of jobs) {
+    const end = await reach(service.client, id, 'succeeded', 'failed')
+    if (end.status === 'failed') t.equal(end.error?.code, 'WORKER_LOST')
+  }
+  await delay(2_000)
+  t.same([...runsOf(service).values()], [1, 1, 1])
+})
+
+void t.test('fault 22 the event loop of a worker stalls for 5 s: no other worker runs its job', { buffered: true }, async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries })
   const jobs = await Promise.all(['a', 'b'].map(name => submit(service.client, { type: 'agentcli.once', input: { mark: `loop-${name}`, sec: '55' } })))
   await waitFor('both run', () => runsOf(service).size === 2)
@@ -94,7 +96,7 @@ void t.test('fault 22 the event loop of a worker stalls for 5 s: no other worker
   t.equal((await service.client.call('once', { mark: 'later' })).ok, true)
 })
 
-void t.test('fault 23 a job that kills its workers fails after the third one, and the pool goes on', async t => {
+void t.test('fault 23 a job that kills its workers fails after the third one, and the pool goes on', { buffered: true }, async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 0 })
   const { id } = await submit(service.client, { type: 'agentcli.again', input: { mark: 'killer', sec: '60' } })
   for (const nth of [1, 2, 3]) {

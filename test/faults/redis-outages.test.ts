@@ -21,6 +21,8 @@ const tools = {
 }
 
 t.setTimeout(300_000)
+// Those that bound no time, and have a Redis of their own each.
+t.jobs = 2
 
 void t.test('fault 24 Redis is away at the start: 503 within 2 s, and both processes serve by themselves when it comes', async t => {
   const redis = await startTestRedis(t)
@@ -58,7 +60,7 @@ void t.test('fault 26 the connection for events is killed all the time: every ca
   await killing
 })
 
-void t.test('fault 27 Redis is killed after it acknowledged 400 jobs: all of them are run', async t => {
+void t.test('fault 27 Redis is killed after it acknowledged 400 jobs: all of them are run', { buffered: true }, async t => {
   const redis = await startTestRedis(t, { aof: true })
   const service = await startProcesses(t, { REDIS_URL: redis.url }, { ...tools, workers: 0 })
   const ids: string[] = []
@@ -78,7 +80,7 @@ void t.test('fault 27 Redis is killed after it acknowledged 400 jobs: all of the
   }
 })
 
-void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs; with room again everything works', async t => {
+void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs; with room again everything works', { buffered: true }, async t => {
   const service = await createService(t, { ...tools })
   const redis = plainRedis(t, service.redis)
   t.equal((await service.client.call('echo')).ok, true)
@@ -96,7 +98,7 @@ void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs
   for (const app of [service.api, ...service.workers]) t.equal(app.child.exitCode, null)
 })
 
-void t.test('fault 28 a call that ends while Redis is full is answered, and keeps its outcome', async t => {
+void t.test('fault 28 a call that ends while Redis is full is answered, and keeps its outcome', { buffered: true }, async t => {
   const service = await createService(t, tools)
   const redis = plainRedis(t, service.redis)
   const waiting = service.client.call('once', { mark: 'full', sec: '1' }, { wait_ms: 10_000 })
@@ -130,7 +132,7 @@ const refusals: Record<string, Refusal> = {
   'lacks its replicas for a moment': { begin: ['CONFIG', 'SET', 'min-replicas-to-write', '1'], end: ['CONFIG', 'SET', 'min-replicas-to-write', '0'] }
 }
 for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
-  void t.test(`fault 24 Redis ${name}: jobs that end then keep their outcome and aren't run again, and new calls get a 503`, async t => {
+  void t.test(`fault 24 Redis ${name}: jobs that end then keep their outcome and aren't run again, and new calls get a 503`, { buffered: true }, async t => {
     const service = await createService(t, tools)
     const redis = new Redis(service.redis.socket, { reconnectOnError: () => false })
     t.teardown(() => { redis.disconnect() })
@@ -150,7 +152,7 @@ for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
   })
 }
 
-void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and later calls work', async t => {
+void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and later calls work', { buffered: true }, async t => {
   const service = await createService(t, tools)
   const redis = plainRedis(t, service.redis)
   const waiting = service.client.batch([{ call_id: 'a', name: 'once', arguments: { mark: 'flushed', sec: '3' } }, { call_id: 'b', name: 'nap', arguments: { ms: 10 } }])
