@@ -72,6 +72,7 @@ t.test('what a provider or the agent runs itself has no answer', async t => {
     { output: { message: { role: 'assistant', content: [{ text: 'x' }, { reasoningContent: { reasoningText: { text: 'x' } } }] } }, stopReason: 'end_turn' },
     { message: { role: 'assistant', content: 'Bye.' }, done: true },
     { choices: [{ message: { role: 'assistant', content: 'Bye.', tool_calls: null, function_call: null } }] },
+    { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 1 }, modelVersion: 'x' }, { prompt_feedback: { block_reason: 'SAFETY' }, candidates: null },
     { choices: [] }, { candidates: [{ content: {}, finishReason: 'STOP' }] }, { role: 'assistant', content: null }
   ]
   for (const body of items) t.strictSame((await post(body)).messages, [], JSON.stringify(body))

@@ -80,6 +80,12 @@ t.test('an id that no provider takes, or that has no letters of theirs, is a nam
   await served(t, found)
 })
 
+t.test('a parameter whose name providers don\'t take is described by it', async t => {
+  const parameters = [{ name: '名前', in: 'query', schema: { type: 'string' } }, { name: 'größe', in: 'query', description: 'In cm', schema: { type: 'number' } }]
+  const found = await get({ paths: { '/a': { get: { operationId: 'a', parameters } } } })
+  t.match(found.entries, [{ schema: { properties: { _: { description: '名前' }, gr_e: { description: 'größe: In cm' } } }, http: { query: [{ argument: '_', name: '名前' }, { argument: 'gr_e', name: 'größe' }] } }])
+})
+
 t.test('values that stand twice in a list stand once, and what version 3.0 has is read in 3.1 as well', async t => {
   const schema = { type: 'object', required: ['size', 'size'], properties: { size: { type: 'string', enum: ['s', 'm', 's'] }, count: { type: 'integer', minimum: 0, exclusiveMinimum: true, nullable: true } } }
   const found = await get({ paths: { '/a': { post: { operationId: 'a', requestBody: { required: true, content: { 'text/json': { schema } } } } } }, more: { openapi: '3.1.0' } })
@@ -92,6 +98,10 @@ t.test('a part that may be null and refers to another may be null', async t => {
   const more = { components: { schemas: { Size: { type: 'string', enum: ['s', 'm'] } } } }
   const found = await get({ paths: { '/a': { post: { operationId: 'a', requestBody: { content: { 'application/json': { schema } } } } } }, more })
   t.match(found.entries, [{ schema: { properties: { size: { type: ['string', 'null'], enum: ['s', 'm', null] } } } }])
+})
+
+t.test('an operation that says nothing of itself is described by its method and path', async t => {
+  t.match((await get({ paths: { '/a/{id}': { get: { operationId: 'a', summary: ' ' } } } })).entries, [{ description: 'GET /a/{id}' }])
 })
 
 t.test('a long description is not cut inside a letter', async t => {

@@ -24,6 +24,13 @@ for (const [what, schema] of [['no keywords', {}], ['no properties', { type: 'ob
   })
 }
 
+t.test('Bedrock gets a description in any case: it refuses an empty one, and the whole request with it', async t => {
+  const registry = await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', schema: { type: 'object', properties: {} }, command: ['/bin/true'] }] } })
+  const { tool } = registry.get('probe') ?? t.fail('the tool is served') as never
+  t.match(providerTool(tool, 'bedrock', false), { toolSpec: { name: 'probe', description: 'probe' } })
+  t.match(providerTool(tool, 'chat', false), { function: { description: '' } })
+})
+
 t.test('a list without items gets some, however deep it is; one with a list of items has prefixItems', async t => {
   const schema = { type: 'object', properties: { a: { type: 'array' }, b: { type: 'object', properties: { c: { type: ['array', 'null'] } } }, d: { type: 'array', items: [text] }, e: { type: 'array', items: text } } }
   t.strictSame((await sent(t, schema)).properties, {

@@ -11,6 +11,7 @@ const schema = {
     depth: { type: ['integer', 'null'], minimum: 0 },
     tags: { type: 'array', items: { type: 'object', properties: { key: { type: 'string' } } } },
     either: { oneOf: [{ type: 'string', format: 'uri' }, { type: 'number' }] },
+    maybe: { anyOf: [{ type: 'number' }, { type: 'null' }] },
     node: { $ref: '#/$defs/node' },
     kind: { const: 'x' }
   },
@@ -29,10 +30,11 @@ const strict = {
       items: { type: 'object', properties: { key: { type: ['string', 'null'] } }, required: ['key'], additionalProperties: false }
     },
     either: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] },
+    maybe: { anyOf: [{ type: 'number' }, { type: 'null' }] },
     node: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] },
     kind: { anyOf: [{ const: 'x', type: 'string' }, { type: 'null' }] }
   },
-  required: ['path', 'mode', 'depth', 'tags', 'either', 'node', 'kind'],
+  required: ['path', 'mode', 'depth', 'tags', 'either', 'maybe', 'node', 'kind'],
   additionalProperties: false,
   $defs: {
     node: {

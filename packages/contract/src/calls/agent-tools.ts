@@ -114,6 +114,8 @@ export const InvokeBatchRequest = Type.Object({
   content: listOr(Type.Union([AnyObject, Type.String()]), "The content of a message of Anthropic's API, of Bedrock, Gemini or the AI SDK, as it came."),
   choices: list('The choices of a chat completion, as they came.'),
   candidates: list('The candidates of an answer of Gemini, as they came.'),
+  promptFeedback: object('What an answer of Gemini has in place of candidates where the prompt was refused.'),
+  prompt_feedback: object('The same where names have underscores.'),
   parts: list('The parts of a content of Gemini, as they came.'),
   functionCalls: list('The functionCalls of an answer of Gemini.'),
   function_calls: list('The function_calls of an answer of Gemini.'),

@@ -15,8 +15,11 @@ const mixedLists = ['output', 'content', 'parts'] as const
 /** Fields that hold a whole message. */
 const wrappers = ['message', 'response', 'kwargs'] as const
 
+/** What Gemini says in place of `candidates` of a prompt that it didn't answer. */
+const unanswered = ['promptFeedback', 'prompt_feedback'] as const
+
 /** Fields of a body in which a message comes. */
-export const messageFields = [...callLists, ...mixedLists, ...wrappers, 'function_call', 'choices', 'candidates'] as const
+export const messageFields = [...callLists, ...mixedLists, ...wrappers, ...unanswered, 'function_call', 'choices', 'candidates'] as const
 
 /** Whether a body is a message as a whole, whose other fields are for others. */
 export function isWholeMessage (body: Record<string, unknown>): boolean {
@@ -24,7 +27,7 @@ export function isWholeMessage (body: Record<string, unknown>): boolean {
 }
 
 const wholeFields = [
-  ...wrappers, 'choices', 'candidates', 'role', 'object', 'type', 'additional_kwargs', 'finish_reason', 'finishReason', 'stop_reason', 'stopReason'
+  ...wrappers, ...unanswered, 'choices', 'candidates', 'role', 'object', 'type', 'additional_kwargs', 'finish_reason', 'finishReason', 'stop_reason', 'stopReason'
 ]
 
 /** The calls of a message of any of the known shapes, or of what stands around it. */

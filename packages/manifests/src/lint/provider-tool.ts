@@ -19,6 +19,7 @@ export function providerTool (tool: Tool, format: ToolFormat, strict: boolean): 
     case 'responses': return { type: 'function', name, description, parameters, strict: isStrict === true }
     case 'anthropic': return { name, description, input_schema: parameters, ...(isStrict === true ? { strict: true } : {}) }
     case 'gemini': return { name, description, parametersJsonSchema: parameters }
-    case 'bedrock': return { toolSpec: { name, description, inputSchema: { json: parameters } } }
+    // Bedrock refuses a description without letters, and all tools of the request with it.
+    case 'bedrock': return { toolSpec: { name, description: description.trim() === '' ? name : description, inputSchema: { json: parameters } } }
   }
 }

@@ -87,7 +87,7 @@ function typesOf (schema: JsonSchema, place: string): string[] {
 
 function nullable (schema: JsonSchema): JsonSchema {
   const { type, anyOf, enum: values } = schema
-  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf as unknown[], { type: 'null' }] }
+  if (Array.isArray(anyOf)) return anyOf.some(part => isRecord(part) && part['type'] === 'null') ? schema : { ...schema, anyOf: [...anyOf as unknown[], { type: 'null' }] }
   if ('$ref' in schema || 'const' in schema) return { anyOf: [schema, { type: 'null' }] }
   const types = [type].flat()
   return {

@@ -94,7 +94,7 @@ export function operationDraft (document: OpenapiDocument, place: OperationPlace
   const [fault] = readRequest(http, []).findings
   if (fault !== undefined) throw new OpenapiFault(`can't be an entry: ${fault.message}`)
   return {
-    description: descriptionOf(operation),
+    description: descriptionOf(operation) || `${methods[method]} ${path}`.slice(0, descriptionChars),
     schema: { type: 'object', properties, ...required.length > 0 && { required }, additionalProperties: false },
     http,
     notes: [...converter.notes],

@@ -80,13 +80,20 @@ function placeParameter (parameter: Parameter, draft: ArgumentsDraft, converter:
   const style = content === undefined ? styleOf(parameter, schema, says) : 'json'
   if (content !== undefined && place !== 'query') throw new OpenapiFault(`${says} as JSON`)
   const argument = freeName(safeName(name), draft.taken)
-  const { description } = fields
-  draft.properties[argument] = { ...schema, ...typeof description === 'string' && description !== '' && { description } }
+  const description = described(name, fields['description'])
+  draft.properties[argument] = { ...schema, ...description !== '' && { description } }
   if (parameter.required) draft.required.push(argument)
   if (place === 'path') draft.path.set(name, argument)
   else if (place === 'header') draft.headers[name] = `{${argument}}`
   else if (argument === name && style === undefined) draft.query.push(name)
   else draft.query.push({ argument, ...argument !== name && { name }, ...style !== undefined && { style } })
+}
+
+/** A name of letters that its argument lacks says more than the argument does. */
+function described (name: string, written: unknown): string {
+  const description = typeof written === 'string' ? written : ''
+  if (!/[^\p{ASCII}]/u.test(name) || description.includes(name)) return description
+  return description === '' ? text20(name) : `${text20(name)}: ${description}`
 }
 
 type Style = Exclude<Extract<QueryDraft, object>['style'], undefined> | undefined
