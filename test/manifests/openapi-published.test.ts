@@ -53,6 +53,13 @@ t.test('two credentials in one place can\'t be sent: the next alternative is tak
   t.match(found.leftOut, [{ operation: 'b', because: /asks for two credentials in Cookie/ }])
 })
 
+t.test('two flows for the same kind of token are one credential', async t => {
+  const securitySchemes = { oauth: { type: 'oauth2', flows: {} }, oauthc: { type: 'oauth2', flows: {} } }
+  const found = await get({ paths: { '/a': { get: { operationId: 'a', security: [{ oauth: ['x'], oauthc: ['x'] }] } } }, securitySchemes })
+  t.match(found.entries, [{ name: 'a', http: { headers: { Authorization: { setting: 'SHOP_OAUTHC', prefix: 'Bearer ' } } } }])
+  t.strictSame([...found.settings.keys()], ['SHOP_OAUTHC'])
+})
+
 t.test('what an entry can\'t hold is left out with the reason, and never written as an entry that isn\'t served', async t => {
   const found = await get({
     paths: {

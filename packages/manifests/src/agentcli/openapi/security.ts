@@ -35,10 +35,14 @@ export function isSentBy ({ place }: SecretDraft, parameter: { in: string, name:
   return place.in === 'header' ? place.name.toLowerCase() === parameter.name.toLowerCase() : place.name === parameter.name
 }
 
-function inPlacesOfTheirOwn (secrets: SecretDraft[]): SecretDraft[] {
-  const twice = secrets.find((secret, at) => secrets.slice(0, at).some(other => isSentBy(other, secret.place)))
-  if (twice !== undefined) throw new OpenapiFault(`asks for two credentials in ${text20(twice.place.name)}`)
-  return secrets
+/** Two flows that give the same token, as documents of Google have them, are one credential; others in one place can't be sent. */
+function inPlacesOfTheirOwn (secrets: readonly SecretDraft[]): SecretDraft[] {
+  return secrets.filter((secret, at) => {
+    const other = secrets.slice(at + 1).find(each => isSentBy(each, secret.place))
+    if (other === undefined) return true
+    if (JSON.stringify(other.place) !== JSON.stringify(secret.place)) throw new OpenapiFault(`asks for two credentials in ${text20(secret.place.name)}`)
+    return false
+  })
 }
 
 function isEmpty (alternative: unknown): boolean {
