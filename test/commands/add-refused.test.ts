@@ -136,3 +136,14 @@ t.test('a repository of git in what is added is left out: git would run what its
   const copy = readdirSync(join(work, 'tools/vendor')).find(name => name.startsWith('packed@')) ?? ''
   t.same(readdirSync(join(work, 'tools/vendor', copy), { recursive: true }).sort(), ['SKILL.md', 'sub', 'sub/a'])
 })
+
+t.test('what git takes for a repository by what is in it is refused, also without the name .git', async t => {
+  const { add, added } = project(t)
+  const settings = '[core]\n\tworktree = "."\n\tfsmonitor = "touch ran; false"\n'
+  const bare = { 'SKILL.md': skill('cards'), 'scripts/head': 'ref: refs/heads/x\n', 'scripts/config': settings, 'scripts/Objects/x': '', 'scripts/refs/x': '' }
+  t.match(await add('bare', bare), { status: 1, stderr: /toolyard add: scripts is a repository of git, whose settings may name programs\. Nothing was added\./ })
+  const elsewhere = { 'SKILL.md': skill('cards'), HEAD: 'ref: refs/heads/x\n', commondir: 'common', 'common/config': settings }
+  t.match(await add('elsewhere', elsewhere), { status: 1, stderr: /toolyard add: \. is a repository of git/ })
+  t.match(await add('like', { 'SKILL.md': skill('cards'), HEAD: 'x', 'refs/x': '', config: 'x' }), { status: 0 })
+  t.same(added().length, 1)
+})

@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs'
-import { chmod, mkdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod, mkdir, readdir } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { asError } from '@toolyard/contract/terms'
 import { kindOf, tarEntries, type TarEntry } from '@toolyard/workspace'
@@ -88,6 +88,17 @@ export function archivePath (name: Buffer): string {
 /** git would run what such a directory names. */
 export function isGits (name: string): boolean {
   return folded(name) === '.git'
+}
+
+/** The first directory that git takes for a repository by what is in it, and would run what its settings name. */
+export async function repositoryIn (directory: string): Promise<string | undefined> {
+  const names = new Map<string, Set<string>>()
+  for (const { parentPath, name } of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    names.set(parentPath, (names.get(parentPath) ?? new Set()).add(folded(name)))
+  }
+  const isRepository = (found: ReadonlySet<string>): boolean => found.has('head') && (found.has('commondir') || (found.has('objects') && found.has('refs')))
+  const path = [...names.keys()].find(path => isRepository(names.get(path) ?? new Set()))
+  return path === undefined ? undefined : relative(directory, path) || '.'
 }
 
 /** Some file system, or whoever reads it, takes two names with the same result for one. */

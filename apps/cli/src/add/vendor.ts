@@ -6,6 +6,7 @@ import { isAlive, startTicks } from '@toolyard/runtime'
 import { CommandError, misuse } from '../terminal/exit-status.ts'
 import { fetchSource, type SignatureCheck } from './fetch-source.ts'
 import { readSource, type Source } from './source.ts'
+import { repositoryIn } from './unpack.ts'
 
 /** Where what was added lies, from the directory of the lock. */
 const vendor = 'tools/vendor'
@@ -53,6 +54,8 @@ export async function withStaged<T> (
     await mkdir(files)
     // A copy of the project holds no copies of what it has added, and no keys: tools read what lies below `tools`.
     const remarks = await fetchSource(source, files, check, [room, staging, join(directory, '.env')])
+    const repository = await repositoryIn(files)
+    if (repository !== undefined) throw new CommandError(`${repository} is a repository of git, whose settings may name programs. Nothing was added.`, { code: 'SOURCE' })
     return await use({ name, source: text, directory: files, digest: await treeDigest(files), remarks })
   } catch (error) {
     if (error instanceof CommandError) error.message = error.message.replaceAll(`${files}/`, '')
