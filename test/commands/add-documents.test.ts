@@ -113,5 +113,6 @@ t.test('skills in a hidden directory are found where there are no others; of two
   const { addFiles } = project(t)
   t.match(await addFiles('hidden', { '.claude/skills/pdf/SKILL.md': skill('pdf'), 'README.md': 'x' }), { status: 0, stdout: /skill pdf \(\.claude\/skills\/pdf\/SKILL\.md/ })
   t.match(await addFiles('both', { '.claude/skills/letters/SKILL.md': skill('letters'), 'skills/letters/SKILL.md': skill('letters') }), { status: 0, stdout: /skill letters \(skills\/letters/ })
+  t.match(await addFiles('inner', { 'SKILL.md': skill('outer'), 'skills/inner/SKILL.md': skill('inner') }), { status: 0, stdout: /skill outer .*\n.*\n {4}has others among its files, which are no skills by themselves: skills\/inner\/SKILL\.md/ })
   t.match(await addFiles('twice', { 'a/x/SKILL.md': skill('x'), 'b/x/SKILL.md': skill('x') }), { status: 1, stderr: /Two skills of one name can't be told apart; nothing was added\. Add the directory of one of them/ })
 })

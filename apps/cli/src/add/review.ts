@@ -5,7 +5,8 @@ import { loadRegistry, skillNeeds, type Finding, type Registry, type Skill, type
 import { CommandError } from '../terminal/exit-status.ts'
 import { differs, folded } from './unpack.ts'
 
-const shownScripts = 20
+/** Names of files that are shown in one line. */
+const shownNames = 20
 /** As the format has it. */
 const skillName = /^[a-z0-9-]{1,64}$/
 const publishableName = new RegExp(publishableNamePattern)
@@ -92,18 +93,26 @@ async function settingLines (directory: string): Promise<string[]> {
 async function skillLines (skill: Skill, directory: string): Promise<string[]> {
   const { name, description, text, file, frontMatter, hasFiles } = skill
   const place = dirname(file)
-  const scripts = hasFiles ? (await readdir(join(place, 'scripts'), { recursive: true, withFileTypes: true }).catch(() => [])).filter(entry => entry.isFile()).map(entry => relative(place, join(entry.parentPath, entry.name))).sort() : []
+  const files = (await readdir(place, { recursive: true, withFileTypes: true }).catch(() => []))
+    .filter(entry => entry.isFile()).map(entry => relative(place, join(entry.parentPath, entry.name))).sort()
+  const scripts = hasFiles ? files.filter(path => path.startsWith('scripts/')) : []
+  const inner = files.filter(path => /\/skill\.md$/i.test(path) && !path.includes('node_modules/'))
   const needs = hasFiles ? await skillNeeds(skill) : undefined
   const allowed = frontMatter['allowed-tools']
   return [
     `skill ${name} (${relative(directory, file)}, ${text.length} characters for models)`,
     ...skillName.test(name) ? [] : ['    a name with other letters than a-z, 0-9 and "-"'],
     `    ${description === '' ? '(no description)' : description.replace(/\s+/g, ' ')}`,
-    ...scripts.length === 0 ? [] : [`    may run: ${scripts.slice(0, shownScripts).join(', ')}${scripts.length > shownScripts ? ` and ${scripts.length - shownScripts} more` : ''}`],
+    ...scripts.length === 0 ? [] : [`    may run: ${shortList(scripts)}`],
     ...needs === undefined || needs.programs.length === 0 ? [] : [`    programs: ${needs.programs.join(', ')}`],
     ...needs === undefined || needs.python.length === 0 ? [] : [`    modules of Python: ${needs.python.join(', ')}`],
+    ...inner.length === 0 ? [] : [`    has others among its files, which are no skills by themselves: ${shortList(inner)}`],
     ...allowed === undefined ? [] : [`    says itself: allowed-tools ${typeof allowed === 'string' ? allowed : JSON.stringify(allowed)}`]
   ]
+}
+
+function shortList (names: readonly string[]): string {
+  return `${names.slice(0, shownNames).join(', ')}${names.length > shownNames ? ` and ${names.length - shownNames} more` : ''}`
 }
 
 function toolLines (tool: Tool): string[] {
