@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { bytesInUse } from '../support/garbage.ts'
-import { outputOf } from '../executors/fixture.ts'
-import { described, open } from '../executors/mcp-fixture.ts'
+import { outputOf } from './fixture.ts'
+import { described, open } from './mcp-fixture.ts'
 import { answered, opening, serveMcp } from '../support/mcp-server.ts'
 
 t.setTimeout(200_000)

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { bytesInUse } from '../support/garbage.ts'
-import { open, type Calls } from '../executors/mcp-fixture.ts'
+import { open, type Calls } from './mcp-fixture.ts'
 
 t.setTimeout(120_000)
 

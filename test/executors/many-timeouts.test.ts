@@ -2,9 +2,11 @@ import { orElse } from '@toolyard/contract/terms'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createFixture } from '../executors/fixture.ts'
+import { createFixture } from './fixture.ts'
 
-t.test('fault 10 a thousand timeouts leave no process, descriptor, timer or listener', { skip: process.platform === 'linux' ? false : 'needs /proc' }, async t => {
+t.setTimeout(600_000)
+
+t.test('fault 10 a thousand timeouts leave no process, descriptor, timer or listener', { skip: process.platform === 'linux' ? false : 'needs /proc', timeout: 600_000 }, async t => {
   const fixture = createFixture(t)
   const { signal } = new AbortController()
   await fixture.runShell('exec sleep 60', { timeoutMs: 1, signal })
