@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:cryp
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { changeLockFile, decidePolicy, loadRegistry, readLockFile, signatureFault, treeDigest, type LockEntry, type Registry } from '@toolyard/manifests'
+import { changeLock, changeLockFile, decidePolicy, loadRegistry, readLock, readLockFile, signatureFault, treeDigest, type LockEntry, type Registry } from '@toolyard/manifests'
 
 interface Locked {
   dir: string
@@ -181,12 +181,16 @@ t.test('a lock must be signed where a lock is required and keys are trusted', as
 })
 
 t.test('changes at the same time are all in the lock, and one that never ends is said with what to do', async t => {
-  const { lock, entry } = await locked(t)
+  const { dir, lock, entry } = await locked(t)
   const names = Array.from({ length: 30 }, (_, at) => `other${at}`)
   await Promise.all(names.map(async name => {
     await changeLockFile(lock, ({ entries, servers }) => ({ entries: new Map([...entries, [name, entry]]), servers }))
   }))
   t.equal((await readLockFile(lock)).entries.size, 31)
+  const manifest = join(dir, 'tools.json')
+  writeFileSync(join(dir, 'tools.lock.json'), JSON.stringify({ version: 1, servers: { older: { tools: [] } } }))
+  await Promise.all(names.map(async name => { await changeLock(manifest, now => new Map([...now, [name, []]])) }))
+  t.same([...await readLock(manifest)].map(([name]) => name).sort(), [...names, 'older'].sort(), 'so are accepted servers')
   await t.rejects(changeLockFile(lock, () => { throw new Error('no') }), { message: 'no' })
   t.notOk(existsSync(`${lock}.part`))
   writeFileSync(`${lock}.part`, '')

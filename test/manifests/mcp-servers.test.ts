@@ -4,7 +4,7 @@ import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { loadRegistry, nameFilter, validateManifests, writeLock, type Registry } from '@toolyard/manifests'
+import { changeLock, loadRegistry, nameFilter, validateManifests, type Registry } from '@toolyard/manifests'
 import { entry, errors, loadTexts, names } from './fixture.ts'
 
 type Fields = Record<string, unknown>
@@ -18,7 +18,7 @@ async function loadAccepted (
   const { files: [file = ''] } = await loadTexts(t, [JSON.stringify({ tools: entries })])
   const lock = join(dirname(file), 'tools.lock.json')
   if (typeof accepted === 'string') writeFileSync(lock, accepted)
-  else if (accepted !== undefined) await writeLock(file, new Map([['files', accepted]]))
+  else if (accepted !== undefined) await changeLock(file, () => new Map([['files', accepted]]))
   return { registry: await loadRegistry({ manifests: [file], builtins: false }), file }
 }
 

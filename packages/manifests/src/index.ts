@@ -15,7 +15,7 @@ export { providerTool } from './lint/provider-tool.ts'
 export { createFileStates } from './registry/file-states.ts'
 export { openRegistrySource, type RegistrySource } from './registry/registry-source.ts'
 export { reportFindings, reportReload } from './registry/report.ts'
-export { readLock, writeLock, type McpLock } from './agentcli/mcp/lock.ts'
+export { changeLock, readLock, type McpLock } from './agentcli/mcp/lock.ts'
 export {
   changeLockFile, lockName, lockNamePattern, readLockFile, type LockEntry, type LockFile, type LockedVersion
 } from './layer/lock/lock-file.ts'

@@ -81,13 +81,13 @@ async function show (reviewed: readonly Reviewed[], problems: readonly string[])
 
 /** Servers that no manifest names any more go, and those that couldn't be asked stay as they were. */
 async function write (open: readonly Reviewed[], locks: ReadonlyMap<string, McpLock>, servers: readonly McpServer[]): Promise<void> {
-  const { writeLock } = await import('@toolyard/manifests')
-  for (const [file, lock] of locks) {
+  const { changeLock } = await import('@toolyard/manifests')
+  for (const file of locks.keys()) {
     const changed = open.filter(({ server }) => server.source.file === file)
     if (changed.length === 0) continue
     const named = servers.filter(server => server.source.file === file).map(({ name }) => name)
-    const kept = [...lock].filter(([name]) => named.includes(name))
-    await writeLock(file, new Map([...kept, ...changed.map(({ server, tools }): [string, readonly McpTool[]] => [server.name, tools])]))
+    const accepted = changed.map(({ server, tools }): [string, readonly McpTool[]] => [server.name, tools])
+    await changeLock(file, now => new Map([...[...now].filter(([name]) => named.includes(name)), ...accepted]))
     complain(`toolyard accept: wrote ${changed[0]?.server.lock ?? file}`)
   }
 }

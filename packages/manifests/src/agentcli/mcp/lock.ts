@@ -24,10 +24,13 @@ export async function readLock (manifest: string): Promise<McpLock> {
   return servers.get(basename(manifest)) ?? await readOlder(olderLockFile(manifest))
 }
 
-export async function writeLock (manifest: string, lock: McpLock): Promise<void> {
-  const file = lockFile(manifest)
-  await changeLockFile(file, ({ entries, servers }) => ({ entries, servers: new Map([...servers, [basename(manifest), lock]]) }))
-  const older = olderLockFile(manifest)
+/** Changes the accepted tools of a manifest; several commands do so one after the other. */
+export async function changeLock (manifest: string, change: (now: McpLock) => McpLock): Promise<void> {
+  const [file, older, name] = [lockFile(manifest), olderLockFile(manifest), basename(manifest)]
+  await changeLockFile(file, async ({ entries, servers }) => {
+    const now = servers.get(name) ?? await readOlder(older).catch(() => new Map())
+    return { entries, servers: new Map([...servers, [name, change(now)]]) }
+  })
   if (older !== file) await rm(older, { force: true })
 }
 
