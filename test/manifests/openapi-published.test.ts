@@ -80,6 +80,26 @@ t.test('a path without a slash in front stays behind the host, and a server with
   t.match(found.entries, [{ http: { url: 'https://shop.example/users/{id}' } }])
 })
 
+t.test('a path that lies in another file takes no other path away, and what an extension says is no path', async t => {
+  const found = await get({ paths: { '/a': { $ref: './a.yaml' }, '/b': { get: { operationId: 'b' } }, 'x-notes': { get: {} }, '/c': {} } })
+  t.strictSame(found.entries.map(({ name }) => name), ['b'])
+  t.match(found.leftOut, [{ operation: '/a', because: /refers to \.\/a\.yaml, which is outside of the document/ }])
+})
+
+t.test('a server with a variable that has no value is none', async t => {
+  const found = await get({ paths: { '/a': { get: { operationId: 'a' } } }, more: { servers: [{ url: 'https://{tenant}.example/{base}' }] } })
+  t.match(found.leftOut, [{ operation: 'a', because: /names no server but https:\/\/\{tenant\}\.example/ }])
+})
+
+t.test('properties by patterns are kept, also where no others are allowed', async t => {
+  const of = (pattern: string): object => ({ '/a': { post: { operationId: 'a', requestBody: { required: true, content: { 'application/json': { schema: { type: 'object', properties: { labels: { type: 'object', patternProperties: { [pattern]: { type: 'string', nullable: true } }, additionalProperties: false } } } } } } } } })
+  const registry = await loadLayers(t, [(await get({ paths: of('^x-') as Record<string, object> })).entries as unknown as Array<Record<string, unknown>>])
+  t.ok(registry.get('a')?.validate({ labels: { 'x-a': null } }).ok)
+  t.notOk(registry.get('a')?.validate({ labels: { a: 'b' } }).ok)
+  const free = await loadLayers(t, [(await get({ paths: of('(a+)+\\1$') as Record<string, object> })).entries as unknown as Array<Record<string, unknown>>])
+  t.ok(free.get('a')?.validate({ labels: { aa: 'b' } }).ok, 'where the pattern can\'t be checked, anything may stand')
+})
+
 t.test('an id that no provider takes, or that has no letters of theirs, is a name all of them take', async t => {
   const operation = (operationId: string): object => ({ get: { operationId } })
   const found = await get({ paths: { '/a': operation('获取天气'), '/天气/{id}': operation('天气'), '/b': operation('2fa.start'), '/c': operation('-') } })

@@ -44,13 +44,14 @@ export interface OpenapiImport {
 export async function importOpenapi (text: string, { only, tags, server, prefix = '' }: ImportOptions = {}): Promise<OpenapiImport> {
   const document = await readOpenapi(text)
   const taken = new Set<string>()
-  const named = operationsOf(document).map(place => {
+  const unread: OpenapiImport['leftOut'] = []
+  const named = operationsOf(document, (operation, { message: because }) => { unread.push({ operation, because }) }).map(place => {
     return { place, name: freeName(safeName(`${prefix}${operationName(place.id, place.method, place.path)}`), taken) }
   })
   refuseUnknown(only, named)
   const schemas = createSchemas()
   const title = document.title.trim().slice(0, limits.namespaceChars)
-  const result: OpenapiImport & { settings: Map<string, string> } = { title, entries: [], leftOut: [], notes: [], settings: new Map() }
+  const result: OpenapiImport & { settings: Map<string, string> } = { title, entries: [], leftOut: unread, notes: [], settings: new Map() }
   const settingOf = settingNames(prefix === '' ? document.title : prefix)
   for (const { place, name } of named) {
     if (only !== undefined && !namesOf(place, name).some(each => only.includes(each))) continue

@@ -49,10 +49,11 @@ export interface OperationOptions {
   patterns?: boolean
 }
 
-export function operationsOf (document: OpenapiDocument): OperationPlace[] {
+/** @param unread is told of each path that can't be read, and why. */
+export function operationsOf (document: OpenapiDocument, unread: (path: string, fault: OpenapiFault) => void = () => {}): OperationPlace[] {
   const { paths } = document.root
-  return Object.entries(isRecord(paths) ? paths : {}).flatMap(([path, written]) => {
-    const item = dereferenced(document, written)
+  return Object.entries(isRecord(paths) ? paths : {}).filter(([path]) => !path.startsWith('x-')).flatMap(([path, written]) => {
+    const item = itemAt(document, written, fault => { unread(path, fault) })
     return methodNames.flatMap(method => {
       const operation = item[method]
       if (!isRecord(operation)) return []
@@ -60,6 +61,16 @@ export function operationsOf (document: OpenapiDocument): OperationPlace[] {
       return [{ id: typeof id === 'string' ? id : '', method, path, item, operation }]
     })
   })
+}
+
+function itemAt (document: OpenapiDocument, written: unknown, unread: (fault: OpenapiFault) => void): Record<string, unknown> {
+  try {
+    return dereferenced(document, written)
+  } catch (error) {
+    if (!(error instanceof OpenapiFault)) throw error
+    unread(error)
+    return {}
+  }
 }
 
 /** Makes an entry of an operation. @throws OpenapiFault with the reason why it can't be one. */
@@ -125,16 +136,16 @@ function serverOf (places: ReadonlyArray<Record<string, unknown>>): string {
   const [first] = places.flatMap(({ servers }) => Array.isArray(servers) && servers.length > 0 ? [servers[0] as unknown] : [])
   const { url, variables } = isRecord(first) ? first : {}
   const values = isRecord(variables) ? variables : {}
-  return usableServer((typeof url === 'string' ? url : '').replace(/\{([^{}]*)\}/g, (_, name: string) => {
+  return usableServer((typeof url === 'string' ? url : '').replace(/\{([^{}]*)\}/g, (written, name: string) => {
     const variable = Object.hasOwn(values, name) ? values[name] : undefined
-    return isRecord(variable) && typeof variable['default'] === 'string' ? variable['default'] : ''
+    return isRecord(variable) && typeof variable['default'] === 'string' ? variable['default'] : written
   }))
 }
 
 function usableServer (named: string): string {
   // A server without a scheme has that of the document, which nobody should have read without https.
   const written = named.replace(/^\/\//, 'https://')
-  const isUsable = /^https?:\/\//i.test(written) && URL.canParse(written)
+  const isUsable = /^https?:\/\/[^{}]*$/i.test(written) && URL.canParse(written)
   if (!isUsable) throw new OpenapiFault(`names no server${written === '' ? '' : ` but ${text20(written)}`}: say which one with --server URL`)
   return written.replace(/[?#].*$/s, '').replace(/\/+$/, '')
 }

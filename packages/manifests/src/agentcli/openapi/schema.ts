@@ -50,20 +50,23 @@ export class SchemaConverter {
     const result: JsonSchema = {}
     for (const [keyword, value] of Object.entries(schema)) {
       if (keyword === 'default' && losesDigits(schema, keyword)) this.notes.add(`a default of ${text20(lostText(schema, keyword) ?? value)} is left out: it has more digits than are kept`)
-      else this.#keyword(keyword, value, within, result)
+      else this.#keyword([keyword, value], within, isRecord(schema['patternProperties']), result)
     }
     writtenLike(result, schema)
     return fromVersion30(schema, withMergedParts(result))
   }
 
-  #keyword (keyword: string, value: unknown, within: readonly string[], result: JsonSchema): void {
+  #keyword ([keyword, value]: [string, unknown], within: readonly string[], hasPatterns: boolean, result: JsonSchema): void {
     if (keyword === 'pattern' && !this.#patterns) return
+    // What its patterns allow is not beside it.
+    if (keyword === 'additionalProperties' && hasPatterns && !this.#patterns) return
     if (keyword === 'format') {
       if (formats.has(String(value))) result[keyword] = value
     } else if (kept.has(keyword)) result[keyword] = lists.has(keyword) && Array.isArray(value) ? onceEach(value) : value
     else if (single.has(keyword)) result[keyword] = typeof value === 'boolean' ? value : this.convert(value, within)
     else if (several.has(keyword) && Array.isArray(value)) result[keyword] = value.map(each => this.convert(each, within))
     else if (keyword === 'properties' && isRecord(value)) this.#properties(value, within, result)
+    else if (keyword === 'patternProperties' && isRecord(value) && this.#patterns) result[keyword] = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.convert(each, within)]))
   }
 
   /** Properties of answers alone aren't asked for. */
