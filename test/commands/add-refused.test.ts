@@ -99,6 +99,14 @@ t.test('an archive without files is refused, and no message names the place wher
   t.same(readdirSync(dirname(t.testdirName)).filter(name => name.startsWith('.part-')), [])
 })
 
+t.test('a file of servers that is nested without bound is refused', async t => {
+  const { add, added } = project(t)
+  const args = '['.repeat(200_000) + ']'.repeat(200_000)
+  t.match(await add('deep', { 'a.json': `{"mcpServers": {"a": {"command": "cat", "args": ${args}}}}` }, 'a.json'), { status: 1, stderr: /The file is nested deeper than 100 levels/ })
+  t.match(await add('deep', { 'b.json': `${'{"servers": '.repeat(100_000)}{}${'}'.repeat(100_000)}` }, 'b.json'), { status: 1, stderr: /The file is nested deeper than 100 levels/ })
+  t.same(added(), [])
+})
+
 t.test('a document of OpenAPI may be as large as those that are published', async t => {
   const { add, added } = project(t)
   const paths = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`/things/${at}`, { get: { operationId: `thing${at}`, responses: { 200: { description: 'x'.repeat(70_000) } } } }]))

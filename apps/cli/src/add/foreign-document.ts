@@ -1,5 +1,5 @@
 import { asError, isRecord, orElse } from '@toolyard/contract/terms'
-import { importOpenapi, readYaml, type OpenapiImport } from '@toolyard/manifests'
+import { importOpenapi, isDeeperThan, readYaml, type OpenapiImport } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 
 /** Where programs have their servers; `mcp` holds them itself, or as its `servers`. */
@@ -7,6 +7,8 @@ const holders = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'amp
 /** What separates letters that the name of a server may not have. */
 const unfit = /[^A-Za-z0-9_.-]+/g
 const mostNameChars = 64
+/** Manifests and documents may nest so deep. */
+const mostLevels = 100
 
 export interface MadeManifest {
   /** The text of `tools.json`. */
@@ -22,6 +24,7 @@ export interface MadeManifest {
  */
 export async function manifestOf (text: string): Promise<MadeManifest> {
   const { value, isJson } = await parsed(text)
+  if (isDeeperThan(mostLevels, value)) throw new CommandError(`The file is nested deeper than ${mostLevels} levels`, { code: 'SOURCE' })
   refuseDescriptions(value)
   if (isRecord(value) && Array.isArray(value['tools'])) return { manifest: isJson ? text : textOf(value), remarks: [] }
   const servers = isRecord(value) && value['openapi'] === undefined ? serversOf(value) : undefined
