@@ -1,9 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { ApprovalList, ApprovalResponse, around, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, limits, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
 import { listJson, type Approvals, type DecisionResult, type HeldCall, type JobReader } from '@toolyard/queue'
 import { keyRefusal } from '@toolyard/manifests'
 import { jobIdPattern } from '@toolyard/store'
+import { nextTurn } from '@toolyard/runtime'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
@@ -36,9 +36,9 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
     // One by one, in turns of their own: a job has up to a megabyte of arguments, of which little is shown.
     for (const { queue, id } of held) {
       const call = await jobs.held(queue, id)
-      await turn()
+      await nextTurn()
       if (call !== undefined) items.push(itemOf(call))
-      await turn()
+      await nextTurn()
     }
     return await sendJson(reply, [
       Buffer.from('{"ok":true,"approvals":'), ...await listJson(items), Buffer.from(`,"count":${items.length},"next_cursor":${JSON.stringify(nextCursor)}}`)

@@ -1,5 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
-
 /** Milliseconds of work after which others have a turn of the event loop. */
 const shareMs = 5
 /** Values that are gone through between two looks at the clock. */
@@ -35,7 +33,25 @@ export class Turns {
   }
 
   async next (): Promise<void> {
-    await turn()
+    await nextTurn()
     this.#begun = performance.now()
   }
+}
+
+/** In the order in which they began to wait. */
+const waiting: Array<() => void> = []
+
+/**
+ * Resolves in one of the next turns of the event loop. Of all who wait here, one goes on in each: so that many at once hold up
+ * others no longer than one does. For who has taken long: who hasn't would wait behind those.
+ */
+export async function nextTurn (): Promise<void> {
+  await new Promise<void>(resolve => {
+    if (waiting.push(resolve) === 1) setImmediate(goOn)
+  })
+}
+
+function goOn (): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(goOn)
 }

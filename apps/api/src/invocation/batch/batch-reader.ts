@@ -1,7 +1,7 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { isRecord, asError, limits, messageOf, readJsonInTurns, shortName, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall } from '@toolyard/contract'
 import { excessOf, problemOf, syntaxError } from '../../plugins/body/json-text.ts'
 import { jsonFault } from '@toolyard/manifests'
+import { nextTurn } from '@toolyard/runtime'
 import type { MessageOrigin } from './message-answers.ts'
 
 /** Levels of a request body above the arguments of one of its `calls`: the same arguments may nest as deep in a text. */
@@ -65,19 +65,19 @@ class ArgumentsReader {
     // Models send nothing for a tool without parameters.
     if (text.trim() === '') return { kind: 'read', value: undefined }
     const takesTurns = text.length > turnChars
-    if (takesTurns) await turn()
+    if (takesTurns) await nextTurn()
     const parts = excessOf(text, this.#partsLeft, limits.bodyDepth - levelsAbove)
     if (typeof parts === 'string') return fault(`arguments: the JSON ${parts}`)
-    if (takesTurns) await turn()
+    if (takesTurns) await nextTurn()
     let value: unknown
     try {
-      value = await readJsonInTurns(text, turn)
+      value = await readJsonInTurns(text, nextTurn)
     } catch (error) {
       // In a longer text the search for the place would take too long.
       const found = takesTurns ? undefined : jsonFault(text)
       return fault(`arguments aren't JSON: ${found === undefined ? syntaxError(asError(error)) : `${found.message} at line ${found.place.line}, column ${found.place.column}`}`)
     }
-    if (takesTurns) await turn()
+    if (takesTurns) await nextTurn()
     const problem = problemOf(value, limits.bodyDepth - levelsAbove)
     if (problem !== undefined) return fault(`arguments: the JSON ${problem}`)
     this.#partsLeft -= parts

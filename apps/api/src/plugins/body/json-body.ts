@@ -1,8 +1,8 @@
 import { asError, HttpError, limits, readJsonInTurns } from '@toolyard/contract'
+import { nextTurn } from '@toolyard/runtime'
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { setImmediate as turn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { excessOf, problemOf, syntaxError } from './json-text.ts'
 
@@ -40,10 +40,10 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     const body = await parsed(text.replace(/^\ufeff/, ''))
     // Each step on a large body takes its time.
     const takesTurns = text.length > turnChars
-    if (takesTurns) await turn()
+    if (takesTurns) await nextTurn()
     const problem = problemOf(body, limits.bodyDepth, request.routeOptions.config.holdsArguments)
     if (problem !== undefined) throw refused(problem)
-    if (takesTurns) await turn()
+    if (takesTurns) await nextTurn()
     return body
   })
 }, { name: 'json-body' })
@@ -54,7 +54,7 @@ async function parsed (text: string): Promise<unknown> {
   const excess = text.length > limits.bodyParts ? excessOf(text, limits.bodyParts, limits.bodyDepth) : undefined
   if (typeof excess === 'string') throw refused(excess)
   try {
-    return await readJsonInTurns(text, turn)
+    return await readJsonInTurns(text, nextTurn)
   } catch (error) {
     throw refused(`is not valid JSON: ${syntaxError(asError(error))}`)
   }

@@ -1,8 +1,8 @@
 import { ErrorBody, JobLogsResponse, readTail, type LogEntry } from '@toolyard/contract'
 import type { JobLogs, JobReader } from '@toolyard/queue'
 import { Readable } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
 import { Type } from '@toolyard/contract/type'
+import { nextTurn } from '@toolyard/runtime'
 import type { App } from '../../plugins/typed-app.ts'
 import { queueOfJob } from './found-job.ts'
 import { principalOf } from '../../access/principal.ts'
@@ -32,7 +32,7 @@ async function * pieces (entries: readonly LogEntry[]): AsyncGenerator<string> {
   yield '{"ok":true,"logs":['
   for (let at = 0; at < entries.length; at += linesPerPiece) {
     yield `${at === 0 ? '' : ','}${JSON.stringify(entries.slice(at, at + linesPerPiece)).slice(1, -1)}`
-    await turn()
+    await nextTurn()
   }
   yield `],"count":${entries.length}}`
 }
