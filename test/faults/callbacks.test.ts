@@ -17,8 +17,10 @@ t.test('RC33, fault 21 a job whose worker was killed has a callback with WORKER_
   const job = await submit(service.client, { type: 'agentcli.nap', input: { ms: 19_000, mark: 'lost-runs' }, callback_url: `${receiver.url}/lost` })
   await waitFor('the tool runs', () => existsSync(join(service.dir, 'workspace/lost-runs')))
   t.equal(await redis.scard('toolyard:callbacks:open'), 1)
+  // The tool runs for less time than a worker may take to start.
+  const killed = worker?.stop('SIGKILL')
   service.workers.push(await service.startWorker())
-  await worker?.stop('SIGKILL')
+  await killed
   const [callback] = await receiver.at('/lost')
   const done = await reach(service.client, job.id, 'failed')
   t.match(callback?.body, { id: job.id, status: 'failed', attempts: 1, result: null, error: { code: 'WORKER_LOST', at: done.updated_at }, updated_at: done.updated_at })
