@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decidePolicy, loadRegistry, openRegistrySource, type PolicyAsker, type PolicyRule, type Registry } from '@toolyard/manifests'
 import t from 'tap'
@@ -19,8 +18,10 @@ const schema = {
   }
 }
 
+const base = t.testdir()
+
 async function registryOf (policy: unknown, rest: object = {}, options: { policyFile?: string } = {}): Promise<Registry> {
-  const dir = await mkdtemp(join(tmpdir(), 'toolyard-policy-'))
+  const dir = await mkdtemp(join(base, 'policy-'))
   await writeFile(join(dir, 'tools.json'), JSON.stringify({ tools: [{ name: 'pay', schema, command: ['/bin/true'], policy, ...rest }] }))
   return await loadRegistry({ manifests: [join(dir, 'tools.json')], builtins: false, ...options })
 }
@@ -136,7 +137,7 @@ t.test('arguments are checked before rules are asked', async t => {
 })
 
 t.test('a policy file with faults lets no call run, and one that breaks later is not taken', async t => {
-  const dir = await mkdtemp(join(tmpdir(), 'toolyard-policy-'))
+  const dir = await mkdtemp(join(base, 'policy-'))
   const policyFile = join(dir, 'policy.json')
   await writeFile(policyFile, '[{"when": "nobody == 1", "then": "deny"}]')
   t.match(await decidePolicy(await registryOf(undefined, {}, { policyFile }), 'pay', { amount: 1 }, asker), { decision: 'deny', reason: /policy file .* has faults/i })
