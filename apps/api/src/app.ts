@@ -39,6 +39,7 @@ import { newRequestId, requestIds } from './plugins/request-id.ts'
 import { requestTraces } from './plugins/request-trace.ts'
 import { listenedAt, mcpUrl, withoutBase } from './plugins/site.ts'
 import { stopping } from './plugins/load/stopping.ts'
+import { unsentAnswers } from './plugins/load/unsent-answers.ts'
 import type { App } from './plugins/typed-app.ts'
 import { RequestLog } from './request-log.ts'
 import { agentToolRoutes } from './routes/agent-tools.ts'
@@ -186,8 +187,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     deps.metrics.requested({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })
   })
   void app.register(requestTraces, { tracer: deps.tracer })
-  void app.register(requestIds)
-  void app.register(errors)
+  for (const plugin of [requestIds, errors, unsentAnswers]) void app.register(plugin)
   void app.register(stopping, { draining: deps.draining, stopping: deps.stopping })
   void app.register(jsonBody)
   void app.register(healthRoutes, { readiness: options.readiness, workers: options.workers })

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
+import { HeldBytes } from '../plugins/load/held-bytes.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import { ChangeStreams } from './change-streams.ts'
@@ -13,7 +14,6 @@ import { OpenRequests } from './asking/open-requests.ts'
 import { acceptedTypes } from './call/accepted-types.ts'
 import { onceOf, placeOf, sendResponse, webRequest, type Exchange } from './call/exchange.ts'
 import { WrittenParts } from './call/written-parts.ts'
-import { HeldMessages } from './held-messages.ts'
 import { cancelledBy, changes as changesSomething, readMessage } from './message.ts'
 import type { Protocol } from './protocol.ts'
 import { absence, aborted, approvalUrls, notAllowed, refuseForeignOrigin, requireAccepted, untilStop, type ConsolePlace } from './request-rules.ts'
@@ -30,6 +30,8 @@ export interface McpRoutesOptions extends Omit<McpParts, 'lists' | 'calls' | 'qu
   stopping: AbortSignal
 }
 
+/** Bytes of the messages that one owner may have open: a call is waited for up to an hour, a stream as long as its client likes. */
+const mostBytes = 32 * 1_024 * 1_024
 const sessionHeader = 'mcp-session-id'
 const versionHeader = 'mcp-protocol-version'
 /** The revision without sessions. */
@@ -47,7 +49,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   const calls: McpParts['calls'] = new OpenRequests()
   const questions: McpParts['questions'] = new OpenRequests()
   const changes = new ChangeStreams(streams, stopping)
-  const held = new HeldMessages()
+  const held = new HeldBytes(mostBytes)
   let loading: Promise<Protocol> | undefined
 
   async function load (): Promise<Protocol> {
@@ -169,7 +171,12 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   app.addHook('onRequest', async request => { refuseForeignOrigin(request) })
 
   app.post('/mcp', { config: { makesWork: true, holdsArguments: true, role: 'read' } }, async (request, reply) => {
-    const letGo = held.hold(principalOf(request), request.bodyBytes)
+    const principal = principalOf(request)
+    if (!held.hasRoom(principal, request.bodyBytes)) {
+      const owner = principal.tenant === undefined ? 'key' : 'tenant'
+      throw new HttpError('RATE_LIMITED', `The open requests of this ${owner} at /mcp hold the ${mostBytes} bytes that they may: wait until some have ended`)
+    }
+    const letGo = held.hold(principal, request.bodyBytes)
     try {
       return await answer(request, reply)
     } finally {

@@ -14,7 +14,7 @@ export const httpErrors = {
   QUOTA_EXCEEDED: { status: 413, retryable: false, meaning: 'The files of the session would take more than its quota, or the quota of the file system is used up; nothing was changed.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, meaning: 'The body is not application/json.' },
   RANGE_NOT_SATISFIABLE: { status: 416, retryable: false, meaning: 'The file has no bytes in this range.' },
-  RATE_LIMITED: { status: 429, retryable: true, meaning: 'Too many requests or jobs for this key; see Retry-After.' },
+  RATE_LIMITED: { status: 429, retryable: true, meaning: 'Too many requests, jobs or unread answers for this key; see Retry-After.' },
   INTERNAL: { status: 500, retryable: false, meaning: 'A fault of the service; the log has it under the request id.' },
   UNAVAILABLE: { status: 503, retryable: true, meaning: 'Redis cannot be reached, or the service is starting, stopping, or holds as many streams as it may.' },
   STORAGE_FULL: { status: 507, retryable: true, meaning: 'The disk of the files is full; nothing was changed.' },

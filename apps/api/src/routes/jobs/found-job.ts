@@ -4,6 +4,7 @@ import { jobIdPattern } from '@toolyard/store'
 import type { FastifyReply } from 'fastify'
 import { Readable } from 'node:stream'
 import { scopeOf, type Principal } from '../../access/principal.ts'
+import { countAnswer } from '../../plugins/load/unsent-answers.ts'
 
 /**
  * Reads a job that a key may see. An id that can't be one names no job; another key's or tenant's job looks the same.
@@ -36,6 +37,8 @@ export async function sendJob (reply: FastifyReply, job: ReadJob, rest: object =
 export async function sendJson (reply: FastifyReply, json: string | readonly Buffer[]): Promise<never> {
   const pieces = typeof json === 'string' ? [Buffer.from(json)] : json
   const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
+  const refused = bytes > atOnceBytes ? countAnswer(reply, bytes) : undefined
+  if (refused !== undefined) throw refused
   // A text would be taken for a value that is to be written as JSON.
   return await reply.headers({ 'content-type': 'application/json; charset=utf-8', 'content-length': bytes })
     .send(bytes > atOnceBytes ? Readable.from(pieces, { objectMode: false }) : Buffer.concat(pieces))

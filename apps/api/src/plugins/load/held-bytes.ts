@@ -1,0 +1,37 @@
+import { ownerOf } from '@toolyard/store'
+import type { Principal } from '../../access/principal.ts'
+
+/** Bytes that this process holds for tenants, and for keys without one. */
+export class HeldBytes {
+  /** For one owner. */
+  readonly most: number
+  readonly #bytes = new Map<string, number>()
+
+  constructor (most: number) {
+    this.most = most
+  }
+
+  /** Whether so many more may be held for an owner: one piece always may. */
+  hasRoom (principal: Principal, bytes: number): boolean {
+    const held = this.#bytes.get(ownerOfKey(principal)) ?? 0
+    return held === 0 || held + bytes <= this.most
+  }
+
+  /** Returns what lets go of them again; more than once does no harm. */
+  hold (principal: Principal, bytes: number): () => void {
+    const owner = ownerOfKey(principal)
+    this.#bytes.set(owner, (this.#bytes.get(owner) ?? 0) + bytes)
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      const left = (this.#bytes.get(owner) ?? 0) - bytes
+      if (left > 0) this.#bytes.set(owner, left)
+      else this.#bytes.delete(owner)
+    }
+  }
+}
+
+function ownerOfKey ({ tenant, name }: Principal): string {
+  return ownerOf({ tenant, keyName: name })
+}

@@ -1,0 +1,68 @@
+import { HttpError } from '@toolyard/contract'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Principal } from '../../access/principal.ts'
+import { HeldBytes } from './held-bytes.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Answers that are on their way to their clients, or are not read by them. */
+    unsent: HeldBytes
+  }
+}
+
+/** Smaller answers are not counted. */
+const largeBytes = 65_536
+/** Bytes of the large answers that one owner may have on their way: who reads slowly, or not at all, has them in memory. */
+const mostBytes = 128 * 1_024 * 1_024
+/** What a call by itself is answered with is smaller. It has run, so it is answered in any case. */
+const callBytes = 2 * 1_024 * 1_024
+/** While less is left, no work is begun: its answer might find no room. */
+const roomBytes = 16 * 1_024 * 1_024
+
+/** Answers 429 to requests that make work, of a tenant or key whose answers nobody reads, before their bodies are read. */
+export const unsentAnswers = fp(async (app: FastifyInstance) => {
+  app.decorate('unsent', new HeldBytes(mostBytes))
+  // After the hooks that know the key.
+  app.addHook('preParsing', async ({ principal, routeOptions }) => {
+    if (principal === null || routeOptions.config.makesWork !== true || app.unsent.hasRoom(principal, roomBytes)) return
+    throw new HttpError('RATE_LIMITED', unread(principal))
+  })
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0
+    const refused = countAnswer(reply, bytes)
+    if (refused === undefined) done(null, payload)
+    else done(refused)
+  })
+}, { name: 'unsent-answers' })
+
+/**
+ * Counts an answer until it has left. What is sent as one text is counted by itself.
+ *
+ * @returns the error to answer with where its owner has too many: for a batch, whose calls may have run, it has `may_exist`.
+ */
+export function countAnswer ({ request, raw, server }: FastifyReply, bytes: number): HttpError | undefined {
+  // Pages for everybody have none.
+  const principal = request.principal as Principal | null | undefined ?? null
+  const { socket } = request.raw
+  // A client that is gone doesn't go again.
+  if (bytes < largeBytes || principal === null || raw.destroyed || socket.destroyed) return undefined
+  if (!server.unsent.hasRoom(principal, bytes)) {
+    if (request.method === 'GET') return new HttpError('RATE_LIMITED', unread(principal))
+    if (bytes > callBytes) return new HttpError('UNAVAILABLE', `${unread(principal)}. What was asked for is done: its jobs tell of it`, { may_exist: true })
+  }
+  const letGo = server.unsent.hold(principal, bytes)
+  const left = (): void => {
+    letGo()
+    raw.off('close', left)
+    socket.off('close', left)
+  }
+  raw.once('close', left)
+  // An answer behind others of its connection may never have a close of its own.
+  socket.once('close', left)
+  return undefined
+}
+
+function unread ({ tenant }: Principal): string {
+  return `The answers that this ${tenant === undefined ? 'key' : 'tenant'} has not read have more than ${mostBytes} bytes: read them, or close their connections`
+}
