@@ -65,7 +65,8 @@ t.test('the tools are listed in the shape of each provider, with their own entit
   t.equal(gemini.tools[0]?.functionDeclarations.length, gemini.count)
   t.same(gemini.tools[0]?.functionDeclarations.find(({ name }) => name === 'echo_strict'), { ...echo, parametersJsonSchema: parameters })
   const bedrock = (await client.request<{ tools: Array<{ toolSpec: { name: string } }> }>('/v1/agent-tools?format=bedrock')).body
-  t.same(bedrock.tools.find(({ toolSpec }) => toolSpec.name === 'echo_strict'), { toolSpec: { ...echo, inputSchema: { json: parameters } } })
+  const described = { ...echo, description: 'echo_strict' }
+  t.same(bedrock.tools.find(({ toolSpec }) => toolSpec.name === 'echo_strict'), { toolSpec: { ...described, inputSchema: { json: parameters } } }, 'it takes no empty description')
 })
 
 t.test('R4, R9, R10, R11, R12 both roles see the same list: enabled tools of builtin handlers only', async t => {
