@@ -5,6 +5,7 @@ import { finished } from 'node:stream'
 import type { TString } from 'typebox'
 import { Type } from '@toolyard/contract/type'
 import type { KeyRing } from '../access/key-ring.ts'
+import { KeyWatch } from '../access/key-watch.ts'
 import { principalOf, requireOperator, type Principal } from '../access/principal.ts'
 import { sendArchive } from '../files/archive/pack.ts'
 import { unpackArchive } from '../files/archive/unpack.ts'
@@ -44,7 +45,7 @@ export async function fileRoutes (app: App, { workspace, sessionFiles, ...option
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => { done(null, payload) })
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(toFileError(error), request, reply) })
-  const shared = { ...options, slowBodies: new SlowBodies(app.server) }
+  const shared = { ...options, keyWatch: new KeyWatch(options.keys), slowBodies: new SlowBodies(app.server) }
   const openShared: Open = async (_request, principal) => {
     requireOperator(principal)
     return { workspace, allow: async () => unlimited, freed: () => {}, gone: () => undefined, leave: () => {} }
@@ -62,21 +63,10 @@ function unlessBrokenOff (error: unknown): unknown {
   return isOfClient ? new HttpError('VALIDATION_ERROR', 'The request broke off') : error
 }
 
-/** How often the key of a request that goes on is looked at, in milliseconds. */
-const watchMs = 500
-
-/** Files may come and go for hours: a request ends with its key. While Redis is away, nobody with a key is sent away. */
-function watchKey (principal: Principal, keys: KeyRing): { revoked: AbortSignal, stop: () => void } {
-  const revoked = new AbortController()
-  const timer = setInterval(() => {
-    keys.opensStill(principal).then(isGood => { if (!isGood) revoked.abort() }, () => {})
-  }, watchMs).unref()
-  return { revoked: revoked.signal, stop: () => { clearInterval(timer) } }
-}
-
 type Open = (request: FastifyRequest, principal: Principal) => Promise<Omit<FileSpace, 'signal'> & { signal?: AbortSignal }>
 
-interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'keys' | 'ending'> {
+interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
+  keyWatch: KeyWatch
   prefix: string
   /** Parameters of the path before the files. */
   params: Record<string, TString>
@@ -84,7 +74,7 @@ interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'keys' | 'endin
   open: Open
 }
 
-function routesBelow (app: App, { prefix, params: before, turns, slowBodies, keys, ending, open }: PlacedRoutes): void {
+function routesBelow (app: App, { prefix, params: before, turns, slowBodies, keyWatch, ending, open }: PlacedRoutes): void {
   const params = Type.Object({ ...before, ...path })
   type Use<T> = (space: FileSpace, wanted: { names: string[], query: FileQuery }) => Promise<T>
   const serve = async <T>(request: FastifyRequest, reply: FastifyReply, use: Use<T>): Promise<T> => {
@@ -94,7 +84,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, key
     const permission = needed[request.method] ?? 'write_files'
     if (principal.permissions?.includes(permission) === false) throw new HttpError('FORBIDDEN', `This API key has no permission '${permission}'.`)
     const space = await open(request, principal)
-    const { revoked, stop } = watchKey(principal, keys)
+    const { revoked, stop } = keyWatch.watch(principal)
     const signal = abandoned(reply.raw, ending, revoked, ...space.signal === undefined ? [] : [space.signal])
     // A file is still being sent when the route has ended.
     finished(reply.raw, () => {

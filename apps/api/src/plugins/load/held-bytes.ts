@@ -3,18 +3,18 @@ import type { Principal } from '../../access/principal.ts'
 
 /** Bytes that this process holds for tenants, and for keys without one. */
 export class HeldBytes {
-  /** For one owner. */
-  readonly most: number
+  readonly #most: number
   readonly #bytes = new Map<string, number>()
 
+  /** @param most for one owner */
   constructor (most: number) {
-    this.most = most
+    this.#most = most
   }
 
   /** Whether so many more may be held for an owner: one piece always may. */
   hasRoom (principal: Principal, bytes: number): boolean {
     const held = this.#bytes.get(ownerOfKey(principal)) ?? 0
-    return held === 0 || held + bytes <= this.most
+    return held === 0 || held + bytes <= this.#most
   }
 
   /** Returns what lets go of them again; more than once does no harm. */

@@ -64,5 +64,5 @@ export function countAnswer ({ request, raw, server }: FastifyReply, bytes: numb
 }
 
 function unread ({ tenant }: Principal): string {
-  return `The answers that this ${tenant === undefined ? 'key' : 'tenant'} has not read have more than ${mostBytes} bytes: read them, or close their connections`
+  return `The answers that this ${tenant === undefined ? 'key' : 'tenant'} has not read leave no room for another: they may have ${mostBytes} bytes. Read them, or close their connections`
 }
