@@ -1,5 +1,5 @@
 import { asError } from '@toolyard/contract'
-import { openConnections } from '@toolyard/runtime/outgoing'
+import { askJson } from '@toolyard/runtime/outgoing'
 import type { createRemoteJWKSet, CryptoKey } from 'jose'
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
@@ -100,25 +100,9 @@ function isKeySet (answer: unknown): boolean {
   return typeof answer === 'object' && answer !== null && 'keys' in answer && Array.isArray(answer.keys)
 }
 
-/** A JSON document. Redirects aren't followed: the operator has named where it is, which may be inside. */
 async function read (url: string): Promise<unknown> {
-  const { origin, pathname, search } = new URL(url)
-  const connections = openConnections({ allowPrivate: true })
-  try {
-    const { statusCode, body } = await connections.dispatcher.request({
-      origin, path: `${pathname}${search}`, method: 'GET', headers: { accept: 'application/json' }, signal: AbortSignal.timeout(most.ms)
-    })
-    body.on('error', () => {})
-    if (statusCode !== 200) throw new Error(`the answer has the status ${statusCode}`)
-    const pieces: Uint8Array[] = []
-    let bytes = 0
-    for await (const piece of body as AsyncIterable<Uint8Array>) {
-      bytes += piece.length
-      if (bytes > most.bytes) throw new Error(`the answer has more than ${most.bytes} bytes`)
-      pieces.push(piece)
-    }
-    return JSON.parse(Buffer.concat(pieces).toString('utf8'))
-  } finally {
-    await connections.close()
-  }
+  const { status, body } = await askJson(url, { headers: { accept: 'application/json' }, ...most })
+  if (status !== 200) throw new Error(`the answer has the status ${status}`)
+  if (body === undefined) throw new Error('the answer is no JSON')
+  return body
 }

@@ -39,7 +39,7 @@ export class KeyRing {
 
   /** Tells a listener of each key that was revoked; nobody tells of one whose time is over. */
   onRevoked (listener: () => void): void {
-    this.#stored.onRevoked = listener
+    this.#stored.onRevoked.add(listener)
   }
 
   /** Whether the key that somebody came with is good still; who came without one may stay. @throws RedisUnavailableError */

@@ -1,47 +1,48 @@
 import type { KeyRing } from './key-ring.ts'
 import type { Principal } from './principal.ts'
 
-/** How often each key is looked at, in milliseconds. */
-const watchMs = 500
-
-interface WatchedKey {
+interface Watched {
   principal: Principal
-  ends: Set<AbortController>
+  end: () => void
 }
 
-/** Ends requests that may go on for hours with their keys. Each key is looked at once for all of its requests. */
+/**
+ * Ends what may go on for hours with its key, or its token: when the key is revoked, and at a look from time to time, since
+ * messages may be lost, and nobody tells of a key whose time is over.
+ */
 export class KeyWatch {
   readonly #keys: KeyRing
-  /** Keys of requests that go on, by proof. */
-  readonly #watched = new Map<string, WatchedKey>()
+  readonly #everyMs: number
+  readonly #watched = new Set<Watched>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor (keys: KeyRing) {
+  constructor (keys: KeyRing, everyMs: number) {
     this.#keys = keys
+    this.#everyMs = everyMs
+    keys.onRevoked(() => { void this.#look() })
   }
 
-  /** While Redis is away, nobody with a key is sent away. Call `stop` when the request has ended. */
-  watch (principal: Principal): { revoked: AbortSignal, stop: () => void } {
-    const end = new AbortController()
-    const known = this.#watched.get(principal.proof) ?? { principal, ends: new Set() }
-    this.#watched.set(principal.proof, known)
-    known.ends.add(end)
-    this.#timer ??= setInterval(() => { this.#look() }, watchMs).unref()
-    const stop = (): void => {
-      known.ends.delete(end)
-      if (known.ends.size === 0 && this.#watched.get(principal.proof) === known) this.#watched.delete(principal.proof)
+  /** While Redis is away, nobody with a key is sent away. Returns what ends the watch. */
+  watch (principal: Principal, end: () => void): () => void {
+    const watched = { principal, end }
+    this.#watched.add(watched)
+    this.#timer ??= setInterval(() => { void this.#look() }, this.#everyMs).unref()
+    return () => {
+      this.#watched.delete(watched)
       if (this.#watched.size > 0) return
       clearInterval(this.#timer)
       this.#timer = undefined
     }
-    return { revoked: end.signal, stop }
   }
 
-  #look (): void {
-    for (const { principal, ends } of this.#watched.values()) {
-      this.#keys.opensStill(principal).then(isGood => {
-        if (!isGood) for (const end of ends) end.abort()
-      }, () => {})
-    }
+  /** Each key is asked for once. */
+  async #look (): Promise<void> {
+    const asked = new Map<string, Promise<boolean>>()
+    await Promise.all([...this.#watched].map(async ({ principal, end }) => {
+      const { proof, endsAt = Infinity } = principal
+      const staying = asked.get(proof) ?? this.#keys.opensStill(principal).catch(() => true)
+      asked.set(proof, staying)
+      if (endsAt <= Date.now() || !await staying) end()
+    }))
   }
 }

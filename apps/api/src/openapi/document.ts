@@ -1,5 +1,6 @@
 import { storedJson, streamTokenParam } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
+import { mapInTurns } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -67,22 +68,12 @@ export class OpenApiDocuments {
 
 /** A part of a document that takes a turn of the event loop by itself. */
 const largeBytes = 1_048_576
-/** How long tools are written before others get their turn, in milliseconds. */
-const turnMs = 10
-
 async function membersOf (tools: readonly Tool[]): Promise<ToolMembers> {
-  const paths: string[] = []
-  const schemas: string[] = []
-  let since = performance.now()
-  for (const tool of tools) {
-    const entry = toolEntry(tool)
-    paths.push(`${JSON.stringify(entry.path)}:${JSON.stringify(entry.operations)}`)
-    schemas.push(JSON.stringify(entry.schemas).slice(1, -1))
-    if (performance.now() - since < turnMs) continue
-    await turn()
-    since = performance.now()
-  }
-  return { paths: paths.join(), schemas: schemas.join() }
+  const entries = await mapInTurns(tools, tool => {
+    const { path, operations, schemas } = toolEntry(tool)
+    return { path: `${JSON.stringify(path)}:${JSON.stringify(operations)}`, schemas: JSON.stringify(schemas).slice(1, -1) }
+  })
+  return { paths: entries.map(({ path }) => path).join(), schemas: entries.map(({ schemas }) => schemas).join() }
 }
 
 /** A document beside its tools, as text. */

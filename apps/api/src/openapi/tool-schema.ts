@@ -1,4 +1,4 @@
-import { pointerName, pointerToken, orElse } from '@toolyard/contract/terms'
+import { pointerTarget, pointerToken, orElse } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 
 const schemasPath = '#/components/schemas/'
@@ -150,11 +150,9 @@ class ToolSchema {
 
   /** The target of a reference within the schema; others are refused when the manifest is loaded. */
   #targetOf (reference: string): unknown {
-    const fragment = decoded(reference.slice(reference.indexOf('#') + 1))
-    if (fragment !== '' && !fragment.startsWith('/')) return this.#anchored(fragment)
-    return fragment.split('/').slice(1).reduce<unknown>((at, part) => (
-      typeof at === 'object' && at !== null ? Reflect.get(at, pointerName(part)) : undefined
-    ), this.#base)
+    const fragment = reference.slice(reference.indexOf('#') + 1)
+    if (fragment === '' || fragment.startsWith('/')) return pointerTarget(this.#base, `#${fragment}`)
+    return this.#anchored(orElse(() => decodeURIComponent(fragment), fragment))
   }
 
   #anchored (anchor: string): object | undefined {
@@ -170,10 +168,6 @@ function collectAnchors (value: unknown, anchors: Map<string, object>): void {
     else if (typeof each === 'string' && keyword === '$id' && each.startsWith('#')) anchors.set(each.slice(1), value)
     else collectAnchors(each, anchors)
   }
-}
-
-function decoded (fragment: string): string {
-  return orElse(() => decodeURIComponent(fragment), fragment)
 }
 
 function token (name: string): string {

@@ -36,6 +36,8 @@ const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 const path = { '*': Type.String({ description: 'A path below the workspace; each name in percent-encoding.' }) }
 const sessionId = { id: Type.String({ description: 'The id of the session.' }) }
 const putAnswer = Type.Union([FileResponse, ArchiveResponse])
+/** How often the keys of requests that go on are looked at, in milliseconds. */
+const keyLookMs = 500
 /** The permission that a tool needs for the same. */
 const needed: Readonly<Record<string, Permission>> = { GET: 'read_repo', HEAD: 'read_repo' }
 
@@ -45,7 +47,7 @@ export async function fileRoutes (app: App, { workspace, sessionFiles, ...option
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => { done(null, payload) })
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(toFileError(error), request, reply) })
-  const shared = { ...options, keyWatch: new KeyWatch(options.keys), slowBodies: new SlowBodies(app.server) }
+  const shared = { ...options, keyWatch: new KeyWatch(options.keys, keyLookMs), slowBodies: new SlowBodies(app.server) }
   const openShared: Open = async (_request, principal) => {
     requireOperator(principal)
     return { workspace, allow: async () => unlimited, freed: () => {}, gone: () => undefined, leave: () => {} }
@@ -84,8 +86,9 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, key
     const permission = needed[request.method] ?? 'write_files'
     if (principal.permissions?.includes(permission) === false) throw new HttpError('FORBIDDEN', `This API key has no permission '${permission}'.`)
     const space = await open(request, principal)
-    const { revoked, stop } = keyWatch.watch(principal)
-    const signal = abandoned(reply.raw, ending, revoked, ...space.signal === undefined ? [] : [space.signal])
+    const revoked = new AbortController()
+    const stop = keyWatch.watch(principal, () => { revoked.abort() })
+    const signal = abandoned(reply.raw, ending, revoked.signal, ...space.signal === undefined ? [] : [space.signal])
     // A file is still being sent when the route has ended.
     finished(reply.raw, () => {
       stop()
@@ -97,7 +100,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, key
       const gone = space.gone()
       if (gone !== undefined) throw gone
       if (ending.aborted) throw new HttpError('UNAVAILABLE', 'The service is stopping')
-      throw revoked.aborted ? new HttpError('UNAUTHORIZED', 'The key of this request opens nothing any more') : unlessBrokenOff(error)
+      throw revoked.signal.aborted ? new HttpError('UNAUTHORIZED', 'The key of this request opens nothing any more') : unlessBrokenOff(error)
     }
   }
 

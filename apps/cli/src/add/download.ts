@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { request } from 'undici'
 import { asError } from '@toolyard/contract/terms'
-import { openConnections } from '@toolyard/runtime/outgoing'
+import { openConnections, readBounded } from '@toolyard/runtime/outgoing'
 import { CommandError } from '../terminal/exit-status.ts'
 
 const most = { bytes: 67_108_864, redirects: 5, ms: 120_000 }
@@ -23,7 +23,8 @@ export async function download (url: string, sha256: string): Promise<Buffer> {
         continue
       }
       if (statusCode !== 200) throw fault(url, `answers with status ${statusCode}`)
-      const content = await whole(body, url)
+      const { bytes: content, truncated } = await readBounded(body, most.bytes)
+      if (truncated) throw fault(url, `has more than ${most.bytes} bytes`)
       const found = createHash('sha256').update(content).digest('hex')
       if (found !== sha256) throw fault(url, `has the digest ${found}, and ${sha256} was asked for`)
       return content
@@ -34,17 +35,6 @@ export async function download (url: string, sha256: string): Promise<Buffer> {
   } finally {
     await connections.close()
   }
-}
-
-async function whole (body: AsyncIterable<Buffer>, url: string): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of body) {
-    bytes += piece.length
-    if (bytes > most.bytes) throw fault(url, `has more than ${most.bytes} bytes`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
 }
 
 function fault (url: string, what: string): CommandError {

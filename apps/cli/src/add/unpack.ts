@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createWriteStream } from 'node:fs'
 import { chmod, mkdir, readdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -72,12 +73,8 @@ export async function unpackInto (directory: string, pieces: AsyncIterable<Buffe
 
 /** The path of an entry below the directory that it is unpacked into; empty for that itself. @throws Error for one that leads elsewhere. */
 export function archivePath (name: Buffer): string {
-  let path: string
-  try {
-    path = new TextDecoder('utf-8', { fatal: true }).decode(name)
-  } catch {
-    throw new Error('has a name that is no text')
-  }
+  if (!isUtf8(name)) throw new Error('has a name that is no text')
+  const path = name.toString()
   if (path.startsWith('/') || hiding.test(path)) throw new Error('has a path from the root, or letters that no name may have')
   const names = path.split('/').filter(each => each !== '.' && each !== '')
   if (names.includes('..')) throw new Error('leads out of the archive')

@@ -1,5 +1,5 @@
 import { writtenLike } from '../json/written.ts'
-import { pointerName, pointerToken } from '../terms/json-pointer.ts'
+import { pointerTarget, pointerToken } from '../terms/json-pointer.ts'
 import { isRecord } from '../value/record.ts'
 
 /** A value with all schemas that hold for it, or may hold. */
@@ -139,23 +139,12 @@ export class FilePlaces {
       const schema = open.pop()
       if (!isRecord(schema) || all.has(schema)) continue
       all.add(schema)
-      const references = ['$ref', '$recursiveRef'].map(name => this.#definition(schema[name]))
+      const references = ['$ref', '$recursiveRef'].map(name => pointerTarget(this.#root, String(schema[name])))
       const { dependentSchemas } = schema
       const dependent = isRecord(dependentSchemas) ? Object.values(dependentSchemas) : []
       open.push(...references, ...partKeywords.flatMap(name => schema[name]), ...dependent)
     }
     return [...all]
-  }
-
-  #definition (reference: unknown): unknown {
-    if (reference === '#') return this.#root
-    if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
-    let at: unknown = this.#root
-    for (const name of reference.slice(2).split('/')) {
-      const plain = pointerName(decodeURIComponent(name))
-      at = isRecord(at) && Object.hasOwn(at, plain) ? at[plain] : undefined
-    }
-    return at
   }
 }
 

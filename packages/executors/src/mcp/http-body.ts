@@ -1,6 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { createCapture } from '@toolyard/sandbox'
-import { ServerFault, tooLong, type MessageReader } from './message-reader.ts'
+import { ServerFault, linesOf, tooLong, type MessageReader } from './message-reader.ts'
 
 /*
  * A server's answers over HTTP, message by message: each one is read, and the client gets what is left of it.
@@ -68,8 +67,6 @@ async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes,
 async function * readEvents (
   body: AsyncIterable<Uint8Array>, { reader, maxBytes, onAnswer, asked }: Reading & { asked: Asked }
 ): AsyncGenerator<Uint8Array> {
-  // `bytes` bounds what both keep.
-  let open = createCapture(Infinity)
   let bytes = 0
   /** Each line of it begins with a newline. */
   let data = createCapture(Infinity)
@@ -97,22 +94,11 @@ async function * readEvents (
     }
     return message === undefined ? Buffer.of(newline) : Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
   }
-  let lines = 0
-  for await (const chunk of body) {
-    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    bytes += buffer.length
+  for await (const line of linesOf(body, { maxBytes, perTurn })) {
+    bytes += line.length
     if (bytes > maxBytes) throw tooLong(maxBytes)
-    let start = 0
-    for (let at = buffer.indexOf(newline); at !== -1; at = buffer.indexOf(newline, start)) {
-      open.add(buffer.subarray(start, at))
-      const line = open.read().kept
-      open = createCapture(Infinity)
-      start = at + 1
-      if (++lines % perTurn === 0) await turn()
-      const passed = await take(line)
-      if (passed !== undefined) yield passed
-    }
-    open.add(buffer.subarray(start))
+    const passed = await take(line)
+    if (passed !== undefined) yield passed
   }
 }
 

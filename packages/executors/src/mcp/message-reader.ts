@@ -1,4 +1,6 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { createCapture } from '@toolyard/sandbox'
 import { movable, type Threads } from '@toolyard/runtime/threads'
 import { readMessage, type CallResult, type MessageTask, type ReadMessage } from './message.ts'
 import type { CallError } from '@toolyard/contract'
@@ -114,4 +116,31 @@ export function createMessageReader (
 function unchecked (message: Record<string, unknown>): JSONRPCMessage {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- See above.
   return message as unknown as JSONRPCMessage
+}
+
+const newline = 0x0a
+
+/** The lines of what a server sends, so many of one turn of the event loop. @throws ServerFault for one that is too long. */
+export async function * linesOf (
+  stream: AsyncIterable<Uint8Array>, { maxBytes, perTurn }: { maxBytes: number, perTurn: number }
+): AsyncGenerator<Buffer> {
+  let open = createCapture(maxBytes)
+  let count = 0
+  const add = (part: Buffer): void => {
+    open.add(part)
+    if (open.totalBytes() > maxBytes) throw tooLong(maxBytes)
+  }
+  for await (const { buffer, byteOffset, length } of stream) {
+    const chunk = Buffer.from(buffer, byteOffset, length)
+    let start = 0
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
+      add(chunk.subarray(start, at))
+      const line = open.read().kept
+      open = createCapture(maxBytes)
+      start = at + 1
+      if (++count % perTurn === 0) await turn()
+      yield line
+    }
+    add(chunk.subarray(start))
+  }
 }

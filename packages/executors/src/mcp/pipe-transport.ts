@@ -1,13 +1,11 @@
 import { asError } from '@toolyard/contract/terms'
 import type { Buffer } from 'node:buffer'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { createCapture } from '@toolyard/sandbox'
-import { ServerFault, notRead, tooLong, type MessageReader } from './message-reader.ts'
+import { ServerFault, linesOf, notRead, type MessageReader } from './message-reader.ts'
 import { messageText } from './message-text.ts'
 import type { ServerProcess } from './server-process.ts'
 
-const newline = 0x0a
 /** Messages of one turn of the event loop. */
 const perTurn = 32
 /** The reason for an end that the client itself asked for. */
@@ -47,7 +45,7 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
 
   async function read (): Promise<void> {
     try {
-      for await (const line of linesOf(server.stdout as AsyncIterable<Buffer>, maxBytes)) {
+      for await (const line of linesOf(server.stdout as AsyncIterable<Buffer>, { maxBytes, perTurn })) {
         const message = await reader.read(line)
         if (ending !== undefined) return
         if (message !== undefined) transport.onmessage?.(message)
@@ -72,26 +70,4 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
     setTimeout(() => { void end(how) }, exitMs).unref()
   })
   return transport
-}
-
-/** @throws ServerFault for a line that is too long. */
-async function * linesOf (stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
-  let open = createCapture(maxBytes)
-  let count = 0
-  const add = (part: Buffer): void => {
-    open.add(part)
-    if (open.totalBytes() > maxBytes) throw tooLong(maxBytes)
-  }
-  for await (const chunk of stream) {
-    let start = 0
-    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
-      add(chunk.subarray(start, at))
-      const line = open.read().kept
-      open = createCapture(maxBytes)
-      start = at + 1
-      if (++count % perTurn === 0) await turn()
-      yield line
-    }
-    add(chunk.subarray(start))
-  }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isRecord } from '@toolyard/contract/terms'
 import type { SkillFilesRun } from '@toolyard/manifests'
 import { readSkillFile, skillChildren, skillFiles, skillPath } from '@toolyard/workspace'
@@ -39,10 +40,10 @@ async function readFileOf (directory: string, written: string, name: string): Pr
       if (bytes > most.bytes) throw new TooLarge(`the file has ${bytes} bytes, and ${most.bytes} are read at most: a program of skill_run can read it`)
     })
     if (content === undefined) return failure('TOOL_FAILED', `the skill has no file ${JSON.stringify(written.slice(0, 200))}`)
-    return { ok: true, output: new TextDecoder('utf-8', { fatal: true }).decode(content) }
+    if (!isUtf8(content)) return failure('TOOL_FAILED', 'the file is no text: give its path to a program of skill_run')
+    return { ok: true, output: content.toString().replace(/^\ufeff/, '') }
   } catch (error) {
     if (error instanceof TooLarge) return failure('TOOL_FAILED', error.message)
-    if (error instanceof TypeError) return failure('TOOL_FAILED', 'the file is no text: give its path to a program of skill_run')
     throw error
   }
 }

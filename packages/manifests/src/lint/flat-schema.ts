@@ -1,4 +1,4 @@
-import { isRecord, pointerName } from '@toolyard/contract/terms'
+import { isRecord, pointerTarget } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /** Providers refuse these at the top of a schema. */
@@ -26,7 +26,7 @@ function flat (schema: unknown, root: JsonSchema, level: number): JsonSchema {
   if (!isRecord(schema) || level > mostLevels) return {}
   const { $ref: reference, allOf, anyOf, oneOf, not: _, enum: __, const: ___, if: condition, then: yes, else: no, ...own } = schema
   const each = (list: unknown): JsonSchema[] => Array.isArray(list) ? list.map(branch => flat(branch, root, level + 1)) : []
-  const all = [...typeof reference === 'string' ? [flat(targetOf(reference, root), root, level + 1)] : [], ...each(allOf)]
+  const all = [...typeof reference === 'string' ? [flat(pointerTarget(root, reference), root, level + 1)] : [], ...each(allOf)]
   const whole = all.reduce((sum, part) => joined(sum, part, [...requiredOf(sum), ...requiredOf(part)]), own)
   const conditional = [condition, yes, no].filter(isRecord).map(part => ({ ...flat(part, root, level + 1), required: [] }))
   const alternatives = [each(anyOf), each(oneOf), conditional]
@@ -57,12 +57,4 @@ function branchesOf (schema: unknown): unknown[] {
 
 function requiredOf ({ required }: JsonSchema): string[] {
   return Array.isArray(required) ? required.filter(name => typeof name === 'string') : []
-}
-
-function targetOf (reference: string, root: JsonSchema): unknown {
-  if (!reference.startsWith('#')) return undefined
-  return reference.split('/').slice(1).reduce<unknown>((at, part) => {
-    const name = pointerName(part)
-    return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined
-  }, root)
 }

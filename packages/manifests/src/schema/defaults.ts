@@ -1,4 +1,4 @@
-import { isRecord, pointerName } from '@toolyard/contract/terms'
+import { isRecord, pointerTarget } from '@toolyard/contract/terms'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { isDeeperThan } from '../document/depth.ts'
 import { shortened } from '../finding/shortened.ts'
@@ -96,7 +96,7 @@ class FitCheck {
     return (type === undefined || [type].flat().some(each => isOfType(value, each))) &&
       (!Array.isArray(values) || values.some(each => isSame(each, value))) &&
       (!('const' in schema) || isSame(schema['const'], value)) &&
-      (typeof reference !== 'string' || this.fits(value, this.#target(reference), depth + 1)) &&
+      (typeof reference !== 'string' || this.fits(value, pointerTarget(this.#root, reference), depth + 1)) &&
       all(allOf) && some(anyOf) && some(oneOf) &&
       numberFits(value, schema) && textFits(value, schema) && this.#listFits(value, schema, depth) && this.#objectFits(value, schema, depth)
   }
@@ -119,14 +119,6 @@ class FitCheck {
       Object.entries(value).every(([name, item]) => Object.hasOwn(properties, name)
         ? this.fits(item, properties[name], depth + 1)
         : patternProperties !== undefined || this.fits(item, others, depth + 1))
-  }
-
-  #target (reference: string): unknown {
-    if (!reference.startsWith('#/')) return undefined
-    return reference.slice(2).split('/').reduce<unknown>((at, part) => {
-      const name = pointerName(part)
-      return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined
-    }, this.#root)
   }
 }
 

@@ -1,4 +1,4 @@
-import { isRecord, pointerName, writtenAs, writtenLike } from '@toolyard/contract/terms'
+import { isRecord, pointerTarget, writtenAs, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 import { dataKeywords, mapKeywords } from './keywords.ts'
 
@@ -89,16 +89,7 @@ class NameWriter {
   #branches (schema: unknown, level: number): JsonSchema[] {
     if (!isRecord(schema) || level > 8 || this.#stepsLeft-- < 0) return []
     const { $ref: reference, allOf, anyOf, oneOf, then: yes, else: no } = schema
-    const inner = [typeof reference === 'string' ? this.#target(reference) : undefined, allOf, anyOf, oneOf, yes, no].flat()
+    const inner = [typeof reference === 'string' ? pointerTarget(this.#root, reference) : undefined, allOf, anyOf, oneOf, yes, no].flat()
     return [schema, ...inner.flatMap(each => this.#branches(each, level + 1))]
-  }
-
-  #target (reference: string): unknown {
-    return reference.startsWith('#')
-      ? reference.split('/').slice(1).reduce<unknown>((at, part) => {
-        const name = pointerName(part)
-        return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined
-      }, this.#root)
-      : undefined
   }
 }

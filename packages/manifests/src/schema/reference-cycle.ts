@@ -1,4 +1,4 @@
-import { isRecord, pointerName, orElse } from '@toolyard/contract/terms'
+import { isRecord, pointerTarget } from '@toolyard/contract/terms'
 import { referenceKeywords } from './keywords.ts'
 
 /**
@@ -12,7 +12,7 @@ export function referenceCycle (schema: object, references: Iterable<string>): s
   const anchors = anchorsOf(schema)
   const known = new Map<unknown, string[]>()
   const followedFrom = (reference: string): string[] => {
-    const node = anchors.get(reference) ?? resolve(schema, reference)
+    const node = anchors.get(reference) ?? pointerTarget(schema, reference)
     const next = known.get(node) ?? followed(node)
     known.set(node, next)
     return [...next]
@@ -65,19 +65,4 @@ function anchorsOf (schema: object): Map<string, unknown> {
     }
   }
   return found
-}
-
-/** The target of a JSON Pointer; nothing where it leads nowhere, which compiling tells. */
-function resolve (schema: object, reference: string): unknown {
-  if (reference !== '#' && !reference.startsWith('#/')) return undefined
-  let node: unknown = schema
-  for (const part of reference.split('/').slice(1)) {
-    const name = nameOf(part)
-    node = typeof node === 'object' && node !== null && Object.hasOwn(node, name) ? Reflect.get(node, name) : undefined
-  }
-  return node
-}
-
-function nameOf (part: string): string {
-  return orElse(() => pointerName(decodeURIComponent(part)), part)
 }

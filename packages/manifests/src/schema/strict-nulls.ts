@@ -1,4 +1,4 @@
-import { isRecord, pointerName, writtenLike, orElse } from '@toolyard/contract/terms'
+import { isRecord, pointerTarget, writtenLike } from '@toolyard/contract/terms'
 import { isOfType } from './defaults.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 
@@ -109,7 +109,7 @@ class NullStripper {
     let own = schema
     for (let hops = 0; isRecord(own) && typeof own['$ref'] === 'string'; hops++) {
       if (hops > mostHops) return undefined
-      own = this.#at(own['$ref'])
+      own = pointerTarget(this.#root, own['$ref'])
     }
     this.#count(1)
     return isRecord(own) ? own : undefined
@@ -119,26 +119,11 @@ class NullStripper {
     this.#steps += steps
     if (this.#steps > mostSteps) throw new TooManySteps()
   }
-
-  /** Where a JSON pointer leads, which begins with `#`. */
-  #at (reference: string): unknown {
-    if (!/^#(?:\/|$)/.test(reference)) return undefined
-    let place: unknown = this.#root
-    for (const part of reference.split('/').slice(1)) {
-      const name = unescaped(part)
-      place = typeof place === 'object' && place !== null ? Object.getOwnPropertyDescriptor(place, name)?.value : undefined
-    }
-    return place
-  }
 }
 
 function choicesOf ({ anyOf, oneOf }: JsonSchema): unknown[] | undefined {
   const choices: unknown = anyOf ?? oneOf
   return Array.isArray(choices) ? choices : undefined
-}
-
-function unescaped (part: string): string {
-  return orElse(() => pointerName(decodeURIComponent(part)), part)
 }
 
 function listOf (value: unknown): readonly unknown[] {

@@ -1,5 +1,5 @@
 import type { Statistics, StatisticsEntry, StatisticsQuery, UsageEntry } from '@toolyard/contract'
-import { setImmediate as turn } from 'node:timers/promises'
+import { mapInTurns } from '@toolyard/runtime'
 import {
   type JobScope, type Redis, statisticsKey, serverTime, whileAvailable, readSeries, readUsageName, seriesName, type Series, quantile,
   Tally, type Histogram, isNumbers, readStored, readTally
@@ -11,8 +11,6 @@ const minuteMs = 60_000
 const mostMinutes = 120
 /** Parts that are asked for at once. */
 const chunkSize = 60
-/** How long counts are added until others get their turn, in milliseconds. */
-const turnMs = 10
 
 export interface StatisticsRequest extends StatisticsQuery {
   scope: JobScope
@@ -135,16 +133,10 @@ export class CallStatistics {
   async #each<Part, Found> (
     parts: readonly Part[], read: (part: Part) => Promise<Found>, add: (part: Part, found: Found) => void
   ): Promise<void> {
-    let since = performance.now()
     for (let start = 0; start < parts.length; start += chunkSize) {
       const chunk = parts.slice(start, start + chunkSize)
       const found = await whileAvailable(Promise.all(chunk.map(async part => [part, await read(part)] as const)))
-      for (const [part, piece] of found) {
-        add(part, piece)
-        if (performance.now() - since < turnMs) continue
-        await turn()
-        since = performance.now()
-      }
+      await mapInTurns(found, ([part, piece]) => { add(part, piece) })
     }
   }
 }

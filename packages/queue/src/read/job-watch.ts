@@ -82,10 +82,6 @@ export class JobWatch {
     }
   }
 
-  get size (): number {
-    return this.#watched.size
-  }
-
   stop (): void {
     clearTimeout(this.#timer)
     this.#watched.clear()

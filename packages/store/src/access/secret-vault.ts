@@ -29,22 +29,9 @@ const renewMs = { least: 10_000, most: 86_400_000, afterFault: 60_000 }
 export function openVault ({ url, tokenFile }: VaultOptions, onFault: (reason: string) => void): Vault {
   async function ask (method: 'GET' | 'POST', address: string): Promise<{ status: number, body: unknown }> {
     const token = (await readFile(tokenFile, 'utf8')).trim()
-    const { origin, pathname, search } = new URL(address)
-    const { openConnections } = await import('@toolyard/runtime/outgoing')
-    const connections = openConnections({ allowPrivate: true })
-    try {
-      // No redirect is followed: it would take the token elsewhere.
-      const { statusCode: status, body } = await connections.dispatcher.request({
-        origin,
-        path: `${pathname}${search}`,
-        method,
-        headers: { 'x-vault-token': token, 'x-vault-request': 'true' },
-        signal: AbortSignal.timeout(requestMs)
-      })
-      return { status, body: await readAnswer(body) }
-    } finally {
-      await connections.close()
-    }
+    const { askJson } = await import('@toolyard/runtime/outgoing')
+    const headers = { 'x-vault-token': token, 'x-vault-request': 'true' }
+    return await askJson(address, { method, headers, ms: requestMs, bytes: maxAnswerBytes })
   }
 
   async function renew (): Promise<void> {
@@ -76,21 +63,6 @@ export function openVault ({ url, tokenFile }: VaultOptions, onFault: (reason: s
         throw new Error(reasonOf(error))
       }
     }
-  }
-}
-
-async function readAnswer (body: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > maxAnswerBytes) throw new Error(`it answered with more than ${maxAnswerBytes} bytes`)
-    chunks.push(chunk)
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
-  } catch {
-    return undefined
   }
 }
 

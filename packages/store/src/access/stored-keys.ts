@@ -125,14 +125,14 @@ export class StoredKeys {
     this.#replicas = replicas
   }
 
-  /** Called when a key was revoked. A key whose time is over, or whose message was lost, causes no call. */
-  onRevoked: () => void = () => {}
+  /** All of them are called when a key was revoked. A key whose time is over, or whose message was lost, causes no call. */
+  readonly onRevoked = new Set<() => void>()
 
   /** Listens for revoked keys from now on; while Redis is away the subscription waits for it. */
   listen (subscriber: Redis): void {
     subscribe(subscriber, keysChannel, digest => {
       this.#known.of(digest).readAt = -Infinity
-      this.onRevoked()
+      for (const tell of this.onRevoked) tell()
     }).catch(() => {})
   }
 

@@ -50,6 +50,11 @@ export function mediaTypeOf (name: string): string {
   return types.get(extname(name).slice(1).toLowerCase()) ?? unknownType
 }
 
+/** Without parameters; undefined for a name that tells no type. */
+export function typeOfName (name: string): string | undefined {
+  return types.get(extname(name).slice(1).toLowerCase())?.split(';')[0]
+}
+
 /** Bytes in hexadecimal at the beginning of a file of a type, at an offset; a dot is any digit. */
 const beginnings: ReadonlyArray<readonly [type: string, pattern: RegExp]> = [
   ['image/png', /^89504e470d0a1a0a/],
@@ -87,7 +92,7 @@ export function typeOfBytes (head: Uint8Array): string | undefined {
 
 /** The type of a file, without parameters: what it begins with counts more than its name, which can't make an image of it. */
 export function typeOfFile (name: string, head: Uint8Array): string {
-  const [named = unknownType] = mediaTypeOf(name).split(';')
+  const named = typeOfName(name) ?? unknownType
   const found = typeOfBytes(head)
   if (found === undefined) return head.length > 0 && pixels.test(named) ? unknownType : named
   return containers.has(found) && named !== unknownType && !pixels.test(named) ? named : found

@@ -2,7 +2,7 @@ import { lstatSync, type BigIntStats } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { errorCode } from '@toolyard/contract/terms'
 import { maxDepth } from '../files/delete-tree.ts'
-import { mediaTypeOf } from '../files/media-type.ts'
+import { typeOfFile } from '../files/media-type.ts'
 import { newNameFault } from '../files/entry-names.ts'
 import { entryPath, openDirectory, openTopDirectory, type Directory } from '../walk/directory.ts'
 import { readEntriesSync } from '../walk/entries.ts'
@@ -168,7 +168,7 @@ class Walk {
     const bound = Math.min(hashBounds.one, hashBounds.all - this.#hashBytes)
     const content = await readContent({ directory, name }, bound)
     if (content?.sha256 !== undefined) this.#hashBytes += content.size
-    this.#changed.push({ path: whole, ...(content ?? { size: Number(stats.size), type: typeOfName(name) }) })
+    this.#changed.push({ path: whole, ...(content ?? { size: Number(stats.size), type: typeOfFile(name, new Uint8Array()) }) })
     this.#sliceEnd = performance.now() + sliceMs
   }
 
@@ -178,10 +178,6 @@ class Walk {
     await turn()
     this.#sliceEnd = performance.now() + sliceMs
   }
-}
-
-function typeOfName (name: string): string {
-  return mediaTypeOf(name).split(';')[0] ?? ''
 }
 
 /** It is gone by now, something else is there, or nobody may read it, who may not write to it either. */

@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { writeJson } from '@toolyard/contract/terms'
 import { isSpecType, ProtocolError, ProtocolErrorCode, type BlobResourceContents, type ReadResourceResult, type TextResourceContents } from '@modelcontextprotocol/server'
-import { extname } from 'node:path'
+import { typeOfName } from '@toolyard/workspace'
 import { blocksOf } from '../call/call-result.ts'
 
 type Contents = TextResourceContents | BlobResourceContents
@@ -10,33 +11,6 @@ export const directoryType = 'inode/directory'
 /** Bytes of a file that is read as a resource. */
 export const mostResourceBytes = 1_048_576
 const textType = 'text/plain'
-/** Types of files, by the ends of their names; of others the content says whether they are texts. */
-const types: Readonly<Record<string, string>> = {
-  '.md': 'text/markdown',
-  '.txt': textType,
-  '.csv': 'text/csv',
-  '.html': 'text/html',
-  '.xml': 'application/xml',
-  '.json': 'application/json',
-  '.yaml': 'application/yaml',
-  '.yml': 'application/yaml',
-  '.js': 'text/javascript',
-  '.mjs': 'text/javascript',
-  '.py': 'text/x-python',
-  '.sh': 'text/x-shellscript',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.gif': 'image/gif',
-  '.webp': 'image/webp',
-  '.svg': 'image/svg+xml',
-  '.pdf': 'application/pdf'
-}
-
-/** The type of a file by its name; undefined for a name that says nothing. */
-export function typeOfName (name: string): string | undefined {
-  return types[extname(name).toLowerCase()]
-}
 
 /** @throws ProtocolError that says what to do instead, for a file that is too large. */
 export function requireResourceSize (bytes: number, instead: string): void {
@@ -71,10 +45,5 @@ export function outputContents (uri: string, output: unknown, mimeType: string |
 }
 
 function textOf (content: Buffer): string | undefined {
-  if (content.includes(0)) return undefined
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content)
-  } catch {
-    return undefined
-  }
+  return content.includes(0) || !isUtf8(content) ? undefined : content.toString()
 }

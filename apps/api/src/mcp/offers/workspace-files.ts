@@ -2,7 +2,8 @@ import { ProtocolError, ProtocolErrorCode, type ReadResourceResult, type Resourc
 import { isRecord } from '@toolyard/contract/terms'
 import type { Publication } from '../../catalog/tool-catalog.ts'
 import { workspaceRoot, workspaceUri } from '../call/call-result.ts'
-import { directoryType, fileContents, mostResourceBytes, requireResourceSize, typeOfName } from './contents.ts'
+import { typeOfName } from '@toolyard/workspace'
+import { directoryType, fileContents, mostResourceBytes, requireResourceSize } from './contents.ts'
 import type { OfferedTool } from './offered-tool.ts'
 
 /*

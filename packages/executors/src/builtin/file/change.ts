@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { editText } from './edit-text.ts'
@@ -72,9 +73,6 @@ function onText (change: (text: string) => string): Change['apply'] {
 
 /** A byte-order mark stays, as a character. */
 function utf8 (bytes: Buffer, what: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw new BuiltinFailure(`the ${what} is not UTF-8 text`)
-  }
+  if (!isUtf8(bytes)) throw new BuiltinFailure(`the ${what} is not UTF-8 text`)
+  return bytes.toString()
 }

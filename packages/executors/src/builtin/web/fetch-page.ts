@@ -1,5 +1,6 @@
 import {
-  AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit, isListedHost, plainHost
+  AddressRefusedError, isListedHost, openConnections, plainHost, readBounded, startTimeLimit,
+  type BoundedBody, type ConnectionOptions, type Connections, type TimeLimit
 } from '@toolyard/runtime/outgoing'
 import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
@@ -8,7 +9,6 @@ import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, ownerOfBuiltin, JsonText, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { bufferOf, movable, type Threads } from '@toolyard/runtime/threads'
-import { readBounded, type BoundedBody } from '../../http/answer/bounded-body.ts'
 import { decodedBody, EncodingError } from '../../http/answer/decoded-body.ts'
 import { header, redirectTarget } from '../../http/answer/response-head.ts'
 import { pageAnswer, shortPage, type PageTask } from './web-task.ts'

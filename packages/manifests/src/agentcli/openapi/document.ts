@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { isRecord, pointerName, readJsonInTurns, orElse } from '@toolyard/contract/terms'
+import { isRecord, pointerTarget, readJsonInTurns } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
 import { largeYaml, readLargeYaml } from '../../document/yaml.ts'
 import { manifestLimits } from '../../tool/limits.ts'
@@ -56,12 +56,8 @@ export function pointed (root: Record<string, unknown>, reference: string): unkn
   if (!reference.startsWith('#')) {
     throw new OpenapiFault(`refers to ${text20(reference)}, which is outside of the document: bundle it into one file first`)
   }
-  let found: unknown = root
-  for (const step of reference.slice(1).split('/').slice(1)) {
-    const name = pointerName(decoded(step))
-    found = typeof found === 'object' && found !== null ? Object.getOwnPropertyDescriptor(found, name)?.value : undefined
-  }
-  if (found === undefined || !/^#(?:\/|$)/.test(reference)) throw new OpenapiFault(`refers to ${text20(reference)}, which isn't there`)
+  const found = pointerTarget(root, reference)
+  if (found === undefined) throw new OpenapiFault(`refers to ${text20(reference)}, which isn't there`)
   return found
 }
 
@@ -81,8 +77,4 @@ async function parse (text: string): Promise<unknown> {
     const { message, line } = reading.fault
     throw new OpenapiFault(`is neither JSON nor YAML: ${message}${line === undefined ? '' : ` (line ${line})`}`)
   }
-}
-
-function decoded (step: string): string {
-  return orElse(() => decodeURIComponent(step), step)
 }

@@ -8,7 +8,7 @@ export interface BoundedBody {
 const blockBytes = 65_536
 
 /** Reads at most `maxBytes` of a stream and stops there: what is left is never received. */
-export async function readBounded (stream: AsyncIterable<Buffer>, maxBytes: number): Promise<BoundedBody> {
+export async function readBounded (stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<BoundedBody> {
   // Copied together as they come: a body may have millions of chunks.
   const full: Buffer[] = []
   let block = Buffer.allocUnsafe(Math.min(maxBytes, blockBytes))
@@ -22,7 +22,8 @@ export async function readBounded (stream: AsyncIterable<Buffer>, maxBytes: numb
       block = Buffer.allocUnsafe(Math.max(blockBytes, part.length))
       used = 0
     }
-    used += part.copy(block, used)
+    block.set(part, used)
+    used += part.length
     rest -= part.length
     if (chunk.length > part.length) return { bytes: kept(), truncated: true }
   }
