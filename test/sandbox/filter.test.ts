@@ -10,6 +10,7 @@ const machines = {
     fallocate: 285,
     ioctl: 16,
     fcntl: 72,
+    watch: 254,
     modes: {
       chmod: [90, 1],
       fchmod: [91, 1],
@@ -28,6 +29,7 @@ const machines = {
     fallocate: 47,
     ioctl: 29,
     fcntl: 25,
+    watch: 27,
     modes: { fchmod: [52, 1], fchmodat: [53, 2], fchmodat2: [452, 2], mkdirat: [34, 2], mknodat: [33, 2] },
     creations: { openat: [56, 2, 3] }
   }
@@ -62,7 +64,7 @@ function argumentsWith (places: Record<number, bigint>): bigint[] {
 const word = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const createFlags = 0x40n | 0x400000n
 
-for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Object.entries(machines)) {
+for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl, watch }] of Object.entries(machines)) {
   for (const [kind, filterOf] of Object.entries({ sandboxFilter, templateFilter })) {
     const filter = filterOf(arch) ?? Buffer.alloc(0)
     const verdict = (number: number, args: bigint[]): number => judge(filter, audit, number, args)
@@ -92,6 +94,14 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Objec
 
     t.test(`fault 17 the ${kind} of ${arch} refuses leases on files and directories`, async t => {
       for (const command of [1024n, 1040n]) t.equal(verdict(fcntl, argumentsWith({ 1: command })), verdicts.notPermitted)
+    })
+
+    t.test(`fault 13 the ${kind} of ${arch} refuses to tell who reads files and directories, and allows to watch changes`, async t => {
+      fc.assert(fc.property(word, mask => {
+        const expected = (mask & 0x31n) === 0n ? verdicts.allowed : verdicts.notPermitted
+        return verdict(watch, argumentsWith({ 2: mask })) === expected
+      }))
+      t.equal(verdict(fcntl, argumentsWith({ 1: 1026n })), verdicts.notPermitted, 'F_NOTIFY')
     })
 
     t.test(`fault 17 the ${kind} of ${arch} decides every system call of every calling convention`, async t => {

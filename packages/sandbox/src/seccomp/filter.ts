@@ -30,8 +30,16 @@ const unix = 1
 const boundPairs = [1, 5]
 /** The bits of a socket's type that aren't SOCK_CLOEXEC or SOCK_NONBLOCK. */
 const socketType = 0xf
-/** F_SETLEASE and F_SETDELEG: who opens a leased file or directory, outside as well, waits up to 45 s. */
-const leases = [1024, 1040]
+/**
+ * F_SETLEASE and F_SETDELEG: who opens a leased file or directory, outside as well, waits up to 45 s. F_NOTIFY tells that
+ * somebody has read in a directory, as below.
+ */
+const refusedCommands = [1024, 1040, 1026]
+/**
+ * IN_ACCESS, IN_CLOSE_NOWRITE and IN_OPEN. Boxes show the same programs: these events would tell one tenant which tools
+ * others call, and when.
+ */
+const readEvents = 0x1 | 0x10 | 0x20
 /** FALLOC_FL_KEEP_SIZE without PUNCH_HOLE takes space of the disk that no limit on the size of a file bounds. */
 const fallocateBits = 3
 const keepSize = 1
@@ -111,7 +119,8 @@ function program (numbers: Architecture, rules: Instruction[]): Instruction[] {
     ...onCall(numbers.ioctl, [load(argument(1)), ...terminalInput.flatMap(request => [whenEqual(request, 1), notPermitted]),
       ...reservations.flatMap(request => [whenEqual(request, 1), notSupported]), allow]),
     ...onCall(numbers.fallocate, [load(argument(1)), keepBits(fallocateBits), whenEqual(keepSize, 1), notSupported, allow]),
-    ...onCall(numbers.fcntl, [load(argument(1)), ...leases.flatMap(command => [whenEqual(command, 1), notPermitted]), allow]),
+    ...onCall(numbers.fcntl, [load(argument(1)), ...refusedCommands.flatMap(command => [whenEqual(command, 1), notPermitted]), allow]),
+    ...onCall(numbers.watch, [load(argument(2)), whenAnyBit(readEvents, 1), notPermitted, allow]),
     ...numbers.modes.flatMap(([number, mode]) => onCall(number, [...refuseForeignRights(mode), allow])),
     ...numbers.creations.flatMap(([number, flags, mode]) => {
       const refusal = refuseForeignRights(mode)

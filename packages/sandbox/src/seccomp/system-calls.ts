@@ -12,6 +12,8 @@ export interface Architecture {
   fcntl: number
   ioctl: number
   fallocate: number
+  /** inotify_add_watch. */
+  watch: number
   /** Both are among the refused ones. */
   mount: number
   setns: number
@@ -57,6 +59,7 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     fcntl: 72,
     ioctl: 16,
     fallocate: 285,
+    watch: 254,
     mount: 165,
     setns: 308,
     refused: [
@@ -78,6 +81,7 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     fcntl: 25,
     ioctl: 29,
     fallocate: 47,
+    watch: 27,
     mount: 40,
     setns: 268,
     refused: [

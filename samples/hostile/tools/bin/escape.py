@@ -109,6 +109,16 @@ def leased(path):
         return True
 
 
+def notified(directory):
+    """A signal for each read in the directory (DN_ACCESS)."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+        return True
+    finally:
+        os.close(descriptor)
+
+
 def foreign_environments(marker):
     own = {str(os.getpid()), "self", "thread-self"}
     for pid in set(os.listdir("/proc")) - own:
@@ -194,6 +204,8 @@ def report(given):
     for name, family, kind in (("unix datagram", 1, 2), ("unix raw", 1, 3), ("TIPC", 30, 2), ("TIPC stream", 30, 1)):
         attempt(f"opened a pair of sockets of the kind {name}", lambda: opened_pair(family, kind))
     attempt("took a lease", lambda: leased(__file__))
+    attempt("heard who reads its program", lambda: kernel.hears_readers(os.path.dirname(__file__)))
+    attempt("asked for a signal when its program is read", lambda: notified(os.path.dirname(__file__)))
     attempt("read the environment of another process", lambda: foreign_environments(given.get("marker", "TOOLYARD")) or None)
     attempt("saw foreign processes", lambda: len([pid for pid in os.listdir("/proc") if pid.isdigit()]) > 3)
     attempt("signalled a foreign process", lambda: os.kill(os.getppid(), 0) is None if os.getppid() not in (0, 1) else None)

@@ -54,6 +54,17 @@ def grows_input():
     return LIBC.fallocate(descriptor, 1, ctypes.c_long(0), ctypes.c_long(4096)) == 0
 
 
+def hears_readers(directory):
+    """Whether the kernel tells who opens or reads what all boxes show: which tools run, and when (IN_OPEN, IN_ACCESS, IN_CLOSE_NOWRITE)."""
+    descriptor = LIBC.inotify_init1(0)
+    if descriptor < 0:
+        return None
+    try:
+        return any(LIBC.inotify_add_watch(descriptor, os.fsencode(directory), mask) >= 0 for mask in (0x1, 0x10, 0x20, 0xfff))
+    finally:
+        os.close(descriptor)
+
+
 def status(field):
     with open("/proc/self/status") as file:
         return next(line.split(":")[1].strip() for line in file if line.startswith(field + ":"))
