@@ -43,7 +43,7 @@ export const callErrors = {
   QUOTA_EXCEEDED: { status: 422, retryable: false, meaning: 'The files of the session take more than its quota, or the quota of the file system is used up.' },
   SESSION_GONE: { status: 422, retryable: false, meaning: 'The session of the call was removed before the call ended.' },
   SANDBOX_FAILED: { status: 503, retryable: true, meaning: 'The sandbox could not be set up; the tool did not run.' },
-  QUEUE_FULL: { status: 429, retryable: true, meaning: 'The queue is at its depth limit, the key has as many unfinished jobs as it may, no further queue may be made, or Redis is full.' },
+  QUEUE_FULL: { status: 429, retryable: true, meaning: 'The queue is at its depth limit, the key has as many unfinished jobs, or untaken callbacks, as it may, no further queue may be made, or Redis is full.' },
   POLICY_DENIED: { status: 403, retryable: false, meaning: 'A policy does not allow this call; the message is the reason of its rule.' },
   HELD: { status: 202, retryable: true, meaning: 'The call waits until somebody approves it; it can be followed by its job_id.' },
   APPROVAL_DENIED: { status: 403, retryable: false, meaning: 'Somebody looked at the call and denied it; it did not run.' },

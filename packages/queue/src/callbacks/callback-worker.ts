@@ -8,7 +8,7 @@ import type { OutputStore, TruncatedOutput } from '../read/output-store.ts'
 import type { Retention } from '../record/retention.ts'
 import { openWorker } from '../backend/backends.ts'
 import { failed, left, RunError, type JobWorker, type Outcome } from '../backend/job-worker.ts'
-import { callbackRetention } from '../queues/callback-outbox.ts'
+import { callbackRetention, uncount } from '../queues/callback-outbox.ts'
 import { cancelled } from '../record/cancellation.ts'
 import { isoTime } from '../record/job-times.ts'
 import { CallbackPlaces, gaveWay, places } from './callback-places.ts'
@@ -103,6 +103,7 @@ export class CallbackWorker {
     }
     const attempt = job.attemptsMade + 1
     const { result, line, end } = this.#end(outcome, attempt)
+    if (result !== 'failed' && owner !== undefined) await uncount(redis, owner, deliveryId)
     this.#options.onSent(result)
     log.write({ ...line, message: `callback to ${url.host} ${line.message}`, meta: { callback: deliveryId, attempt, ...line.meta } })
     await log.close()

@@ -2,8 +2,8 @@ import type { ApprovalCallbackData, ApprovalEvent, CallbackData, JobData, Output
 import { limits } from '@toolyard/contract/terms'
 import type { Job, Queue } from 'bullmq'
 import {
-  type Redis, serverTime, approvalEventsKey, callbackQueue, idOf, internalName, jobKey, keyPrefix, openCallbacksKey, queueKey, goOnWhenFull,
-  whileAvailable
+  type Redis, serverTime, approvalEventsKey, callbackQueue, idOf, internalName, jobKey, keyPrefix, openCallbacksKey, openJobsKey,
+  openOwnersKey, ownerOf, queueKey, goOnWhenFull, whileAvailable
 } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
 import type { FairOrder } from './fair-order.ts'
@@ -44,6 +44,19 @@ export interface CallbackOwner {
   tenant: string | undefined
 }
 
+/**
+ * Callbacks that were posted and that nobody has taken yet are counted as unfinished jobs are, beside these. Those that a process left
+ * which died are dropped as ended jobs are.
+ */
+function countedOf (owner: string): string {
+  return openJobsKey(`@callbacks ${owner}`)
+}
+
+/** A callback was taken, or given up. */
+export async function uncount (redis: Redis, owner: string, deliveryId: string): Promise<void> {
+  await redis.zrem(countedOf(owner), memberOf({ queue: callbackQueue, jobId: deliveryId }))
+}
+
 /** Keeps account of the callbacks that jobs owe, and posts them. */
 export class CallbackOutbox {
   readonly #redis: Redis
@@ -74,11 +87,18 @@ export class CallbackOutbox {
     await this.#add(data, deliveryId, owner)
   }
 
+  /** How many callbacks of an owner nobody has taken yet. @throws RedisUnavailableError */
+  async count (owner: string): Promise<number> {
+    return await whileAvailable(this.#redis.zcard(countedOf(owner)))
+  }
+
   async #add (data: CallbackData | ApprovalCallbackData, jobId: string, owner: CallbackOwner): Promise<void> {
     const line = { queue: callbackQueue, priority: limits.priority.default, ...owner }
     const { priorities: [priority = 1], settle } = await this.#order.take(line, 1)
     try {
-      const owned = { ...data, owner: owner.tenant ?? `key ${owner.keyName}` }
+      const owned = { ...data, owner: ownerOf(owner) }
+      await this.#redis.zadd(countedOf(owned.owner), serverTime(this.#redis), memberOf({ queue: callbackQueue, jobId }))
+      await this.#redis.sadd(openOwnersKey, `@callbacks ${owned.owner}`)
       await this.#queue().add(data.type, owned, { jobId, priority, ...posting })
     } finally {
       settle()

@@ -167,9 +167,16 @@ export class JobQueues {
     const refused = new Map<string, Error>()
     for (const [{ tenant, keyName }, own] of linesOf(queue, jobs)) {
       const max = this.#limits.perOwner(tenant)
-      const beyond = await this.#open.enter({ owner: ownerOf({ tenant, keyName }), max }, queue, own.map(job => job.id))
-      const owner = tenant === undefined ? `API key '${keyName}'` : `Tenant '${tenant}'`
-      for (const id of beyond) refused.set(id, new QueueFullError(`${owner} has ${max} unfinished jobs already, the most that one may have`))
+      const owner = ownerOf({ tenant, keyName })
+      const called = tenant === undefined ? `API key '${keyName}'` : `Tenant '${tenant}'`
+      const told = max === 0 ? [] : own.filter(({ data }) => data.callbackUrl !== undefined || data.hold !== undefined)
+      if (told.length > 0 && await this.callbacks.count(owner) >= max) {
+        const error = new QueueFullError(`${called} has ${max} callbacks that their receivers have not taken yet, the most that one may have`)
+        for (const { id } of told) refused.set(id, error)
+      }
+      const entered = own.filter(({ id }) => !refused.has(id))
+      const beyond = await this.#open.enter({ owner, max }, queue, entered.map(job => job.id))
+      for (const id of beyond) refused.set(id, new QueueFullError(`${called} has ${max} unfinished jobs already, the most that one may have`))
     }
     return refused
   }

@@ -93,7 +93,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     JOB_RETENTION_COUNT: 'finished jobs that are kept of each queue: so many that succeeded, and so many that failed'
   },
   'Callers, tenants and sessions': {
-    MAX_JOBS_PER_KEY: 'unfinished jobs of one API key, or of one tenant, over all queues and API processes; answered in the same way; `0` for any number',
+    MAX_JOBS_PER_KEY: 'unfinished jobs of one API key, or of one tenant, over all queues and API processes, and as many of its [callbacks](callbacks.md) that their receivers have not taken; answered in the same way; `0` for any number',
     RATE_LIMIT_PER_MINUTE: 'requests below `/v1` and to `/mcp` of one API key, or of one tenant, in a minute, over all API processes; beyond them 429 with `Retry-After`; `0` for any number',
     TENANT_LIMITS_JSON: 'limits of tenants: `{"acme": {"max_jobs"?, "rate_limit_per_minute"?, "max_running"?, "max_session_bytes"?, "hosts"?}, "*": {...}}`: other values of the two above, calls that run at once, bytes that the quotas of its sessions come to, and the hosts that tools may reach for it, as in `network` of a manifest; `*` is for those that are not named',
     SESSIONS: '`require` refuses calls that name no [session](sessions.md)',

@@ -2,7 +2,7 @@ import type { LogLevel } from '@toolyard/contract'
 import { asError, limits } from '@toolyard/contract/terms'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Redis, jobLogKey, mayRedisTakeItLater, serverTime } from '@toolyard/store'
+import { type Redis, jobKey, jobLogKey, mayRedisTakeItLater, serverTime } from '@toolyard/store'
 import { publishJobChange } from './job-change.ts'
 import { outputSec, type Retention } from '../retention.ts'
 
@@ -34,9 +34,12 @@ const linesAtOnce = 200
 
 /**
  * Adds lines, unless the last line shows that this batch was added already: a connection that breaks between a command
- * and its reply sends the command again. ARGV: mark of the batch, lines kept, time to live, then the fields of the lines.
+ * and its reply sends the command again. What comes when the job is gone, as of a callback that is sent late, is dropped: its log
+ * would be kept for long, and nobody can read it. KEYS: log, job. ARGV: mark of the batch, lines kept, time to live, then the fields
+ * of the lines.
  */
 const appendScript = `
+if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if last and last[2][1] == 'batch' and last[2][2] == ARGV[1] then return 0 end
 for i = 4, #ARGV, 4 do
@@ -106,7 +109,8 @@ export class JobLogWriter {
     const batch = `${this.#name}.${this.#batches}`
     for (;;) {
       try {
-        await redis.eval(appendScript, 1, jobLogKey(queue, jobId), batch, limits.logLines, outputSec(retention), ...lines.flat())
+        const keys = [jobLogKey(queue, jobId), jobKey(queue, jobId)]
+        await redis.eval(appendScript, keys.length, ...keys, batch, limits.logLines, outputSec(retention), ...lines.flat())
         await publishJobChange(redis, jobId, 'log')
         return
       } catch (error) {
