@@ -22,7 +22,7 @@ function bundle (dir, input) {
     // It looks for its own files.
     external: [/^@bull-board(?:\/|$)/],
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [commonModules, otherDatabases, ownAddress(dir), programs, oneByte],
+    plugins: [commonModules, unused, ownAddress(dir), programs, oneByte],
     output: {
       dir,
       format: 'esm',
@@ -44,22 +44,34 @@ function ownAddress (dir) {
   }
 }
 
-/** What is loaded as CommonJS is put into the bundle too. */
+/** What is loaded as CommonJS is put into the bundle too: of BullMQ, whose modules import each other by names, what is used. */
 const commonModules = {
   name: 'common-modules',
   transform: {
     filter: { code: /'(?:bullmq|ioredis)/ },
-    // As what it imports has it: `bullmq` itself comes as modules.
-    handler: code => code.replaceAll(/\b(?:load|createRequire\(import\.meta\.url\))\(('(?:bullmq|ioredis)[^']*')\)/g, 'require($1)').replaceAll("'bullmq/dist/cjs/", "'bullmq/dist/esm/")
+    handler: code => code
+      .replace("export const bullmq = load('bullmq')", "export * as bullmq from 'bullmq'")
+      .replaceAll(/\b(?:load|createRequire\(import\.meta\.url\))\(('(?:bullmq|ioredis)[^']*')\)/g, 'require($1)')
+      .replaceAll("'bullmq/dist/cjs/", "'bullmq/dist/esm/")
   }
 }
 
-/** BullMQ's texts for PostgreSQL, which no process here opens, are a quarter of a megabyte. */
-const otherDatabases = {
-  name: 'other-databases',
+/**
+ * What BullMQ brings and no process here uses: texts for PostgreSQL, calendars of repeated jobs, half a megabyte together, and a native
+ * program that no package has, for which each start would look.
+ *
+ * @type {Record<string, string>}
+ */
+const empty = {
+  'bullmq/dist/esm/postgres/sql-scripts.js': 'export const SQL_COMMANDS = {}\nexport const SQL_MIGRATIONS = {}\n',
+  'cron-parser/dist/index.js': 'export const CronExpressionParser = undefined\n',
+  'msgpackr-extract/index.js': 'module.exports = undefined\n'
+}
+const unused = {
+  name: 'unused',
   load: {
-    filter: { id: /\/bullmq\/dist\/esm\/postgres\/sql-scripts\.js$/ },
-    handler: () => 'export const SQL_COMMANDS = {}\nexport const SQL_MIGRATIONS = {}\n'
+    filter: { id: new RegExp(`/(?:${Object.keys(empty).join('|')})$`) },
+    handler: id => empty[id.slice(id.lastIndexOf('/node_modules/') + '/node_modules/'.length)]
   }
 }
 
@@ -84,8 +96,11 @@ const oneByte = {
   }
 }
 
+/** @param {string} dir */
+export const commandBundle = dir => bundle(dir, { main: join(app, 'dist/main.js'), api, worker: server('@toolyard/worker') })
+
 /** The API's image has no other program, and so a bundle of its own. */
 export default [
-  bundle(join(app, 'bundle'), { main: join(app, 'dist/main.js'), api, worker: server('@toolyard/worker') }),
+  commandBundle(join(app, 'bundle')),
   ...process.env.TOOLYARD_BUNDLED === undefined ? [bundle(join(dirname(api), '../bundle'), { api })] : []
 ]

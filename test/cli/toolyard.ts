@@ -11,7 +11,7 @@ export interface Ran {
 export const checkedOutProgram = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
 const programs = process.env['TOOLYARD_TEST_PROGRAMS']
 /** `npm test` has it in few files, which start sooner (test/runner/bundle.ts). */
-export const toolyardProgram = programs === undefined ? checkedOutProgram : join(programs, 'bin/toolyard.js')
+export const toolyardProgram = programs === undefined ? checkedOutProgram : join(programs, '../bin/toolyard.js')
 
 /** Runs `toolyard` with none of the settings of whoever runs the tests. */
 export function runToolyard (args: readonly string[], { cwd, env = {}, input = '' }: { cwd?: string, env?: NodeJS.ProcessEnv, input?: string } = {}): Promise<Ran> {

@@ -1,17 +1,16 @@
 import { cp, rm } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { rolldown, type Plugin } from 'rolldown'
+import { build, type BuildOptions, type Plugin } from 'rolldown'
 import type { TestFile } from './files.ts'
 
 const built = 'test/build'
 const directory = 'test/bundle'
-/** The command's own program finds its `main` where a package has it. */
-const programs = { api: 'apps/api/dist/server.js', worker: 'apps/worker/dist/server.js', 'bundle/main': 'apps/cli/dist/main.js' }
 
 /**
- * Puts tests, and the API, workers and command that they start, into few files in `test/bundle`: each of their several hundred
- * processes would otherwise load hundreds of modules, one by one. `TOOLYARD_TEST_PROGRAMS` tells tests where the programs are.
+ * Puts tests into few files in `test/bundle`, and the API, workers and command that they start into those that a package has: each of
+ * their several hundred processes would otherwise load hundreds of modules, one by one. `TOOLYARD_TEST_PROGRAMS` tells tests where the
+ * programs are.
  * Files that must run as they were compiled stay as they are.
  *
  * @returns the files to run in their place.
@@ -19,19 +18,21 @@ const programs = { api: 'apps/api/dist/server.js', worker: 'apps/worker/dist/ser
 export async function bundleTests (files: readonly TestFile[]): Promise<TestFile[]> {
   await rm(directory, { recursive: true, force: true })
   const names = files.filter(({ compiled }) => compiled !== true).map(nameOf)
-  const bundle = await rolldown({
-    input: { ...programs, ...Object.fromEntries(names.map(name => [name, join(built, `${name}.js`)])) },
+  const programs = resolve(directory, 'bundle')
+  const config: unknown = await import(pathToFileURL(resolve('apps/cli/rolldown.config.js')).href)
+  const { commandBundle } = config as { commandBundle: (dir: string) => BuildOptions }
+  await build([{ ...commandBundle(programs), logLevel: 'silent' }, {
+    input: Object.fromEntries(names.map(name => [name, join(built, `${name}.js`)])),
     platform: 'node',
     // Large tools that few tests use, and what looks for its own files.
     external: [/^(?:@bull-board|vite|rolldown|typescript|eslint|playwright-core)(?:\/|$)/],
     resolve: { mainFields: ['module', 'main'] },
     plugins: [commonModules, ownAddress],
-    logLevel: 'silent'
-  })
-  await bundle.write({ dir: directory, format: 'esm' })
-  await bundle.close()
+    logLevel: 'silent',
+    output: { dir: directory, format: 'esm' }
+  }])
   await cp('apps/cli/bin/toolyard.js', join(directory, 'bin/toolyard.js'))
-  const env = { TOOLYARD_TEST_PROGRAMS: join(process.cwd(), directory) }
+  const env = { TOOLYARD_TEST_PROGRAMS: programs }
   return files.map(file => file.compiled === true ? file : { ...file, path: join(directory, `${nameOf(file)}.js`), env: { ...file.env, ...env } })
 }
 

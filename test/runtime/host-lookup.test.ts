@@ -2,7 +2,8 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createHostLookup, openConnections, publicAddresses, type Lookup } from '@toolyard/runtime/outgoing'
+import { openConnections } from '@toolyard/runtime/connections'
+import { createHostLookup, publicAddresses, type Lookup } from '@toolyard/runtime/outgoing'
 import t, { type Test } from 'tap'
 
 /** A name server: `answers` has addresses by name and type; a name with `silent` gets no answer, and any other isn't there. */

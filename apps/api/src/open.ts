@@ -135,7 +135,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       const { preload } = await import('./mcp/protocol.ts')
       preload()
       // Node keeps an import that failed: what is loaded in a shortage would never be there again.
-      await Promise.all([import('./openapi/document.ts'), tokens === undefined ? undefined : import('jose')])
+      await Promise.all([import('./openapi/document.ts'), ...tokens === undefined ? [] : [import('jose'), import('@toolyard/runtime/connections')]])
       await store.start()
       await served.start()
       eventLoop.start()

@@ -37,6 +37,7 @@ export interface ToolParts {
 
 /** Reads the manifests, opens the sandbox, and makes the executors. */
 export async function openTools (settings: Settings, { env, redis, subscriber, metrics, logger }: ToolParts): Promise<WorkerTools> {
+  const builtins = builtinSettingsOf(settings)
   let keepWarm = (_registry: Registry): void => {}
   const tools = await openRegistrySource({
     ...toolSourcesOf(settings, process.env),
@@ -45,7 +46,7 @@ export async function openTools (settings: Settings, { env, redis, subscriber, m
       metrics.tools.reloaded(result)
       metrics.tools.published(result.registry.published().map(({ tool }) => tool))
       keepWarm(result.registry)
-      void loadCodeOf(result.registry.all().map(({ tool }) => tool)).catch(() => {})
+      void loadCodeOf(result.registry.all().map(({ tool }) => tool), builtins).catch(() => {})
     }
   })
   reportFindings(tools.current().findings, logger)
@@ -54,7 +55,6 @@ export async function openTools (settings: Settings, { env, redis, subscriber, m
   const sandbox = await provideSandbox(settings, tools.current(), logger)
   metrics.sandbox.opened(sandbox.report.missing)
   const schemas = createSchemas()
-  const builtins = builtinSettingsOf(settings)
   const secrets = [
     ...apiKeysOf(settings).map(key => key.key), ...settings.CALLBACK_SECRET === undefined ? [] : [settings.CALLBACK_SECRET],
     ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey],
@@ -85,7 +85,7 @@ export async function openTools (settings: Settings, { env, redis, subscriber, m
     })
   })
   await executors.prepare()
-  await loadCodeOf(tools.current().all().map(({ tool }) => tool))
+  await loadCodeOf(tools.current().all().map(({ tool }) => tool), builtins)
   const jobTypes = new JobTypeTable({ commands: redis, subscriber, onChange: () => { keepWarm(tools.current()) } })
   const importFaults = new ImportFaultTable({
     commands: redis,

@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Tool } from '@toolyard/manifests'
+import type { BuiltinOptions } from './builtin/builtins.ts'
 
 /**
  * Loads what calls of these tools run with, beside what each worker has. Node keeps a module that could not be loaded as it
  * is, for good: a worker that is out of descriptors at the first call of a tool could never run it. Each part has a turn of the event
  * loop of its own, since a call that loads it would hold up all others for up to 0.2 s.
  */
-export async function loadCodeOf (tools: readonly Tool[]): Promise<void> {
-  const jobTypes = new Set(tools.map(({ jobType }) => jobType))
-  if (jobTypes.has('data.fetch')) await import('./builtin/web/fetch-page.ts')
-  if (jobTypes.has('tools.web_search')) await import('./builtin/web/search-web.ts')
+export async function loadCodeOf (tools: readonly Tool[], { fetch, webSearch }: Pick<BuiltinOptions, 'fetch' | 'webSearch'>): Promise<void> {
+  if (fetch !== undefined) await import('./builtin/web/fetch-page.ts')
+  if (webSearch !== undefined) await import('./builtin/web/search-web.ts')
   if (tools.some(({ run }) => run.kind === 'http')) await import('./http/run-http.ts')
   if (tools.some(({ secrets = {} }) => Object.values(secrets).some(use => use.as === 'header'))) {
     await setImmediate()

@@ -1,5 +1,4 @@
 import { asError } from '@toolyard/contract'
-import { askJson } from '@toolyard/runtime/outgoing'
 import type { createRemoteJWKSet, CryptoKey } from 'jose'
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
@@ -101,6 +100,7 @@ function isKeySet (answer: unknown): boolean {
 }
 
 async function read (url: string): Promise<unknown> {
+  const { askJson } = await import('@toolyard/runtime/connections')
   const { status, body } = await askJson(url, { headers: { accept: 'application/json' }, ...most })
   if (status !== 200) throw new Error(`the answer has the status ${status}`)
   if (body === undefined) throw new Error('the answer is no JSON')

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { request } from 'undici'
 import { asError } from '@toolyard/contract/terms'
-import { openConnections, readBounded } from '@toolyard/runtime/outgoing'
+import { openConnections } from '@toolyard/runtime/connections'
+import { readBounded } from '@toolyard/runtime/outgoing'
 import { CommandError } from '../terminal/exit-status.ts'
 
 const most = { bytes: 67_108_864, redirects: 5, ms: 120_000 }

@@ -1,7 +1,8 @@
 import { asError, callbackHeaders, errorCode, writeJson } from '@toolyard/contract/terms'
 import type { CallbackAttempt, CallbackOutcome } from '@toolyard/queue'
 import { createCallbackCheck, type CallbackPolicy } from '@toolyard/runtime'
-import { AddressRefusedError, openConnections, startTimeLimit, type Lookup } from '@toolyard/runtime/outgoing'
+import { openConnections } from '@toolyard/runtime/connections'
+import { AddressRefusedError, startTimeLimit, type Lookup } from '@toolyard/runtime/outgoing'
 import { createHmac } from 'node:crypto'
 
 export interface CallbackSenderOptions {

@@ -1,6 +1,7 @@
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import type { HttpRun } from '@toolyard/manifests'
-import { AddressRefusedError, isListedHost, openConnections, startTimeLimit, type Connections } from '@toolyard/runtime/outgoing'
+import { openConnections, type Connections } from '@toolyard/runtime/connections'
+import { AddressRefusedError, isListedHost, startTimeLimit } from '@toolyard/runtime/outgoing'
 import { isShortage, shortageError } from '@toolyard/sandbox'
 import { request, type Dispatcher } from 'undici'
 import { hiddenText } from '../result/hidden-texts.ts'

@@ -1,6 +1,7 @@
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
-import { AddressRefusedError, isListedHost, openConnections, startTimeLimit } from '@toolyard/runtime/outgoing'
+import { openConnections } from '@toolyard/runtime/connections'
+import { AddressRefusedError, isListedHost, startTimeLimit } from '@toolyard/runtime/outgoing'
 import { shortageError, shortageOf } from '@toolyard/sandbox'
 import { fetch, type RequestInit, type Response as FetchResponse } from 'undici'
 import type { HttpPolicy } from '../run/tool-call.ts'

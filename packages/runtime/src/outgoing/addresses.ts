@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { createHostLookup, type Lookup } from './host-lookup.ts'
 
 /** IPv4 networks that are no public hosts: private, loopback, link-local with metadata services, and reserved ones. */
 const refused4 = [
@@ -36,4 +37,26 @@ export function createPublicCheck (): (address: string) => boolean {
 export function literalAddress (hostname: string): string | undefined {
   const address = hostname.replace(/^\[|\]$/g, '')
   return isIP(address) === 0 ? undefined : address
+}
+
+/**
+ * The addresses of a host, for a program that connects by itself and is told where to.
+ *
+ * @throws AddressRefusedError for a host that has any address inside.
+ */
+export async function publicAddresses (hostname: string, lookup: Lookup = createHostLookup()): Promise<string[]> {
+  const literal = literalAddress(hostname)
+  const addresses = literal === undefined ? await lookedUp(hostname, lookup) : [literal]
+  const isPublic = createPublicCheck()
+  if (!addresses.every(isPublic)) throw new AddressRefusedError(hostname)
+  return addresses
+}
+
+function lookedUp (hostname: string, lookup: Lookup): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, addresses) => {
+      if (error === null) resolve(addresses.map(({ address }) => address))
+      else reject(error)
+    })
+  })
 }

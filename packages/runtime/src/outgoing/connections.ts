@@ -1,5 +1,7 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { orElse } from '@toolyard/contract/terms'
 import { AddressRefusedError, createPublicCheck, literalAddress } from './addresses.ts'
+import { readBounded } from './bounded-body.ts'
 import { createHostLookup, type Lookup } from './host-lookup.ts'
 import type { Socket } from 'node:net'
 
@@ -63,26 +65,36 @@ export function openConnections ({ allowPrivate, lookup = createHostLookup() }: 
   }
 }
 
-/**
- * The addresses of a host, for a program that connects by itself and is told where to.
- *
- * @throws AddressRefusedError for a host that has any address inside.
- */
-export async function publicAddresses (hostname: string, lookup: Lookup = createHostLookup()): Promise<string[]> {
-  const literal = literalAddress(hostname)
-  const addresses = literal === undefined ? await lookedUp(hostname, lookup) : [literal]
-  const isPublic = createPublicCheck()
-  if (!addresses.every(isPublic)) throw new AddressRefusedError(hostname)
-  return addresses
+interface JsonRequest {
+  method?: 'GET' | 'POST'
+  headers: Readonly<Record<string, string>>
+  /** How long all of it may take, in milliseconds. */
+  ms: number
+  /** Of the answer. */
+  bytes: number
 }
 
-function lookedUp (hostname: string, lookup: Lookup): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    lookup(hostname, { all: true }, (error, addresses) => {
-      if (error === null) resolve(addresses.map(({ address }) => address))
-      else reject(error)
+/**
+ * Asks a server that the operator has named, which may be inside. No redirect is followed: it would take the headers elsewhere.
+ *
+ * @returns `body` is undefined for an answer that is no JSON
+ * @throws Error for an answer that is too long; what keeps it from being read.
+ */
+export async function askJson (
+  address: string, { method = 'GET', headers, ms, bytes: most }: JsonRequest
+): Promise<{ status: number, body: unknown }> {
+  const { origin, pathname, search } = new URL(address)
+  const connections = openConnections({ allowPrivate: true })
+  try {
+    const { statusCode: status, body } = await connections.dispatcher.request({
+      origin, path: `${pathname}${search}`, method, headers, signal: AbortSignal.timeout(ms)
     })
-  })
+    const { bytes, truncated } = await readBounded(body.on('error', () => {}), most)
+    if (truncated) throw new Error(`the answer has more than ${most} bytes`)
+    return { status, body: orElse(() => JSON.parse(bytes.toString()) as unknown, undefined) }
+  } finally {
+    await connections.close()
+  }
 }
 
 /**

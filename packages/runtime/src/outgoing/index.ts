@@ -1,7 +1,5 @@
-export { AddressRefusedError, createPublicCheck } from './addresses.ts'
-export { askJson } from './ask-json.ts'
+export { AddressRefusedError, createPublicCheck, publicAddresses } from './addresses.ts'
 export { readBounded, type BoundedBody } from './bounded-body.ts'
-export { openConnections, publicAddresses, type ConnectionOptions, type Connections } from './connections.ts'
 export { createHostLookup, type Lookup } from './host-lookup.ts'
 export { canonicalHost, egressBeyond, egressRuleFor, egressText, readEgressRule, webPorts, type EgressRule } from './egress-rules.ts'
 export { isListedHost, plainHost } from './hosts.ts'

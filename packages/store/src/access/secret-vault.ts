@@ -28,8 +28,9 @@ const renewMs = { least: 10_000, most: 86_400_000, afterFault: 60_000 }
 /** @param onFault hears why the token could not be renewed */
 export function openVault ({ url, tokenFile }: VaultOptions, onFault: (reason: string) => void): Vault {
   async function ask (method: 'GET' | 'POST', address: string): Promise<{ status: number, body: unknown }> {
+    // First of all, so that the renewal at the start loads it: Node keeps an import that failed.
+    const { askJson } = await import('@toolyard/runtime/connections')
     const token = (await readFile(tokenFile, 'utf8')).trim()
-    const { askJson } = await import('@toolyard/runtime/outgoing')
     const headers = { 'x-vault-token': token, 'x-vault-request': 'true' }
     return await askJson(address, { method, headers, ms: requestMs, bytes: maxAnswerBytes })
   }

@@ -1,7 +1,5 @@
-import {
-  AddressRefusedError, isListedHost, openConnections, plainHost, readBounded, startTimeLimit,
-  type BoundedBody, type ConnectionOptions, type Connections, type TimeLimit
-} from '@toolyard/runtime/outgoing'
+import { openConnections, type ConnectionOptions, type Connections } from '@toolyard/runtime/connections'
+import { AddressRefusedError, isListedHost, plainHost, readBounded, startTimeLimit, type BoundedBody, type TimeLimit } from '@toolyard/runtime/outgoing'
 import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
 import { errorCode, thrownAs } from '@toolyard/contract/terms'

@@ -1,4 +1,5 @@
-import { openConnections, readBounded, startTimeLimit } from '@toolyard/runtime/outgoing'
+import { openConnections } from '@toolyard/runtime/connections'
+import { readBounded, startTimeLimit } from '@toolyard/runtime/outgoing'
 import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
 import type { Threads } from '@toolyard/runtime/threads'
