@@ -2,7 +2,7 @@ import { HttpError } from '@toolyard/contract/terms'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isForLoopback, isOwnOrigin } from '../plugins/site.ts'
-import type { AcceptedTypes } from './call/accepted-types.ts'
+import type { AcceptedTypes } from '../streams/accepted-types.ts'
 import { rpcCodes, RpcHttpError } from './call/rpc-error.ts'
 
 export interface ConsolePlace {

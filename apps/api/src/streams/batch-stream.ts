@@ -37,14 +37,3 @@ export async function streamBatch (
     throw error
   }
 }
-
-/** Whether an `Accept` header prefers events to JSON; of equals the first one counts. */
-export function prefersEvents (accept: string | undefined): boolean {
-  const ranges = (accept ?? '').toLowerCase().split(',').map(range => {
-    const [type = '', ...parameters] = range.split(';').map(part => part.trim())
-    const weight = parameters.find(parameter => parameter.startsWith('q='))
-    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) }
-  })
-  const known = ranges.filter(({ type, weight }) => weight > 0 && (type === 'text/event-stream' || type === 'application/json'))
-  return known.sort((a, b) => b.weight - a.weight)[0]?.type === 'text/event-stream'
-}

@@ -1,4 +1,4 @@
-import { asError, isRecord, orElse } from '@toolyard/contract/terms'
+import { asError, freeName, isRecord, orElse } from '@toolyard/contract/terms'
 import { importOpenapi, isDeeperThan, readYaml, type OpenapiImport } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 
@@ -74,13 +74,6 @@ function serversOf (value: Record<string, unknown>): Array<{ name: string, mcp: 
     : Object.entries(held)
   const taken = new Set<string>()
   return named.map(([written, mcp]) => ({ name: freeName(written.replace(unfit, '_').slice(0, mostNameChars), taken), mcp }))
-}
-
-function freeName (wanted: string, taken: Set<string>): string {
-  let name = wanted
-  for (let number = 2; taken.has(name); number++) name = `${wanted.slice(0, mostNameChars - String(number).length - 1)}_${number}`
-  taken.add(name)
-  return name
 }
 
 /** JSON, JSON with comments and commas at the ends of lists, or YAML. */

@@ -1,4 +1,4 @@
-import { around, readWhole, WrittenNumber, orElse } from '@toolyard/contract/terms'
+import { around, asError, isRecord, orElse, readJson, readWhole, WrittenNumber } from '@toolyard/contract/terms'
 import { misuse } from '../terminal/exit-status.ts'
 
 /** As much of a tool's JSON Schema as tells how an argument is written. */
@@ -10,6 +10,18 @@ export interface ArgumentSchema {
   oneOf?: ArgumentSchema[]
   properties?: Record<string, ArgumentSchema>
   additionalProperties?: unknown
+}
+
+/** Reads arguments, or an answer, that are JSON. @throws CommandError that names it as `what`. */
+export function readObject (text: string, what: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = readJson(text)
+  } catch (error) {
+    throw misuse(`${what} isn't JSON: ${asError(error).message}`)
+  }
+  if (!isRecord(value)) throw misuse(`${what} must be a JSON object, such as {"path": "README.md"}`)
+  return value
 }
 
 /**

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pathSegment } from '@toolyard/client'
-import { around, asError, isRecord, nearNames, prettyJson, readJson, writeJson } from '@toolyard/contract/terms'
+import { around, asError, isRecord, nearNames, prettyJson, writeJson } from '@toolyard/contract/terms'
 import { textOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
 import { complain, meantText, print } from '../terminal/terminal.ts'
-import { readArguments } from './call-arguments.ts'
+import { readArguments, readObject } from './call-arguments.ts'
 import { askService, strangeAnswer } from './ask-service.ts'
 import { clientOf, commandError, findTarget, type Target } from './target.ts'
 
@@ -110,7 +110,7 @@ function readsStdin (words: readonly string[], json: unknown): boolean {
 
 async function argumentsOf (name: string, target: Target, { pairs, stdin }: { pairs: readonly string[], stdin: boolean }): Promise<object> {
   if (stdin && pairs.length > 0) throw misuse('--arg or --json -, not both')
-  if (stdin) return readObject(readFileSync(0, 'utf8'))
+  if (stdin) return readObject(readFileSync(0, 'utf8'), 'what came on stdin')
   if (pairs.length === 0) return {}
   const tools = await clientOf(target).tools('chat').catch((error: unknown) => { throw commandError(error, target) })
   const tool = tools.find(tool => tool.function.name === name)
@@ -121,15 +121,4 @@ async function argumentsOf (name: string, target: Target, { pairs, stdin }: { pa
     throw new CommandError(`${target.url} has no tool '${name}' for this key.${meantText(near)} toolyard tools lists them`, { code: 'UNKNOWN_TOOL', details })
   }
   return readArguments(name, pairs, tool.function.parameters)
-}
-
-function readObject (text: string): object {
-  let value: unknown
-  try {
-    value = readJson(text)
-  } catch (error) {
-    throw misuse(`what came on stdin isn't JSON: ${asError(error).message}`)
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw misuse('the arguments on stdin must be a JSON object, such as {"a": 2}')
-  return value
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { JobSummary, JobView, LogEntry } from '@toolyard/client'
-import { around, asError, isRecord, prettyJson, readJson, writeJson } from '@toolyard/contract/terms'
+import { around, isRecord, prettyJson, writeJson } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print, shellWord } from '../terminal/terminal.ts'
+import { readObject } from './call-arguments.ts'
 import { withClient } from './target.ts'
 
 const states = ['queued', 'held', 'running', 'input_required', 'succeeded', 'failed', 'cancelled'] as const
@@ -53,7 +54,7 @@ const submit: Command = {
   ],
   run: withClient(async (client, { args: [type = ''], options }) => {
     const text = textOption(options, 'input') ?? '{}'
-    const input = readObject(text === '-' ? readFileSync(0, 'utf8') : text)
+    const input = readObject(text === '-' ? readFileSync(0, 'utf8') : text, '--input')
     const job = await client.jobs.submit({ type, input, queue: textOption(options, 'queue') ?? null, session: textOption(options, 'session') ?? null })
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : job.id)
   })
@@ -182,17 +183,6 @@ function filtersOf (options: CommandLine['options']): Partial<Record<typeof filt
 function nextPage (options: CommandLine['options'], cursor: string): string {
   const words = Object.entries({ ...options, cursor }).flatMap(([name, value]) => typeof value === 'string' ? [`--${name}`, shellWord(value)] : [])
   return ['toolyard jobs list', ...words].join(' ')
-}
-
-function readObject (text: string, what = '--input'): Record<string, unknown> {
-  let value: unknown
-  try {
-    value = readJson(text)
-  } catch (error) {
-    throw misuse(`${what} isn't JSON: ${asError(error).message}`)
-  }
-  if (!isRecord(value)) throw misuse(`${what} must be a JSON object, such as {"path": "README.md"}`)
-  return value
 }
 
 function row ({ id, status, tool, queue, created_at: created, error }: JobSummary): string {

@@ -19,27 +19,33 @@ export interface SkillCommand {
 }
 
 /** A program and what comes in front of the mapped arguments. */
-export type AllowedCommand = { ok: true } & SkillCommand | Failure
+type AllowedCommand = { ok: true } & SkillCommand | Failure
 
-/** Finds the program of a pair of the allowlist. The subcommand is matched as it is written, and then split on white space. */
+/**
+ * Finds the program of a pair of the allowlist, or the program that wraps it: the list is about the pair. The subcommand is matched
+ * as it is written, and then split on white space.
+ */
 export async function allowedCommand (
-  run: AllowlistedRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
+  run: AllowlistedRun, binary: string, subcommand: string,
+  { path, sha256, wrapper = [] }: { path: string | undefined, sha256?: string | undefined, wrapper?: readonly string[] }
 ): Promise<AllowedCommand> {
   const refused = pairRefusal(run, binary, subcommand)
   if (refused !== undefined) return refused
-  const program = await findProgram(binary, run.directory, path)
-  if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(binary)} cannot be started: not found`)
-  return { ok: true, program, name: binary, args: wordsOf(subcommand), ...(sha256 === undefined ? {} : { pin: { file: program, sha256 } }) }
+  const [name = '', ...words] = [...wrapper, binary]
+  const program = await findProgram(name, run.directory, path)
+  if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(name)} cannot be started: not found`)
+  const pin = sha256 === undefined ? {} : { pin: { file: program, sha256 } }
+  return { ok: true, program, name, args: [...words, ...wordsOf(subcommand)], ...pin }
 }
 
 /** Why a pair may not run; undefined when it may. */
-export function pairRefusal ({ allowlist }: AllowlistedRun, binary: string, subcommand: string): Failure | undefined {
+function pairRefusal ({ allowlist }: AllowlistedRun, binary: string, subcommand: string): Failure | undefined {
   const subcommands = Object.hasOwn(allowlist, binary) ? allowlist[binary] : undefined
   if (subcommands === undefined) return failure('NOT_ALLOWED', `binary not allowlisted: ${binary}`)
   return subcommands.includes(subcommand) ? undefined : failure('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)
 }
 
 /** The elements of argv that a subcommand is. */
-export function wordsOf (text: string): string[] {
+function wordsOf (text: string): string[] {
   return text.split(/\s+/).filter(element => element !== '')
 }

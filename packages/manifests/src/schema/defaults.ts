@@ -1,4 +1,4 @@
-import { isRecord, pointerTarget } from '@toolyard/contract/terms'
+import { isOfType, isRecord, pointerTarget } from '@toolyard/contract/terms'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { isDeeperThan } from '../document/depth.ts'
 import { shortened } from '../finding/shortened.ts'
@@ -119,19 +119,6 @@ class FitCheck {
       Object.entries(value).every(([name, item]) => Object.hasOwn(properties, name)
         ? this.fits(item, properties[name], depth + 1)
         : patternProperties !== undefined || this.fits(item, others, depth + 1))
-  }
-}
-
-export function isOfType (value: unknown, type: unknown): boolean {
-  switch (type) {
-    case 'array': return Array.isArray(value)
-    case 'object': return isRecord(value)
-    case 'integer': return Number.isInteger(value)
-    case 'boolean': return typeof value === 'boolean'
-    case 'number': return typeof value === 'number'
-    case 'null': return value === null
-    case 'string': return typeof value === 'string'
-    default: return false
   }
 }
 

@@ -1,4 +1,4 @@
-import { isRecord, pointerTarget, writtenAs, writtenLike } from '@toolyard/contract/terms'
+import { freeName, isRecord, pointerTarget, writtenAs, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 import { dataKeywords, mapKeywords } from './keywords.ts'
 
@@ -17,7 +17,7 @@ export function providerNames (schema: JsonSchema): ReadonlyMap<string, string> 
   const names = new Set<string>()
   collect(schema, names)
   const mapped = new Map<string, string>()
-  for (const name of names) if (!taken.test(name)) mapped.set(name, freeName(name, names))
+  for (const name of names) if (!taken.test(name)) mapped.set(name, freeName(safeName(name), names))
   known.set(schema, mapped)
   return mapped
 }
@@ -46,12 +46,8 @@ function collect (schema: unknown, names: Set<string>): void {
   }
 }
 
-function freeName (name: string, names: Set<string>): string {
-  const wanted = name.replace(/[^a-zA-Z0-9_.-]+/g, '_').replace(/^_+|_+$/g, '').slice(0, mostChars) || 'property'
-  let free = wanted
-  for (let number = 2; names.has(free); number++) free = `${wanted.slice(0, mostChars - 1 - String(number).length)}_${number}`
-  names.add(free)
-  return free
+function safeName (name: string): string {
+  return name.replace(/[^a-zA-Z0-9_.-]+/g, '_').replace(/^_+|_+$/g, '').slice(0, mostChars) || 'property'
 }
 
 class NameWriter {

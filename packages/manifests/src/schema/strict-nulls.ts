@@ -1,5 +1,4 @@
-import { isRecord, pointerTarget, writtenLike } from '@toolyard/contract/terms'
-import { isOfType } from './defaults.ts'
+import { isOfType, isRecord, pointerTarget, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /** Steps and fields that one call may take: choices within choices are gone through again and again. */

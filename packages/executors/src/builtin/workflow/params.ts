@@ -1,4 +1,4 @@
-import { around, isRecord, WrittenNumber } from '@toolyard/contract/terms'
+import { around, isOfType, isRecord, WrittenNumber } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { record, refuseUnknown, repeated, text } from './fields.ts'
 
@@ -11,6 +11,7 @@ export interface WorkflowParam {
   default?: unknown
 }
 
+const checkedTypes = ['array', 'object', 'integer', 'string', 'number', 'boolean']
 const paramFields = ['name', 'type', 'required', 'default', 'description']
 const namePattern = /^[A-Za-z_][\w-]*$/
 
@@ -41,7 +42,7 @@ export function paramValues (params: readonly WorkflowParam[], given: Readonly<R
     const { name, required, type } = param
     const value = Object.hasOwn(given, name) ? given[name] : param.default
     if (required && (value === undefined || value === null || value === '')) throw new BuiltinFailure(`workflow param '${name}' is required`)
-    if (value !== undefined && value !== null && !isOfType(type, value)) throw new BuiltinFailure(`workflow param '${name}' must be of the type ${type}`)
+    if (value !== undefined && value !== null && type !== undefined && !mayBe(type, value)) throw new BuiltinFailure(`workflow param '${name}' must be of the type ${type}`)
     values[name] = value ?? (Object.hasOwn(given, name) || Object.hasOwn(param, 'default') ? null : '')
   }
   return around(values)
@@ -57,15 +58,6 @@ function readParam (param: Record<string, unknown>, at: string): WorkflowParam {
   return { name, required, ...(type === undefined ? {} : { type }), ...(Object.hasOwn(param, 'default') ? { default: param['default'] } : {}) }
 }
 
-function isOfType (type: string | undefined, given: unknown): boolean {
-  const value = given instanceof WrittenNumber ? given.toJSON() : given
-  switch (type) {
-    case 'array': return Array.isArray(value)
-    case 'object': return isRecord(value)
-    case 'integer': return Number.isInteger(value)
-    case 'string': return typeof value === 'string'
-    case 'number': return typeof value === 'number'
-    case 'boolean': return typeof value === 'boolean'
-    default: return true
-  }
+function mayBe (type: string, value: unknown): boolean {
+  return !checkedTypes.includes(type) || isOfType(value instanceof WrittenNumber ? value.toJSON() : value, type)
 }

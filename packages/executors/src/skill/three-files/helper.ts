@@ -45,7 +45,7 @@ async function commandOf (
     return await scriptCommand(script, run, { path, sha256: undefined })
   }
   if (binary === undefined || subcommand === undefined) return 'it names no command'
-  const command = await allowedCommand(run, binary, subcommand, { path, sha256: undefined })
+  const command = await allowedCommand(run, binary, subcommand, { path })
   return command.ok ? command : command.error.message
 }
 

@@ -8,10 +8,9 @@ import { processOutcome } from '../../result/process-outcome.ts'
 import { cutText } from '../../result/output.ts'
 import { failure, ownerOfCall, type Failure, type Outcome } from '../../run/outcome.ts'
 import type { ToolCall } from '../../run/tool-call.ts'
-import { allowedCommand, pairRefusal, wordsOf, type AllowedCommand, type SkillCommand } from '../allowed-command.ts'
+import { allowedCommand, type SkillCommand } from '../allowed-command.ts'
 import { noObject } from '../arguments.ts'
 import { createCallProcesses } from '../call-processes.ts'
-import { findProgram } from '../files.ts'
 import { accessRefusal, executionOf } from './choose.ts'
 import type { SkillCall } from './helper.ts'
 import { insidePath } from './inside-path.ts'
@@ -48,23 +47,10 @@ export async function runSkillCommand (run: SkillCommandRun, call: ToolCall): Pr
   const prepared = await prepare(execution, skill)
   if (!prepared.ok) return prepared
   const ready = { ...skill, execution, prepared }
-  const command = await commandOf(ready)
+  const command = await allowedCommand(run, execution.binary, prepared.subcommand, { path: skill.path, wrapper: execution.wrapper })
   if (!command.ok) return command
   const made = await makeDirectories(prepared.parents, skill)
   return made ?? await runPrepared(ready, command)
-}
-
-/** The program, or what wraps it; the allowlist is about the program. */
-async function commandOf (
-  { run, execution: { binary, wrapper }, prepared: { subcommand }, path }: PreparedCall
-): Promise<AllowedCommand> {
-  const [first, ...rest] = wrapper
-  if (first === undefined) return await allowedCommand(run, binary, subcommand, { path, sha256: undefined })
-  const refused = pairRefusal(run, binary, subcommand)
-  if (refused !== undefined) return refused
-  const program = await findProgram(first, run.directory, path)
-  if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(first)} cannot be started: not found`)
-  return { ok: true, program, name: first, args: [...rest, binary, ...wordsOf(subcommand)] }
 }
 
 /** In the box of the call: what a link in the way leads to isn't there. */

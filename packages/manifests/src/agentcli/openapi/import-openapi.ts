@@ -1,9 +1,9 @@
-import { isSecretVariable, limits, nearName } from '@toolyard/contract/terms'
+import { freeName, isSecretVariable, limits, nearName } from '@toolyard/contract/terms'
 import { defaultFaults } from '../../schema/defaults.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 import { createSchemas } from '../../schema/schemas.ts'
 import { OpenapiFault, readOpenapi } from './document.ts'
-import { freeName, operationName, safeName, variablePart } from './names.ts'
+import { operationName, safeName, variablePart } from './names.ts'
 import { operationDraft, operationsOf, type OperationDraft, type OperationPlace, type RequestDraft } from './operation.ts'
 
 export interface ImportOptions {

@@ -12,14 +12,6 @@ export function operationName (id: string, method: string, path: string): string
   return /[a-zA-Z0-9]/.test(name) ? `${method}_${name}` : `${method}_${safeName(path)}`
 }
 
-/** A name that isn't taken yet, which it is from now on. */
-export function freeName (wanted: string, taken: Set<string>): string {
-  let name = wanted
-  for (let number = 2; taken.has(name); number++) name = `${wanted.slice(0, most - String(number).length - 1)}_${number}`
-  taken.add(name)
-  return name
-}
-
 /** A text as a part of the name of an environment variable. */
 export function variablePart (text: string): string {
   return text.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase().replace(/[^A-Z0-9]+/g, '_').replace(/^_+|_+$/g, '').slice(0, most)

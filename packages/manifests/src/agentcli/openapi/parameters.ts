@@ -1,9 +1,9 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { freeName, isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
 import { headerName, ownHeaders } from '../request/request.ts'
 import { isCredential } from '../request/secrets.ts'
-import { freeName, safeName } from './names.ts'
+import { safeName } from './names.ts'
 import type { SchemaConverter } from './schema.ts'
 
 /** An item of `query`. */

@@ -1,7 +1,7 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { freeName, isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
-import { freeName, safeName } from './names.ts'
+import { safeName } from './names.ts'
 import type { ArgumentsDraft } from './parameters.ts'
 import { isPlainObject, type PlainObject, type SchemaConverter } from './schema.ts'
 
