@@ -46,14 +46,13 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const threads = createThreads()
   const prlimit = findOnPath('prlimit', options.env['PATH'])
   const { sandbox } = options
-  const place = sandbox?.place
   const members = sandbox?.groups?.members ?? []
   const compileSchema: CompileSchema = options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true }))
   const worker: WorkerHost = {
     ...options,
     http: options.http ?? { privateHosts: [] },
     threads,
-    launcher: createLauncher(place ?? { prefix: [] }, members),
+    launcher: sandbox?.launcher ?? createLauncher({ prefix: [] }, members),
     pins: createPins(),
     onSurvivors: pids => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') },
     checkOutput: createDeclaredCheck(compileSchema)
@@ -208,8 +207,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
     },
     // If it fails, the first start tries again.
-    prepare: async () => { if (place !== undefined) await worker.launcher.prepare().catch(() => {}) },
-    tryStart: async () => await tryStart(options.env['PATH'], place === undefined ? undefined : worker.launcher),
+    prepare: async () => { await sandbox?.launcher?.prepare().catch(() => {}) },
+    tryStart: async () => await tryStart(options.env['PATH'], sandbox?.launcher),
     keepWarm (tools) { keptReady.keep(tools) },
     waiting: name => keptReady.waiting(name),
     endSession (id) { mcpServers?.endSession(id) },

@@ -3,7 +3,7 @@ import type { Tool } from '@toolyard/manifests'
 import { dirname, join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
 import {
-  type Box, type BoxNetwork, findOnPath, networkPlaceOf,
+  type Box, type BoxNetwork, closeStrayDescriptors, createLauncher, findOnPath, type Launcher, networkPlaceOf,
   type ProcessGroups, createBox, findHierarchy, openToolGroups, type GroupLimits, findBubblewrap, findFamily, noFamily, type Family,
   closeFoundation, makeFoundation, placeOf, type BoxFoundation, withoutNetwork, type Grant, createHostBox, type HostBox, defaultLimits,
   isWithin, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, withoutGroups, type LayerFinding, type SandboxReport
@@ -19,13 +19,14 @@ import { SandboxError, type NetworkMeans, type Sandbox, type SandboxOptions } fr
  * @throws SandboxError in mode `require` when a layer is missing.
  */
 export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
-  const { foundation, networks, report: probed } = options.mode === 'off' ? { report: reportOf(undefined) } as Opened : await openFoundation(options)
   const { groups, finding } = options.mode === 'off' ? {} as Bounds : openGroups(options.groupLimits ?? {})
+  const { foundation, launcher, networks, report: probed } = options.mode === 'off' ? { report: reportOf(undefined) } as Opened : await openFoundation(options, groups?.members ?? [])
   const report = finding === undefined ? probed : withBounds(probed, finding)
   let open = foundation !== undefined
   const pythonBoxed = !report.missing.includes('python')
   const close = (): void => {
     if (open && foundation !== undefined) closeFoundation(foundation)
+    void launcher?.close()
     void groups?.close()
     open = false
   }
@@ -54,7 +55,7 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
     hostBoxOf: (tool, network) => hostBox(tool, grantOf(tool, network)),
     tryBoxOf: tool => hostBox(tool, withoutNetwork(grantOf(tool))),
     permissionsOf,
-    place: foundation === undefined ? undefined : placeOf(foundation),
+    launcher,
     levelOf: tool => isBoxed(tool) && (pythonBoxed || tool.run.kind !== 'python') ? report.level : 'none',
     stateOf (tool) {
       if (!isBoxed(tool)) return undefined
@@ -113,12 +114,18 @@ function isBoxed ({ run, jobType }: Tool): boolean {
 
 interface Opened {
   foundation?: BoxFoundation
+  launcher?: Launcher
   networks?: NetworkMeans
   report: SandboxReport
 }
 
-/** Without a box that runs at all, there is nothing to keep. */
-async function openFoundation (options: SandboxOptions): Promise<Opened> {
+/**
+ * Without a box that runs at all, there is nothing to keep.
+ *
+ * @param members files of the control groups that boxes are born in
+ */
+async function openFoundation (options: SandboxOptions, members: readonly string[]): Promise<Opened> {
+  closeStrayDescriptors()
   const [bubblewrap, family] = await Promise.all([findBubblewrap(options.env), findFamily(options.env)])
   if (bubblewrap === undefined) {
     return { report: reportOf([{ layer: 'bubblewrap', holds: false, detail: 'there is no bwrap on the PATH' }]) }
@@ -129,16 +136,18 @@ async function openFoundation (options: SandboxOptions): Promise<Opened> {
   let report = reportOf([])
   for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
     const foundation = await makeFoundation(means, options)
+    const launcher = createLauncher(placeOf(foundation), members)
     const networks = networkMeans(foundation, options.env)
     // Beside each other: they mostly wait for processes.
     const [box, python, egress] = await Promise.all([
-      probeBox(foundation, options.env), proveBoxedPython(foundation, options), proveNetworks(networks, options)
+      probeBox(foundation, launcher, options.env), proveBoxedPython(foundation, options), proveNetworks(networks, options)
     ])
     const findings = withSearch(box)
     report = reportOf([
       ...findings.map(finding => withFamily(finding, means.family)), ...reportOf(findings).level === 'none' ? [] : [python, egress]
     ])
-    if (report.level !== 'none') return { foundation, networks, report }
+    if (report.level !== 'none') return { foundation, launcher, networks, report }
+    await launcher.close()
     closeFoundation(foundation)
   }
   return { report }

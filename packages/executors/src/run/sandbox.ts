@@ -1,6 +1,6 @@
 import type { Permission, SandboxState } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
-import type { Box, BoxNetwork, ProcessGroups, HelperPlace, GroupLimits, FoundationOptions, HostBox, SandboxReport } from '@toolyard/sandbox'
+import type { Box, BoxNetwork, ProcessGroups, HelperPlace, GroupLimits, FoundationOptions, HostBox, Launcher, SandboxReport } from '@toolyard/sandbox'
 import type { SessionPlace } from './outcome.ts'
 
 /** Refuse to start without the whole box, take what there is, or use none. */
@@ -42,8 +42,8 @@ export interface Sandbox {
   /** How networks for tools that name their hosts are made; undefined without boxes. */
   networks: NetworkMeans | undefined
   permissionsOf (tool: Tool): readonly Permission[]
-  /** Where the helper runs that starts boxes: a command line in front of it, and where it keeps their channels; undefined without boxes. */
-  place: HelperPlace | undefined
+  /** Starts boxes; undefined without boxes. */
+  launcher: Launcher | undefined
   /** How well the processes of a tool are shut in. */
   levelOf (tool: Tool): SandboxReport['level']
   /** The same, with what is missing; undefined for a tool that runs no process. */

@@ -2,12 +2,12 @@ import { isRecord, orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createLauncher } from '../process/launch/launcher.ts'
+import type { Launcher } from '../process/launch/child.ts'
 import { createPins } from '../process/plan/pins.ts'
 import { processIds } from '../process/table/process-table.ts'
 import { runProcess, type ProcessEnd } from '../process/run-process.ts'
 import { createBox } from '../box/box.ts'
-import { placeOf, type BoxFoundation } from '../box/foundation.ts'
+import type { BoxFoundation } from '../box/foundation.ts'
 import { defaultLimits } from '../box/limits.ts'
 import { boxLayers, type LayerFinding } from '../box/report.ts'
 import { layTargets } from './canary-targets.ts'
@@ -19,14 +19,13 @@ const timeoutMs = 20_000
 const outputBytes = 65_536
 
 /** Runs a canary in a box with no permission but to read the workspace, and says which layers held it. */
-export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEnv): Promise<LayerFinding[]> {
+export async function probeBox (foundation: BoxFoundation, launcher: Launcher, env: NodeJS.ProcessEnv): Promise<LayerFinding[]> {
   const targets = await layTargets(foundation.workspaceDir, foundation.hidden)
   try {
     const hidden = [...foundation.hidden, ...targets.hidden]
     const box = createBox({ ...foundation, hidden }, { permissions: ['read_repo'], readable: [targets.task.tools], limits: defaultLimits })
     const plan = { program: process.execPath, args: [canary], env: { PATH: env['PATH'] ?? '' }, cwd: foundation.workspaceDir, readable: [dirname(canary), packageFile] }
     const lines: string[] = []
-    const launcher = createLauncher(placeOf(foundation), [])
     const end = await runProcess(plan, {
       stdin: JSON.stringify(targets.task),
       timeoutMs,
@@ -37,9 +36,7 @@ export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEn
         if (line === targets.task.replaced) targets.replace()
       }
     }, { launcher, pins: createPins(), onSurvivors: () => {}, box })
-    const leftBehind = isRunning(targets.task.sleepSeconds)
-    await launcher.close()
-    return findingsOf(end, lines, leftBehind)
+    return findingsOf(end, lines, isRunning(targets.task.sleepSeconds))
   } finally {
     await targets.remove()
   }
