@@ -6,7 +6,7 @@ import { Files } from './files.ts'
 import { newKey } from './key.ts'
 import { Secrets } from './secrets.ts'
 import { Sessions } from './sessions.ts'
-import { sleep } from './http/patience.ts'
+import { sleep } from './http/backoff.ts'
 import {
   batchesOf, joinAnswers, type AiSdkAnswer, type AiSdkResult, type AiSdkToolCall, type AnthropicAnswer, type AnthropicMessage,
   type BedrockAnswer, type BedrockResponse, type ChatAnswer, type ChatCompletion, type ChatMessage, type ChatToolCall, type Format,

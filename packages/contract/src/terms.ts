@@ -30,7 +30,7 @@ export { around, holdsWritten, isWritten, lostText, numberText, setWritten, type
 export { FilePlaces, mostFileSteps, namesFiles, pathOf, withFiles, type FilePlace, type FileSearch } from './calls/file-places.ts'
 export { findText, placesOf } from './value/find-text.ts'
 export { grouped } from './value/grouped.ts'
-export { isOfType, isRecord } from './value/record.ts'
+export { isOfType, isRecord, withoutUndefined } from './value/record.ts'
 export { mapTexts } from './value/map-texts.ts'
 export { readTraceContext, traceIdsOf, traceVariables, type TraceContext } from './terms/trace-context.ts'
 export { isMcpTool, listedTool, mcpTool, mcpToolFault, mostMcpTools, type McpTool } from './terms/mcp-tool.ts'

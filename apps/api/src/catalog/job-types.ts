@@ -1,4 +1,4 @@
-import { defaultTimeoutSec, jobLimits, type JobAccess, type LimitSources, type JobTypeView } from '@toolyard/contract'
+import { defaultTimeoutSec, jobLimits, withoutUndefined, type JobAccess, type LimitSources, type JobTypeView } from '@toolyard/contract'
 import { isEnabled, keyRefusal, type Deployment, type Tool } from '@toolyard/manifests'
 import type { JobTypeTable } from '@toolyard/store'
 
@@ -42,8 +42,7 @@ export class JobTypes {
       handler: tool.source.format === 'builtin' ? `builtin:${tool.jobType}` : `builtin:manifest.${tool.source.format}`,
       default_timeout_sec: defaultTimeoutSec(this.#sources(tool)),
       default_max_attempts: maxAttempts,
-      ...(warm === undefined ? {} : { warm }),
-      ...(idempotent === undefined ? {} : { idempotent })
+      ...withoutUndefined({ warm, idempotent })
     }
   }
 

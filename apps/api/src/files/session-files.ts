@@ -1,6 +1,6 @@
 import { asError, HttpError, type CallError } from '@toolyard/contract'
 import { goneError, type SessionLeases, type SessionStay, type Sessions } from '@toolyard/store'
-import { openSessionDirectory, SessionCounts, SessionRoom, TemplateMissingError, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
+import { openSessionDirectory, SessionCounts, SessionQuota, TemplateMissingError, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
 import { useSession } from '../access/session-access.ts'
 import type { Principal } from '../access/principal.ts'
 import type { FileSpace } from './file-space.ts'
@@ -16,7 +16,7 @@ export interface SessionFilesOptions {
 export class SessionFiles {
   readonly #options: SessionFilesOptions
   readonly #counts = new SessionCounts()
-  readonly #room = new SessionRoom(this.#counts)
+  readonly #quota = new SessionQuota(this.#counts)
 
   constructor (options: SessionFilesOptions) {
     this.#options = options
@@ -41,7 +41,7 @@ export class SessionFiles {
         signal: stay.signal,
         allow: async addition => {
           isChanged = true
-          return await this.#room.allow(session, addition)
+          return await this.#quota.allow(session, addition)
         },
         freed: bytes => {
           isChanged = true

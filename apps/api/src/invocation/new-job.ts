@@ -1,4 +1,4 @@
-import { permissions as everyPermission, type JobAccess, type JobData, type JobDependency } from '@toolyard/contract'
+import { permissions as everyPermission, withoutUndefined, type JobAccess, type JobData, type JobDependency } from '@toolyard/contract'
 import { makesJobs, programDigest, withCallTimeout, type HoldTerms, type PolicyAsker, type RegisteredTool } from '@toolyard/manifests'
 import { heldJob, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
@@ -52,13 +52,7 @@ export function newJob ({ tool, version }: RegisteredTool, id: string, args: Rec
 
 /** A key's bounds. The jobs that a workflow makes are made without the key, and may do no more than it. */
 export function accessOf ({ queueAllowlist, permissions, namespaces, hosts, tenant }: Principal): JobAccess {
-  return {
-    queues: queueAllowlist,
-    permissions,
-    ...namespaces !== undefined && { namespaces },
-    ...hosts !== undefined && { hosts },
-    ...tenant !== undefined && { tenant }
-  }
+  return { queues: queueAllowlist, permissions, ...withoutUndefined({ namespaces, hosts, tenant }) }
 }
 
 /**

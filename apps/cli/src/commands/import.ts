@@ -1,4 +1,4 @@
-import { errorCode } from '@toolyard/contract/terms'
+import { errorCode, withoutUndefined } from '@toolyard/contract/terms'
 import type { OpenapiImport } from '@toolyard/manifests'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
@@ -30,12 +30,7 @@ Exit status: 0 when there is a tool, 1 when there is none or the document can't 
     const tags = listOf(options['tag'])
     const prefix = textOf(options['prefix'])
     try {
-      const found = await importOpenapi(await documentText(file), {
-        ...only !== undefined && { only },
-        ...tags !== undefined && { tags },
-        ...server !== undefined && { server },
-        ...prefix !== undefined && { prefix }
-      })
+      const found = await importOpenapi(await documentText(file), withoutUndefined({ only, tags, server, prefix }))
       await report(found, { out: textOf(options['out']), json: options['json'] === true })
       return found.entries.length > 0 ? exitStatus.done : exitStatus.failed
     } catch (error) {

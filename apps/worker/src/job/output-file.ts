@@ -1,7 +1,7 @@
 import { limits, writeJson } from '@toolyard/contract/terms'
 import type { Outcome, Success } from '@toolyard/executors'
 import type { Tool } from '@toolyard/manifests'
-import { atPlace, hashBounds, readContent, replaceFile, WorkspaceFailure, type CountedSession, type SessionRoom } from '@toolyard/workspace'
+import { atPlace, hashBounds, readContent, replaceFile, WorkspaceFailure, type CountedSession, type SessionQuota } from '@toolyard/workspace'
 import { setImmediate as turn } from 'node:timers/promises'
 
 /** Where large outputs of a session are, as files. */
@@ -10,7 +10,7 @@ const directoryName = 'outputs'
 export interface OutputFilePlace {
   session: CountedSession
   signal: AbortSignal
-  room: SessionRoom
+  quota: SessionQuota
 }
 
 /**
@@ -28,7 +28,7 @@ export async function withOutputFile (outcome: Outcome, tool: Tool, jobId: strin
   if (text.length <= limits.outputChars) return outcome
   const isText = text.startsWith('"')
   const content = isText ? Buffer.from(String(JSON.parse(text))) : json
-  const allowance = await place.room.allow(place.session, { coming: content.length, entries: 1, replaced: 0 }).catch((error: unknown) => {
+  const allowance = await place.quota.allow(place.session, { coming: content.length, entries: 1, replaced: 0 }).catch((error: unknown) => {
     if (!(error instanceof WorkspaceFailure)) throw error
   })
   if (allowance === undefined) return outcome

@@ -4,7 +4,7 @@ import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/ex
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/store'
 import { eitherSignal, type Logger } from '@toolyard/runtime'
 import {
-  discardSession, FileClock, openSessionDirectory, Patience, SessionCounts, SessionRoom, Trash, type SessionPlaces, type Survey
+  discardSession, FileClock, openSessionDirectory, Backoff, SessionCounts, SessionQuota, Trash, type SessionPlaces, type Survey
 } from '@toolyard/workspace'
 import { join } from 'node:path'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
@@ -69,11 +69,11 @@ interface WritingCall extends SessionCall {
 export class SessionWorkspaces {
   readonly #options: SessionWorkspacesOptions
   readonly #counts = new SessionCounts()
-  readonly #room = new SessionRoom(this.#counts)
+  readonly #quota = new SessionQuota(this.#counts)
   readonly #watches = new SessionWatches()
   readonly #trash: Trash
   /** Of sessions whose directory can't be put there. */
-  readonly #patience = new Patience()
+  readonly #backoff = new Backoff()
   #clock: FileClock | undefined
   #timer: NodeJS.Timeout | undefined
   #stopped = false
@@ -85,7 +85,7 @@ export class SessionWorkspaces {
 
   /** Sessions that were removed and whose files can't be. */
   get stuck (): number {
-    return this.#trash.stuck + this.#patience.size
+    return this.#trash.stuck + this.#backoff.size
   }
 
   /** Removes, from now on, what sessions left; `onRemoved` gets the id of each that is removed. */
@@ -132,7 +132,7 @@ export class SessionWorkspaces {
             this.#options.logger.warn({ err, session: id }, `sessions: ${what}`)
             return outcome
           }
-          const place = { session: { id, dir, quotaBytes: stay.session.quotaBytes }, signal: either.signal, room: this.#room }
+          const place = { session: { id, dir, quotaBytes: stay.session.quotaBytes }, signal: either.signal, quota: this.#quota }
           const failed = after(ended, 'a large output could not be written to a file')
           const outcome = await withOutputFile(ended, tool, jobId, place).catch(failed)
           if (writing === undefined) return outcome
@@ -224,21 +224,21 @@ export class SessionWorkspaces {
     const { leases, places } = this.#options
     const gone: string[] = []
     for (const id of await leases.removable().catch(() => [])) {
-      if (this.#patience.isWaiting(id)) continue
+      if (this.#backoff.isWaiting(id)) continue
       try {
         await discardSession(places, id)
         this.#counts.forget(id)
         this.#watches.forget(id)
-        this.#patience.forget(id)
+        this.#backoff.forget(id)
         gone.push(id)
       } catch (error) {
-        this.#tell(error, join(places.dir, id), this.#patience.failed(id))
+        this.#tell(error, join(places.dir, id), this.#backoff.failed(id))
       }
     }
     await leases.forget(gone).catch(() => {})
-    if (this.#patience.isWaiting(trashName)) return
-    await this.#trash.clear(trashMs).then(() => { this.#patience.forget(trashName) }, (error: unknown) => {
-      this.#tell(error, join(places.dir, trashName), this.#patience.failed(trashName))
+    if (this.#backoff.isWaiting(trashName)) return
+    await this.#trash.clear(trashMs).then(() => { this.#backoff.forget(trashName) }, (error: unknown) => {
+      this.#tell(error, join(places.dir, trashName), this.#backoff.failed(trashName))
     })
   }
 

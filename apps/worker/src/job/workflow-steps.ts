@@ -1,4 +1,4 @@
-import { jobLimits, limits, permissions as everyPermission, type CallError } from '@toolyard/contract/terms'
+import { jobLimits, limits, permissions as everyPermission, withoutUndefined, type CallError } from '@toolyard/contract/terms'
 import type { TraceContext } from '@toolyard/contract'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, admitTool, makesJobs, programDigest, type AskedCall, type Deployment, type HoldTerms, type RegisteredTool, type Registry, withCallTimeout } from '@toolyard/manifests'
@@ -95,6 +95,7 @@ function succeeded (jobId: string, output: StepOutput, jobs: StepJobs): StepStat
 function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool, job: TakenJob, deps: WorkflowStepsDeps): NewJob {
   // A plan of a release before has no wishes.
   const { wishes = {} } = step as Partial<StepStart>
+  const { tenant, session, keyPermissions, keyHosts } = job.data
   const { timeoutSec, maxAttempts } = jobLimits({
     asked: wishes,
     override: deps.jobTypes.get(tool.jobType),
@@ -111,10 +112,7 @@ function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool
       timeoutSec: Math.min(timeoutSec, Math.max(0.001, step.timeoutMs / 1_000)),
       tags: [...job.data.tags, ...wishes.tags ?? [], stepTag].slice(-limits.tags.max),
       keyName: job.data.keyName,
-      ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
-      ...(job.data.session === undefined ? {} : { session: job.data.session }),
-      ...(job.data.keyPermissions === undefined ? {} : { keyPermissions: job.data.keyPermissions }),
-      ...(job.data.keyHosts === undefined ? {} : { keyHosts: job.data.keyHosts }),
+      ...withoutUndefined({ tenant, session, keyPermissions, keyHosts }),
       ...(tool.serial === true ? { serial: true as const } : {})
     },
     priority: wishes.priority ?? job.priority,

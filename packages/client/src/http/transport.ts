@@ -2,7 +2,7 @@ import { ToolyardError, type ErrorCode } from './errors.ts'
 import { readEvents, type ServerEvent } from './events.ts'
 import { Exchange } from './exchange.ts'
 import { exactJson, type Json } from './json.ts'
-import { Patience } from './patience.ts'
+import { Backoff } from './backoff.ts'
 import { record, type Fields, type Shape } from './shape.ts'
 
 /** Where Toolyard is and who asks. */
@@ -108,14 +108,14 @@ export class Transport {
   }
 
   async #tried<T> ({ file, signal }: WrittenRequest, once: () => Promise<T>): Promise<T> {
-    const patience = new Patience(this.#retryMs)
+    const backoff = new Backoff(this.#retryMs)
     for (;;) {
       try {
         return await once()
       } catch (error) {
         const failure = this.#failureOf(error, signal)
         if (file instanceof ReadableStream) throw failure
-        await patience.wait(failure, signal)
+        await backoff.wait(failure, signal)
       }
     }
   }
@@ -127,17 +127,17 @@ export class Transport {
    * @throws ToolyardError; the signal's reason.
    */
   async * events (path: string, signal: AbortSignal | undefined, lastId = ''): AsyncGenerator<ServerEvent> {
-    const patience = new Patience(this.#retryMs)
+    const backoff = new Backoff(this.#retryMs)
     for (;;) {
       try {
         for await (const event of this.#stream({ method: 'GET', path, headers: lastId === '' ? {} : { 'last-event-id': lastId }, signal })) {
-          patience.restored()
+          backoff.restored()
           if (event.id !== undefined) lastId = event.id
           yield event
         }
         throw new ToolyardError('UNREACHABLE', 'The event stream ended before its job did')
       } catch (error) {
-        await patience.wait(this.#failureOf(error, signal), signal)
+        await backoff.wait(this.#failureOf(error, signal), signal)
       }
     }
   }

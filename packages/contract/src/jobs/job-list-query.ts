@@ -2,6 +2,7 @@ import { invalid, callErrors, type CallErrorCode } from '../terms/errors.ts'
 import { jobStates, type JobState } from './jobs.ts'
 import { isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
 import { unknownParameter } from '../value/fields.ts'
+import { withoutUndefined } from '../value/record.ts'
 
 export interface JobListQuery {
   status?: JobState
@@ -64,20 +65,11 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
   const to = time(query, 'to')
   if (from !== undefined && to !== undefined && from > to) throw invalid("'from' must not be later than 'to'")
   if ((text(query, 'text')?.length ?? 0) > limits.searchChars) throw invalid(`'text' must have at most ${limits.searchChars} characters`)
-  const given = texts.flatMap(name => {
-    const value = text(query, name)
-    return value === undefined ? [] : [[name, value] as const]
-  })
   return {
     limit: pageSize(text(query, 'limit')),
-    ...(status === undefined ? {} : { status }),
-    ...(queue === undefined ? {} : { queue }),
-    ...(code === undefined ? {} : { code }),
-    ...(order === undefined ? {} : { order }),
+    ...withoutUndefined({ status, queue, code, order, from, to }),
     ...(preview === 'true' ? { preview: true } : {}),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...Object.fromEntries(given)
+    ...withoutUndefined(Object.fromEntries(texts.map(name => [name, text(query, name)])))
   }
 }
 

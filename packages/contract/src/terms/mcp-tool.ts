@@ -1,4 +1,4 @@
-import { isRecord } from '../value/record.ts'
+import { isRecord, withoutUndefined } from '../value/record.ts'
 
 /** A tool as its server describes it: all that models read of it, and all that calls are checked with. */
 export interface McpTool {
@@ -14,14 +14,7 @@ export const mostMcpTools = 1_000
 
 /** The fields of a tool that are accepted, in their order; undefined ones are left out. */
 export function mcpTool ({ name, title, description, inputSchema, outputSchema, annotations }: McpTool): McpTool {
-  return {
-    name,
-    ...title !== undefined && { title },
-    ...description !== undefined && { description },
-    inputSchema,
-    ...outputSchema !== undefined && { outputSchema },
-    ...annotations !== undefined && { annotations }
-  }
+  return { name, ...withoutUndefined({ title, description }), inputSchema, ...withoutUndefined({ outputSchema, annotations }) }
 }
 
 /** A tool as a server lists it, with the hints that the protocol knows: others come and go. */

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@toolyard/contract/terms'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { ownerOfCall, type RunContext } from '../run/outcome.ts'
 import type { ServerPlace } from './server-process.ts'
@@ -13,10 +14,7 @@ export function serverTool (server: McpServer): Tool {
     jobType: 'mcp',
     enabled: true,
     idempotent: false,
-    ...(permissions === undefined ? {} : { permissions }),
-    ...(network === undefined ? {} : { network }),
-    ...(unixSockets === undefined ? {} : { unixSockets }),
-    ...(limits === undefined ? {} : { limits }),
+    ...withoutUndefined({ permissions, network, unixSockets, limits }),
     source,
     run: { kind: 'mcp', server, remote: '', digest: '' }
   }

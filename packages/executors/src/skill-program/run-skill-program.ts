@@ -1,6 +1,7 @@
 import { cp, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { withoutUndefined } from '@toolyard/contract/terms'
 import type { RunnableSkill, SkillProgramRun, Tool } from '@toolyard/manifests'
 import { findOnPath, runProcess } from '@toolyard/sandbox'
 import { auditEntry } from '../audit/entry.ts'
@@ -26,12 +27,10 @@ export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
   const skill = skillOf(tool.run, args)
   if (skill === undefined) return tool
   const { permissions: _, limits: __, network: ___, secrets: ____, ...rest } = tool
+  const { permissions, network, secrets, limits } = skill
   return {
     ...rest,
-    ...skill.permissions !== undefined && { permissions: skill.permissions },
-    ...skill.network !== undefined && { network: skill.network },
-    ...skill.secrets !== undefined && { secrets: skill.secrets },
-    ...skill.limits !== undefined && { limits: skill.limits },
+    ...withoutUndefined({ permissions, network, secrets, limits }),
     ...skill.unixSockets && { unixSockets: true },
     source: { ...tool.source, file: join(skill.directory, 'SKILL.md') }
   }

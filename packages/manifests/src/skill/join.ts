@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@toolyard/contract/terms'
 import type { Finding } from '../finding/finding.ts'
 import type { Layer, LayerEntry } from '../layer/layer.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -57,14 +58,7 @@ export function joinSkills (layers: readonly Layer[], options: SkillOptions): Jo
 function withSettings (tool: Tool, settings: SkillSettings | undefined): Tool {
   if (tool.run.kind !== 'skill-command' || settings === undefined) return tool
   const { permissions, network, secrets, limits, timeoutSec } = settings
-  return {
-    ...tool,
-    ...permissions !== undefined && { permissions },
-    ...network !== undefined && { network },
-    ...secrets !== undefined && { secrets },
-    ...limits !== undefined && { limits },
-    ...timeoutSec !== undefined && { timeoutSec }
-  }
+  return { ...tool, ...withoutUndefined({ permissions, network, secrets, limits, timeoutSec }) }
 }
 
 /** Skills with files, and those that the prompt doesn't have, are read and run by tools. */

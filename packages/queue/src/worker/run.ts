@@ -1,4 +1,5 @@
 import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
+import { withoutUndefined } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import { idOf } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
@@ -42,9 +43,7 @@ export function takenJobOf (
     attempt: job.attemptsMade,
     takenAt,
     signal,
-    ...(approved === undefined ? {} : { approved }),
-    ...(answers === undefined ? {} : { answers }),
-    ...(memo === undefined ? {} : { memo }),
+    ...withoutUndefined({ approved, answers, memo }),
     log: line => { log.write(line) },
     progress: make => { progress.write(make) }
   }

@@ -1,5 +1,6 @@
 import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
 import type { RedisTarget } from '@toolyard/runtime'
+import { withoutUndefined } from '@toolyard/contract/terms'
 import { ioredis, type Redis } from './ioredis.ts'
 import { noteReconnects } from './reconnects.ts'
 import { followServerTime } from './server-clock.ts'
@@ -94,9 +95,7 @@ function open ({ place, username, password, tls }: RedisTarget, role: Connection
   const common: RedisOptions = {
     connectionName: `toolyard-${role}`,
     connectTimeout: 2_000,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(tls === undefined ? {} : { tls })
+    ...withoutUndefined({ username, password, tls })
   }
   const options: RedisOptions = { ...roles[role], ...common, retryStrategy: retryDelay }
   switch (place.kind) {
@@ -108,8 +107,7 @@ function open ({ place, username, password, tls }: RedisTarget, role: Connection
         sentinels: [...place.nodes],
         name: place.master,
         sentinelRetryStrategy: retryDelay,
-        ...(place.username === undefined ? {} : { sentinelUsername: place.username }),
-        ...(place.password === undefined ? {} : { sentinelPassword: place.password }),
+        ...withoutUndefined({ sentinelUsername: place.username, sentinelPassword: place.password }),
         ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls })
       })
     case 'cluster':

@@ -5,7 +5,7 @@ import { asError, errorCode } from '@toolyard/contract/terms'
 import { removeTree, type Removal } from '../files/delete-tree.ts'
 import { entryPath, openTopDirectory, type Directory } from '../walk/directory.ts'
 import { readEntries, type DirectoryEntry } from '../walk/entries.ts'
-import { Patience } from './patience.ts'
+import { Backoff } from './backoff.ts'
 
 /** Entries that are in memory at a time. */
 const bufferSize = 64
@@ -37,7 +37,7 @@ interface TrashList {
 export class Trash {
   readonly #path: string
   readonly #onFault: (fault: TrashFault) => void
-  readonly #patience = new Patience()
+  readonly #backoff = new Backoff()
   #list: TrashList | undefined
   #isAtWork = false
   #isClosed = false
@@ -50,7 +50,7 @@ export class Trash {
 
   /** How many can't be removed. */
   get stuck (): number {
-    return this.#patience.size
+    return this.#backoff.size
   }
 
   /** Removes for so long, or until nothing is left but what can't be removed. */
@@ -79,7 +79,7 @@ export class Trash {
         if (!list.hasMore) return
         continue
       }
-      if (this.#patience.isWaiting(next.value.name)) continue
+      if (this.#backoff.isWaiting(next.value.name)) continue
       const sliceEnd = Math.min(until, performance.now() + sliceMs)
       if (!await this.#remove(list.directory, next.value, () => this.#isClosed || performance.now() >= sliceEnd)) list.hasMore = true
     }
@@ -109,8 +109,8 @@ export class Trash {
       : await removeFile(entryPath(trash, name))
     // While something goes, the rest isn't waited for.
     if (error !== undefined && ended && removed > 0) return false
-    if (error !== undefined) this.#onFault({ path: join(this.#path, name), error, failures: this.#patience.failed(name) })
-    else if (!ended) this.#patience.forget(name)
+    if (error !== undefined) this.#onFault({ path: join(this.#path, name), error, failures: this.#backoff.failed(name) })
+    else if (!ended) this.#backoff.forget(name)
     return error !== undefined || !ended
   }
 }

@@ -1,4 +1,4 @@
-import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, JobTypeResponse } from '@toolyard/contract'
+import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, JobTypeResponse, withoutUndefined } from '@toolyard/contract'
 import { keyRefusal } from '@toolyard/manifests'
 import type { JobTypeOverride, JobTypeTable } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
@@ -43,12 +43,8 @@ export async function jobTypeRoutes (app: App, catalog: ToolCatalog, jobTypes: J
   })
 }
 
-function toOverride (patch: JobTypePatch): JobTypeOverride {
-  return {
-    ...(patch.enabled === undefined ? {} : { enabled: patch.enabled }),
-    ...(patch.default_timeout_sec === undefined ? {} : { defaultTimeoutSec: patch.default_timeout_sec }),
-    ...(patch.default_max_attempts === undefined ? {} : { defaultMaxAttempts: patch.default_max_attempts }),
-    ...(patch.idempotent === undefined ? {} : { idempotent: patch.idempotent }),
-    ...(patch.warm === undefined ? {} : { warm: patch.warm })
-  }
+function toOverride (
+  { enabled, default_timeout_sec: defaultTimeoutSec, default_max_attempts: defaultMaxAttempts, idempotent, warm }: JobTypePatch
+): JobTypeOverride {
+  return withoutUndefined({ enabled, defaultTimeoutSec, defaultMaxAttempts, idempotent, warm })
 }

@@ -1,4 +1,4 @@
-import { limits, isQueueName, queueNamePattern, isRecord } from '@toolyard/contract/terms'
+import { limits, isQueueName, queueNamePattern, isRecord, withoutUndefined } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { field, record, refuseUnknown, repeated, text, whole } from './fields.ts'
 import { readParams, type WorkflowParam } from './params.ts'
@@ -64,9 +64,7 @@ function readStep (value: unknown, index: number, at: string): StepDefinition {
   if (queue !== undefined && !isQueueName(queue)) throw new BuiltinFailure(`${at}.queue must match ${queueNamePattern}`)
   return {
     name,
-    ...(tool === undefined ? {} : { tool }),
-    ...(type === undefined ? {} : { type }),
-    ...(queue === undefined ? {} : { queue }),
+    ...withoutUndefined({ tool, type, queue }),
     arguments: map(step, ['arguments', 'input'], at),
     needs: names(step, ['depends_on', 'needs'], at),
     wishes: readWishes(step, at)

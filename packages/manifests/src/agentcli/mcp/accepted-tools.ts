@@ -1,6 +1,6 @@
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
-import { asError, freeName, limits, publishableNamePattern } from '@toolyard/contract/terms'
+import { asError, freeName, limits as bounds, publishableNamePattern, withoutUndefined } from '@toolyard/contract/terms'
 import type { Remark } from '../../finding/finding-list.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import type { LayerEntry } from '../../layer/layer.ts'
@@ -76,17 +76,15 @@ function toolOf (
   accepted: McpTool, { server, name }: { server: McpServer, name: string }, { override: _, timeoutSec, ...common }: Common,
   outputSchema: JsonSchema | undefined
 ): Tool {
+  const { permissions, network, unixSockets, limits } = server
   return {
     ...common,
     name,
     description: accepted.description ?? accepted.title ?? '',
     parameters: accepted.inputSchema,
     jobType: jobTypeOf('mcp', name),
-    ...timeoutSec !== undefined && { timeoutSec: Math.min(timeoutSec, limits.toolTimeoutSec.max) },
-    ...server.permissions !== undefined && { permissions: server.permissions },
-    ...server.network !== undefined && { network: server.network },
-    ...server.unixSockets !== undefined && { unixSockets: server.unixSockets },
-    ...server.limits !== undefined && { limits: server.limits },
+    ...timeoutSec !== undefined && { timeoutSec: Math.min(timeoutSec, bounds.toolTimeoutSec.max) },
+    ...withoutUndefined({ permissions, network, unixSockets, limits }),
     source: server.source,
     namespace: server.name,
     run: {
@@ -94,8 +92,7 @@ function toolOf (
       server,
       remote: accepted.name,
       digest: mcpDigest(accepted),
-      ...outputSchema !== undefined && { outputSchema },
-      ...accepted.annotations !== undefined && { annotations: accepted.annotations }
+      ...withoutUndefined({ outputSchema, annotations: accepted.annotations })
     }
   }
 }

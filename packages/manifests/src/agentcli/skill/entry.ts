@@ -1,5 +1,5 @@
 import { Check } from 'typebox/schema'
-import { isSecretVariable } from '@toolyard/contract/terms'
+import { isSecretVariable, withoutUndefined } from '@toolyard/contract/terms'
 import { permissionAliases, unknownFields } from '../../document/unknown-fields.ts'
 import type { DocumentPath } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
@@ -34,20 +34,17 @@ export async function readSkillEntry (written: Record<string, unknown>, { file, 
   const secrets = readSecrets(entry.secrets, network.held.network, path)
   if (secrets.faults.length > 0) return { entries: [], findings: secrets.faults.map(about) }
   const secret = entry.envPassthrough?.filter(isSecretVariable) ?? []
+  const { enabled, timeoutSec, python, programs, overlay } = entry
   return {
     entries: [],
     skillSettings: [{
       skill: name,
       source: { format: 'agentcli', file, index },
-      ...entry.enabled !== undefined && { enabled: entry.enabled },
       ...network.held,
       ...secrets.held,
       ...entry.limits !== undefined && { limits: limitsOf(entry.limits) },
-      ...entry.timeoutSec !== undefined && { timeoutSec: entry.timeoutSec },
-      ...entry.python !== undefined && { python: entry.python },
-      ...entry.programs !== undefined && { programs: entry.programs },
       ...entry.envPassthrough !== undefined && { envPassthrough: entry.envPassthrough.filter(variable => !isSecretVariable(variable)) },
-      ...entry.overlay !== undefined && { overlay: entry.overlay }
+      ...withoutUndefined({ enabled, timeoutSec, python, programs, overlay })
     }],
     findings: [
       ...unknown.map((each): Remark => ({ severity: 'warning', rule: 'P18', message: `${goQuote(each)} is no known permission and is ignored`, fix: 'Use read_repo, write_files or network.' })),

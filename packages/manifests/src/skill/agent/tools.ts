@@ -1,7 +1,7 @@
 import { jobTypeOf } from '../../tool/job-type.ts'
 import type { RunnableSkill, SkillFilesRun } from '../../tool/skill-run.ts'
 import type { Permission, Tool } from '../../tool/tool.ts'
-import { permissions as allPermissions } from '@toolyard/contract/terms'
+import { permissions as allPermissions, withoutUndefined } from '@toolyard/contract/terms'
 import { dirname } from 'node:path'
 import type { Skill, SkillSettings } from '../../layer/skill.ts'
 import type { SkillOptions } from '../tools/options.ts'
@@ -83,14 +83,7 @@ function runnableSkill (
     envPassthrough,
     overlay,
     unixSockets,
-    ...ceiling !== undefined && { ceiling },
-    ...audit !== undefined && { audit },
-    ...permissions !== undefined && { permissions },
-    ...network !== undefined && { network },
-    ...secrets !== undefined && { secrets },
-    ...limits !== undefined && { limits },
-    ...timeoutSec !== undefined && { timeoutSec },
-    ...python !== undefined && { python }
+    ...withoutUndefined({ ceiling, audit, permissions, network, secrets, limits, timeoutSec, python })
   }
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { asError } from '@toolyard/contract/terms'
+import { asError, withoutUndefined } from '@toolyard/contract/terms'
 import { SettingsError, type Settings } from '../settings.ts'
 import type { HostPort } from '../variable.ts'
 
@@ -55,8 +55,7 @@ function placeOf (settings: Settings): RedisTarget['place'] | undefined {
     kind: 'sentinels',
     nodes: sentinels,
     master: settings.REDIS_MASTER_NAME,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password })
+    ...withoutUndefined({ username, password })
   }
 }
 

@@ -25,7 +25,7 @@ export interface Allowance {
 }
 
 /** The room that is left in sessions: whether something is within the quota is decided here alone. */
-export class SessionRoom {
+export class SessionQuota {
   readonly #counts: SessionCounts
   /** Bytes that are still to come, by session, and of how many requests: what has come is in the counts. */
   readonly #kept = new Map<string, { bytes: number, requests: number }>()

@@ -5,7 +5,7 @@ const firstDelayMs = 100
 const longestDelayMs = 2_000
 
 /** Decides whether a failed request is sent again, and waits before it is. One for each request or stream. */
-export class Patience {
+export class Backoff {
   readonly #retryMs: number
   #failures = 0
   #failingSince = 0

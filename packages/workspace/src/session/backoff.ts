@@ -4,7 +4,7 @@ const most = 600_000
 const forgottenAfter = 60_000
 
 /** When to try again what didn't work: each time after twice as long, up to ten minutes. */
-export class Patience {
+export class Backoff {
   readonly #waiting = new Map<string, { failures: number, until: number }>()
 
   isWaiting (what: string): boolean {
