@@ -1,11 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { orElse } from '@toolyard/contract/terms'
+import type { ProcessGroups } from '@toolyard/sandbox'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { outputOf } from '../executors/fixture.ts'
 import { boxedPython } from '../sandbox/boxed-python.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
-import { openSandbox } from '@toolyard/executors'
+import { nap } from '../sandbox/running.ts'
+import { openSandbox, type Outcome } from '@toolyard/executors'
 
 const program = join(import.meta.dirname, '../../../samples/hostile/tools/bin/devour.py')
 const skip = await withoutBox() || await withoutGroups()
@@ -85,27 +88,78 @@ void t.test('fault 16 the memory of all processes of a Python call together is b
   t.equal(outputOf(await python.execute('other', 'return "fine"')), 'fine')
 })
 
-void t.test('fault 16 a Python host and all that it forks are in the control group of the tools', { skip }, async t => {
+void t.test('fault 16 a Python host and its templates are in one control group of their own', { skip }, async t => {
   const python = await boxedPython(t)
   const stop = new AbortController()
   const running = python.execute('sleeper', 'print("runs", flush=True)\ntime.sleep(600)', { signal: stop.signal })
   await waitFor('it runs', () => python.logged.includes('runs'))
-  const members = python.sandbox.groups?.members ?? []
-  t.ok(members.length > 0)
-  for (const file of members) {
-    const pids = readFileSync(file, 'utf8').split('\n').filter(pid => pid !== '')
-    const names = pids.map(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
-    // bubblewrap's two, the host, and init and child of the template and of the call.
-    t.ok(names.filter(name => name.includes('toolyard_host.py')).length >= 7, `${file}: ${names.length}`)
-  }
+  const directory = toolsDirectory(python)
+  const groups = readdirSync(directory).filter(name => name.startsWith('share-')).map(name => namesIn(join(directory, name)))
+  const withHosts = groups.filter(names => names.filter(isOfHost).length > 2)
+  t.equal(withHosts.length, 1)
+  // bubblewrap's two, the host, and init and child of the template.
+  t.ok(withHosts.flat().filter(isOfHost).length >= 5, withHosts.flat().join('\n'))
   stop.abort()
   t.match(await running, { ok: false })
+})
+
+void t.test('fault 16 a Python call that takes longer leaves the group of its host, with all that it has started', { skip }, async t => {
+  const python = await boxedPython(t)
+  const stop = new AbortController()
+  const seconds = nap()
+  const script = ['import subprocess', `for _ in range(3): subprocess.Popen(["sleep", "${seconds}"])`, 'time.sleep(600)'].join('\n')
+  const running = python.execute('sleeper', script, { signal: stop.signal })
+  const directory = toolsDirectory(python)
+  const groups = (): string[][] => readdirSync(directory).filter(name => name.startsWith('share-')).map(name => namesIn(join(directory, name)))
+  const isSleeper = (name: string): boolean => name === `sleep\0${seconds}\0`
+  await waitFor('the call has a group', () => groups().some(names => names.filter(isSleeper).length === 3 && names.filter(isOfHost).length === 2))
+  const withHosts = groups().filter(names => names.filter(isOfHost).length > 2)
+  t.ok(withHosts.length === 1 && !withHosts.flat().some(isSleeper), 'the host is in another')
+  stop.abort()
+  t.match(await running, { ok: false })
+  await waitFor('the group is gone', () => readdirSync(directory).filter(name => /^share-\d+$/.test(name)).length === 1)
+})
+
+/** Where the groups are that share out the processor. */
+function toolsDirectory ({ sandbox }: { sandbox: { groups?: ProcessGroups | undefined } }): string {
+  return dirname(sandbox.groups?.ofHelper().shares ?? '')
+}
+
+function namesIn (group: string): string[] {
+  const pids = readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(pid => pid !== '')
+  return pids.map(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), ''))
+}
+
+function isOfHost (name: string): boolean {
+  return name.includes('toolyard_host.py')
+}
+
+void t.test('fault 16 however many processes a call starts, they have one share of the processor: a control group of their own', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const directory = toolsDirectory(tools)
+  const shares = (): string[][] => readdirSync(directory).filter(name => name.startsWith('share-')).map(name => namesIn(join(directory, name)))
+  const stop = new AbortController()
+  const lengths = [nap(), nap()]
+  const sleepersOf = (seconds: string): string[][] => shares().map(names => names.filter(name => name === `sleep\0${seconds}\0`)).filter(names => names.length > 0)
+  const calls: Array<Promise<Outcome>> = []
+  for (const seconds of lengths) {
+    calls.push(tools.shell(`sleep ${seconds} & sleep ${seconds} & sleep ${seconds}; true`, { signal: stop.signal }))
+    await waitFor('all processes of the call run', () => sleepersOf(seconds).flat().length === 3)
+    await waitFor('the helper has gone on', () => !shares().some(names => names.some(name => name.includes('helper.js')) && names.some(name => name.startsWith('sleep\0'))))
+  }
+  for (const seconds of lengths) t.equal(sleepersOf(seconds).length, 1, 'all of a call are in one group')
+  t.notOk(shares().some(names => lengths.every(seconds => names.includes(`sleep\0${seconds}\0`))), 'and no two calls in the same')
+  stop.abort()
+  for (const call of calls) t.match(await call, { ok: false })
+  const count = shares().length
+  for (let call = 0; call < 30; call++) outputOf(await tools.shell('true'))
+  t.ok(shares().length < count + 15, 'groups are used again')
 })
 
 void t.test('fault 10 no control group of a call or a worker is left behind', { skip }, async t => {
   const tools = await boxedTools(t)
   // With version 2 the processes are one level below.
-  const directories = (tools.sandbox.groups?.members ?? []).map(file => file.replace(/(\/tools)?\/cgroup\.procs$/, ''))
+  const directories = (tools.sandbox.groups?.ofHelper().members ?? []).map(file => file.replace(/(\/tools)?\/cgroup\.procs$/, ''))
   t.ok(directories.length > 0 && directories.every(existsSync))
   await Promise.all(Array.from({ length: 5 }, async () => { outputOf(await tools.shell('sleep 600 & true', { limits: { processes: 50 } })) }))
   t.strictSame(directories.flatMap(directory => readdirSync(directory)).filter(name => name.startsWith('call-')), [])

@@ -9,9 +9,14 @@ import { nap, running } from '../sandbox/running.ts'
 const skip = python3InBox.skip
 
 /** Groups that are files which don't exist: nothing can be moved there. */
-function noGroups (base: string, members: string[]): ProcessGroups {
+function noGroups (base: string, hosts: string[]): ProcessGroups {
   const group: CallGroup = { members: [`${base}/none/cgroup.procs`], limits: [], remove: async () => { await Promise.resolve() } }
-  return { members, groupOf: () => group, close: async () => { await Promise.resolve() } }
+  return {
+    ofHelper: () => ({ members: [], shares: `${base}/none/share-` }),
+    share: () => ({ ...group, members: hosts }),
+    groupOf: () => group,
+    close: async () => { await Promise.resolve() }
+  }
 }
 
 /** Processes, a host and its box, whose command line names a directory. */

@@ -46,10 +46,12 @@ t.test('with version 2 the service moves into a group below its own, and the too
   const read = (...path: string[]): string => readFileSync(join(directory, ...path), 'utf8')
   t.equal(read('toolyard-services', 'cgroup.procs'), String(process.pid), 'and nobody who was not there')
   t.equal(read('cgroup.subtree_control'), '+memory +pids +cpu')
-  const [members = ''] = groups.members
+  const { members: [members = ''], shares } = groups.ofHelper()
   const group = join(members, '../..')
   t.same(['memory.max', 'pids.max', 'cpu.weight', 'cgroup.subtree_control'].map(name => readFileSync(join(group, name), 'utf8')), [String(2 ** 30), '4096', '50', '+memory +pids +cpu'])
   t.equal(members, join(group, 'tools/cgroup.procs'), 'a group with controllers has no processes of its own')
+  t.equal(shares, join(group, 'share-0-'))
+  t.same(groups.share().members, [join(group, 'share-1', 'cgroup.procs')])
   const call = groups.groupOf({ processes: 10 }, 'inner')
   t.same(call?.limits, [[join(group, 'call-0', 'pids.max'), '11']])
   t.same(call?.members, [join(group, 'call-0', 'cgroup.procs')])
@@ -63,7 +65,7 @@ t.test('a worker that starts beside others finds their group one level up', asyn
   writeFileSync(join(services, 'cgroup.procs'), '')
   writeFileSync(join(directory, 'cgroup.procs'), '')
   const groups = openToolGroups({ version: 2, directory: services }, {}, process.pid)
-  t.match(groups.members[0], new RegExp(`^${directory}/toolyard-\\d+-\\d+/tools/cgroup.procs$`))
+  t.match(groups.ofHelper().members[0], new RegExp(`^${directory}/toolyard-\\d+-\\d+/tools/cgroup.procs$`))
   t.equal(readFileSync(join(services, 'cgroup.procs'), 'utf8'), '')
 })
 

@@ -25,7 +25,7 @@ function starts (t: Test, env: { TMPDIR?: string, PATH?: string } = {}): Starts 
   const before = { ...process.env }
   Object.assign(process.env, env)
   t.teardown(() => { Object.assign(process.env, { TMPDIR: before['TMPDIR'] ?? '/tmp', PATH: before['PATH'] }) })
-  const launcher = createLauncher({ prefix: [] }, [])
+  const launcher = createLauncher({ prefix: [] })
   const close = async (): Promise<void> => { await launcher.close() }
   t.teardown(close)
   const plan = { program: '/bin/sleep', args: ['600'], env: {}, cwd: '/' }

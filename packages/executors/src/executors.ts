@@ -46,13 +46,13 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const threads = createThreads()
   const prlimit = findOnPath('prlimit', options.env['PATH'])
   const { sandbox } = options
-  const members = sandbox?.groups?.members ?? []
+  const groups = sandbox?.groups
   const compileSchema: CompileSchema = options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true }))
   const worker: WorkerHost = {
     ...options,
     http: options.http ?? { privateHosts: [] },
     threads,
-    launcher: sandbox?.launcher ?? createLauncher({ prefix: [] }, members),
+    launcher: sandbox?.launcher ?? createLauncher({ prefix: [] }, groups),
     pins: createPins(),
     onSurvivors: pids => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') },
     checkOutput: createDeclaredCheck(compileSchema)
@@ -61,7 +61,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const hosts = createHosts({
     workspaceDir: options.workspaceDir,
     env: toolEnvironment([], options.env).variables,
-    groupMembers: members,
+    groups,
     onSurvivors: worker.onSurvivors,
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
@@ -70,7 +70,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     : createNetworks({
       means: sandbox.networks,
       policy: worker.http,
-      members,
+      groups,
       onConnection: options.onConnection,
       onClosed (key) {
         keptReady.endNetwork(key)
@@ -130,6 +130,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
         box,
         limit: box === undefined ? limitOf(tool) : undefined,
         group,
+        share: groups?.share,
         ready: kept.ready,
         trace: context.trace,
         used: context.used

@@ -20,7 +20,7 @@ import { SandboxError, type NetworkMeans, type Sandbox, type SandboxOptions } fr
  */
 export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
   const { groups, finding } = options.mode === 'off' ? {} as Bounds : openGroups(options.groupLimits ?? {})
-  const { foundation, launcher, networks, report: probed } = options.mode === 'off' ? { report: reportOf(undefined) } as Opened : await openFoundation(options, groups?.members ?? [])
+  const { foundation, launcher, networks, report: probed } = options.mode === 'off' ? { report: reportOf(undefined) } as Opened : await openFoundation(options, groups)
   const report = finding === undefined ? probed : withBounds(probed, finding)
   let open = foundation !== undefined
   const pythonBoxed = !report.missing.includes('python')
@@ -119,12 +119,8 @@ interface Opened {
   report: SandboxReport
 }
 
-/**
- * Without a box that runs at all, there is nothing to keep.
- *
- * @param members files of the control groups that boxes are born in
- */
-async function openFoundation (options: SandboxOptions, members: readonly string[]): Promise<Opened> {
+/** Without a box that runs at all, there is nothing to keep. */
+async function openFoundation (options: SandboxOptions, groups: ProcessGroups | undefined): Promise<Opened> {
   closeStrayDescriptors()
   const [bubblewrap, family] = await Promise.all([findBubblewrap(options.env), findFamily(options.env)])
   if (bubblewrap === undefined) {
@@ -136,7 +132,7 @@ async function openFoundation (options: SandboxOptions, members: readonly string
   let report = reportOf([])
   for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
     const foundation = await makeFoundation(means, options)
-    const launcher = createLauncher(placeOf(foundation), members)
+    const launcher = createLauncher(placeOf(foundation), groups)
     const networks = networkMeans(foundation, options.env)
     // Beside each other: they mostly wait for processes.
     const [box, python, egress] = await Promise.all([

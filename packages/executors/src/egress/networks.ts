@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net'
 import { join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
-import { createLauncher, type BoxNetwork, type Launcher } from '@toolyard/sandbox'
+import { createLauncher, type BoxNetwork, type Launcher, type ProcessGroups } from '@toolyard/sandbox'
 import type { HttpPolicy } from '../run/tool-call.ts'
 import type { NetworkMeans } from '../run/sandbox.ts'
 import { createCallTable, type CallTable, type EgressCall, type EgressDecision } from './calls.ts'
@@ -17,8 +17,7 @@ import { EgressRefusal, foundOf, isLoopback, type Target } from './target.ts'
 export interface NetworksOptions {
   means: NetworkMeans
   policy: HttpPolicy
-  /** Files of the control groups that processes in networks belong to. */
-  members: readonly string[]
+  groups: ProcessGroups | undefined
   onConnection?: ((decision: EgressDecision) => void) | undefined
   /** A network ends: what is left in it must, too. */
   onClosed: (key: string) => void
@@ -137,7 +136,7 @@ interface OwnOptions extends NetworksOptions {
 
 function openNetwork (
   hosts: readonly string[],
-  { key, trusted, connections, means, policy, members, onConnection, onClosed }: OwnOptions,
+  { key, trusted, connections, means, policy, groups, onConnection, onClosed }: OwnOptions,
   onLost: () => void
 ): Network {
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
@@ -167,7 +166,7 @@ function openNetwork (
     }
   })
   if (place === undefined) throw new Error('there is no sh or unshare (util-linux) on the PATH to make a network with')
-  const launcher = createLauncher(place, members)
+  const launcher = createLauncher(place, groups)
   const ready = launcher.prepare().then(async (): Promise<BoxNetwork> => {
     const trust = await trusted?.()
     const gap = await means.prove()

@@ -2,7 +2,7 @@ import type { Permission } from '@toolyard/contract'
 import type { DenyTest, JsonSchema, Tool } from '@toolyard/manifests'
 import type { Lookup } from '@toolyard/runtime/outgoing'
 import type { Threads } from '@toolyard/runtime/threads'
-import type { BoxNetwork, ProcessHost } from '@toolyard/sandbox'
+import type { BoxNetwork, ProcessGroups, ProcessHost } from '@toolyard/sandbox'
 import type { Audit } from '../audit/audit.ts'
 import type { RunContext } from './outcome.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -68,4 +68,6 @@ export interface ToolCall extends ProcessHost {
   maxOutputBytes: number
   /** Of a tool that names its hosts. */
   network: BoxNetwork | undefined
+  /** Makes a control group that has a share of the processor of its own; absent where there are none. */
+  share?: ProcessGroups['share'] | undefined
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errorCode } from '@toolyard/contract/terms'
+import { errorCode, orElse } from '@toolyard/contract/terms'
 import type { CallGroup, ProcessGroups } from '../process/table/groups.ts'
 import { readProcess } from '../process/table/process-table.ts'
 import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
@@ -28,7 +28,8 @@ type Group = ReadonlyMap<Controller, string>
 
 /**
  * Makes a control group for all tools of this worker, below that of the service. Processes are born in it, since whoever
- * starts them is in there: to move one costs about 10 ms. A call whose tool sets limits has a group of its own below.
+ * starts them is in there: to move one costs up to 10 ms. Below it, each process that is started has a group for its share of the
+ * processor, and a call whose tool sets limits one of its own.
  *
  * @param service the process of the service that all others in that group descend from: this one, or who supervises it
  * @throws Error which says why there can't be one: nothing may be written there, or other processes are in the way
@@ -50,12 +51,20 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, servi
     throw error
   }
   const helpers = hierarchy.version === 2 ? makeGroup(group, helpersName) : group
-  let count = 0
+  let calls = 0
+  let shares = 0
+  /** With version 1, only of the controller that shares out the processor: the others are those of the helpers. */
+  const forShares: Group = hierarchy.version === 2 ? group : new Map([['cpu', directoryIn(group, 'cpu')]])
   return {
-    members: membersOf(helpers),
+    ofHelper: () => ({ members: membersOf(helpers), shares: join(directoryIn(group, 'cpu'), `share-${shares++}-`) }),
+    share () {
+      const target = makeGroup(forShares, `share-${shares++}`)
+      const rest = [...helpers].flatMap(([controller, directory]) => target.has(controller) ? [] : [join(directory, 'cgroup.procs')])
+      return { members: [...membersOf(target), ...rest], limits: [], remove: async () => { await emptyGroup(target) } }
+    },
     groupOf ({ memoryBytes, processes }, kind): CallGroup | undefined {
       if (memoryBytes === undefined && processes === undefined) return undefined
-      const target = makeGroup(group, `call-${count++}`)
+      const target = makeGroup(group, `call-${calls++}`)
       return {
         members: membersOf(target),
         limits: set(target, {
@@ -66,7 +75,8 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, servi
       }
     },
     async close () {
-      if (helpers !== group) await emptyGroup(helpers)
+      const below = groupsIn(directoryIn(group, 'cpu')).map(directory => new Map([['cpu' as const, directory]]))
+      await Promise.all(below.map(emptyGroup))
       await emptyGroup(group)
     }
   }
@@ -182,12 +192,18 @@ function removeDirectory (directory: string): boolean {
   }
 }
 
+/** None in one that is gone: another worker may remove it. */
+function groupsIn (directory: string): string[] {
+  const entries = orElse(() => readdirSync(directory, { withFileTypes: true }), [])
+  return entries.flatMap(entry => entry.isDirectory() ? [join(directory, entry.name)] : [])
+}
+
 /** Groups of workers that died: the kernel removes none that has processes. */
 function removeStale (directories: readonly string[]): void {
   for (const directory of new Set(directories)) {
     for (const name of readdirSync(directory).filter(entry => /^toolyard-\d+-\d+/.test(entry) && !existsSync(`/proc/${entry.split('-')[1]}`))) {
       const stale = join(directory, name)
-      for (const below of readdirSync(stale).filter(entry => entry.startsWith('call-') || entry === helpersName)) removeDirectory(join(stale, below))
+      for (const below of groupsIn(stale)) removeDirectory(below)
       removeDirectory(stale)
     }
   }

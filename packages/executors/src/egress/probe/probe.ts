@@ -25,7 +25,7 @@ export interface EgressProbe {
 export async function probeEgress (probe: EgressProbe): Promise<LayerFinding> {
   const targets = await layNetworkTargets(probe.means.directory)
   const means = { ...probe.means, prove: async () => await Promise.resolve(undefined) }
-  const networks = createNetworks({ means, policy: targets.policy, members: [], onClosed: () => {} })
+  const networks = createNetworks({ means, policy: targets.policy, groups: undefined, onClosed: () => {} })
   const ended = new AbortController()
   try {
     const neighbour = await startNeighbour(networks, probe, ended.signal)

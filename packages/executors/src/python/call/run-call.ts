@@ -38,9 +38,14 @@ export interface CallOptions {
   onSurvivors: (pids: number[]) => void
   /** The control group of the call; undefined for one that needs none. */
   group: CallGroup | undefined
+  /** Makes a group that has a share of the processor of its own; absent where there are none. */
+  share?: (() => CallGroup) | undefined
   /** Gets the processor time of the call's processes, in milliseconds; an estimate. */
   onUsed?: ((ms: number) => void) | undefined
 }
+
+/** Most calls are over by then, in milliseconds. */
+const briefMs = 50
 
 /** The process was ended before it began: its control group didn't take it, or not its limits. */
 interface Unbound { kind: 'unbound', cause: string }
@@ -65,7 +70,7 @@ interface Running {
  * no process of it is left; never rejected.
  */
 export async function runCall (
-  process: CallProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group, onUsed }: CallOptions
+  process: CallProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group, share, onUsed }: CallOptions
 ): Promise<CallEnd> {
   const { requests, replies, output } = process
   const lines = createLineSplitter(onLine, onProgress)
@@ -80,6 +85,7 @@ export async function runCall (
   const run: Running = { process, reply, printedBytes: () => printed.totalBytes(), closed }
   const endWatch = onUsed === undefined ? undefined : watchProcessorTime(() => process.tree.first())
   if (unbound === undefined) requests.write(encodeFrame(request))
+  const endShare = group !== undefined || share === undefined ? undefined : shareLater(process, share)
 
   const ending = unbound ?? await Promise.race([process.ended, deadline.interrupted])
   if (endWatch !== undefined) onUsed?.(endWatch())
@@ -89,6 +95,7 @@ export async function runCall (
   disconnect(process)
   lines.end()
   process.release()
+  void endShare?.()
   if (survivors.length > 0) onSurvivors(survivors)
   return { ending, reply, printed: printed.read() }
 }
@@ -100,6 +107,26 @@ async function enterGroup ({ members, limits }: CallGroup, { tree }: CallProcess
     return undefined
   } catch (error) {
     return { kind: 'unbound', cause: errorCode(error) ?? 'unknown' }
+  }
+}
+
+/** Gives a call that takes longer a share of its own, beside the other calls of its host. What is returned ends that, and never rejects. */
+function shareLater ({ tree }: CallProcess, make: () => CallGroup): () => Promise<void> {
+  let group: CallGroup | undefined
+  let entered: Promise<void> | undefined
+  async function enter (): Promise<void> {
+    try {
+      const { members } = group = make()
+      await tree.enter(async pid => { await enterGroups(members, [pid]) })
+    } catch {
+      // There may be as many groups as the machine allows: it stays with its host.
+    }
+  }
+  const timer = setTimeout(() => { entered = enter() }, briefMs)
+  return async () => {
+    clearTimeout(timer)
+    await entered
+    await group?.remove()
   }
 }
 

@@ -7,7 +7,8 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { within } from '@toolyard/runtime'
 import {
-  boxError, type BoxStatus, killBox, childrenOf, enterGroups, type ProcessPlan, sandboxError, startError,
+  boxError, type BoxStatus, type CallGroup,
+  killBox, childrenOf, enterGroups, type ProcessGroups, type ProcessPlan, sandboxError, startError,
   type HostBox, type InnerBoxPlan
 } from '@toolyard/sandbox'
 import type { Failure } from '../../run/outcome.ts'
@@ -30,8 +31,8 @@ export interface Host {
 export interface HostService extends TemplateService {
   /** Called when a host ended that was not closed; gets the last that it wrote. */
   onHostEnd: (root: string, message: string) => void
-  /** Files of the control groups that it belongs to, with all that it forks. */
-  groupMembers: readonly string[]
+  /** Where it has a share of the processor, with all that it forks. */
+  groups?: ProcessGroups | undefined
 }
 
 export interface HostPlace {
@@ -64,14 +65,15 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
   const { control, boxed } = started
   control.write(encodeFrame(boxed.inner))
   const answer = await firstAnswer(started)
-  const host = createHost(place, started, service)
+  const share = service.groups?.share()
+  const host = createHost(place, started, service, share)
   if (answer['ready'] !== true) {
     await host.close()
     return { ok: false, error: sandboxError(String(answer['failed'])) }
   }
   try {
     // The host forks only when it is asked to, so none of its processes is outside the groups.
-    await enterGroups(service.groupMembers, chainOf(started.pid, boxed.depth))
+    if (share !== undefined) await enterGroups(share.members, chainOf(started.pid, boxed.depth))
     return { ok: true, host }
   } catch (error) {
     await host.close()
@@ -88,7 +90,9 @@ async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Me
   return await within(patienceMs, Promise.race([answered, gone])) ?? { failed: printed.trim() || `the Python host said nothing for ${patienceMs / 1_000} s` }
 }
 
-function createHost ({ root }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
+function createHost (
+  { root }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService, share: CallGroup | undefined
+): Host {
   const kill = (): Promise<number[]> => killBox(pid)
   const forker = createForker({ find: () => chainOf(pid, boxed.depth)[boxed.depth], kill }, { requests: control, replies: control })
   const current = new Map<string, Template>()
@@ -127,6 +131,7 @@ function createHost ({ root }: HostPlace, { child, pid, control, stderr, boxed }
       await exited
     }
     boxed.status.close()
+    await share?.remove()
   }
 
   let ending: Promise<void> | undefined

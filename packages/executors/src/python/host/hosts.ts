@@ -1,6 +1,6 @@
 import type { PythonRun } from '@toolyard/manifests'
 import { errorCode, storedJson } from '@toolyard/contract/terms'
-import { shortageError, type ProcessHost, type ProcessPlan, type HostBox } from '@toolyard/sandbox'
+import { shortageError, type ProcessGroups, type ProcessHost, type ProcessPlan, type HostBox } from '@toolyard/sandbox'
 import { type Failure, failure } from '../../run/outcome.ts'
 import { startHost, type Host, type HostService } from './host.ts'
 import { startPlain } from './plain-process.ts'
@@ -13,8 +13,8 @@ export interface HostsOptions extends Pick<ProcessHost, 'onSurvivors'> {
   /** The whole environment of hosts, and so of tools. */
   env: Readonly<Record<string, string>>
   onHostEnd: HostService['onHostEnd']
-  /** Files of the control groups that hosts belong to, with their calls. */
-  groupMembers: readonly string[]
+  /** Where each host has a share of the processor, with its calls. */
+  groups?: ProcessGroups | undefined
 }
 
 /** The hosts of a worker, one for each Python root and box, started at first use and again when they died. */

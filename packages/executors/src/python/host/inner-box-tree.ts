@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childrenOf, namespacePids, readProcess, signalGroup, signalProcess, beforeGraceEnds } from '@toolyard/sandbox'
+import { childrenOf, familyOf, namespacePids, readProcess, signalGroup, signalProcess, beforeGraceEnds } from '@toolyard/sandbox'
 import type { ForkEnding, ProcessTree } from './process-tree.ts'
 
 /** An inner box, which is the parent of those that its process forks. */
@@ -23,6 +23,8 @@ const pauseMs = 20
 /** How long the first process of an inner box takes to be born, about; in milliseconds. */
 const birthMs = 1
 const patienceMs = 5_000
+/** How often processes are looked for that were forked while others were moved. */
+const movePasses = 10
 /** Pids in an inner box: its init, and the one process that this forks. */
 const initPid = 1
 const firstPid = 2
@@ -91,10 +93,15 @@ export function innerBoxTree (parent: InnerBoxParent, pid: number, ended: Promis
     },
     async enter (move) {
       const init = findInit()
-      if (init !== undefined) await move(init)
-      // Looked for behind the init's move: if there is none yet, it will be born there.
-      const first = find()
-      if (first !== undefined) await move(first)
+      if (init === undefined) return
+      const moved = new Set<number>()
+      let found = [init]
+      // Looked for behind the move of their parents: those that there aren't yet will be born there.
+      for (let pass = 0; found.length > 0 && pass < movePasses; pass++) {
+        for (const pid of found) await move(pid)
+        for (const pid of found) moved.add(pid)
+        found = familyOf(init).pids.filter(pid => !moved.has(pid))
+      }
     },
     async initInHost () {
       while (seen.ending === undefined) {

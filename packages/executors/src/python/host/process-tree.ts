@@ -24,6 +24,6 @@ export interface ProcessTree {
   kill (): Promise<number[]>
   /** Whether something may be left when the first process has ended. */
   mayOutlive (): boolean
-  /** Moves all processes that exist before the first message. Those that are forked later are born where their parent is. */
+  /** Moves all processes that there are. Those that are forked later are born where their parent is. */
   enter (move: (pid: number) => Promise<void>): Promise<void>
 }

@@ -37,7 +37,7 @@ export interface Tried {
 /** Hosts for tries: nobody counts what becomes of their processes. */
 export function createTryHosts (env: NodeJS.ProcessEnv, workspaceDir: string): Hosts {
   const { variables } = toolEnvironment([], env)
-  return createHosts({ env: variables, workspaceDir, onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
+  return createHosts({ env: variables, workspaceDir, onSurvivors: () => {}, onHostEnd: () => {} })
 }
 
 /** Tries tools of one module, which stays imported for their calls. One whose import was given up is dropped: it may never end. */

@@ -7,6 +7,7 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { helperLost } from '../plan/start-error.ts'
+import type { HelperGroups } from '../table/groups.ts'
 import { childEnding, type ChildEnding } from './child.ts'
 import type { HelperMessage, JoinMessage, LetGoMessage, ListenMessage, MakePipesMessage, StartMessage } from './messages.ts'
 import { createPatience } from './patience.ts'
@@ -52,7 +53,7 @@ export interface HelperProcess {
   start (message: Omit<StartMessage, 'id' | 'kind'>): Promise<Launched>
   makePipes (paths: string[]): Promise<void>
   /** Puts it into control groups, and with it all that it starts from now on. */
-  join (members: readonly string[]): Promise<void>
+  join (groups: HelperGroups): Promise<void>
   /** Takes its listeners from it, once. */
   listen (at: ListenMessage['at']): Promise<{ servers: ReadonlyArray<Server | undefined>, owner: number }>
   isAlive (): boolean
@@ -129,7 +130,7 @@ export function startHelper ({ prefix, channels, network }: HelperPlace): Helper
       return { pid: answer.pid, refused: answer.refused, exited, letGo }
     },
     async makePipes (paths) { await ask({ kind: 'make-pipes', paths }) },
-    async join (members) { await ask({ kind: 'join', members }) },
+    async join (groups) { await ask({ kind: 'join', ...groups }) },
     async listen (at) {
       const { answer } = await ask({ kind: 'listen', at })
       if (answer.kind !== 'listening') throw new Error('The helper answered a question for listeners with something else')

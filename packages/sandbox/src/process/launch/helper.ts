@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, unlinkSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import { createServer } from 'node:net'
 import { childrenOf, namespacePids } from '../table/process-table.ts'
+import { codeOf, createOwnGroups } from './own-groups.ts'
 import type { HelperMessage, HelperRequest, JoinMessage, ListenMessage, MakePipesMessage, StartMessage } from './messages.ts'
 
 /*
@@ -18,11 +19,10 @@ const view = process.argv[2] === 'boxed' ? reopen(3) : undefined
 /** The worker's /proc: this process may be in a pid namespace of its own, and the worker knows processes by its own numbers. */
 const workersProc = `/proc/self/fd/${reopen(view === undefined ? 3 : 4)}`
 const ownPid = Number(readlinkSync(`${workersProc}/self`))
+/** How long a process that runs alone stays in the group of the helper, in milliseconds. */
+const aloneMs = 50
 let rest = ''
-/** The control groups that the helper goes back to after each start. */
-let ownGroups: readonly string[] = []
-/** Whether it may be in the groups of a call. */
-let away = false
+const groups = createOwnGroups()
 
 // A terminal sends these to the worker as well, which decides when its calls end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -37,7 +37,7 @@ process.stdin.setEncoding('utf8').on('data', (text: string) => {
 function take (message: HelperRequest): void {
   try {
     switch (message.kind) {
-      case 'start': start(message); break
+      case 'start': startInOrder(message); break
       case 'make-pipes': makePipes(message); break
       case 'join': join(message); break
       case 'listen': void listen(message); break
@@ -65,9 +65,8 @@ function faultAt (path: string): string {
   }
 }
 
-function join ({ id, members }: JoinMessage): void {
-  enter(members)
-  ownGroups = members
+function join ({ id, members, shares }: JoinMessage): void {
+  groups.join(members, shares)
   say({ kind: 'done', id })
 }
 
@@ -93,22 +92,12 @@ function parentPid (): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }
 
-/** Not `errorCode` of the contract: this process loads as little as it can. */
-function codeOf (error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
-}
-
-/** The error's code says that it is one of a group: the program isn't to blame. */
-function put (file: string, value: string): void {
-  try {
-    writeFileSync(file, value)
-  } catch (error) {
-    throw Object.assign(new Error('a control group refused'), { code: `cgroup ${codeOf(error)}` })
-  }
-}
-
-function enter (members: readonly string[]): void {
-  for (const file of members) put(file, String(process.pid))
+/** What nobody waits for gets a share of its own first: it may be there for long, and for whoever comes. */
+function startInOrder (message: StartMessage): void {
+  if (message.apart === true) groups.nextShare()
+  const underWay = message.apart === true || message.group !== undefined ? groups.underWay() : undefined
+  if (underWay === undefined) start(message)
+  else void underWay.then(() => { take({ ...message, apart: undefined }) })
 }
 
 /** It answers when it is back in its own groups: the worker may then end and remove those of the call. */
@@ -116,26 +105,23 @@ function start (message: StartMessage): void {
   const { id } = message
   const opened: number[] = []
   try {
-    goHome()
+    groups.goHome()
     opened.push(openForReading(inputPath(message.pipes), message.pipes.stdin))
     for (const path of [message.pipes.stdout, message.pipes.stderr]) opened.push(openForWriting(path))
     if (message.hold === true) held.set(id, openSync(message.pipes.stdin, constants.O_WRONLY))
     for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
-    if (message.group !== undefined) {
-      away = true
-      enter(message.group.members)
-    }
+    if (message.group !== undefined) groups.enterCall(message.group.members)
     const child = spawn(message.program, message.args, {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
     })
     child.on('error', error => { if (child.pid === undefined) say({ kind: 'failed', id, error: codeOf(error) }) })
-    const refused = leaveGroup(child.pid === undefined ? [] : message.group?.limits)
+    const refused = groups.leaveCall(child.pid === undefined ? [] : message.group?.limits)
     if (child.pid === undefined) letGo(id)
     else run(id, child, child.pid, refused)
   } catch (error) {
     letGo(id)
-    leaveGroup()
+    groups.leaveCall()
     throw error
   } finally {
     for (const fd of opened) closeSync(fd)
@@ -144,30 +130,17 @@ function start (message: StartMessage): void {
 
 function run (id: number, child: ChildProcess, ownNumber: number, refused: string | undefined): void {
   running.set(id, child)
+  const ended = groups.started()
   say({ kind: 'started', id, pid: workersPid(ownNumber), ...(refused === undefined ? {} : { refused }) })
   child.once('exit', (code, signal) => {
     running.delete(id)
     letGo(id)
+    ended()
     say({ kind: 'ended', id, code, signal })
   })
-}
-
-/** A directory that it can't leave now, it tries to leave again before the next start. */
-function goHome (): void {
-  if (!away) return
-  enter(ownGroups)
-  away = false
-}
-
-/** Sets the limits of a call once it is only the call that they bound; answers why it can't be bounded. */
-function leaveGroup (limits: NonNullable<StartMessage['group']>['limits'] = []): string | undefined {
-  try {
-    goHome()
-    for (const [file, value] of limits) put(file, value)
-    return undefined
-  } catch (error) {
-    return codeOf(error)
-  }
+  // What runs alone takes from nobody, and most calls are over by then.
+  if (running.size > 1) groups.nextShare()
+  else setTimeout(() => { groups.nextShare() }, aloneMs).unref()
 }
 
 function letGo (id: number): void {

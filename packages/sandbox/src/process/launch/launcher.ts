@@ -8,6 +8,7 @@ import { within } from '@toolyard/runtime'
 import { unlessInterrupted } from '../plan/deadline.ts'
 import { closing } from '../end/drain.ts'
 import { killBox } from '../table/box-kill.ts'
+import type { HelperGroups, ProcessGroups } from '../table/groups.ts'
 import { createChannelStock, later, type Channel, type ChannelStock } from './channel-stock.ts'
 import { maxElementBytes } from '../plan/plan.ts'
 import { isShortage } from '../plan/start-error.ts'
@@ -18,9 +19,9 @@ import { closeMs, startHelper, type HelperPlace, type HelperProcess, type Launch
  * Starts boxes through a small helper process, so that a start takes no longer, and blocks nothing, when this
  * process has grown; stdout and stderr are real pipes, stdin is a file without a name. A helper that was lost is replaced.
  *
- * @param members files of the control groups that it belongs to
+ * @param groups absent: what it starts is in no control groups but those of this process
  */
-export function createLauncher (place: HelperPlace, members: readonly string[]): Launcher {
+export function createLauncher (place: HelperPlace, groups?: Pick<ProcessGroups, 'ofHelper'>): Launcher {
   let helper: HelperProcess | undefined
   let channels: { directory: string, stock: ChannelStock } | undefined
   let joined = Promise.resolve()
@@ -30,7 +31,7 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
     if (helper?.isAlive() === true) return helper
     helper = startHelper(place)
     // It takes its messages in order: whatever it starts is in there.
-    if (members.length > 0) joined = joinedOrClosed(helper, members)
+    if (groups !== undefined) joined = joinedOrClosed(helper, groups.ofHelper())
     if (place.network !== undefined) joined = Promise.all([joined, heardOrClosed(helper, place.network)]).then(() => {})
     // Who starts something hears of it; a helper that dies before is no reason to end this process.
     joined.catch(() => {})
@@ -85,8 +86,8 @@ export function createLauncher (place: HelperPlace, members: readonly string[]):
 }
 
 /** A helper outside of its groups starts nothing: the next start gets another one. */
-function joinedOrClosed (helper: HelperProcess, members: readonly string[]): Promise<void> {
-  const joined = helper.join(members)
+function joinedOrClosed (helper: HelperProcess, groups: HelperGroups): Promise<void> {
+  const joined = helper.join(groups)
   joined.catch(() => { void helper.close() })
   return joined
 }
@@ -109,7 +110,7 @@ async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['
 /** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
   helper: HelperProcess, { paths, reading, writing, later, abandon }: Channel,
-  { plan, files, group, hold, interrupted }: LaunchRequest
+  { plan, files, group, ahead, hold, interrupted }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
   checkElements([program, cwd, ...args, ...Object.values(env)])
@@ -122,6 +123,7 @@ async function launchThrough (
     pipes: paths,
     files: later === undefined ? files : [...files, later.order],
     hold,
+    ...(ahead === true || hold === true ? { apart: true } : {}),
     group: group && { members: group.members, limits: group.limits }
   })
   const undo = async (begun: Promise<Launched>): Promise<void> => {

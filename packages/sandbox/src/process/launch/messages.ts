@@ -1,3 +1,5 @@
+import type { HelperGroups } from '../table/groups.ts'
+
 /** A process for the helper to start, one line of JSON on its stdin. */
 export interface StartMessage {
   kind: 'start'
@@ -14,15 +16,16 @@ export interface StartMessage {
   hold?: true | undefined
   /** Paths to open for reading and writing, as 3, 4 and so on. */
   files: readonly string[]
+  /** Nobody waits for the start: it waits until the helper is in a share of the processor that nothing else is in. */
+  apart?: true | undefined
   /** `members`: files that the helper writes its own id to before the start. `limits`: what is written to which file after it. */
   group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> } | undefined
 }
 
-/** Files that the helper writes its id to, so that what it starts is in these control groups. */
-export interface JoinMessage {
+/** The control groups of the helper. */
+export interface JoinMessage extends HelperGroups {
   kind: 'join'
   id: number
-  members: readonly string[]
 }
 
 /** Ends the helper's hold on the stdin of a process. It gets no answer. */

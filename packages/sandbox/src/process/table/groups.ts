@@ -3,11 +3,20 @@ import { errorCode } from '@toolyard/contract/terms'
 
 /** Bounds processes together, with all that they start. The process layer knows no more of control groups than this. */
 export interface ProcessGroups {
-  /** Files that take the ids of processes: whoever starts the tools of a worker is in there. */
-  members: readonly string[]
+  /** Of a process that starts the tools of a worker. Each answer has shares of its own. */
+  ofHelper (): HelperGroups
+  /** A group without limits of its own: all that is in it has one share of the processor. */
+  share: () => CallGroup
   /** The group of one call; undefined for limits that need none. */
   groupOf (limits: { memoryBytes?: number, processes?: number }, kind: CallKind): CallGroup | undefined
   close (): Promise<void>
+}
+
+export interface HelperGroups {
+  /** Files that take the ids of processes. */
+  members: readonly string[]
+  /** The beginning of the paths of groups to make: all that is in one of these has one share of the processor. */
+  shares: string
 }
 
 /**

@@ -1,0 +1,126 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The control groups of a helper: what it starts is born where it is. */
+export interface OwnGroups {
+  /** @param shares the beginning of the paths of groups that it makes, for what it starts */
+  join (members: readonly string[], shares: string): void
+  /** Something was started where it is. The function that is returned is to be called when that ended. */
+  started (): () => void
+  /**
+   * Goes on to a share that no process is in, unless it is in one. The kernel takes up to 10 ms, and nothing waits for it: what is
+   * started meanwhile is where it was before. So it is where there can be no more groups.
+   */
+  nextShare (): void
+  /** Fulfilled when it has gone on; undefined when it doesn't now. */
+  underWay (): Promise<void> | undefined
+  /** To be called when it doesn't go on to a share: what is started would get away with it. */
+  enterCall (members: readonly string[]): void
+  /** Leaves those of a call, and sets the limits once it is only the call that they bound; answers why it can't be bounded. */
+  leaveCall (limits?: ReadonlyArray<readonly [file: string, value: string]>): string | undefined
+  /** Leaves those of a call that could not be left before. */
+  goHome (): void
+}
+
+/** The processor is shared between groups, not between processes: a call that starts a hundred of them has one share. */
+interface Share {
+  directory: string
+  processes: number
+}
+
+export function createOwnGroups (): OwnGroups {
+  let own: readonly string[] = []
+  let prefix: string | undefined
+  let count = 0
+  const free: Share[] = []
+  let here: Share | undefined
+  let moving: Promise<void> | undefined
+  /** Whether it may be in the groups of a call. */
+  let away = false
+
+  function leave (): void {
+    if (here?.processes === 0) free.push(here)
+    here = undefined
+  }
+
+  async function move (): Promise<void> {
+    try {
+      const next = free.pop() ?? makeShare(`${prefix}${count++}`)
+      await writeFile(join(next.directory, 'cgroup.procs'), String(process.pid))
+      leave()
+      here = next
+    } catch {
+      // There may be as many groups as the machine allows.
+    }
+  }
+
+  function goHome (): void {
+    if (!away) return
+    enter(own)
+    away = false
+  }
+
+  function nextShare (): void {
+    if (prefix === undefined || here?.processes === 0 || away) return
+    moving ??= move().finally(() => { moving = undefined })
+  }
+
+  return {
+    join (members, shares) {
+      enter(members)
+      own = members
+      prefix = shares
+      nextShare()
+    },
+    started () {
+      const share = here
+      if (share === undefined) return () => {}
+      share.processes++
+      return () => {
+        share.processes--
+        if (share.processes === 0 && share !== here) free.push(share)
+      }
+    },
+    nextShare,
+    underWay: () => moving,
+    enterCall (members) {
+      away = true
+      leave()
+      enter(members)
+    },
+    leaveCall (limits = []) {
+      try {
+        goHome()
+        for (const [file, value] of limits) put(file, value)
+        return undefined
+      } catch (error) {
+        return codeOf(error)
+      }
+    },
+    goHome
+  }
+}
+
+function makeShare (directory: string): Share {
+  mkdirSync(directory)
+  return { directory, processes: 0 }
+}
+
+function enter (members: readonly string[]): void {
+  for (const file of members) put(file, String(process.pid))
+}
+
+/** The error's code says that it is one of a group: the program isn't to blame. */
+function put (file: string, value: string): void {
+  try {
+    writeFileSync(file, value)
+  } catch (error) {
+    throw Object.assign(new Error('a control group refused'), { code: `cgroup ${codeOf(error)}` })
+  }
+}
+
+/** Not `errorCode` of the contract: a helper loads as little as it can. */
+export function codeOf (error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
