@@ -1,5 +1,6 @@
+import type { HttpError } from '@toolyard/contract'
 import type { ServerResponse } from 'node:http'
-import { heartbeatFrame } from './frame.ts'
+import { commentFrame, heartbeatFrame } from './frame.ts'
 
 /*
  * One open response with events.
@@ -8,9 +9,18 @@ import { heartbeatFrame } from './frame.ts'
  * when it is still full a heartbeat later -> closed, whoever closed it.
  */
 
+/** Counts large frames among the answers of their owner that are not read. */
+export interface FrameCount {
+  /** Why no frame of so many bytes may be sent; undefined: it may. */
+  refusalOf: (bytes: number) => HttpError | undefined
+  /** Gives what is called when the frame has left. */
+  hold: (bytes: number) => () => void
+}
+
 const bufferBytes = 65_536
 
 const nothing = Buffer.alloc(0)
+const unreadFrame = commentFrame('the answers that were not read leave no room for this one; read them, and ask for the job')
 
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -25,10 +35,12 @@ export class EventStream {
   /** Called once, when the stream is closed by either side. */
   onClose: () => void = () => {}
   readonly #response: ServerResponse
+  readonly #count: FrameCount
   #wasStuck = false
 
-  constructor (response: ServerResponse) {
+  constructor (response: ServerResponse, count: FrameCount) {
     this.#response = response
+    this.#count = count
     response.writeHead(200, streamHeaders)
     response.on('drain', () => {
       this.#wasStuck = false
@@ -47,8 +59,16 @@ export class EventStream {
     return this.#response.writableEnded || this.#response.destroyed
   }
 
+  /** Why no frame of so many bytes may be sent: its owner doesn't read what it was sent before. */
+  refusalOf (bytes: number): HttpError | undefined {
+    return this.#count.refusalOf(bytes)
+  }
+
+  /** A frame for which there is no room ends the stream. */
   send (frame: Buffer): void {
-    if (!this.isClosed) this.#response.write(frame)
+    if (this.isClosed) return
+    if (this.refusalOf(frame.length) === undefined) this.#response.write(frame, this.#count.hold(frame.length))
+    else this.#response.end(unreadFrame)
   }
 
   /** Sends frames together, by few calls of the system, until the reader is full. Gives how many it was sent. */
@@ -63,7 +83,8 @@ export class EventStream {
 
   /** Sends the last frame; the connection may serve another request afterwards. */
   end (frame: Buffer): void {
-    if (!this.isClosed) this.#response.end(frame)
+    this.send(frame)
+    if (!this.isClosed) this.#response.end()
   }
 
   /** Sends a heartbeat, or drops a reader that has been stuck since the last one, also one that doesn't take the end. */

@@ -1,6 +1,7 @@
 import { HttpError } from '@toolyard/contract'
 import { mapInTurns } from '@toolyard/runtime'
 import type { FastifyReply } from 'fastify'
+import { holdAnswer, refusalOf } from '../plugins/load/unsent-answers.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import { KeyWatch } from '../access/key-watch.ts'
 import { EventStream } from './event-stream.ts'
@@ -52,7 +53,7 @@ export class EventStreams {
 
   #begin (reply: FastifyReply, among: Set<EventStream>): EventStream {
     reply.hijack()
-    const stream = new EventStream(reply.raw)
+    const stream = new EventStream(reply.raw, { refusalOf: bytes => refusalOf(reply, bytes), hold: bytes => holdAnswer(reply, bytes) })
     // A client that has left meanwhile will not leave again.
     if (reply.raw.destroyed) return stream
     among.add(stream)

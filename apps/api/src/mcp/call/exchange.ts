@@ -5,10 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Principal } from '../../access/principal.ts'
 import type { EventStream } from '../../streams/event-stream.ts'
 import type { EventStreams } from '../../streams/event-streams.ts'
+import { jsonFrame } from '../../streams/frame.ts'
 import type { ClientForms } from '../asking/client-forms.ts'
 import type { AskedClient } from '../asking/elicit.ts'
 import { longestFault, namedFaults, namedFaultsOfEvent } from './named-faults.ts'
-import { invalidRequest } from './rpc-error.ts'
+import { described, invalidRequest, rpcError } from './rpc-error.ts'
 import type { WrittenParts } from './written-parts.ts'
 
 export interface CallPlace {
@@ -121,7 +122,11 @@ export async function sendResponse (
   }
   const stream = hasEnd ? streams.openCall(reply) : streams.open(reply)
   exchange.stream = stream
-  for await (const piece of response.body) stream.send(restored(bytesOf(piece), exchange))
+  for await (const piece of response.body) {
+    const frame = restored(bytesOf(piece), exchange)
+    const refused = stream.refusalOf(frame.length)
+    stream.send(refused === undefined ? frame : jsonFrame('message', [Buffer.from(JSON.stringify(rpcError(reply.request, described(refused))))]))
+  }
   stream.end(Buffer.alloc(0))
 }
 

@@ -37,9 +37,14 @@ export function sendRpcError (error: Error, request: FastifyRequest, reply: Fast
     retryable.has((data as { code?: HttpErrorCode }).code ?? 'INTERNAL') && !reply.hasHeader('retry-after')
   ) void reply.header('retry-after', retryAfterSec)
   if (status === 413) void reply.removeHeader('connection')
-  const body = { jsonrpc: '2.0', error: { code, message, data: { ...data, request_id: request.id } }, id: idOf(request.body) }
+  const body = rpcError(request, { code, message, data })
   void reply.code(status).header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify)
   whenRead(request, () => { void reply.send(body) })
+}
+
+/** The answer to a request that failed. */
+export function rpcError (request: FastifyRequest, { code, message, data }: { code: number, message: string, data: object }): object {
+  return { jsonrpc: '2.0', error: { code, message, data: { ...data, request_id: request.id } }, id: idOf(request.body) }
 }
 
 /** An error of the service as JSON-RPC has it. */

@@ -12,9 +12,9 @@ export class HeldBytes {
   }
 
   /** Whether so many more may be held for an owner: one piece always may. */
-  hasRoom (principal: Principal, bytes: number): boolean {
+  hasRoom (principal: Principal, bytes: number, most = this.#most): boolean {
     const held = this.#bytes.get(ownerOfKey(principal)) ?? 0
-    return held === 0 || held + bytes <= this.#most
+    return held === 0 || held + bytes <= most
   }
 
   /** Returns what lets go of them again; more than once does no harm. */

@@ -15,8 +15,9 @@ declare module 'fastify' {
 const largeBytes = 65_536
 /** Bytes of the large answers that one owner may have on their way: who reads slowly, or not at all, has them in memory. */
 const mostBytes = 128 * 1_024 * 1_024
-/** What a call by itself is answered with is smaller. It has run, so it is answered in any case. */
+/** What a call by itself is answered with is smaller. It has run, so it may go beyond, where many wait at once not without end. */
 const callBytes = 2 * 1_024 * 1_024
+const utmostBytes = 2 * mostBytes
 /** While less is left, no work is begun: its answer might find no room. */
 const roomBytes = 16 * 1_024 * 1_024
 
@@ -39,19 +40,27 @@ export const unsentAnswers = fp(async (app: FastifyInstance) => {
 /**
  * Counts an answer until it has left. What is sent as one text is counted by itself.
  *
- * @returns the error to answer with where its owner has too many: for a batch, whose calls may have run, it has `may_exist`.
+ * @returns the error to answer with where its owner has too many: for a call or batch, which may have run, it has `may_exist`.
  */
-export function countAnswer ({ request, raw, server }: FastifyReply, bytes: number): HttpError | undefined {
-  // Pages for everybody have none.
-  const principal = request.principal as Principal | null | undefined ?? null
-  const { socket } = request.raw
+export function countAnswer (reply: FastifyReply, bytes: number): HttpError | undefined {
+  const refused = refusalOf(reply, bytes)
+  if (refused === undefined) holdAnswer(reply, bytes)
+  return refused
+}
+
+/** The error where the owner of an answer, or of a frame of one, has too many that are not read. */
+export function refusalOf ({ request: { principal, method }, server: { unsent } }: Answered, bytes: number): HttpError | undefined {
+  if (bytes < largeBytes || principal === null || principal === undefined || unsent.hasRoom(principal, bytes)) return undefined
+  if (method === 'GET') return new HttpError('RATE_LIMITED', unread(principal))
+  if (bytes <= callBytes && unsent.hasRoom(principal, bytes, utmostBytes)) return undefined
+  return new HttpError('UNAVAILABLE', `${unread(principal)}. What was asked for is done: its jobs tell of it`, { may_exist: true })
+}
+
+/** Counts what is sent until it has left, or until the result is called. */
+export function holdAnswer ({ request: { principal, raw: { socket } }, raw, server: { unsent } }: Answered, bytes: number): () => void {
   // A client that is gone doesn't go again.
-  if (bytes < largeBytes || principal === null || raw.destroyed || socket.destroyed) return undefined
-  if (!server.unsent.hasRoom(principal, bytes)) {
-    if (request.method === 'GET') return new HttpError('RATE_LIMITED', unread(principal))
-    if (bytes > callBytes) return new HttpError('UNAVAILABLE', `${unread(principal)}. What was asked for is done: its jobs tell of it`, { may_exist: true })
-  }
-  const letGo = server.unsent.hold(principal, bytes)
+  if (bytes < largeBytes || principal === null || principal === undefined || raw.destroyed || socket.destroyed) return () => {}
+  const letGo = unsent.hold(principal, bytes)
   const left = (): void => {
     letGo()
     raw.off('close', left)
@@ -60,7 +69,14 @@ export function countAnswer ({ request, raw, server }: FastifyReply, bytes: numb
   raw.once('close', left)
   // An answer behind others of its connection may never have a close of its own.
   socket.once('close', left)
-  return undefined
+  return left
+}
+
+/** As much of a reply as counting it takes. Pages for everybody have no key. */
+export interface Answered {
+  request: { principal: Principal | null | undefined, method: string, raw: Pick<FastifyReply['request']['raw'], 'socket'> }
+  raw: FastifyReply['raw']
+  server: { unsent: HeldBytes }
 }
 
 function unread ({ tenant }: Principal): string {
