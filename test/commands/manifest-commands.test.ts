@@ -1,15 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import t, { type Test } from 'tap'
 import { hasPython } from '../support/python.ts'
-import { toolyardProgram as program } from '../cli/toolyard.ts'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
 const good = { tools: [{ name: 'lister', description: 'Lists the files of a folder', schema: { type: 'object', properties: {}, required: [], additionalProperties: false }, command: ['/bin/ls'] }] }
 
-function toolyard (
-  cwd: string, args: string[], env: Record<string, string> = {}
-): { status: number | null, stdout: string, stderr: string } {
-  return spawnSync(process.execPath, [program, ...args], { cwd, env: { PATH: process.env['PATH'], ...env }, encoding: 'utf8' })
-}
+const toolyard = async (cwd: string, args: string[], env = {}): Promise<Ran> => await runToolyard(args, { cwd, env })
 
 function project (t: Test): string {
   return t.testdir({
@@ -22,13 +17,13 @@ function project (t: Test): string {
 }
 
 t.test('P32, PC1 validate says when nothing is wrong, and exits with 0', async t => {
-  const { status, stdout } = toolyard(project(t), ['validate', 'good.json'])
+  const { status, stdout } = await toolyard(project(t), ['validate', 'good.json'])
   t.equal(stdout, 'Validated 1 manifest file(s) with no issues.\n')
   t.equal(status, 0)
 })
 
 t.test('PC1, PC6 validate prints the findings of all manifests with position, rule and remedy, and exits with 1', async t => {
-  const { status, stdout } = toolyard(project(t), ['validate', 'bad.json', 'missing.json'])
+  const { status, stdout } = await toolyard(project(t), ['validate', 'bad.json', 'missing.json'])
   t.equal(status, 1)
   t.match(stdout, /^Validation failed:\n/)
   t.match(stdout, /bad\.json:3:\d+ :: tool\[0\] "x": relative command\[0\] must start with \.\/tools\/bin\/\n {5}error A34; /)
@@ -36,7 +31,7 @@ t.test('PC1, PC6 validate prints the findings of all manifests with position, ru
 })
 
 t.test('X15 a missing schema_version is an error to validate', async t => {
-  const { status, stdout } = toolyard(project(t), ['validate', 'unversioned.json'])
+  const { status, stdout } = await toolyard(project(t), ['validate', 'unversioned.json'])
   t.equal(status, 1)
   t.match(stdout, "schema_version must be '1.0'")
 })
@@ -46,7 +41,7 @@ t.test('P29 validate imports modules in its own directory, also for tools that m
     mods: { 'good.py': 'from toolyard import Tool\n\n\nclass Good(Tool):\n    def execute(self):\n        return 1\n' },
     'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: [{ name: 'good', description: 'Does a thing', module: 'mods.good', permissions: [] }] })
   })
-  t.equal(toolyard(dir, ['validate', 'm.json']).stdout, 'Validated 1 manifest file(s) with no issues.\n')
+  t.equal((await toolyard(dir, ['validate', 'm.json'])).stdout, 'Validated 1 manifest file(s) with no issues.\n')
 })
 
 t.test('P29, PC4, X16 validate imports the modules of Python tools, and constructs their classes', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
@@ -68,7 +63,7 @@ t.test('P29, PC4, X16 validate imports the modules of Python tools, and construc
     mods: Object.fromEntries(entries.map(([name, [text]]) => [`${name}.py`, text])),
     'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: entries.map(([name, [, fields]]) => ({ name, description: 'Does a thing', module: `mods.${name}`, ...fields })) })
   })
-  const { status, stdout } = toolyard(dir, ['validate', '--json', 'm.json'])
+  const { status, stdout } = await toolyard(dir, ['validate', '--json', 'm.json'])
   t.equal(status, 1)
   const { findings } = JSON.parse(stdout) as { findings: Array<{ rule: string, severity: string, message: string, fix: string | null }> }
   const errors = findings.filter(({ severity }) => severity === 'error').map(({ rule, message }) => `${rule} ${message}`)
@@ -84,44 +79,44 @@ t.test('P29, PC4, X16 validate imports the modules of Python tools, and construc
     "P16 tools[9].class_name 'Plain' must inherit from Tool"
   ])
   t.match(findings.find(({ message }) => message.includes('no_such_package'))?.fix, /^Install it for \/\S*python\S*, which has tried it: \S+ -m pip install no_such_package\./)
-  const unread = JSON.parse(toolyard(dir, ['validate', '--json', '--no-import', 'm.json']).stdout) as { findings: typeof findings }
+  const unread = JSON.parse((await toolyard(dir, ['validate', '--json', '--no-import', 'm.json'])).stdout) as { findings: typeof findings }
   t.strictSame(unread.findings.filter(({ severity }) => severity === 'error').map(({ message }) => message), [7, 8].map(at => `tools[${at}].no Tool subclass found in module`), 'the text alone says less')
 })
 
 t.test('validate --json prints the findings as data', async t => {
-  const { status, stdout } = toolyard(project(t), ['validate', '--json', 'bad.json'])
+  const { status, stdout } = await toolyard(project(t), ['validate', '--json', 'bad.json'])
   t.equal(status, 1)
   t.match(JSON.parse(stdout), { ok: false, findings: [{ severity: 'error', rule: 'A34', index: 0, tool: 'x', line: 3 }] })
 })
 
 t.test('validate --strict turns warnings into errors', async t => {
   const dir = t.testdir({ 'odd.json': JSON.stringify({ tools: [{ ...good.tools[0], colour: 'red' }] }) })
-  t.match(toolyard(dir, ['validate', 'odd.json']), { status: 0, stdout: /^Validated 1 manifest file\(s\) with warnings:\n[\s\S]*\n0 errors, 1 warning, 0 notes\n/ })
-  t.match(toolyard(dir, ['validate', '--strict', 'odd.json']), { status: 1, stdout: '1 error, 0 warnings, 0 notes\n' })
+  t.match(await toolyard(dir, ['validate', 'odd.json']), { status: 0, stdout: /^Validated 1 manifest file\(s\) with warnings:\n[\s\S]*\n0 errors, 1 warning, 0 notes\n/ })
+  t.match(await toolyard(dir, ['validate', '--strict', 'odd.json']), { status: 1, stdout: '1 error, 0 warnings, 0 notes\n' })
 })
 
 t.test('advice about models is a note, which --strict accepts; the last line says how to read a rule', async t => {
   const dir = t.testdir({ 'terse.json': '{"tools": [{"name": "x", "command": ["/bin/ls"]}]}' })
-  const { status, stdout } = toolyard(dir, ['validate', '--strict', 'terse.json'])
+  const { status, stdout } = await toolyard(dir, ['validate', '--strict', 'terse.json'])
   t.equal(status, 0)
   t.match(stdout, /^Validated 1 manifest file\(s\) with no issues, and notes:\n[\s\S]*\n {5}note lint\/description; /)
   t.match(stdout, /\n0 errors, 0 warnings, \d notes?\ntoolyard explain lint\/\w+ tells what that rule asks for; all rules are in \/\S+\/docs\/conformance\.md\n$/)
-  t.match(toolyard(project(t), ['validate', 'bad.json']).stdout, /\ntoolyard explain A34 tells what that rule asks for; all rules are in \/\S+\n$/)
+  t.match((await toolyard(project(t), ['validate', 'bad.json'])).stdout, /\ntoolyard explain A34 tells what that rule asks for; all rules are in \/\S+\n$/)
 })
 
 t.test('validate without a path is a usage error', async t => {
-  t.equal(toolyard(t.testdir({}), ['validate']).status, 2)
+  t.equal((await toolyard(t.testdir({}), ['validate'])).status, 2)
 })
 
 t.test('AC25 tools lists what would be published, by name', async t => {
-  const { status, stdout } = toolyard(project(t), ['tools', '--manifests'], { TOOL_MANIFESTS: 'good.json' })
+  const { status, stdout } = await toolyard(project(t), ['tools', '--manifests'], { TOOL_MANIFESTS: 'good.json' })
   t.equal(status, 0)
   t.match(stdout, /^Capabilities \(enabled tools\):\n- data_file_read: /)
   t.match(stdout, '- lister: Lists the files of a folder\n')
 })
 
 t.test('A28 tools --openai prints the specs', async t => {
-  const specs = JSON.parse(toolyard(project(t), ['tools', '--manifests', '--openai'], { TOOL_MANIFESTS: 'good.json' }).stdout) as Array<{ function: { name: string } }>
+  const specs = JSON.parse((await toolyard(project(t), ['tools', '--manifests', '--openai'], { TOOL_MANIFESTS: 'good.json' })).stdout) as Array<{ function: { name: string } }>
   t.ok(specs.some(spec => spec.function.name === 'lister'))
 })
 
@@ -131,34 +126,34 @@ t.test('a manifest that is named to tools and of which nothing is served is an e
     [['missing.json'], /^toolyard tools: \S+\/missing\.json: read manifest: ENOENT/],
     [['good.json', 'bad.json'], /^toolyard tools: \S+\/bad\.json: tool\[0\]: name is required\n$/],
     [['--explain', 'x', 'bad.json'], /^toolyard tools: \S+\/bad\.json: /]
-  ] as const) t.match(toolyard(dir, ['tools', ...args]), { status: 1, stdout: '', stderr })
-  const { status, stdout } = toolyard(dir, ['tools', '--json', 'missing.json'])
+  ] as const) t.match(await toolyard(dir, ['tools', ...args]), { status: 1, stdout: '', stderr })
+  const { status, stdout } = await toolyard(dir, ['tools', '--json', 'missing.json'])
   t.equal(status, 1)
   t.match(JSON.parse(stdout), { ok: false, error: { message: /missing\.json: read manifest: ENOENT/ } })
-  t.equal(toolyard(dir, ['tools', 'good.json']).status, 0)
+  t.equal((await toolyard(dir, ['tools', 'good.json'])).status, 0)
 })
 
 t.test('P18 tools lists what PERMISSIONS_ALLOWED allows, and --explain names what it refuses', async t => {
   const dir = t.testdir({ 'tools.json': JSON.stringify({ tools: [{ name: 'writer', description: 'Writes', command: ['/bin/ls'], permissions: ['write_files'] }, { name: 'thinker', description: 'Thinks', command: ['/bin/ls'], permissions: [] }] }) })
   const env = { TOOL_MANIFESTS: 'tools.json', PERMISSIONS_ALLOWED: 'read_repo' }
-  const listed = toolyard(dir, ['tools', '--manifests'], env).stdout
+  const listed = (await toolyard(dir, ['tools', '--manifests'], env)).stdout
   t.match(listed, /- thinker: /)
   t.notMatch(listed, /- writer: /)
-  const specs = JSON.parse(toolyard(dir, ['tools', '--manifests', '--openai'], env).stdout) as Array<{ function: { name: string } }>
+  const specs = JSON.parse((await toolyard(dir, ['tools', '--manifests', '--openai'], env)).stdout) as Array<{ function: { name: string } }>
   t.notOk(specs.some(spec => spec.function.name === 'writer'))
-  t.match(toolyard(dir, ['tools', '--explain', 'writer'], env).stdout, /^writer is not published: PERMISSIONS_ALLOWED does not have write_files\n/)
+  t.match((await toolyard(dir, ['tools', '--explain', 'writer'], env)).stdout, /^writer is not published: PERMISSIONS_ALLOWED does not have write_files\n/)
 })
 
 t.test('P25, P27 tools --explain shows the layers of a tool', async t => {
-  const { status, stdout } = toolyard(project(t), ['tools', '--explain', 'lister'], { TOOL_MANIFESTS: 'good.json,off.json' })
+  const { status, stdout } = await toolyard(project(t), ['tools', '--explain', 'lister'], { TOOL_MANIFESTS: 'good.json,off.json' })
   t.equal(status, 0)
   t.match(stdout, /^lister is disabled\n/)
   t.match(stdout, /layer 0: declared by .*good\.json[\s\S]*layer 1: switched off by .*off\.json/)
-  t.equal(toolyard(project(t), ['tools', '--explain', 'nobody']).status, 1)
+  t.equal((await toolyard(project(t), ['tools', '--explain', 'nobody'])).status, 1)
   const broken = t.testdir({ 'tools.json': JSON.stringify({ tools: [{ name: 'mine', command: 5 }] }) })
-  const unknown = toolyard(broken, ['tools', '--explain', 'mine'], { TOOL_MANIFESTS: 'tools.json' })
+  const unknown = await toolyard(broken, ['tools', '--explain', 'mine'], { TOOL_MANIFESTS: 'tools.json' })
   t.match(unknown, { status: 1, stderr: /1 error in manifests; toolyard validate tells them\.\n.*no manifest that can be read declares a tool named 'mine'/ })
-  const specs = toolyard(broken, ['tools', '--manifests', '--openai'], { TOOL_MANIFESTS: 'tools.json' })
+  const specs = await toolyard(broken, ['tools', '--manifests', '--openai'], { TOOL_MANIFESTS: 'tools.json' })
   t.match(specs, { status: 0, stderr: /1 error in manifests/ })
 })
 
@@ -171,13 +166,13 @@ t.test('egress suggest prints the hosts of the last calls of a tool, and which w
       'notes.txt': 'no audit'
     }
   })
-  const suggest = (...args: string[]): ReturnType<typeof toolyard> => toolyard(cwd, ['egress', 'suggest', ...args], { AUDIT_DIR: 'audit' })
-  t.match(suggest('whoami'), {
+  const suggest = async (...args: string[]): Promise<Ran> => await toolyard(cwd, ['egress', 'suggest', ...args], { AUDIT_DIR: 'audit' })
+  t.match(await suggest('whoami'), {
     status: 0, stdout: '"network": ["[2001:db8::1]","api.github.com","files.example:8443"]\n', stderr: /denied until now: files\.example:8443, \[2001:db8::1\]/
   })
-  t.match(suggest('nobody'), { status: 0, stdout: '"network": []\n', stderr: /no connection of a tool 'nobody'/ })
-  t.match(JSON.parse(suggest('whoami', '--json').stdout), { ok: true, denied: ['files.example:8443', '[2001:db8::1]'] })
-  t.match(suggest('whoami', '--audit', 'nowhere'), { status: 0, stdout: '"network": []\n' })
+  t.match(await suggest('nobody'), { status: 0, stdout: '"network": []\n', stderr: /no connection of a tool 'nobody'/ })
+  t.match(JSON.parse((await suggest('whoami', '--json')).stdout), { ok: true, denied: ['files.example:8443', '[2001:db8::1]'] })
+  t.match(await suggest('whoami', '--audit', 'nowhere'), { status: 0, stdout: '"network": []\n' })
 })
 
 t.test('validate notes the variables that tools and servers name and that are not set here', async t => {
@@ -191,11 +186,11 @@ t.test('validate notes the variables that tools and servers name and that are no
     }),
     'far.json': JSON.stringify({ tools: [{ name: 'far', mcp: { url: { setting: 'URL_OF_FAR' } } }] })
   })
-  const { status, stdout } = toolyard(cwd, ['validate', 'tools.json', '--strict', '--no-import'], { SET_HERE: '1' })
+  const { status, stdout } = await toolyard(cwd, ['validate', 'tools.json', '--strict', '--no-import'], { SET_HERE: '1' })
   t.equal(status, 0, stdout)
   t.match(stdout, /"own" names the variable TOKEN_OF_OWN, which is not set here\n {5}note env\/missing; Set them in the environment of the workers\./)
   t.match(stdout, /"asked" names the variable TOKEN_OF_ASKED/)
-  t.match(toolyard(cwd, ['validate', 'far.json']).stdout, /"far" names the variable URL_OF_FAR/)
+  t.match((await toolyard(cwd, ['validate', 'far.json'])).stdout, /"far" names the variable URL_OF_FAR/)
   t.notMatch(stdout, /SET_HERE/)
 })
 
@@ -207,6 +202,6 @@ t.test('SN38 validate reads the settings of .env, as the service does', async t 
     'execution.json': JSON.stringify([{ tool: 'day', binary: 'date', subcommand: '-d', args: [{ param: 'name', resolveCommand: { script: 'name', args: ['$param'] } }] }]),
     scripts: { 'name.sh': 'echo "$1"\n' }
   }
-  t.match(toolyard(t.testdir({ skill }), ['validate', 'skill']), { status: 1, stdout: /resolveCommand runs the script "name", and scripts of skills do not run here/ })
-  t.match(toolyard(t.testdir({ skill, '.env': 'SKILLS_ALLOW_SCRIPTS=1\n' }), ['validate', 'skill']), { status: 0 })
+  t.match(await toolyard(t.testdir({ skill }), ['validate', 'skill']), { status: 1, stdout: /resolveCommand runs the script "name", and scripts of skills do not run here/ })
+  t.match(await toolyard(t.testdir({ skill, '.env': 'SKILLS_ALLOW_SCRIPTS=1\n' }), ['validate', 'skill']), { status: 0 })
 })

@@ -1,14 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { hasPython } from '../support/python.ts'
-import { toolyardProgram as program } from '../cli/toolyard.ts'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
-function toolyard (
-  cwd: string, args: string[], env: Record<string, string> = {}
-): { status: number | null, stdout: string, stderr: string } {
-  return spawnSync(process.execPath, [program, ...args], { cwd, env: { PATH: process.env['PATH'], ...env }, encoding: 'utf8' })
-}
+const toolyard = async (cwd: string, args: string[], env = {}): Promise<Ran> => await runToolyard(args, { cwd, env })
 
 t.test('P20 validate compares inputs with the signature of execute', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
   const modules: Record<string, [signature: string, inputs: object, before?: string]> = {
@@ -24,7 +19,7 @@ t.test('P20 validate compares inputs with the signature of execute', { skip: has
     mods: Object.fromEntries(entries.map(([name, [signature, , before = '']]) => [`${name}.py`, `from toolyard import Tool\n\n\nclass Probe(Tool):\n${before}    def execute(${signature}):\n        raise RuntimeError("executed")\n`])),
     'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: entries.map(([name, [, inputs]]) => ({ name: `tool_${name}`, description: 'Does a thing', module: `mods.${name}`, inputs })) })
   })
-  const { status, stdout } = toolyard(dir, ['validate', '--json', 'm.json'])
+  const { status, stdout } = await toolyard(dir, ['validate', '--json', 'm.json'])
   t.equal(status, 0)
   const { findings } = JSON.parse(stdout) as { findings: Array<{ rule: string, severity: string, message: string, fix: string }> }
   t.strictSame(findings.map(({ severity, rule, message }) => `${severity} ${rule} ${message}`), [
@@ -33,12 +28,12 @@ t.test('P20 validate compares inputs with the signature of execute', { skip: has
     'warning P20 tools[4].inputs.path is not required, but execute takes it without a default: a call without it fails'
   ])
   t.equal(findings[0]?.fix, 'Write required: true, or give the parameter of execute a default.')
-  t.equal(toolyard(dir, ['validate', '--strict', 'm.json']).status, 1)
+  t.equal((await toolyard(dir, ['validate', '--strict', 'm.json'])).status, 1)
 })
 
 t.test('the bundled samples pass validate --strict, without a note', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
   const samples = fileURLToPath(new URL('../../../samples/', import.meta.url))
-  const { status, stdout } = toolyard(samples, ['validate', '--strict', 'tools.json', 'tool_manifest.json', 'skills'])
+  const { status, stdout } = await toolyard(samples, ['validate', '--strict', 'tools.json', 'tool_manifest.json', 'skills'])
   t.equal(stdout, 'Validated 3 manifest file(s) with no issues.\n')
   t.equal(status, 0)
 })

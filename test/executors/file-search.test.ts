@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Outcome } from '@toolyard/executors'
-import { createFixture, outputOf, type Fixture } from './fixture.ts'
+import { createFixture, outputOf, writeFiles, type Fixture } from './fixture.ts'
 
 interface Found {
   results: Array<{ path: string, type: string }>
@@ -17,10 +17,7 @@ const paths = async (fixture: Fixture, args: Record<string, unknown>): Promise<s
   (await found(fixture, args)).results.map(({ path }) => path)
 
 function makeFiles (fixture: Fixture, ...files: string[]): void {
-  for (const file of files) {
-    mkdirSync(dirname(join(fixture.workspace, file)), { recursive: true })
-    writeFileSync(join(fixture.workspace, file), '')
-  }
+  writeFiles(fixture, Object.fromEntries(files.map(file => [file, ''])))
 }
 
 t.test('R8 R47 RC38 X11 files and directories are found by their path, with their type', async t => {

@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -8,7 +7,7 @@ import t, { type Test } from 'tap'
 import { boxed, python } from '../python/fixture.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService } from '../support/service.ts'
-import { toolyardProgram as program } from '../cli/toolyard.ts'
+import { runToolyard } from '../cli/toolyard.ts'
 import { listening } from '../support/listening.ts'
 
 const skip = boxed.skip
@@ -69,11 +68,8 @@ function lay (t: Test, port: number): string {
 }
 
 async function toolyard (cwd: string, args: string[], env: Record<string, string> = {}): Promise<{ status: number | null, text: string }> {
-  const child = spawn(process.execPath, [program, ...args], { cwd, env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => { text += chunk.toString() })
-  const [status] = await once(child, 'close') as [number | null]
-  return { status, text }
+  const { status, stdout, stderr } = await runToolyard(args, { cwd, env: { HOME: '/nonexistent', ...env } })
+  return { status, text: `${stdout}${stderr}` }
 }
 
 const marksOf = (directory: string): string[] => ['import', 'construct', 'execute'].filter(what => existsSync(join(directory, `mark-${what}`)))

@@ -29,11 +29,17 @@ export async function disturb (parts: FaultParts, isOver: () => boolean): Promis
 }
 
 async function killWorker (parts: FaultParts): Promise<void> {
-  await withMember(parts, 'worker', async member => {
-    parts.world.history.add(`kills ${member.name}`)
-    await member.process.stop('SIGKILL')
-    await parts.world.replace(member)
-  })
+  await withMember(parts, 'worker', async member => { await kill(parts, member) })
+}
+
+async function killApi (parts: FaultParts): Promise<void> {
+  await withMember(parts, 'api', async member => { await kill(parts, member) })
+}
+
+async function kill ({ world }: FaultParts, member: Member): Promise<void> {
+  world.history.add(`kills ${member.name}`)
+  await member.process.stop('SIGKILL')
+  await world.replace(member)
 }
 
 async function endWorker (parts: FaultParts): Promise<void> {
@@ -54,14 +60,6 @@ async function end ({ world, ledger, intervals }: FaultParts, member: Member): P
   const wasAway = intervals.some(({ what, to }) => (what === 'failover' || what === 'Redis away') && to > from - graceMs)
   if (code !== 0 && !wasAway) ledger.doubt(`${member.name} ended with ${String(code)} at SIGTERM: ${(await member.process.output()).slice(-1_000)}`)
   await world.replace(member)
-}
-
-async function killApi (parts: FaultParts): Promise<void> {
-  await withMember(parts, 'api', async member => {
-    parts.world.history.add(`kills ${member.name}`)
-    await member.process.stop('SIGKILL')
-    await parts.world.replace(member)
-  })
 }
 
 async function stopWorker (parts: FaultParts): Promise<void> {
