@@ -22,7 +22,7 @@ function bundle (dir, input) {
     // It looks for its own files.
     external: [/^@bull-board(?:\/|$)/],
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [commonModules, unused, ownAddress(dir), programs, oneByte],
+    plugins: [...ofPackages, ownAddress(dir), programs, oneByte],
     output: {
       dir,
       format: 'esm',
@@ -74,6 +74,9 @@ const unused = {
     handler: id => empty[id.slice(id.lastIndexOf('/node_modules/') + '/node_modules/'.length)]
   }
 }
+
+/** Of BullMQ and ioredis the bundle has what is used, once; that of tests as well. */
+export const ofPackages = [commonModules, unused]
 
 /** The command starts the programs that are in the bundle with it. */
 const programs = {

@@ -20,14 +20,14 @@ export async function bundleTests (files: readonly TestFile[]): Promise<TestFile
   const names = files.filter(({ compiled }) => compiled !== true).map(nameOf)
   const programs = resolve(directory, 'bundle')
   const config: unknown = await import(pathToFileURL(resolve('apps/cli/rolldown.config.js')).href)
-  const { commandBundle } = config as { commandBundle: (dir: string) => BuildOptions }
+  const { commandBundle, ofPackages } = config as { commandBundle: (dir: string) => BuildOptions, ofPackages: Plugin[] }
   await build([{ ...commandBundle(programs), logLevel: 'silent' }, {
     input: Object.fromEntries(names.map(name => [name, join(built, `${name}.js`)])),
     platform: 'node',
     // Large tools that few tests use, and what looks for its own files.
     external: [/^(?:@bull-board|vite|rolldown|typescript|eslint|playwright-core)(?:\/|$)/],
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [commonModules, ownAddress],
+    plugins: [...ofPackages, ownAddress],
     logLevel: 'silent',
     output: { dir: directory, format: 'esm' }
   }])
@@ -50,14 +50,5 @@ const ownAddress: Plugin = {
       const own: Record<string, string> = { url: pathToFileURL(id).href, dirname: dirname(id), filename: id }
       return code.replaceAll(/import\.meta\.(url|dirname|filename)\b/g, (_, name: string) => JSON.stringify(own[name]))
     }
-  }
-}
-
-/** Puts modules that are loaded as CommonJS into the bundle, too; each is there once. */
-const commonModules: Plugin = {
-  name: 'common-modules',
-  transform: {
-    filter: { code: /'(?:bullmq|ioredis)/ },
-    handler: code => code.replaceAll(/\b(?:load|createRequire\(import\.meta\.url\))\(('(?:bullmq|ioredis)[^']*')\)/g, 'require($1)')
   }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { repoRoot } from '../../repo/source-tree.ts'
+import { checkedOutProgram, toolyardProgram } from '../../cli/toolyard.ts'
 import type { Cleanup } from '../../support/cleanup.ts'
 import { waitFor } from '../../support/condition.ts'
 import { valueAtMost, type Stage } from '../frame/row.ts'
@@ -23,7 +24,7 @@ interface Start {
   workerMb: number
 }
 
-/** `toolyard start` of the tarball that is published, with its own Redis, in a new directory. */
+/** `toolyard start` of the tarball that is published, with its own Redis, in a new directory. A test has its bundle made already. */
 export const start: Stage = {
   title: 'A start, and what is idle then',
   rows: {
@@ -32,7 +33,7 @@ export const start: Stage = {
     'idle-worker': { what: 'resident memory of the worker', unit: 'MB', target: valueAtMost(75) }
   },
   open: async ({ cleanup, size }) => {
-    const program = await unpackTarball(cleanup)
+    const program = toolyardProgram === checkedOutProgram ? await unpackTarball(cleanup) : toolyardProgram
     const starts: Array<Promise<Start>> = []
     const startOf = async (round: number): Promise<Start> => await (starts[round] ??= startOnce(program, size(idleMs, 0)))
     const node = async (): Promise<unknown> => await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit')
