@@ -18,6 +18,7 @@ const directory = 'test/bundle'
 export async function bundleTests (files: readonly TestFile[]): Promise<TestFile[]> {
   await rm(directory, { recursive: true, force: true })
   const names = files.filter(({ compiled }) => compiled !== true).map(nameOf)
+  if (names.length === 0) return [...files]
   const programs = resolve(directory, 'bundle')
   const config: unknown = await import(pathToFileURL(resolve('apps/cli/rolldown.config.js')).href)
   const { commandBundle, ofPackages } = config as { commandBundle: (dir: string) => BuildOptions, ofPackages: Plugin[] }
