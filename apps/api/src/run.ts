@@ -40,7 +40,6 @@ export async function runApi (): Promise<void> {
     throw ok ? failure : new Error(`${failure.message}. Redis can't be used either (${detail}): see whether it runs, and whether REDIS_URL is right`, { cause: error })
   })
   logger.info({ address, tools: api.published() }, 'API is listening')
-  tellParent({ ready: true, address, tools: api.served() })
 
   stopOnSignal([
     async hurry => {
@@ -59,4 +58,5 @@ export async function runApi (): Promise<void> {
     onStart: reason => { logger.info({ reason }, 'API is stopping') },
     onError: error => { logger.error({ err: error }, 'a step of stopping failed') }
   })
+  tellParent({ ready: true, address, tools: api.served() })
 }
