@@ -10,12 +10,23 @@ const maxKept = 16_777_216
 const pieceChars = 65_536
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
+let opened: LogOutput | undefined
+
+interface LogOutput {
+  write: (text: string) => void
+}
+
 /**
- * Stdout for lines of the log. What can't be written, as on a full disk, is lost: pino's own stream would try it again for
- * ever, and hold up the process. A reader that stands still holds up nothing: lines are kept for it, and what is beyond 16 MiB
- * is counted, and told when it reads again.
+ * Stdout for lines of the log, one for all loggers of the process. What can't be written, as on a full disk, is lost: pino's own
+ * stream would try it again for ever, and hold up the process. A reader that stands still holds up nothing: lines are kept for it,
+ * and what is beyond 16 MiB is counted, and told when it reads again.
  */
-export function openStdout (): { write: (text: string) => void } {
+export function openStdout (): LogOutput {
+  opened ??= makeOutput()
+  return opened
+}
+
+function makeOutput (): LogOutput {
   // Node switches off that writes to a pipe or socket wait when this is opened.
   const { fd } = process.stdout
   /** What is being written, without what was. */
