@@ -93,7 +93,7 @@ export class CallbackWorker {
     const { redis, retention, outputs, onError } = this.#parts
     const url = new URL(text)
     const deliveryId = idOf(job)
-    const log = new JobLogWriter({ redis, queue, jobId, retention, onError: error => { onError(error, callbackQueue) } })
+    const log = new JobLogWriter({ redis, queue, jobId, retention, isLate: true, onError: error => { onError(error, callbackQueue) } })
     const body = 'body' in job.data ? job.data.body : await callbackBody(job.data, outputs)
     const outcome = await this.#send({ url, deliveryId, body, sentAt: serverTime(redis) }, owner ?? url.host)
     if (outcome.kind === 'failed' && this.#stopping.signal.aborted) {

@@ -19,6 +19,8 @@ export interface JobLogTarget {
   jobId: string
   /** A log is kept as long as an output. */
   retention: Retention
+  /** Lines come long after the end of the job: what comes when it is gone is dropped, since nobody could read it. */
+  isLate?: true
   /** Gets the error when lines could not be written; a log never makes a job fail. */
   onError: (error: Error) => void
 }
@@ -34,12 +36,11 @@ const linesAtOnce = 200
 
 /**
  * Adds lines, unless the last line shows that this batch was added already: a connection that breaks between a command
- * and its reply sends the command again. What comes when the job is gone, as of a callback that is sent late, is dropped: its log
- * would be kept for long, and nobody can read it. KEYS: log, job. ARGV: mark of the batch, lines kept, time to live, then the fields
- * of the lines.
+ * and its reply sends the command again. KEYS: log, and the job where it must be there. ARGV: mark of the batch, lines kept, time to
+ * live, then the fields of the lines.
  */
 const appendScript = `
-if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
+if KEYS[2] and redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if last and last[2][1] == 'batch' and last[2][2] == ARGV[1] then return 0 end
 for i = 4, #ARGV, 4 do
@@ -102,14 +103,14 @@ export class JobLogWriter {
   }
 
   async #append (): Promise<void> {
-    const { redis, queue, jobId, retention, onError } = this.#target
+    const { redis, queue, jobId, retention, isLate, onError } = this.#target
     const lines = this.#lines.splice(0, linesAtOnce)
     this.#name ??= randomBytes(6).toString('base64url')
     this.#batches += 1
     const batch = `${this.#name}.${this.#batches}`
     for (;;) {
       try {
-        const keys = [jobLogKey(queue, jobId), jobKey(queue, jobId)]
+        const keys = [jobLogKey(queue, jobId), ...isLate === true ? [jobKey(queue, jobId)] : []]
         await redis.eval(appendScript, keys.length, ...keys, batch, limits.logLines, outputSec(retention), ...lines.flat())
         await publishJobChange(redis, jobId, 'log')
         return
