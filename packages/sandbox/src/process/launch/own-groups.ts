@@ -9,13 +9,13 @@ export interface OwnGroups {
   /** Something was started where it is. The function that is returned is to be called when that ended. */
   started (): () => void
   /**
-   * Goes on to a share that no process is in, unless it is in one. The kernel takes up to 10 ms, and nothing waits for it: what is
-   * started meanwhile is where it was before. So it is where there can be no more groups.
+   * Moves the helper to a share without processes, unless it is in one. The kernel takes up to 10 ms, and nothing waits for it: what
+   * is started meanwhile is born where the helper was before. So it is where the machine allows no more groups.
    */
   nextShare (): void
-  /** Fulfilled when it has gone on; undefined when it doesn't now. */
+  /** The move to a share that has begun and not ended; undefined when there is none. */
   underWay (): Promise<void> | undefined
-  /** To be called when it doesn't go on to a share: what is started would get away with it. */
+  /** To be called when no move is under way: it would take the helper, and what the call starts, out of the call's groups. */
   enterCall (members: readonly string[]): void
   /** Leaves those of a call, and sets the limits once it is only the call that they bound; answers why it can't be bounded. */
   leaveCall (limits?: ReadonlyArray<readonly [file: string, value: string]>): string | undefined
@@ -45,13 +45,15 @@ export function createOwnGroups (): OwnGroups {
   }
 
   async function move (): Promise<void> {
+    let next: Share | undefined
     try {
-      const next = free.pop() ?? makeShare(`${prefix}${count++}`)
+      next = free.pop() ?? makeShare(`${prefix}${count++}`)
       await writeFile(join(next.directory, 'cgroup.procs'), String(process.pid))
       leave()
       here = next
     } catch {
-      // There may be as many groups as the machine allows.
+      // There may be as many groups as the machine allows. One that refused is tried again: each start would make another one.
+      if (next !== undefined) free.push(next)
     }
   }
 

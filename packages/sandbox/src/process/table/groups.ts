@@ -3,7 +3,7 @@ import { errorCode } from '@toolyard/contract/terms'
 
 /** Bounds processes together, with all that they start. The process layer knows no more of control groups than this. */
 export interface ProcessGroups {
-  /** Of a process that starts the tools of a worker. Each answer has shares of its own. */
+  /** The groups of one start helper. Each call gives another one. */
   ofHelper (): HelperGroups
   /** A group without limits of its own: all that is in it has one share of the processor. */
   share: () => CallGroup
@@ -20,7 +20,7 @@ export interface HelperGroups {
 }
 
 /**
- * Moves processes into groups, with all that they start from then on. The kernel takes about 10 ms for each; those that
+ * Moves processes into groups, with all that they start from then on. The kernel takes up to 10 ms for each; those that
  * ended meanwhile are left out.
  */
 export async function enterGroups (members: readonly string[], pids: readonly number[]): Promise<void> {
