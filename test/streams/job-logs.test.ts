@@ -1,4 +1,5 @@
 import type { JobLogsResponse } from '@toolyard/contract'
+import { jobKey, jobLogKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
@@ -36,6 +37,19 @@ t.test('RC19, B28 a tail that is no number of lines is a 400', async t => {
     t.equal(answer.status, 400, tail)
     t.match(answer.body, { error: { code: 'VALIDATION_ERROR', message: "'tail' must be an integer 1..2000" } })
   }
+})
+
+t.test('lines of a job that runs are kept while its record is away, as in a failover', async t => {
+  const { results: [result] } = await client.batch([{ call_id: 'c', name: 'chatter', arguments: { lines: 50, everyMs: 40 } }], { mode: 'async' })
+  const id = result?.job_id ?? ''
+  const [record, log] = [jobKey('default', id), jobLogKey('default', id)]
+  await waitFor('the first line is there', async () => await redis.xlen(log) > 0)
+  await redis.rename(record, `${record}-away`)
+  const before = await redis.xlen(log)
+  await waitFor('the log goes on', async () => await redis.xlen(log) > before + 2)
+  await redis.rename(`${record}-away`, record)
+  await waitFor('the last line is there', async () => await redis.xlen(log) === 50)
+  t.same(messages(await logsOf(id)), chatterLines(0, 50))
 })
 
 t.test('a job without lines has an empty log', async t => {
