@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { maxStoredSecrets, openSecretSource, seal, serverTime, StoredSecrets, unseal } from '@toolyard/store'
+import { maxStoredSecrets, openSecretSource, seal, serverTime, StoredSecrets, unseal, type SecretScope } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -115,4 +115,24 @@ void t.test('a tenant that has stored all that it may takes no room from others,
   t.equal(await put('newer', 'acme'), false)
   await secrets.removeAllOf({ kind: 'tenant', tenant: 'acme' })
   t.equal(await put('newer', 'acme'), true)
+})
+
+void t.test('a list reads no value, however large they are, and a new key seals them one by one', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const secrets = new StoredSecrets(redis, keys)
+  const value = '\u4e2d'.repeat(65_536)
+  for (let at = 0; at < 60; at++) await secrets.put(`s${at}`, { kind: 'tenant', tenant: 'acme' }, value, 'acme')
+  await secrets.put('small', { kind: 'tenant', tenant: 'other' }, 'value', 'other')
+  const sentBy = async (work: () => Promise<unknown>): Promise<number> => {
+    const sent = async (): Promise<number> => Number(/total_net_output_bytes:(\d+)/.exec(await redis.info('stats'))?.[1])
+    const before = await sent()
+    await work()
+    return await sent() - before
+  }
+  t.ok(await sentBy(async () => { t.equal((await secrets.list()).length, 61) }) < 100_000)
+  const isOther = (scope: SecretScope): boolean => scope.kind === 'tenant' && scope.tenant === 'other'
+  t.match(await secrets.list(isOther), [{ name: 'small', scope: { kind: 'tenant', tenant: 'other' }, lastUsedAt: undefined }])
+  const next = { current: randomBytes(32), previous: keys.current }
+  t.same(await new StoredSecrets(redis, next).rotate(), { sealed: 61, lost: 0 })
+  t.equal((await new StoredSecrets(redis, next).open(['s59'], { keyName: undefined, tenant: 'acme' })).get('s59'), value)
 })

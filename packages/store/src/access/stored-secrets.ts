@@ -2,6 +2,7 @@ import { runForGood, type Replicas } from '../redis/checks/replicas.ts'
 import { BatchedScript, eachCall } from '../redis/commands/batched-script.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import type { Redis } from '../redis/connection.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 import { keyPrefix } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -65,18 +66,31 @@ export class StoredSecrets {
 
   /** Removes what an owner has; no replica is waited for. @throws RedisUnavailableError */
   async removeAllOf (scope: SecretScope): Promise<void> {
-    const places = (await whileAvailable(this.#redis.hkeys(sealedKey))).filter(place => place.startsWith(placeOf('', scope)))
+    const places = (await this.#places()).filter(place => place.startsWith(placeOf('', scope)))
     if (places.length > 0) await this.#remove(places, undefined)
   }
 
-  /** All of them, by name. @throws RedisUnavailableError */
-  async list (): Promise<ListedSecret[]> {
-    const [sealed, used] = await whileAvailable(Promise.all([this.#redis.hgetall(sealedKey), this.#redis.hgetall(usedKey)]))
-    return Object.entries(sealed).flatMap(([place, record]) => {
+  /**
+   * Those of some scopes, by name. No value is read, which may be large.
+   *
+   * @throws RedisUnavailableError
+   */
+  async list (isWanted: (scope: SecretScope) => boolean = () => true): Promise<ListedSecret[]> {
+    const wanted = (await this.#places()).flatMap(place => {
       const read = readPlace(place)
-      const at = used[place]
-      return read === undefined ? [] : [{ ...read, storedAt: sealedAt(record), lastUsedAt: at === undefined ? undefined : Number(at) }]
-    }).sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+      return read !== undefined && isWanted(read.scope) ? [{ place, ...read }] : []
+    })
+    const listed: ListedSecret[] = []
+    for (let start = 0; start < wanted.length; start += listedAtOnce) {
+      const some = wanted.slice(start, start + listedAtOnce)
+      const reading = this.#redis.eval(timesScript, 2, sealedKey, usedKey, ...some.map(({ place }) => place))
+      const times = fromRedis<Array<[stored: string | null, used: string | null]>>(await whileAvailable(reading))
+      for (const [index, { name, scope }] of some.entries()) {
+        const [stored, used] = times[index] ?? [null, null]
+        if (stored !== null) listed.push({ name, scope, storedAt: Number(stored), lastUsedAt: used === null ? undefined : Number(used) })
+      }
+    }
+    return listed.sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
   }
 
   /**
@@ -115,6 +129,10 @@ export class StoredSecrets {
     return values
   }
 
+  async #places (): Promise<string[]> {
+    return await whileAvailable(this.#redis.hkeys(sealedKey))
+  }
+
   async #remove (places: readonly string[], replicas: Replicas | undefined): Promise<number> {
     const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey, usedKey], args: places }
     return Number(await runForGood(this.#redis, replicas, removeScript, call))
@@ -122,10 +140,11 @@ export class StoredSecrets {
 
   /** Seals with the current key what another one has sealed. `lost`: what no key opens. @throws RedisUnavailableError */
   async rotate (): Promise<{ sealed: number, lost: number }> {
-    const all = await whileAvailable(this.#redis.hgetall(sealedKey))
     let [sealed, lost] = [0, 0]
-    for (const [place, record] of Object.entries(all)) {
-      if (isSealedNow(record, this.#keys)) continue
+    // One by one: together they may have hundreds of megabytes.
+    for (const place of await this.#places()) {
+      const record = await whileAvailable(this.#redis.hget(sealedKey, place))
+      if (record === null || isSealedNow(record, this.#keys)) continue
       const value = unseal(record, place, this.#keys)
       if (value === undefined) {
         lost += 1
@@ -175,6 +194,17 @@ for _, place in ipairs(ARGV) do
 end
 return removed
 `))
+/** Secrets whose times one script reads: each may have 350 KB. */
+const listedAtOnce = 50
+/** KEYS: secrets, uses. ARGV: places. Answers of each when it was sealed, which ends its record, and when it was used. */
+const timesScript = `
+local times = {}
+for at, place in ipairs(ARGV) do
+  local record = redis.call('HGET', KEYS[1], place)
+  times[at] = {record and (string.match(string.sub(record, -32), '"at":(%d+)}$') or '0'), redis.call('HGET', KEYS[2], place)}
+end
+return times
+`
 /** KEYS: secrets. ARGV: place, record, new record. */
 const replaceScript = "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1"
 
