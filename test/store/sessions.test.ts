@@ -45,3 +45,34 @@ t.test('a process that is cut off from Redis ends its calls in a session before 
   })
   t.same(wasEnded, { isEnded: true })
 })
+
+t.test('the quotas of an owner with many sessions are added up once, not for each session that is made', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const sessions = new Sessions(redis)
+  const asked = { tenant: 'acme', keyName: 'k', ttlSec: 3_600, quotaBytes: 1, from: undefined }
+  const most = 1_000
+  const make = async (quotaBytes = 1): ReturnType<Sessions['make']> => await sessions.make({ ...asked, quotaBytes }, most)
+  const made: string[] = []
+  for (let at = 0; at < 300; at++) {
+    const session = await make()
+    if (typeof session !== 'string' && 'id' in session) made.push(session.id)
+  }
+  const readsOf = async (work: () => Promise<unknown>): Promise<number> => {
+    await redis.config('RESETSTAT')
+    await work()
+    return Number(/cmdstat_hget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+  }
+  t.same(await make(701), { bytesLeft: 700 })
+  t.equal(await redis.persist('toolyard:{sessions}:quotas:@acme'), 1, 'the sum is kept for a while')
+  t.ok(await readsOf(async () => {
+    for (let at = 0; at < 20; at++) t.same(await make(701), { bytesLeft: 700 })
+  }) < 20)
+  const leases = new SessionLeases(redis)
+  await sessions.remove(made[0] ?? '', 'acme')
+  t.same(await make(701), { bytesLeft: 700 }, 'until its files are removed a session counts')
+  await leases.forget([made[0] ?? ''])
+  t.match(await make(701), { quotaBytes: 701 })
+  t.same(await make(1), { bytesLeft: 0 })
+  await redis.del('toolyard:{sessions}:quotas:@acme')
+  t.same(await make(1), { bytesLeft: 0 }, 'counted anew')
+})
