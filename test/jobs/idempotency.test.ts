@@ -149,3 +149,25 @@ void t.test('RC23 a job or a tool that a full queue refused is tried again by it
   t.equal(answer.status, 202)
   t.equal((await tool()).body.job_id, answer.body.job_id)
 })
+
+void t.test('RC23 requests that a limit refuses leave nothing large behind, however many come at once with one key', async t => {
+  const service = await createService(t, { files: programs, tools: entries, workers: 0, env: { MAX_JOBS_PER_KEY: '1' } })
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  await post(service.client, { type })
+  const body = { calls: [{ call_id: 'a', name: 'echo', arguments: { pad: 'x'.repeat(300_000) } }], mode: 'async' }
+  const send = async (key: string): Promise<Answer> => await service.client.request('/v1/agent-tools/invoke-batch', { ...withKey(key), body })
+  let found = 0
+  for (let at = 0; found < 3; at++) {
+    for (const answer of await Promise.all([1, 2, 3].map(async () => await send(`crowd-${at}`)))) {
+      t.match(answer.body, { results: [{ ok: false, error: { code: 'QUEUE_FULL' } }] })
+    }
+    found = (await redis.keys('toolyard:once:*')).length
+  }
+  for (const key of await redis.keys('toolyard:once:*')) t.ok(await redis.hstrlen(key, 'text') < 1_000, key)
+  const [job] = (await list(service.client)).jobs
+  await service.client.request(`/v1/jobs/${job?.id ?? ''}/cancel`, { method: 'POST' })
+  const ids = await Promise.all([1, 2].map(async () => (await send('crowd-0')).body as { results: Array<{ job_id: string }> }))
+  t.ok(ids[0]?.results[0]?.job_id)
+  t.same(ids[0], ids[1], 'once there is room, repeats make one job')
+})

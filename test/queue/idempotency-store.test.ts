@@ -1,4 +1,4 @@
-import { IdempotencyStore } from '@toolyard/queue'
+import { IdempotencyStore, LargeWrites } from '@toolyard/queue'
 import t from 'tap'
 import { RedisUnavailableError, Replicas } from '@toolyard/store'
 import { connectTo } from '../support/connection.ts'
@@ -10,28 +10,43 @@ const once = (key: string, request = 'r1'): Parameters<IdempotencyStore['take']>
 
 t.test('RC23 an idempotency key that made no job is released', async t => {
   t.equal(await store.take(once('free'), 'first'), undefined)
-  await store.release(once('free'))
+  await store.release(once('free'), 'ids')
   t.equal(await store.take(once('free', 'r2'), 'second'), undefined)
 })
 
-t.test('RC23 an idempotency key that a repeat has found is not released: the repeat may have made its jobs', async t => {
+t.test('RC23 an idempotency key that a repeat has found is not released, and what makes its jobs is dropped: the repeat may have made them', async t => {
   await store.take(once('found'), 'jobs')
   t.same(await store.take(once('found'), 'others'), { request: 'r1', text: 'jobs', confirmed: false })
-  await store.release(once('found'))
-  t.match(await store.take(once('found'), 'others'), { text: 'jobs' })
+  await store.release(once('found'), 'ids')
+  t.same(await store.take(once('found'), 'others'), { request: 'r1', text: 'ids', confirmed: true })
+  await store.confirm(once('found'), 'made')
+  t.match(await store.take(once('found'), 'others'), { text: 'made' }, 'the repeat has made them')
+})
+
+t.test('RC23 a large request with an idempotency key waits for its turn, and stores nothing when that does not come', async t => {
+  const large = new LargeWrites()
+  const ends: Array<() => void> = []
+  const others = [1, 2].map(async () => { await large.write('loud', 100_000, async () => { await new Promise<void>(resolve => { ends.push(resolve) }) }) })
+  const waiting = new IdempotencyStore(redis, undefined, large)
+  await t.rejects(waiting.take(once('large'), 'x'.repeat(100_000)), RedisUnavailableError)
+  t.equal(await store.take(once('large'), ''), undefined)
+  t.equal(await waiting.take(once('small'), 'jobs'), undefined, 'a small one needs no turn')
+  for (const end of ends) end()
+  await Promise.all(others)
+  t.equal(await waiting.take(once('large'), 'x'.repeat(100_000)), undefined)
 })
 
 t.test('RC23 an idempotency key is released though another request has found it', async t => {
   await store.take(once('other'), 'jobs')
   t.match(await store.take(once('other', 'r2'), 'others'), { request: 'r1' })
-  await store.release(once('other'))
+  await store.release(once('other'), 'ids')
   t.equal(await store.take(once('other', 'r2'), 'others'), undefined)
 })
 
 t.test('RC23 a confirmed idempotency key is not released', async t => {
   await store.take(once('sure'), 'jobs')
   await store.confirm(once('sure'), 'ids')
-  await store.release(once('sure'))
+  await store.release(once('sure'), 'others')
   t.same(await store.take(once('sure'), ''), { request: 'r1', text: 'ids', confirmed: true })
 })
 

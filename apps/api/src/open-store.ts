@@ -1,6 +1,6 @@
 import {
   Approvals, CallStatistics, CompletionWaiter, countQueues, FinishedJobs, IdempotencyStore, JobCanceller, JobLister, JobLogs, JobQueues,
-  JobReader, JobWatch, OutputStore, QueueDirectory
+  JobReader, LargeWrites, JobWatch, OutputStore, QueueDirectory
 } from '@toolyard/queue'
 import {
   ChangeTrail, connectRedis, isConnected, McpSessions, openSecrets, RedisGuard, RedisUnavailableError, Replicas, reportRedis,
@@ -37,8 +37,9 @@ export function openStore (settings: Settings, logger: Logger): OpenStore {
   const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
   const retention = retentionOf(settings)
   const replicas = new Replicas(commands, settings.REDIS_WAIT_REPLICAS)
+  const large = new LargeWrites()
   const queues = new JobQueues(commands, directory, retention, {
-    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimitsOf(settings).maxJobs, replicas
+    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimitsOf(settings).maxJobs, replicas, large
   })
   const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
@@ -69,7 +70,7 @@ export function openStore (settings: Settings, logger: Logger): OpenStore {
       canceller,
       approvals: new Approvals({ redis: commands, replicas, queues, jobs, canceller }),
       finished: new FinishedJobs({ redis: commands, queues, canceller, retention }),
-      idempotency: new IdempotencyStore(commands, replicas),
+      idempotency: new IdempotencyStore(commands, replicas, large),
       mcpSessions: new McpSessions(commands, subscriber),
       storedKeys,
       secrets: openSecrets(commands, sealKeysOf(settings), replicas),

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { HttpError, type CallError } from '@toolyard/contract'
 import { readJsonInTurns, writeThrough } from '@toolyard/contract/terms'
 import { JobGoneError, QueueFullError, QueueLimitError, type JobQueues, type NewJob, type IdempotencyStore, type IdempotentRequest } from '@toolyard/queue'
-import { RedisFullError } from '@toolyard/store'
+import { JobsUnknownError, RedisFullError, RedisUnavailableError } from '@toolyard/store'
 import { askedAnew, type ServiceCall } from './service-call.ts'
 
 /*
@@ -83,7 +83,11 @@ export class JobAdmission {
     const [gone] = await this.#queues.gone(queue, made)
     if (gone !== undefined) throw noLongerKept(gone)
     if (planned.length === 0) return
-    const refused = await this.#refused(queue, planned, idempotent !== undefined)
+    const refused = await this.#refused(queue, planned, idempotent !== undefined).catch(async (error: unknown) => {
+      const madeNone = error instanceof RedisUnavailableError && !(error instanceof JobsUnknownError)
+      if (madeNone && idempotent !== undefined) await this.#release(idempotent, calls)
+      throw error
+    })
     for (const call of calls) {
       if (call.state.kind !== 'planned') continue
       const { id, type } = call.state.job
@@ -108,7 +112,13 @@ export class JobAdmission {
   /** The jobs exist, so a failure here is nobody's error: a key that stays taken makes the same jobs again. */
   async #conclude (idempotent: IdempotentRequest, calls: readonly Candidate[]): Promise<void> {
     const made = calls.some(({ state }) => state.kind === 'made')
-    await (made ? this.#idempotency.confirm(idempotent, stored(calls)) : this.#idempotency.release(idempotent)).catch(() => {})
+    if (made) await this.#idempotency.confirm(idempotent, stored(calls)).catch(() => {})
+    else await this.#release(idempotent, calls)
+  }
+
+  async #release (idempotent: IdempotentRequest, calls: readonly Candidate[]): Promise<void> {
+    const ids = calls.map(({ state }) => state.kind === 'planned' ? { id: state.job.id } : storedCall(state))
+    await this.#idempotency.release(idempotent, writeThrough(ids)).catch(() => {})
   }
 }
 

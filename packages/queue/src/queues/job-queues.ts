@@ -31,6 +31,8 @@ export interface JobLimits {
 export interface JobQueuesOptions extends Partial<JobLimits> {
   /** Those that must have a job before it counts as added; without it, none. */
   replicas?: Replicas
+  /** Shared with those who write as much as the jobs have. */
+  large?: LargeWrites
 }
 
 type Entered = Pick<CompleteJob, 'id' | 'data' | 'priority'>
@@ -50,16 +52,19 @@ export class JobQueues {
   readonly #depth: QueueDepth
   readonly #open: OpenJobs
   readonly #limits: JobLimits
-  readonly #large = new LargeWrites()
+  readonly #large: LargeWrites
   /** BullMQ listens with it, for all queues: names come and go, and nothing is left of them. */
   readonly #listening: RedisConnection
   readonly #queues: BoundedMap<JobQueue>
 
-  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, ...some }: JobQueuesOptions = {}) {
+  constructor (
+    redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, large = new LargeWrites(), ...some }: JobQueuesOptions = {}
+  ) {
     const jobLimits = { ...unlimited, ...some }
     this.#redis = redis
     this.#directory = directory
     this.#retention = retention
+    this.#large = large
     this.index = new JobIndex(redis)
     this.#order = new FairOrder(redis)
     this.#depth = new QueueDepth(redis, jobLimits.queueDepth)
