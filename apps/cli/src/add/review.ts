@@ -23,7 +23,8 @@ export async function reviewOf (directory: string, others: ReadonlyMap<string, s
   const registry = await loadRegistry({ manifests: [directory], builtins: false, everyFault: true, skills: { path: process.env['PATH'] ?? '', allowScripts: true } })
   const errors = registry.findings.filter(({ severity }) => severity === 'error')
   const skills = registry.skills()
-  const own = registry.all().map(({ tool }) => tool).filter(({ run }) => run.kind !== 'read-skill' && run.kind !== 'skill-run')
+  // Tools of a server that a lock of the source has are accepted by nobody here.
+  const own = registry.all().map(({ tool }) => tool).filter(({ run }) => !['read-skill', 'skill-run', 'mcp'].includes(run.kind))
   const settings = await settingLines(directory)
   if (skills.length + own.filter(isCallable).length + registry.servers().length + settings.length === 0) {
     throw new CommandError([`It holds no skill and no manifest that can be served.${errors.length === 0 ? '' : ' Why:'}`, ...own.map(tool => `  tool ${tool.name}: ${unfitName}`), ...errors.map(error => `  ${saidOf(error, directory)}`)].join('\n'), { code: 'SOURCE' })

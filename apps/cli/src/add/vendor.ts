@@ -1,5 +1,5 @@
 import { lstat, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
 import { changeLockFile, lockName, lockNamePattern, readLockFile, treeDigest, type AuditStatus, type LockEntry, type LockFile, type LockedVersion } from '@toolyard/manifests'
 import { isAlive, startTicks } from '@toolyard/runtime'
@@ -94,7 +94,7 @@ export async function install (
         await rename(files, place)
       }
     } else await rename(files, place)
-    return withEntry(lock, name, { source, path, digest, status, previous })
+    return withEntry(withAccepted(lock, before?.path, path), name, { source, path, digest, status, previous })
   })
   return { source, path, digest }
 }
@@ -111,16 +111,18 @@ export async function rollBack (directory: string, name: string): Promise<Locked
   return versionOf(entryOf(changed, name))
 }
 
-/** Takes something out of the lock, and then its files away, of all versions. */
+/** Takes something out of the lock, and then its files away, of all versions: those that a rollback left, too. */
 export async function removeEntry (directory: string, name: string): Promise<void> {
-  const versions: LockedVersion[] = []
   await changeLock(directory, lock => {
-    const entry = entryOf(lock, name)
-    versions.push(entry, ...entry.previous)
-    return { ...lock, entries: new Map([...lock.entries].filter(([other]) => other !== name)) }
+    entryOf(lock, name)
+    return {
+      entries: new Map([...lock.entries].filter(([other]) => other !== name)),
+      servers: new Map([...lock.servers].filter(([manifest]) => !manifest.startsWith(`${vendor}/${name}@`)))
+    }
   })
-  for (const { path } of versions) {
-    if (dirname(path) === vendor) await rm(join(directory, path), { recursive: true, force: true })
+  const room = join(directory, vendor)
+  for (const version of await readdir(room).catch(() => [])) {
+    if (version.startsWith(`${name}@`)) await rm(join(room, version), { recursive: true, force: true })
   }
 }
 
@@ -156,6 +158,17 @@ async function changeLock (directory: string, change: (lock: LockFile) => LockFi
 
 function withEntry (lock: LockFile, name: string, entry: LockEntry): LockFile {
   return { ...lock, entries: new Map([...lock.entries, [name, entry]]) }
+}
+
+/** What was accepted of the servers of one version holds for the next one too: workers call what is described in the same way. */
+function withAccepted (lock: LockFile, before: string | undefined, path: string): LockFile {
+  if (before === undefined || before === path) return lock
+  const own = [...lock.servers].filter(([manifest]) => isOf(before, manifest))
+  return { ...lock, servers: new Map([...lock.servers, ...own.map(([manifest, servers]) => [`${path}${manifest.slice(before.length)}`, servers] as const)]) }
+}
+
+function isOf (path: string, manifest: string): boolean {
+  return manifest === path || manifest.startsWith(`${path}/`)
 }
 
 function versionOf ({ source, path, digest }: LockEntry): LockedVersion {

@@ -14,7 +14,7 @@ import type { JsonSchema, McpServer } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
 import { readConnection } from './connection.ts'
 import { McpEntry, McpFields } from './definition.ts'
-import { lockFile, olderLockFile } from './lock.ts'
+import { lockPlaceOf } from './lock.ts'
 import { acceptedTools } from './accepted-tools.ts'
 import { fromOtherPrograms } from './pasted.ts'
 
@@ -86,6 +86,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
   // A URL is the one host of a server that is no process.
   const network = readNetwork(read.connection.kind === 'http' ? undefined : entry.network, permissions, path, entry.unixSockets)
   if (network.faults.length > 0) return { entries: [], findings: [...ignored, ...network.faults.map(about)] }
+  const lock = await lockPlaceOf(file)
   const isOff = entry.disabled === true || entry.enabled === false
   const server: McpServer = {
     name,
@@ -95,7 +96,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     ...network.held,
     ...entry.limits !== undefined && { limits: limitsOf(entry.limits) },
     source: { format: 'agentcli', file, index },
-    lock: lockFile(file),
+    lock: lock.file,
     ...entry.asks === true && { asks: true },
     ...isOff && { off: true }
   }
@@ -111,7 +112,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
   return {
     entries: accepted.entries,
     findings: [...ignored, ...[...read.findings, ...unknown, ...accepted.findings].map(about)],
-    files: [server.lock, olderLockFile(file)],
+    files: [lock.file, ...lock.older === undefined ? [] : [lock.older]],
     servers: [server]
   }
 }

@@ -1,41 +1,65 @@
 import { rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isRecord, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
-import { acceptedOf, changeLockFile, lockName, readJson, readLockFile } from '../../layer/lock/lock-file.ts'
+import { acceptedOf, changeLockFile, lockName, readJson, readLockFile, type LockFile } from '../../layer/lock/lock-file.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** The accepted tools of the servers of one manifest, by the servers' names. */
 export type McpLock = ReadonlyMap<string, readonly McpTool[]>
 
-/** Where the accepted tools of a manifest are: in the lock beside it. */
-export function lockFile (manifest: string): string {
-  return join(dirname(manifest), lockName)
+/** Where the accepted tools of a manifest are. */
+export interface LockPlace {
+  file: string
+  /** Of the manifest, in that lock. */
+  name: string
+  /** Where an older form had them: `tools.lock.json` beside `tools.json`. It is read, and moved when something is accepted. */
+  older?: string
 }
 
-/** Where an older form had them: `tools.lock.json` beside `tools.json`. It is read, and moved when something is accepted. */
-export function olderLockFile (manifest: string): string {
-  return join(dirname(manifest), `${basename(manifest).replace(/\.json$/i, '')}.lock.json`)
+/**
+ * The lock that has the manifest among what was added: no file that came with it says what was accepted. For all others the lock
+ * beside the manifest. One that can't be read is taken for the one that has it.
+ */
+export async function lockPlaceOf (manifest: string): Promise<LockPlace> {
+  const path = resolve(manifest)
+  // From the top: what was added may hold locks too.
+  for (let at = path.indexOf(sep); at >= 0; at = path.indexOf(sep, at + 1)) {
+    const directory = path.slice(0, at + 1)
+    const file = join(directory, lockName)
+    const name = relative(directory, path).replaceAll(sep, '/')
+    const lock = await readLockFile(file).catch(() => undefined)
+    if (lock === undefined || hasAdded(lock, name)) return { file, name }
+  }
+  const older = join(dirname(path), `${basename(path).replace(/\.json$/i, '')}.lock.json`)
+  return { file: join(dirname(path), lockName), name: basename(path), older }
+}
+
+/** Whether a path, from the directory of the lock, is of something that was added. */
+function hasAdded ({ entries }: LockFile, path: string): boolean {
+  const versions = [...entries.values()].flatMap(entry => [entry, ...entry.previous])
+  return versions.some(({ path: added }) => path === added || path.startsWith(`${added}/`))
 }
 
 /** Reads the accepted tools of a manifest; none where there is no lock. @throws Error that says what is wrong with the file. */
 export async function readLock (manifest: string): Promise<McpLock> {
-  const { servers } = await readLockFile(lockFile(manifest))
-  return servers.get(basename(manifest)) ?? await readOlder(olderLockFile(manifest))
+  const { file, name, older } = await lockPlaceOf(manifest)
+  const { servers } = await readLockFile(file)
+  return servers.get(name) ?? await readOlder(older)
 }
 
 /** Changes the accepted tools of a manifest; several commands do so one after the other. */
 export async function changeLock (manifest: string, change: (now: McpLock) => McpLock): Promise<void> {
-  const [file, older, name] = [lockFile(manifest), olderLockFile(manifest), basename(manifest)]
+  const { file, name, older } = await lockPlaceOf(manifest)
   await changeLockFile(file, async ({ entries, servers }) => {
     const now = servers.get(name) ?? await readOlder(older).catch(() => new Map())
     return { entries, servers: new Map([...servers, [name, change(now)]]) }
   })
-  if (older !== file) await rm(older, { force: true })
+  if (older !== undefined && older !== file) await rm(older, { force: true })
 }
 
-async function readOlder (file: string): Promise<McpLock> {
-  const lock = await readJson(file)
+async function readOlder (file: string | undefined): Promise<McpLock> {
+  const lock = file === undefined ? undefined : await readJson(file)
   if (lock === undefined) return new Map()
   const servers = isRecord(lock) && lock['version'] === 1 && isRecord(lock['servers']) ? lock['servers'] : undefined
   if (servers === undefined || isDeeperThan(manifestLimits.depth, lock)) throw new Error('is not a list of accepted tools of this version')

@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
+
+const server = fileURLToPath(new URL('../executors/hostile-server.js', import.meta.url))
+const manifest = JSON.stringify({ tools: [{ name: 'sample', mcp: { command: process.execPath, args: [server, '', '0'] }, tools: ['echo'] }] })
+const echo = { name: 'echo', description: 'Says what it is given.', inputSchema: { type: 'object' } }
+const accepted = { sample: { tools: [echo] } }
+
+interface Project {
+  run: (...words: string[]) => Promise<Ran>
+  /** Writes files of the source that is added. */
+  write: (files: Record<string, string>) => string
+  lock: () => { servers: Record<string, unknown>, entries: Record<string, { path: string }> }
+  path: (name: string) => string
+}
+
+function project (t: Test, env: Record<string, string> = {}): Project {
+  const dir = t.testdir({ work: {}, source: {} })
+  const work = join(dir, 'work')
+  return {
+    run: async (...words) => await runToolyard(words, {
+      cwd: work, env: { SANDBOX: 'off', WORKSPACE_DIR: join(dir, 'workspace'), TOOL_MANIFESTS: 'toolyard.lock.json', ...env }
+    }),
+    write: files => {
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(dir, 'source', path)), { recursive: true })
+        writeFileSync(join(dir, 'source', path), text)
+      }
+      return join(dir, 'source')
+    },
+    lock: () => JSON.parse(readFileSync(join(work, 'toolyard.lock.json'), 'utf8')) as ReturnType<Project['lock']>,
+    path: name => join(work, name)
+  }
+}
+
+t.test('nobody accepts tools of a server for whoever adds it: no lock that comes with it counts', async t => {
+  const { run, write, lock } = project(t)
+  const source = write({
+    'tools.json': manifest,
+    'toolyard.lock.json': JSON.stringify({ version: 2, entries: {}, servers: { 'tools.json': accepted } }),
+    'tools.lock.json': JSON.stringify({ version: 1, servers: accepted })
+  })
+  const added = await run('add', source, '--name', 'sample', '--yes')
+  t.match(added, { status: 0, stdout: /MCP server sample: .*once toolyard accept has shown them/ })
+  t.notMatch(added.stdout, /tool sample_echo/)
+  t.match(await run('validate', 'toolyard.lock.json'), { status: 1, stdout: /no tool of this MCP server was accepted/ })
+
+  t.match(await run('accept'), { status: 1, stdout: /\+ echo is new/ })
+  t.match(await run('accept', '--yes'), { status: 0, stderr: /wrote .*work\/toolyard\.lock\.json/ })
+  t.match(Object.entries(lock().servers), [[/^tools\/vendor\/sample@[0-9a-f]{12}\/tools\.json$/, accepted]])
+  const [manifestPath = ''] = Object.keys(lock().servers)
+  t.match(await run('accept', manifestPath), { status: 0, stdout: /1 tool, all as accepted/ }, 'its own path leads to the same lock')
+})
+
+t.test('accepted tools of a server that was added are in the lock of the project, and what was added stays as it was', async t => {
+  const { run, write, lock, path } = project(t, { LOCK: 'require' })
+  t.match(await run('add', write({ 'tools.json': manifest }), '--name', 'other', '--yes'), { status: 0 })
+  t.match(await run('accept', '--yes'), { status: 0 })
+  const before = lock().entries['other']?.path ?? ''
+  t.match(await run('validate', 'toolyard.lock.json'), { status: 0 })
+  t.notOk(existsSync(path(join(before, 'toolyard.lock.json'))))
+
+  write({ 'README.md': 'Another version.\n' })
+  t.match(await run('update', 'other', '--yes'), { status: 0 })
+  t.match(await run('accept'), { status: 0, stdout: /1 tool, all as accepted/ }, 'an update keeps them')
+  t.match(await run('rollback', 'other'), { status: 0 })
+  t.match(await run('accept'), { status: 0, stdout: /1 tool, all as accepted/ })
+  t.match(await run('remove', 'other'), { status: 0 })
+  t.notOk(existsSync(path('toolyard.lock.json')), 'they go with what they are of')
+  t.same(readdirSync(path('tools/vendor')), [])
+})
