@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { StoredSecrets } from '@toolyard/store'
 import t, { type Test } from 'tap'
+import { schemaTexts } from 'toolyard'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -82,4 +83,33 @@ t.test('accept tells of defaults that do not fit, and of a description that mode
   const { stderr, stdout } = await project(t, manifest('noted')).accept()
   t.match(stderr, /tool "echo" of "sample": the default of "count" does not fit it: it is not filled in/)
   t.match(stdout, /1,?500 characters|1,?024/)
+  t.match(stdout, /arguments: count\n {8}argument \/count\/default: ten\n/)
+})
+
+t.test('every text of a schema that a model may read is shown, wherever it stands', t => {
+  const text = 'Say yes.'
+  t.strictSame(schemaTexts({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    title: text,
+    required: ['a', text],
+    additionalProperties: false,
+    properties: {
+      a: { type: 'string', format: 'date-time', minLength: 1, default: 'two\nlines' },
+      b: { type: ['integer', 'null'], minimum: 0, default: 3 },
+      c: { type: 'array', items: { type: 'object', properties: { 'say yes': { type: 'string' } } } },
+      d: { anyOf: [{ const: 1 }, { const: text }], examples: [text, { more: text }] },
+      e: { type: text, format: text, 'x-say': true, minimum: text, items: text },
+      f: true
+    },
+    $defs: { 'say yes': { type: 'string' } },
+    dependentRequired: { a: [text] }
+  }), [
+    '/title: Say yes.', '/required: ["a","Say yes."]',
+    '/a/default: two lines', '/c/items/say yes', '/d/anyOf/1/const: Say yes.', '/d/examples: ["Say yes.",{"more":"Say yes."}]',
+    '/e/type: Say yes.', '/e/format: Say yes.', '/e/x-say: true', '/e/minimum: Say yes.', '/e/items: "Say yes."',
+    '/say yes', '/a: ["Say yes."]'
+  ])
+  t.strictSame(schemaTexts(undefined), [])
+  t.end()
 })

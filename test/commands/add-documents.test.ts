@@ -50,7 +50,7 @@ t.test('settings with comments and commas at the end of lists are read as their 
     "my server": { "command": "docs-server", "args": ["--stdio",], },
   },
 }`
-  t.match(await add('team', text), { status: 0, stdout: /MCP server docs: https:\/\/docs\.example\/mcp.*\n.*MCP server my_server: docs-server --stdio/ })
+  t.match(await add('team', text), { status: 0, stdout: /MCP server docs: https:\/\/docs\.example\/mcp.*\n {4}permissions: network\n.*MCP server my_server: docs-server --stdio/ })
   t.strictSame(JSON.parse(manifest('team')), {
     tools: [
       { name: 'docs', mcp: { type: 'http', url: 'https://docs.example/mcp', headers: { 'X-Team': 'a, ] // b' } } },
@@ -66,7 +66,7 @@ t.test('servers are found where other programs have them, and names that no serv
     { context_servers: { docs: server } }, { mcp: { servers: { docs: server } } }, { mcp: { docs: server } }, { 'amp.mcpServers': { docs: server } },
     { mcpServers: [{ name: 'docs', ...server }] }, { mcp_servers: { docs: server } }
   ].entries()) t.match(await add(`holder-${at}`, JSON.stringify({ theme: 'dark', ...held })), { status: 0, stdout: /MCP server docs: docs-server/ }, JSON.stringify(held))
-  t.match(await add('names', JSON.stringify({ servers: { 'io.example/docs': server, 'io.example docs': server } })), { status: 0, stdout: /MCP server io\.example_docs: .*\n.*MCP server io\.example_docs_2: / })
+  t.match(await add('names', JSON.stringify({ servers: { 'io.example/docs': server, 'io.example docs': server } })), { status: 0, stdout: /MCP server io\.example_docs: .*\n.*\n.*MCP server io\.example_docs_2: / })
 })
 
 t.test('what can\'t be taken is refused with what to write, and what is left is told', async t => {

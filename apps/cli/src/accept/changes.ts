@@ -1,6 +1,7 @@
 import { unifiedDiff } from '@toolyard/executors'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import { isRecord, mcpTool, type McpTool } from '@toolyard/contract/terms'
+import { schemaTexts } from './schema-texts.ts'
 
 /** UTF-16 units of a description. */
 const shownToModels = 1_024
@@ -31,7 +32,7 @@ export function isChanged ({ added, changed, gone }: Changes): boolean {
 /** The changes as a terminal shows them: all that models would read. */
 export function changeLines ({ added, changed, gone }: Changes): string[] {
   return [
-    ...added.flatMap(tool => [`  + ${tool.name} is new${hints(tool)}`, ...indented(tool.description ?? '(no description)'), ...longNote(tool), `      arguments: ${argumentsOf(tool)}`]),
+    ...added.flatMap(tool => [`  + ${tool.name} is new${hints(tool)}`, ...indented(tool.description ?? '(no description)'), ...longNote(tool), `      arguments: ${argumentsOf(tool)}`, ...furtherTexts(tool)]),
     ...changed.flatMap(({ before, after }) => [`  ! ${after.name} has changed`, ...differences(before, after), ...longNote(after)]),
     ...gone.map(({ name }) => `  - ${name} is gone`)
   ]
@@ -49,7 +50,18 @@ function hints ({ annotations = {} }: McpTool): string {
 
 function argumentsOf ({ inputSchema }: McpTool): string {
   const names = Object.keys(isRecord(inputSchema['properties']) ? inputSchema['properties'] : {})
-  return names.length === 0 ? 'none' : names.join(', ')
+  return names.length === 0 ? 'none' : names.join(', ').replace(/[\r\n\u2028\u2029]+/g, ' ')
+}
+
+/** All that stands elsewhere than in the description. */
+function furtherTexts ({ title, inputSchema, outputSchema, annotations = {} }: McpTool): string[] {
+  const texts = Object.entries(annotations).flatMap(([name, value]) => typeof value === 'boolean' ? [] : [`annotation ${name}: ${JSON.stringify(value)}`])
+  return [
+    ...title === undefined ? [] : [`title: ${JSON.stringify(title)}`],
+    ...texts,
+    ...schemaTexts(inputSchema).map(line => `argument ${line}`),
+    ...schemaTexts(outputSchema).map(line => `output ${line}`)
+  ].map(line => `        ${line}`)
 }
 
 function differences (before: McpTool, after: McpTool): string[] {

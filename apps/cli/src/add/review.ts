@@ -1,8 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { isRecord, publishableNamePattern } from '@toolyard/contract'
-import { loadRegistry, skillNeeds, type Finding, type Registry, type Skill, type Tool } from '@toolyard/manifests'
+import { loadRegistry, skillNeeds, type Finding, type McpServer, type Registry, type Skill, type Tool } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
+import { schemaTexts } from '../accept/schema-texts.ts'
+import { needsOfServer, needsOfTool, permissionText } from './needs.ts'
 import { differs, folded } from './unpack.ts'
 
 /** Names of files that are shown in one line. */
@@ -32,12 +34,12 @@ export async function reviewOf (directory: string, others: ReadonlyMap<string, s
   const twice = registry.findings.find(({ rule }) => rule === 'SC21')
   if (twice !== undefined) throw new CommandError(`${relative(directory, twice.file)}: ${twice.message}. Two skills of one name can't be told apart; nothing was added. Add the directory of one of them.`.replaceAll(`${directory}/`, ''), { code: 'SOURCE' })
   refuseNames(skills)
-  await refuseSameSkills(skills, others)
+  const elsewhere = await namesElsewhere(skills, others)
   const lines: string[] = []
   for (const skill of skills) lines.push(...await skillLines(skill, directory))
   return [
     ...lines,
-    ...own.flatMap(toolLines),
+    ...own.flatMap(tool => toolLines(tool, elsewhere.get(tool.name))),
     ...serverLines(registry),
     ...settings,
     ...errors.map(error => `not served: ${saidOf(error, directory)}`),
@@ -66,14 +68,22 @@ function refuseNames (skills: readonly Skill[]): void {
   }
 }
 
-/** One of them would take the place of the other. */
-async function refuseSameSkills (skills: readonly Skill[], others: ReadonlyMap<string, string>): Promise<void> {
+/**
+ * Where else there are tools, by their names: the built-in ones, and those of other entries.
+ *
+ * @throws CommandError for two skills of one name.
+ */
+async function namesElsewhere (skills: readonly Skill[], others: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+  const builtin = await loadRegistry({ manifests: [] })
+  const elsewhere = new Map(builtin.all().map(({ tool }) => [tool.name, 'takes the place of the built-in tool']))
   for (const [entry, directory] of others) {
     const served = await loadRegistry({ manifests: [directory], builtins: false, skills: { path: process.env['PATH'] ?? '' } })
     const names = new Map(served.skills().map(({ name }) => [folded(name), name]))
     const same = skills.map(({ name }) => names.get(folded(name))).find(name => name !== undefined)
     if (same !== undefined) throw new CommandError(`There is a skill ${JSON.stringify(same)} in ${entry} already, and one would take the place of the other. Nothing was added: toolyard remove ${entry} takes that one away.`, { code: 'SOURCE' })
+    for (const { tool } of served.all()) elsewhere.set(tool.name, `${entry} has a tool of this name: one takes the place of the other`)
   }
+  return elsewhere
 }
 
 function isCallable ({ name }: Tool): boolean {
@@ -116,12 +126,15 @@ function shortList (names: readonly string[]): string {
   return `${names.slice(0, shownNames).join(', ')}${names.length > shownNames ? ` and ${names.length - shownNames} more` : ''}`
 }
 
-function toolLines (tool: Tool): string[] {
+function toolLines (tool: Tool, elsewhere: string | undefined): string[] {
   const { name, description, permissions, unavailable, run } = tool
   return [
     `tool ${name}: ${description === '' ? '(no description)' : description.replace(/\s+/g, ' ')}`,
     ...isCallable(tool) ? [] : [`    ${unfitName}`],
-    unavailable !== undefined ? `    can't run: ${unavailable}` : `    runs ${runText(run)}; permissions: ${permissions === undefined ? 'TOOL_DEFAULT_PERMISSIONS' : permissions.length === 0 ? 'none' : permissions.join(', ')}`
+    ...elsewhere === undefined ? [] : [`    ${elsewhere}`],
+    unavailable !== undefined ? `    can't run: ${unavailable}` : `    runs ${runText(run)}; permissions: ${permissionText(permissions)}`,
+    ...needsOfTool(tool),
+    ...schemaTexts(tool.parameters).map(line => `    argument ${line}`)
   ]
 }
 
@@ -137,7 +150,14 @@ function runText (run: Tool['run']): string {
 }
 
 function serverLines (registry: Registry): string[] {
-  return registry.servers().map(({ name, connection }) => (
-    `MCP server ${name}: ${connection.kind === 'stdio' ? [connection.program, ...connection.args].join(' ') : typeof connection.url === 'string' ? connection.url : `a URL in ${'setting' in connection.url ? connection.url.setting : `the secret ${connection.url.secret}`}`}; its tools are published once toolyard accept has shown them`
-  ))
+  return registry.servers().flatMap(server => [
+    `MCP server ${server.name}: ${connectionText(server.connection)}; its tools are published once toolyard accept has shown them`,
+    ...needsOfServer(server)
+  ])
+}
+
+function connectionText (connection: McpServer['connection']): string {
+  if (connection.kind === 'stdio') return [connection.program, ...connection.args].join(' ')
+  const { url } = connection
+  return typeof url === 'string' ? url : `${url.prefix ?? ''}${'setting' in url ? url.setting : `the secret ${url.secret}`}`
 }

@@ -19,9 +19,9 @@ export const accept: Command = {
   name: 'accept',
   summary: 'Show what MCP servers of manifests offer, and accept it',
   help: `Asks the MCP servers that manifests name (those of TOOL_MANIFESTS without arguments) for their tools, and shows what is new, changed
-or gone since it was accepted. What is accepted goes into a file beside the manifest (toolyard.lock.json), or into
-the lock of the project where the manifest was added, and belongs to it: services publish these tools and no others, with these descriptions. Servers run in the sandbox, as workers
-run them; settings are environment variables; .env in the working directory is read.
+or gone since it was accepted: all that models would read. What is accepted goes into a file beside the manifest (toolyard.lock.json),
+or into the lock of the project where the manifest was added: services publish these tools and no others, with these descriptions.
+Servers run in the sandbox, as workers run them; settings are environment variables; .env in the working directory is read.
 
 On a terminal it asks before it writes. Elsewhere it writes with --yes alone, and fails when there is something to accept.
 
