@@ -14,6 +14,7 @@ const { keys, API_KEYS_JSON } = makeKeys({
   acme: { name: 'acme-1', tenant: 'acme' },
   acmeToo: { name: 'acme-2', tenant: 'acme' },
   acmeReads: { name: 'acme-3', role: 'read', tenant: 'acme' },
+  acmeBound: { name: 'acme-4', tenant: 'acme', permissions: ['read_repo'] },
   other: { tenant: 'other' },
   small: { tenant: 'small' }
 })
@@ -127,6 +128,13 @@ t.test('an invalid new session is refused with the reason', async t => {
   for (const query of ['?limit=0', '?limit=201', '?cursor=x', '?tenant=A', '?page=2', '?limit=1&limit=2']) {
     t.equal((await client.request(`/v1/sessions${query}`)).status, 400, query)
   }
+})
+
+t.test('a key without write_files removes the sessions that it has made, and no others with their files', async t => {
+  const remove = async ({ body: { session } }: One, key: string): Promise<number> => (await ask('DELETE', `/${session.id}`, key)).status
+  const others = await make()
+  t.equal(await remove(await make({}, keys.acmeBound), keys.acmeBound), 202)
+  t.same([await remove(others, keys.acmeBound), await remove(others, keys.acme)], [403, 202])
 })
 
 t.test('max_session_bytes of TENANT_LIMITS_JSON holds for the quotas of all sessions of a tenant, and of no other', async t => {

@@ -1,5 +1,5 @@
 import { checkNewSession, ErrorBody, HttpError, isRecord, NewSessionRequest, parseSessionListQuery, SessionList, SessionResponse, type SessionView } from '@toolyard/contract'
-import { jobIdPattern, maxSessions, type Session, type Sessions } from '@toolyard/store'
+import { maxSessions, type Session, type Sessions } from '@toolyard/store'
 import type { LimitOf, SessionSettings } from '@toolyard/runtime'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -49,8 +49,13 @@ export async function sessionRoutes (app: App, sessions: Sessions, settings: Ses
 
   app.delete('/sessions/:id', { config: { changes: { action: 'session.remove' } }, schema: { params, response: { 202: SessionResponse, ...errors } } }, async (request, reply) => {
     const { id } = request.params
-    const removed = found(jobIdPattern.test(id) ? await sessions.remove(id, principalOf(request).tenant) : undefined)
-    request.log.info({ key: principalOf(request).name, session: id }, 'session is removed')
+    const principal = principalOf(request)
+    const { keyName } = await findSession(sessions, id, principal)
+    if (keyName !== principal.name && principal.permissions?.includes('write_files') === false) {
+      throw new HttpError('FORBIDDEN', 'This API key may not change files (write_files); it removes the sessions that it has made.')
+    }
+    const removed = found(await sessions.remove(id, principal.tenant))
+    request.log.info({ key: principal.name, session: id }, 'session is removed')
     return await reply.code(202).send({ ok: true as const, session: view(removed) })
   })
 }
