@@ -1,5 +1,5 @@
-import { JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
-import { newJobId } from '@toolyard/store'
+import { FinishedJobs, JobCanceller, JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
+import { jobKey, newJobId, queueKey } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -78,4 +78,29 @@ t.test('for any additions each job is served once, and a tenant waits for K keys
     const rivals = harmonic + Number(floods.some(({ key }) => key === 'b-1')) + Number(floods.some(({ key }) => key === 'c'))
     return order.length === total && placeOf(order, 'last-1', 5) <= 5 * (1 + rivals) + keysOfA + 1
   }), { numRuns: 30 }))
+})
+
+t.test('jobs that a tenant runs again take new turns, and are not before those of others that wait', async t => {
+  const queue = 'again'
+  const add = async (tenant: string, count: number): Promise<string[]> => {
+    const ids = Array.from({ length: count }, () => newJobId())
+    await queues.add(queue, ids.map(id => ({ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 10, tags: [], keyName: tenant, tenant } })))
+    return ids
+  }
+  const failed = await add('a', 20)
+  for (const id of failed) {
+    await redis.zrem(queueKey(queue, 'prioritized'), id)
+    await redis.zadd(queueKey(queue, 'failed'), 1, id)
+    await redis.hset(jobKey(queue, id), { finishedOn: '1', failedReason: '{"code":"TOOL_FAILED","message":"no"}' })
+  }
+  const busy = await add('b', 100)
+  await redis.zrem(queueKey(queue, 'prioritized'), ...busy.slice(0, 50))
+  const retention = { ageSec: 3_600, count: 10_000 }
+  const own = new JobQueues(redis, new QueueDirectory(redis, 10_000), retention)
+  t.teardown(() => own.close())
+  const finished = new FinishedJobs({ redis, queues: own, canceller: new JobCanceller(redis, own), retention })
+  for (const id of failed) t.equal(await finished.rerun(queue, id, { keyName: 'admin', mayRun: () => true }), 'queued')
+  const order = (await redis.zrange(queueKey(queue, 'prioritized'), '0', '-1')).map(id => failed.includes(id) ? 'a' : 'b')
+  t.ok(placeOf(order, 'b', 10) <= 22, `${placeOf(order, 'b', 10)}`)
+  t.ok(placeOf(order, 'a', 10) <= 22, `${placeOf(order, 'a', 10)}`)
 })

@@ -5,6 +5,7 @@ import { isCancelled } from '../record/cancellation.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { RunAgainResult } from '../backend/run-again.ts'
+import { publicPriority } from '../queues/fair-order.ts'
 import { outputSec, type Retention } from '../record/retention.ts'
 
 /*
@@ -59,14 +60,20 @@ export class FinishedJobs {
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
     if (job.finishedOn === undefined) return 'unfailed'
-    const entry = { id: jobId, data: job.data }
-    if (!await queues.enterAgain(queue, entry)) return 'full'
-    await canceller.cancelAll(steps)
-    const meta = job.data.tenant === undefined ? { key: operator.keyName } : undefined
-    const wish = { endedAt: job.finishedOn, bulkId: operator.bulkId, meta, logSec: outputSec(retention) }
-    const result = await whileAvailable(opened.backend.runAgain(jobId, wish))
-    if (result === 'queued') await queues.keepEntered(queue, entry)
-    return result
+    const entry = { id: jobId, data: job.data, priority: publicPriority(job.priority) }
+    const turns = await queues.enterAgain(queue, entry)
+    if (turns === undefined) return 'full'
+    try {
+      await canceller.cancelAll(steps)
+      const meta = job.data.tenant === undefined ? { key: operator.keyName } : undefined
+      const [priority = job.priority] = turns.priorities
+      const wish = { endedAt: job.finishedOn, bulkId: operator.bulkId, meta, logSec: outputSec(retention), priority }
+      const result = await whileAvailable(opened.backend.runAgain(jobId, wish))
+      if (result === 'queued') await queues.keepEntered(queue, entry)
+      return result
+    } finally {
+      turns.settle()
+    }
   }
 
   /** Whether there was a finished job of that id. */

@@ -128,11 +128,14 @@ export class JobQueues {
   /**
    * Enters a job that is to run again, which counts as unfinished from then on.
    *
-   * @returns whether its queue and its owner have room for it
+   * @returns its turn: that of its first run has passed. Undefined where its queue or its owner has no room for it.
    * @throws RedisUnavailableError
    */
-  async enterAgain (queue: string, { id, data }: Pick<NewJob, 'id' | 'data'>): Promise<boolean> {
-    return (await this.#limit(queue, [{ id, data, priority: limits.priority.default }])).size === 0
+  async enterAgain (queue: string, { id, data, priority }: Entered): Promise<Turns | undefined> {
+    const entered = { id, data, priority }
+    if ((await this.#limit(queue, [entered])).size > 0) return undefined
+    const [[line] = []] = linesOf(queue, [entered])
+    return await this.#order.take(required(line, 'the line of a job'), 1)
   }
 
   /**
