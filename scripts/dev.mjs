@@ -16,7 +16,7 @@ const pages = spawn(process.execPath, [binary('vite'), 'build', 'apps/console', 
 /** @type {import('node:child_process').ChildProcess | undefined} */
 let service
 let work = Promise.resolve()
-for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => { pages.kill(); stop().finally(() => process.exit(0)) })
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => { pages.kill(); void stop().finally(() => process.exit(0)) })
 
 for (const part of ['apps', 'packages']) {
   for (const name of readdirSync(part)) {

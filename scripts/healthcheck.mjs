@@ -12,6 +12,7 @@ try {
     process.exitCode = 1
   }
 } catch (error) {
-  console.error(error instanceof Error ? String(error.cause ?? error) : error)
+  const cause = error instanceof Error ? error.cause ?? error : error
+  console.error(cause instanceof Error ? String(cause) : cause)
   process.exitCode = 1
 }

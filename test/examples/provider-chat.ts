@@ -30,9 +30,9 @@ export const chat: Provider = {
     const deltas = 'text' in turn
       ? pieces(turn.text).map(content => ({ content }))
       : turn.calls.flatMap(({ id, name, args }, index) => [
-        { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] },
-        ...pieces(JSON.stringify(args)).map(piece => ({ tool_calls: [{ index, function: { arguments: piece } }] }))
-      ])
+          { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] },
+          ...pieces(JSON.stringify(args)).map(piece => ({ tool_calls: [{ index, function: { arguments: piece } }] }))
+        ])
     return [
       ...[{ role: 'assistant', content: null }, ...deltas].map(delta => chunk(delta, null)),
       chunk({}, 'calls' in turn ? 'tool_calls' : 'stop'),

@@ -92,7 +92,7 @@ t.test('a call that is still running has an answer too, whose text names the too
   })
   const { results, messages } = await post({ content: [{ type: 'tool_use', id: 'a', name: 'nap', input: { ms: 1 } }, { type: 'tool_use', id: 'b', name: 'nix', input: {} }], mode: 'async' })
   t.match(messages, [{ role: 'user', content: [{ tool_use_id: 'a' }, { tool_use_id: 'b', is_error: true }] }])
-  const [{ content: [first] = [] } = {}] = messages as Array<{ content: Array<{ content: string, is_error?: true }> }>
+  const [{ content: [first] } = { content: [] }] = messages as Array<{ content: Array<{ content: string, is_error?: true }> }>
   t.equal(first?.is_error, undefined)
   t.same(JSON.parse(first?.content ?? ''), { ok: true, pending: true, job_id: results[0]?.job_id, message: `Tool 'nap' was started as job ${results[0]?.job_id}: its output is not there yet; call job_result with this job_id to come back for its answer` })
 })

@@ -205,7 +205,7 @@ t.test('the notice of a cut answer is in every form of providers, and in MCP whe
   }
   const bounded = await mcp('?max_output_chars=5000', 'job_result', { job_id: rowsJob })
   t.match(bounded.content, [{ text: /^\{"truncated":true,"bytes":\d+,"preview":"\{/ }, { text: /output_read with .*"offset": 3750} reads on, output_search/ }])
-  t.ok((await mcp('', 'job_result', { job_id: rowsJob })).content[0]?.text.length ?? 0 > 400_000)
+  t.ok(((await mcp('', 'job_result', { job_id: rowsJob })).content[0]?.text.length ?? 0) > 400_000)
   t.match(await mcp('?max_output_chars=5000', 'output_read', { job_id: rowsJob, offset: 3_750 }), { structuredContent: { offset: 3_750 } })
 })
 

@@ -52,7 +52,7 @@ export async function rpc (
   address: string,
   method: string,
   params: Record<string,
-  unknown>,
+    unknown>,
   { key, headers, meta: about = meta, path = '/mcp', signal }: RpcOptions = {}
 ): Promise<RpcAnswer> {
   const name = params['name'] ?? params['taskId'] ?? params['uri']

@@ -84,7 +84,7 @@ t.test('a task is input_required while its call is held; what its client says de
   t.match(created, { resultType: 'task', taskId: id, status: 'input_required' })
   const task = await ask('tasks/get', { taskId: id }, known)
   t.match(task, { status: 'input_required', statusMessage: /approved/ })
-  const [[name = '', request] = []] = Object.entries(task['inputRequests'] as object)
+  const [[name, request] = ['']] = Object.entries(task['inputRequests'] as object)
   t.match(request, { params: { mode: 'url', url: `${api.address}/#/approvals/${id}` } })
   for (const action of ['accept', 'decline', 'cancel']) {
     t.match(await ask('tasks/update', { taskId: id, inputResponses: { [name]: { action, content: {} } } }, known), { resultType: 'complete' })

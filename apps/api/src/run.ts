@@ -29,9 +29,9 @@ export async function runApi (): Promise<void> {
   const statusServer = settings.METRICS_PORT === undefined
     ? undefined
     : await serveStatus(
-      { metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(api.readiness) },
-      settings.HOST, settings.METRICS_PORT
-    )
+        { metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(api.readiness) },
+        settings.HOST, settings.METRICS_PORT
+      )
   const { HOST: host, PORT: port } = settings
   const address = await app.listen({ host, port }).catch(async (error: Error) => {
     const failure = listenFailure(error, { host, port, setting: 'PORT' })

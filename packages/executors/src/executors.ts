@@ -68,15 +68,15 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const networks = sandbox?.networks === undefined
     ? undefined
     : createNetworks({
-      means: sandbox.networks,
-      policy: worker.http,
-      groups,
-      onConnection: options.onConnection,
-      onClosed (key) {
-        keptReady.endNetwork(key)
-        hosts.endNetwork(key)
-      }
-    })
+        means: sandbox.networks,
+        policy: worker.http,
+        groups,
+        onConnection: options.onConnection,
+        onClosed (key) {
+          keptReady.endNetwork(key)
+          hosts.endNetwork(key)
+        }
+      })
   const python = { hosts, checkOutput: createOutputCheck(worker.checkOutput) }
   let mcpServers: McpServers | undefined
   // `loadCodeOf` has loaded it where there are MCP servers: a worker without them is smaller.

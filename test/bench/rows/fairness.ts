@@ -37,10 +37,12 @@ export const fairness: Stage = {
           }))
           // The flood is there when each of its batches waits for places.
           await post(url, keys.flood, twenty)
-          return await calm().finally(async () => {
+          try {
+            return await calm()
+          } finally {
             over.abort()
             await flood
-          })
+          }
         }
       }
     }

@@ -55,8 +55,8 @@ export async function agentToolRoutes (
       : search === undefined && namespace === undefined
         ? await publication.specs(format, isStrict)
         : await published(
-          await chosen(publication, { search, namespace, limit: Number(limit) }), tool => providerTool(tool, format, isStrict), format
-        )
+            await chosen(publication, { search, namespace, limit: Number(limit) }), tool => providerTool(tool, format, isStrict), format
+          )
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     const isKnown = namesTag(request.headers['if-none-match'], etag)
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The publication has made the text that the schema describes.

@@ -1,7 +1,8 @@
-import { lstat, mkdir, open, readdir, readFile, realpath, copyFile, rename, chmod, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, realpath, copyFile, rename, chmod, rm, writeFile } from 'node:fs/promises'
 import { createReadStream } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { createGunzip } from 'node:zlib'
 import { mostTree, signatureFault } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
@@ -45,11 +46,9 @@ export async function fetchSource (
     }
     case 'file': {
       const beside = check.file ?? (await lstat(`${source.path}.minisig`).then(() => `${source.path}.minisig`, () => undefined))
-      const handle = await open(source.path)
-      const head = Buffer.alloc(Math.min((await handle.stat()).size, mostDocumentBytes))
-      const { bytesRead } = await handle.read(head, 0, head.length, 0).finally(async () => { await handle.close() })
+      const head = await buffer(createReadStream(source.path, { end: mostDocumentBytes - 1 }))
       if (beside !== undefined) refuseSigned(await readFile(source.path), await readFile(beside, 'utf8'), check.keys)
-      return await takeContent(head.subarray(0, bytesRead), () => createReadStream(source.path), directory)
+      return await takeContent(head, () => createReadStream(source.path), directory)
     }
   }
 }

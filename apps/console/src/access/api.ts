@@ -45,7 +45,7 @@ export class Api {
   }
 
   /** The answer's body. @throws ApiError */
-  async ask<T>(path: string, request: ApiRequest = {}): Promise<T> {
+  async ask<T> (path: string, request: ApiRequest = {}): Promise<T> {
     const response = await this.open(path, request)
     try {
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The service is of the same release as its page.

@@ -31,7 +31,7 @@ export async function allowedCommand (
 ): Promise<AllowedCommand> {
   const refused = pairRefusal(run, binary, subcommand)
   if (refused !== undefined) return refused
-  const [name = '', ...words] = [...wrapper, binary]
+  const [name, ...words] = [...wrapper, binary]
   const program = await findProgram(name, run.directory, path)
   if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(name)} cannot be started: not found`)
   const pin = sha256 === undefined ? {} : { pin: { file: program, sha256 } }

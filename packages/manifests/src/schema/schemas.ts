@@ -115,7 +115,7 @@ export interface AnswerSchemas {
   fault (schema: JsonSchema): Promise<string | undefined>
   /** The answer with its defaults, or what is wrong with it. */
   check (schema: JsonSchema, answer: Record<string, unknown>, owner?: string):
-  Promise<{ answer: Record<string, unknown> } | { issues: Issue[] }>
+    Promise<{ answer: Record<string, unknown> } | { issues: Issue[] }>
 }
 
 export function createAnswerSchemas (): AnswerSchemas {

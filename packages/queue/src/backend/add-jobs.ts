@@ -92,8 +92,8 @@ export async function addJobs (
   if (plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: addsShared })
   const answers = replicas === undefined || replicas.needed === 0
     ? await Promise.all(runs.map(async ({ script, calls, shared }) => (
-      script === addPlainScript && areGathered ? await adds.replies(calls) : await script.run(redis, calls, shared)
-    )))
+        script === addPlainScript && areGathered ? await adds.replies(calls) : await script.run(redis, calls, shared)
+      )))
     : await replicas.run(runs)
   const refused = new Map<string, Error>()
   for (const [at, { calls }] of runs.entries()) {

@@ -206,9 +206,9 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     const [reply, dependents] = fromRedis<EndReply>(Array.isArray(settled)
       ? settled
       : await this.#run(
-        'moveToFinished', this.moveToFinishedArgs(job, text, field, this.#keep[target], target, token, at, fetchNext, fields),
-        [this.toKey(id)], [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs]
-      ))
+          'moveToFinished', this.moveToFinishedArgs(job, text, field, this.#keep[target], target, token, at, fetchNext, fields),
+          [this.toKey(id)], [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs]
+        ))
     if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
     if (dependents === 0) job[hasNoDependents] = true
     // The job has ended, whatever becomes of the next: another place of the worker takes it.

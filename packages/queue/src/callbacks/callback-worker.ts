@@ -72,7 +72,7 @@ export class CallbackWorker {
       renewMs: holding.lockMs / 2,
       run: (job, token) => this.#process(job, token),
       onError: this.#report
-    }, { backoffStrategy: (attempt = 1, _type, error) => (error instanceof RunError ? error.pauseMs : undefined) ?? pauseAfter(attempt) })
+    }, { backoffStrategy: (attempt, _type, error) => (error instanceof RunError ? error.pauseMs : undefined) ?? pauseAfter(attempt) })
   }
 
   start (): void {

@@ -4,7 +4,6 @@ const plain = /^[\n\t\x20-\x7e]*$/
  * Characters that a terminal would take for a command, that turn the direction of writing, or show as nothing: in them, words for
  * models could stand that no person sees. One joiner or selector behind a letter or an emoji is a part of that.
  */
-// eslint-disable-next-line no-misleading-character-class -- each is meant by itself
 const unseen = new RegExp(`(?:${[
   '[\\p{Cc}\\p{Bidi_Control}\\u2028\\u2029](?<![\\n\\t])',
   '(?<![\\p{L}\\p{M}\\p{Emoji}])[\\u200c\\u200d]',

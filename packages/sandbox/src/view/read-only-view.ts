@@ -18,7 +18,7 @@ const patienceMs = 5_000
  * @returns the descriptor; undefined where there are no such mounts
  */
 export async function openReadOnly (directory: string, bubblewrap: readonly string[]): Promise<number | undefined> {
-  const [program = '', ...args] = [...bubblewrap, '--unshare-user', '--dev-bind', '/', '/', '--ro-bind', directory, directory, '--die-with-parent', 'cat']
+  const [program, ...args] = [...bubblewrap, '--unshare-user', '--dev-bind', '/', '/', '--ro-bind', directory, directory, '--die-with-parent', 'cat']
   const child = spawn(program, args, { cwd: '/', env: { PATH: process.env['PATH'] }, detached: true, stdio: ['pipe', 'pipe', 'ignore'], timeout: patienceMs, killSignal: 'SIGKILL' })
   const ended = once(child, 'close').catch(() => {})
   try {

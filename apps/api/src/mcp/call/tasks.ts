@@ -174,7 +174,7 @@ function answerOf ({ view, result }: ReadJob): ToolAnswer<string> {
 function unknownTask (error: unknown): never {
   throw error instanceof HttpError && error.code === 'NOT_FOUND'
     ? new ProtocolError(
-      ProtocolErrorCode.InvalidParams, 'Unknown task: there is no such job, or it is no longer kept'
-    )
+        ProtocolErrorCode.InvalidParams, 'Unknown task: there is no such job, or it is no longer kept'
+      )
     : error
 }

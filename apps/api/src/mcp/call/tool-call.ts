@@ -92,9 +92,9 @@ export function abandonment (context: ServerContext, exchange: Exchange, { calls
   const remove = exchange.session === undefined
     ? () => {}
     : calls.add(exchange.session, context.mcpReq.id, () => {
-      abort.abort(disconnected)
-      exchange.leave()
-    })
+        abort.abort(disconnected)
+        exchange.leave()
+      })
   const offs = [onAbort(exchange.gone, leave), onAbort(ending, end)]
   return {
     abandoned: abort.signal,

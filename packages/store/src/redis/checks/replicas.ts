@@ -203,8 +203,8 @@ function connectionLike (redis: Redis): Redis {
   const connection: Server | Cluster = redis instanceof ioredis.Cluster
     ? redis.duplicate(
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Two types of options differ by the type of replies.
-      [], { enableOfflineQueue: true, redisOptions: { ...redis.options.redisOptions, autoResendUnfulfilledCommands: false } } as never
-    )
+        [], { enableOfflineQueue: true, redisOptions: { ...redis.options.redisOptions, autoResendUnfulfilledCommands: false } } as never
+      )
     : redis.duplicate(options)
   // The connection that it is made after reports the errors of the server.
   connection.on('error', () => {})
