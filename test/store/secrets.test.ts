@@ -130,6 +130,12 @@ void t.test('a list reads no value, however large they are, and a new key seals 
     return await sent() - before
   }
   t.ok(await sentBy(async () => { t.equal((await secrets.list()).length, 61) }) < 100_000)
+  const [reads, before] = [async (): Promise<number> => Number(/cmdstat_hget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]), await secrets.list()]
+  const once = await reads()
+  await secrets.list()
+  t.equal(await reads() - once, 2 * 61, 'the times of each')
+  await redis.del('toolyard:{secrets}:stored')
+  t.same(await secrets.list(), before, 'those that an older release has stored have the time of their record')
   const isOther = (scope: SecretScope): boolean => scope.kind === 'tenant' && scope.tenant === 'other'
   t.match(await secrets.list(isOther), [{ name: 'small', scope: { kind: 'tenant', tenant: 'other' }, lastUsedAt: undefined }])
   const next = { current: randomBytes(32), previous: keys.current }

@@ -54,8 +54,9 @@ export class StoredSecrets {
    */
   async put (name: string, scope: SecretScope, value: string, owner: string | undefined): Promise<boolean> {
     const place = placeOf(name, scope)
-    const record = seal(value, place, this.#keys, serverTime(this.#redis))
-    const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey], args: [place, record, owner ?? '', maxStoredSecrets] }
+    const now = serverTime(this.#redis)
+    const record = seal(value, place, this.#keys, now)
+    const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey, timesKey], args: [place, record, owner ?? '', maxStoredSecrets, now] }
     return await runForGood(this.#redis, this.#replicas, putScript, call) === 1
   }
 
@@ -83,7 +84,7 @@ export class StoredSecrets {
     const listed: ListedSecret[] = []
     for (let start = 0; start < wanted.length; start += listedAtOnce) {
       const some = wanted.slice(start, start + listedAtOnce)
-      const reading = this.#redis.eval(timesScript, 2, sealedKey, usedKey, ...some.map(({ place }) => place))
+      const reading = this.#redis.eval(timesScript, 3, sealedKey, timesKey, usedKey, ...some.map(({ place }) => place))
       const times = fromRedis<Array<[stored: string | null, used: string | null]>>(await whileAvailable(reading))
       for (const [index, { name, scope }] of some.entries()) {
         const [stored, used] = times[index] ?? [null, null]
@@ -134,7 +135,7 @@ export class StoredSecrets {
   }
 
   async #remove (places: readonly string[], replicas: Replicas | undefined): Promise<number> {
-    const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey, usedKey], args: places }
+    const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey, usedKey, timesKey], args: places }
     return Number(await runForGood(this.#redis, replicas, removeScript, call))
   }
 
@@ -158,15 +159,16 @@ export class StoredSecrets {
   }
 }
 
-/** The sealed values, when each was used, in whose room each counts, and how many each of those has. */
+/** The sealed values, when each was stored and used, in whose room each counts, and how many each of those has. */
 const [sealedKey, usedKey] = [`${keyPrefix}:{secrets}:sealed`, `${keyPrefix}:{secrets}:used`]
+const timesKey = `${keyPrefix}:{secrets}:stored`
 const [ownersKey, countsKey] = [`${keyPrefix}:{secrets}:owners`, `${keyPrefix}:{secrets}:counts`]
 /** Written each time, so that a repeat waits for replicas as well. */
 const writtenKey = `${keyPrefix}:{secrets}:written`
 const written = "redis.call('SET', KEYS[4], '1', 'PX', 1000)"
 /**
- * KEYS: secrets, owners, counts, written. ARGV: place, record, owner or nothing, how many it may have. Answers whether there was
- * room.
+ * KEYS: secrets, owners, counts, written, times. ARGV: place, record, owner or nothing, how many it may have, now. Answers whether
+ * there was room.
  */
 const putScript = new BatchedScript('put-secret', eachCall(`
 ${written}
@@ -178,9 +180,10 @@ if before ~= ARGV[3] then
   redis.call('HINCRBY', KEYS[3], ARGV[3], 1)
 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('HSET', KEYS[5], ARGV[1], ARGV[5])
 return 1
 `))
-/** KEYS: secrets, owners, counts, written, uses. ARGV: places. Answers how many of them had a secret. A full Redis takes it too. */
+/** KEYS: secrets, owners, counts, written, uses, times. ARGV: places. Answers how many of them had a secret. A full Redis takes it too. */
 const removeScript = new BatchedScript('remove-secret', eachCall(`
 ${goOnWhenFull('KEYS[1]')}
 ${written}
@@ -190,18 +193,26 @@ for _, place in ipairs(ARGV) do
   if owner and redis.call('HINCRBY', KEYS[3], owner, -1) <= 0 then redis.call('HDEL', KEYS[3], owner) end
   redis.call('HDEL', KEYS[2], place)
   redis.call('HDEL', KEYS[5], place)
+  redis.call('HDEL', KEYS[6], place)
   removed = removed + redis.call('HDEL', KEYS[1], place)
 end
 return removed
 `))
-/** Secrets whose times one script reads: each may have 350 KB. */
+/** Secrets whose times one script reads. */
 const listedAtOnce = 50
-/** KEYS: secrets, uses. ARGV: places. Answers of each when it was sealed, which ends its record, and when it was used. */
+/**
+ * KEYS: secrets, times, uses. ARGV: places. Answers of each when it was stored, and when it was used. Of one that an older release
+ * has stored, the end of its record says when: to read the records of all, of up to 350 KB each, takes Redis too long.
+ */
 const timesScript = `
 local times = {}
 for at, place in ipairs(ARGV) do
-  local record = redis.call('HGET', KEYS[1], place)
-  times[at] = {record and (string.match(string.sub(record, -32), '"at":(%d+)}$') or '0'), redis.call('HGET', KEYS[2], place)}
+  local stored = redis.call('HGET', KEYS[2], place)
+  if not stored then
+    local record = redis.call('HGET', KEYS[1], place)
+    stored = record and (string.match(string.sub(record, -32), '"at":(%d+)}$') or '0')
+  end
+  times[at] = {stored, redis.call('HGET', KEYS[3], place)}
 end
 return times
 `
