@@ -205,3 +205,17 @@ t.test('AC22 a full disk is reported, and fails no call', { skip: existsSync('/d
   await audit.flush()
   t.match(reported, [{ code: 'ENOSPC' }])
 })
+
+t.test('AC22 a line follows half of another one, which a full disk has left, on a line of its own', async t => {
+  const dir = t.testdir()
+  const { audit, lines } = open(t, { dir })
+  const at = new Date('2026-05-01T12:00:00Z')
+  writeFileSync(join(dir, '20260501.log'), '{"ts":"2026-')
+  for (const ms of [1, 2]) {
+    audit.record(entry({ at, ms }))
+    await audit.flush()
+  }
+  const [half, ...whole] = lines()
+  t.equal(half, '{"ts":"2026-')
+  t.strictSame(whole.map(line => (JSON.parse(line) as AuditEntry).ms), [1, 2])
+})

@@ -1,4 +1,4 @@
-import { appendFile, closeSync, mkdirSync, openSync } from 'node:fs'
+import { appendFile, closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createRedactor, type Redact } from '@toolyard/runtime'
@@ -97,18 +97,25 @@ function formatLine (entry: AuditEntry, redact: Redact): string {
 async function append (file: string, lines: string): Promise<void> {
   const fd = openFile(file)
   try {
-    await appendTo(fd, lines)
+    await appendTo(fd, isCut(fd) ? `\n${lines}` : lines)
   } finally {
     closeSync(fd)
   }
 }
 
+/** A disk that was full has taken a part of a line, of this worker or of another one. */
+function isCut (fd: number): boolean {
+  const last = Buffer.alloc(1)
+  const { size } = fstatSync(fd)
+  return size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last.toString() !== '\n'
+}
+
 function openFile (file: string): number {
   try {
-    return openSync(file, 'a', 0o644)
+    return openSync(file, 'a+', 0o644)
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
-    return openSync(file, 'a', 0o644)
+    return openSync(file, 'a+', 0o644)
   }
 }
