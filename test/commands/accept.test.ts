@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { McpTool } from '@toolyard/contract/terms'
 import { StoredSecrets } from '@toolyard/store'
 import t, { type Test } from 'tap'
-import { schemaTexts } from 'toolyard'
+import { changeLines, schemaTexts } from 'toolyard'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -84,6 +85,14 @@ t.test('accept tells of defaults that do not fit, and of a description that mode
   t.match(stderr, /tool "echo" of "sample": the default of "count" does not fit it: it is not filled in/)
   t.match(stdout, /1,?500 characters|1,?024/)
   t.match(stdout, /arguments: count\n {8}argument \/count\/default: ten\n/)
+})
+
+t.test('a tool that has changed too much to be compared is shown whole', t => {
+  const tool = (letter: string): McpTool => ({ name: 'one', description: `Do it.\n${letter.repeat(1_200_000)}`, inputSchema: { type: 'object', properties: { a: { description: letter } } } })
+  const lines = changeLines({ added: [], changed: [{ before: tool('a'), after: tool('b') }], gone: [] })
+  t.match(lines[1], 'so much that it is shown as it is now')
+  for (const line of ['Do it.', 'b'.repeat(1_200_000), 'arguments: a', 'argument /a/description: b']) t.ok(lines.some(each => each.trim() === line), line.slice(0, 40))
+  t.end()
 })
 
 t.test('every text of a schema that a model may read is shown, wherever it stands', t => {

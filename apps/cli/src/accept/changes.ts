@@ -32,10 +32,14 @@ export function isChanged ({ added, changed, gone }: Changes): boolean {
 /** The changes as a terminal shows them: all that models would read. */
 export function changeLines ({ added, changed, gone }: Changes): string[] {
   return [
-    ...added.flatMap(tool => [`  + ${tool.name} is new${hints(tool)}`, ...indented(tool.description ?? '(no description)'), ...longNote(tool), `      arguments: ${argumentsOf(tool)}`, ...furtherTexts(tool)]),
-    ...changed.flatMap(({ before, after }) => [`  ! ${after.name} has changed`, ...differences(before, after), ...longNote(after)]),
+    ...added.flatMap(tool => [`  + ${tool.name} is new${hints(tool)}`, ...wholeOf(tool)]),
+    ...changed.flatMap(({ before, after }) => [`  ! ${after.name} has changed`, ...differences(before, after)]),
     ...gone.map(({ name }) => `  - ${name} is gone`)
   ]
+}
+
+function wholeOf (tool: McpTool): string[] {
+  return [...indented(tool.description ?? '(no description)'), ...longNote(tool), `      arguments: ${argumentsOf(tool)}`, ...furtherTexts(tool)]
 }
 
 /** Providers cut or refuse longer ones. */
@@ -67,8 +71,9 @@ function furtherTexts ({ title, inputSchema, outputSchema, annotations = {} }: M
 function differences (before: McpTool, after: McpTool): string[] {
   const bytesOf = (tool: McpTool): Buffer => Buffer.from(`${JSON.stringify(mcpTool(tool), null, 2)}\n`)
   const diff = unifiedDiff(after.name, bytesOf(before), bytesOf(after))
+  if (diff === null) return [`      so much that it is shown as it is now${hints(after)}`, ...wholeOf(after)]
   // The first lines name the files.
-  return diff === null ? ['      (too large to be shown)'] : diff.trimEnd().split('\n').slice(4).filter(line => !line.startsWith('@@') && !line.startsWith('\\')).map(line => `      ${line}`)
+  return [...diff.trimEnd().split('\n').slice(4).filter(line => !line.startsWith('@@') && !line.startsWith('\\')).map(line => `      ${line}`), ...longNote(after)]
 }
 
 function indented (text: string): string[] {
