@@ -52,3 +52,27 @@ t.test('jobs that wait for a place of their tenant sleep until one is free, and 
   const givenBack = await Promise.all(ids.map(async id => Number(await redis.hget(jobKey('places', id), 'givenBack'))))
   t.ok(Math.max(...givenBack) <= 2, `put back ${Math.max(...givenBack)} times`)
 })
+
+t.test('the arguments of a job that waits for others are read once, however often somebody looks whether it may run', async t => {
+  const { redis, queues } = await startPool(t, server, { known: ['needs'] })
+  const [first, second] = [newJobId(), newJobId()]
+  const job = jobKey('needs', second)
+  let [looks, reads] = [0, 0]
+  const [hget, hmget] = [redis.hget.bind(redis), redis.hmget.bind(redis) as (...args: unknown[]) => Promise<Array<string | null>>]
+  redis.hget = async (...args: Parameters<typeof hget>) => {
+    if (args[0] === job && args[1] === 'data') reads += 1
+    return await hget(...args)
+  }
+  redis.hmget = async (...args: unknown[]) => {
+    if (args[0] === job) looks += 1
+    if (args[0] === job && args.includes('data')) reads += 1
+    return await hmget(...args)
+  }
+  const data = { tool: 'x', arguments: { pad: 'x'.repeat(100_000) }, timeoutSec: 1, tags: [], keyName: 'k' }
+  await queues.add('needs', [{ id: first, type: 'x', data, delayMs: 3_600_000 }])
+  await queues.add('needs', [{ id: second, type: 'x', data: { ...data, dependsOn: [{ id: first, queue: 'needs' }] } }])
+  await waitFor('it was looked at some times', () => looks >= 6)
+  t.equal(reads, 1)
+  await redis.hset(jobKey('needs', first), { finishedOn: '1', returnvalue: '{"kind":"inline","json":"1"}' })
+  await waitFor('it goes on', async () => await redis.zscore('toolyard:{needs}:waiting-children', second) === null)
+})

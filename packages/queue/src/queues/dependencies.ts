@@ -1,6 +1,7 @@
 import type { CallError, JobDependency, JobState } from '@toolyard/contract'
+import { isRecord } from '@toolyard/contract/terms'
 import { isCancelled } from '../record/cancellation.ts'
-import { type Redis, dependentsKey, jobKey, goOnWhenFull } from '@toolyard/store'
+import { type Redis, dependentsKey, jobKey, goOnWhenFull, readStored } from '@toolyard/store'
 import { decodeData } from '../record/job-arguments.ts'
 import { release, type FlowParts } from './release.ts'
 
@@ -45,6 +46,14 @@ for _, id in ipairs(ARGV) do redis.call('HSET', KEYS[1], 'met:' .. id, '1') end
 return #ARGV
 `
 
+const dependenciesField = 'needs'
+/** KEYS: job. ARGV: what it depends on, as JSON. */
+const noteDependenciesScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+${goOnWhenFull('KEYS[1]')}
+return redis.call('HSET', KEYS[1], '${dependenciesField}', ARGV[1])
+`
+
 /** To be called when a job that waits for others was added. */
 export async function waitForDependencies (
   parts: FlowParts, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]
@@ -75,13 +84,24 @@ export async function leaveDependencies (
 
 /** Releases a parked job when its dependencies allow it, or make it impossible. */
 export async function releaseIfReady (parts: FlowParts, queue: string, jobId: string): Promise<void> {
-  const [text, timestamp, delay] = await parts.redis.hmget(jobKey(queue, jobId), 'data', 'timestamp', 'delay')
-  if (text === null || text === undefined) return
-  const { dependsOn } = decodeData(text)
+  const [noted = null, timestamp, delay] = await parts.redis.hmget(jobKey(queue, jobId), dependenciesField, 'timestamp', 'delay')
+  const dependsOn = noted === null ? await noteDependencies(parts.redis, queue, jobId) : readStored('the dependencies of a job', noted, isDependencies)
   if (dependsOn === undefined) return
   const { pending, broken } = await examineDependencies(parts.redis, queue, jobId, dependsOn)
   if (broken.length > 0) await release(parts, queue, jobId)
   else if (pending.length === 0) await release(parts, queue, jobId, Number(timestamp) + Number(delay ?? 0))
+}
+
+/** Reads what a job depends on, which its data says, and notes it beside that: who looks again reads no megabyte of arguments. */
+async function noteDependencies (redis: Redis, queue: string, jobId: string): Promise<readonly JobDependency[] | undefined> {
+  const text = await redis.hget(jobKey(queue, jobId), 'data')
+  const dependsOn = text === null ? undefined : decodeData(text).dependsOn
+  if (dependsOn !== undefined) await redis.eval(noteDependenciesScript, 1, jobKey(queue, jobId), JSON.stringify(dependsOn))
+  return dependsOn
+}
+
+function isDependencies (value: unknown): value is JobDependency[] {
+  return Array.isArray(value) && value.every(each => isRecord(each) && typeof each['id'] === 'string' && ['string', 'undefined'].includes(typeof each['queue']))
 }
 
 /** Tells what is left of a job's dependencies, and notes those that have succeeded. */
