@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createFixture, outputOf, type Fixture } from '../executors/fixture.ts'
+import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { createService } from '../support/service.ts'
 
 t.setTimeout(120_000)
@@ -157,4 +158,38 @@ void t.test('fault 13 the built-in tools of a service whose workspace is its own
   const { entries } = answers.get('list')?.output as { entries: Array<{ name: string }> }
   t.notOk(entries.some(({ name }) => /^\.env|^\.toolyard|^callback/.test(name)), JSON.stringify(entries))
   t.match(answers.get('notes'), { ok: true })
+})
+
+void t.test('fault 13 no caller changes what the service serves: its manifests, their programs, its rules and what was accepted', async t => {
+  const text = JSON.stringify({ tools: [{ name: 'more', command: ['/usr/bin/env'], permissions: ['network'] }] })
+  const { client, dir } = await createService(t, {
+    files: { 'rules.json': '[]', 'skills/one/SKILL.md': '---\nname: one\ndescription: Does one.\n---\nText\n', 'tools/bin/one': '#!/bin/sh\n', 'notes.txt': 'NOTES\n' },
+    manifests: ['tools.json', 'skills'],
+    env: { WORKSPACE_DIR: '.', POLICY_FILE: 'rules.json', HOME: '/nonexistent', SANDBOX: 'off' }
+  })
+  const write = async (path: string): Promise<object> => await client.call('data_write_file', { path, content: text, create_if_missing: true, mkdir_p: true })
+  const move = async (from: string, to: string): Promise<object> => await client.call('workspace_move', { from, to })
+  for (const path of ['tools.json', 'toolyard.lock.json', 'rules.json', 'skills/one/SKILL.md', 'skills/two/SKILL.md', 'tools/bin/one', 'tools/bin/two']) {
+    t.match(await write(path), { ok: false, error: { code: 'NOT_ALLOWED' } }, path)
+    t.match(await move('notes.txt', path), { ok: false, error: { code: 'NOT_ALLOWED' } }, `moved to ${path}`)
+    t.match(await move(path, 'elsewhere'), { ok: false }, `moved from ${path}`)
+  }
+  const put = await client.request('/v1/files/tools.json', { method: 'PUT', body: text, headers: { 'content-type': 'application/octet-stream' } })
+  t.match(put, { status: 403 }, put.text)
+  t.strictSame(JSON.parse(readFileSync(join(dir, 'tools.json'), 'utf8')), { tools: [] })
+  t.match(await write('other.json'), { ok: true })
+})
+
+void t.test('fault 13 no process writes into a workspace that holds a manifest; it may read it, and write in a session', { skip: await withoutBox() }, async t => {
+  const entry = { command: ['/bin/ls'], schema: { type: 'object' } }
+  const { client } = await createService(t, {
+    files: {
+      'workspace/tools.json': JSON.stringify({ tools: [{ ...entry, name: 'reads', permissions: ['read_repo'] }, { ...entry, name: 'writes', permissions: ['write_files'] }] })
+    },
+    manifests: ['workspace/tools.json'],
+    env: { SANDBOX: 'require' }
+  })
+  t.match(await client.call('reads'), { ok: true, output: /^tools\.json$/m })
+  t.match(await client.call('writes'), { ok: false, error: { code: 'SANDBOX_FAILED', message: /the workspace holds files of the service \(tools\.json\), so no tool may write to it/ } })
+  t.match(await client.call('writes', {}, { session: await client.session() }), { ok: true })
 })

@@ -1,7 +1,7 @@
 import { BulkChanges, countQueues, UnservedJobs } from '@toolyard/queue'
 import { DashboardLogins, EntryLocks, RateLimit, whileAvailable } from '@toolyard/store'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, serviceFilesOf, sessionSettingsOf, sharedAbort,
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, declarationsOf, ownerLimitsOf, serviceFilesOf, sessionSettingsOf, sharedAbort,
   tokensOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
@@ -78,7 +78,8 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     draining: drain.signal
   })
   const ownerLimits = ownerLimitsOf(settings)
-  const [sessionSettings, serviceFiles] = [sessionSettingsOf(settings), serviceFilesOf(settings, env)]
+  const sessionSettings = sessionSettingsOf(settings)
+  const serviceFiles = [...serviceFilesOf(settings, env), ...declarationsOf(settings, env)]
   const tracer = await openTracer(tracesOf(settings, 'api'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const app = buildApp({
     ...deps,

@@ -7,8 +7,8 @@ import {
 } from '@toolyard/manifests'
 import { EntryLocks, ImportFaultTable, JobTypeTable, openSecrets, openSecretSource, ShownFiles, type Redis } from '@toolyard/store'
 import {
-  apiKeysOf, builtinSettingsOf, onHangup, sealKeysOf, secretPlacesOf, serviceFilesOf, toolSourcesOf, traceSecretsOf, type Logger,
-  type Settings, sessionSettingsOf
+  apiKeysOf, builtinSettingsOf, declarationsOf, onHangup, sealKeysOf, secretPlacesOf, serviceFilesOf, toolSourcesOf, traceSecretsOf,
+  type Logger, type Settings, sessionSettingsOf
 } from '@toolyard/runtime'
 import { ImportWatch } from './import-watch.ts'
 import type { WorkerMetrics } from './metrics.ts'
@@ -69,7 +69,7 @@ export async function openTools (settings: Settings, { env, redis, subscriber, m
     shownFiles: new ShownFiles(redis),
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
-    serviceFiles: serviceFilesOf(settings, process.env),
+    serviceFiles: [...serviceFilesOf(settings, process.env), ...declarationsOf(settings, process.env)],
     env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
     ...keptLimits(settings),
@@ -125,6 +125,7 @@ async function provideSandbox (settings: Settings, registry: Registry, logger: L
     workspaceDir: settings.WORKSPACE_DIR,
     sessionsDir: sessionSettingsOf(settings).dir,
     hidden: serviceFilesOf(settings, process.env),
+    kept: declarationsOf(settings, process.env),
     defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
     python: registry.all().some(({ tool }) => tool.run.kind === 'python'),
     networks: registry.all().some(({ tool }) => tool.network !== undefined),

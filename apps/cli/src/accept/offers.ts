@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { createExecutors, openSandbox, storedNamesOf, type ExecutorOptions } from '@toolyard/executors'
 import type { McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { redisTargetOf, sealKeysOf, secretPlacesOf, serviceFilesOf, type Settings } from '@toolyard/runtime'
+import { declarationsOf, redisTargetOf, sealKeysOf, secretPlacesOf, serviceFilesOf, type Settings } from '@toolyard/runtime'
 import { connectRedis, isConnected, openSecrets, openSecretSource, type StoredSecrets } from '@toolyard/store'
 import { CommandError } from '../terminal/exit-status.ts'
 
@@ -39,6 +39,7 @@ async function ask (
     env: process.env,
     workspaceDir: settings.WORKSPACE_DIR,
     hidden: serviceFilesOf(settings, process.env),
+    kept: declarationsOf(settings, process.env),
     defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS
   })
   const executors = createExecutors({

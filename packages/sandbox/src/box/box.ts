@@ -196,11 +196,12 @@ function withoutNamedDirectories (hidden: HiddenPlaces, named: readonly string[]
   return { ...hidden, directories: new Map([...hidden.directories].filter(([directory]) => !ids.includes(directory))) }
 }
 
-/** @throws Error when the tool could write where the service has files of its own, or will have them. */
-export function workspaceAccess ({ workspaceDir, hidden, secondNames }: BoxFoundation, { permissions }: Grant): BoxSpec['workspace']['access'] {
+/** @throws Error when the tool could write where the service has files of its own, or will have them, or has its manifests. */
+export function workspaceAccess ({ workspaceDir, hidden, kept, secondNames }: BoxFoundation, { permissions }: Grant): BoxSpec['workspace']['access'] {
   if (permissions.includes('write_files')) {
     const id = identify(workspaceDir)
-    const own = id === undefined ? undefined : hidden.find(path => findHidden([path]).above.has(id))
+    const places = [...hidden, ...kept]
+    const own = id !== undefined && findHidden(places).above.has(id) ? places.find(path => findHidden([path]).above.has(id)) : undefined
     if (own !== undefined) throw new Error(`the workspace holds files of the service (${relative(workspaceDir, own)}), so no tool may write to it`)
     const [second] = secondNames([workspaceDir], withoutNamedDirectories(findHidden(hidden), [workspaceDir]))
     if (second !== undefined) throw new Error(`the workspace holds another name (a hard link) of a file of the service (${relative(workspaceDir, second)}), so no tool may write to it`)

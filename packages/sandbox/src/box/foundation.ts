@@ -44,6 +44,8 @@ export interface BoxFoundation {
   sessionsDir: string | undefined
   /** The service's own files and directories. */
   hidden: readonly string[]
+  /** What tools may see, and never write. */
+  kept: readonly string[]
   secondNames: SecondNames
   /** Directories that no box shows as a whole. */
   barred: readonly string[]
@@ -58,6 +60,8 @@ export interface FoundationOptions {
   sessionsDir?: string
   /** Files and directories of the service that no tool may see: `.env`, data, logs. */
   hidden: readonly string[]
+  /** Files and directories that say what tools may do: where the workspace has one, no tool may write there. */
+  kept?: readonly string[]
 }
 
 export interface FoundationMeans {
@@ -92,6 +96,7 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
     workspaceDir: resolve(options.workspaceDir),
     sessionsDir: options.sessionsDir === undefined ? undefined : resolve(options.sessionsDir),
     hidden: options.hidden.map(path => resolve(path)),
+    kept: (options.kept ?? []).map(path => resolve(path)),
     secondNames: createSecondNames(),
     barred,
     homes

@@ -1,0 +1,21 @@
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import type { Settings } from '../settings.ts'
+import { sessionSettingsOf, toolSourcesOf } from './resolved.ts'
+
+/** What a directory that is named as a manifest declares itself by. */
+const declaring = ['tools.json', 'SKILL.md', 'allowlist.json', 'execution.json'] as const
+
+/**
+ * Files and directories that say which tools there are, what they may do, and what sessions begin as: no tool may write them, or it
+ * would give itself what it likes. The programs of a manifest beside it are among them. Absolute paths.
+ */
+export function declarationsOf (settings: Settings, env: NodeJS.ProcessEnv): string[] {
+  const { manifests, policyFile, lock } = toolSourcesOf(settings, env)
+  const places = [settings.WORKSPACE_DIR, sessionSettingsOf(settings).dir].map(path => resolve(path))
+  const others = [policyFile, settings.SESSION_TEMPLATES_DIR].filter(path => path !== undefined)
+  return [lock.file, ...manifests, ...others].map(path => resolve(path)).flatMap(path => {
+    // A directory around the workspace can't be closed as a whole.
+    const own = places.some(place => place === path || place.startsWith(path === sep ? sep : `${path}${sep}`)) ? declaring.map(name => join(path, name)) : [path]
+    return own.flatMap(file => /\.json$/i.test(basename(file)) ? [file, join(dirname(file), 'tools')] : [file])
+  })
+}
