@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { McpTool } from '@toolyard/contract/terms'
@@ -10,6 +11,8 @@ import { runToolyard, type Ran } from '../cli/toolyard.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
+/** As many as there are processors, and two at least. */
+const startedAtOnce = Math.max(2, availableParallelism())
 const server = fileURLToPath(new URL('../executors/hostile-server.js', import.meta.url))
 const manifest = (mode: string, fields: object = {}): string =>
   JSON.stringify({ tools: [{ name: 'sample', mcp: { command: process.execPath, args: [server, mode, '0'] }, tools: ['echo', 'pid'], ...fields }] })
@@ -59,6 +62,44 @@ t.test('accept fails when a server can\'t be asked, and keeps what was accepted 
   await writeFile(join(dir, 'tools.json'), manifest('dies-at-once'))
   t.match(await accept('--yes'), { status: 1, stderr: /MCP server "sample" can't be used: exit status 3/ })
   t.match(await lock(), { servers: { 'tools.json': { sample: { tools: [{ name: 'echo' }, { name: 'pid' }] } } } })
+})
+
+t.test('accept says which field of the entry a server that fails would need', async t => {
+  const text = manifest('', { mcp: { command: process.execPath, args: ['-e', 'console.error("Error: SAMPLE_REGION is not set"); process.exit(1)'] } })
+  t.match(await project(t, text).accept(), { status: 1, stderr: /SAMPLE_REGION is not set\. If SAMPLE_REGION is an environment variable: .* "env" of its "mcp" entry/ })
+})
+
+t.test('programs of servers start a few at a time, since each has a bounded time for its start', async t => {
+  const count = 3 * startedAtOnce
+  // Each counts, while it starts, how many do so beside it.
+  const program = `
+    const { readdirSync, rmSync, writeFileSync } = require('node:fs')
+    const own = 'starting-' + process.pid
+    const starting = () => readdirSync('.').filter(name => name.startsWith('starting-')).length
+    writeFileSync(own, '')
+    let most = 0
+    const begun = Date.now()
+    const look = setInterval(() => {
+      most = Math.max(most, starting())
+      if (Date.now() - begun < 300) return
+      clearInterval(look)
+      writeFileSync('most-' + process.pid, String(most))
+      rmSync(own)
+      const send = (id, result) => { console.log(JSON.stringify({ jsonrpc: '2.0', id, result })) }
+      require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+        const { id, method, params } = JSON.parse(line)
+        if (method === 'initialize') send(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'slow', version: '1' } })
+        else if (id !== undefined) send(id, { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] })
+      })
+    }, 10)`
+  const text = JSON.stringify({ tools: Array.from({ length: count }, (_, at) => ({ name: `slow${at}`, mcp: { command: process.execPath, args: ['-e', program] } })) })
+  const { dir, accept } = project(t, text)
+  t.match(await accept('--yes'), { status: 0 })
+  const workspace = join(dir, 'workspace')
+  const names = (await readdir(workspace)).filter(name => name.startsWith('most-'))
+  const most = await Promise.all(names.map(async name => Number(await readFile(join(workspace, name), 'utf8'))))
+  t.equal(most.length, count)
+  t.ok(Math.max(...most) <= startedAtOnce, `${Math.max(...most)} started at once, of ${startedAtOnce} that may`)
 })
 
 t.test('accept asks a server with the operator\'s secrets, and says which one is missing', async t => {

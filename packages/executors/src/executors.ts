@@ -1,4 +1,4 @@
-import type { Permission } from '@toolyard/contract'
+import type { CallError, Permission } from '@toolyard/contract'
 import { asError } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
 import { auditOfCall } from './audit/audited-call.ts'
@@ -23,7 +23,7 @@ import { createDeclaredCheck, type CompileSchema } from './result/declared-outpu
 import { pinFailure } from './python/call/pin-failure.ts'
 import { runPython } from './python/call/run-python.ts'
 import { tryModule } from './python/try/try-module.ts'
-import { withHint } from './result/hint.ts'
+import { hinted, withHint } from './result/hint.ts'
 import { openNamed, withSecrets } from './with-secrets.ts'
 import { interruptionError } from './run/interruption.ts'
 import { createThreads } from './run/create-threads.ts'
@@ -86,6 +86,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     return mcpServers
   }
   const heldBy = (tool: Tool): readonly Permission[] | undefined => sandbox?.permissionsOf(tool) ?? tool.permissions
+  const enforcedOf = (tool: Tool): readonly Permission[] | undefined => sandbox?.levelOf(tool) === 'none' ? undefined : sandbox?.permissionsOf(tool)
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
   async function runTool (named: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
@@ -136,7 +137,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
         used: context.used
       })
       const returned = await withReturnedFiles(ran, context, { knownAs: options.workspaceDir, mayRead: maySeeFiles(tool, held) })
-      return withHint(returned, tool, sandbox?.levelOf(tool) === 'none' ? undefined : sandbox?.permissionsOf(tool))
+      return withHint(returned, tool, enforcedOf(tool))
     } finally {
       for (const each of [...group === undefined ? [] : [group], ...kept.groups]) await each.remove()
       kept.ended()
@@ -194,15 +195,17 @@ export function createExecutors (options: ExecutorOptions): Executors {
       hasNetwork: tool => sandbox?.permissionsOf(tool).includes('network') === true
     }),
     async toolsOf (server) {
-      const box = sandbox?.boxOf(serverTool(server))
+      const tool = serverTool(server)
+      const box = sandbox?.boxOf(tool)
       const stored = await openNamed(storedNamesOf(server), { keyName: undefined, tenant: undefined }, options.secrets)
       if (!stored.ok) return stored.error
       const lease = await (await loadServers()).use(server, { box, stored: stored.values })
-      if (!lease.ok) return lease.error
+      const failed = (error: CallError): CallError => hinted(error, tool, enforcedOf(tool))
+      if (!lease.ok) return failed(lease.error)
       try {
         return await lease.connection.tools()
       } catch (error) {
-        return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} can't be used: ${lease.connection.reason ?? asError(error).message}` }
+        return failed({ code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} can't be used: ${lease.connection.reason ?? asError(error).message}` })
       } finally {
         lease.release()
       }

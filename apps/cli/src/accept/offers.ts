@@ -1,14 +1,18 @@
 import { mkdir } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { createExecutors, openSandbox, storedNamesOf, type ExecutorOptions } from '@toolyard/executors'
-import type { McpTool } from '@toolyard/contract/terms'
+import type { CallError } from '@toolyard/contract'
+import { isRecord, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { declarationsOf, redisTargetOf, sealKeysOf, secretPlacesOf, serviceFilesOf, type Settings } from '@toolyard/runtime'
+import { declarationsOf, OwnerTurns, redisTargetOf, sealKeysOf, secretPlacesOf, serviceFilesOf, type Settings } from '@toolyard/runtime'
 import { connectRedis, isConnected, openSecrets, openSecretSource, type StoredSecrets } from '@toolyard/store'
 import { CommandError } from '../terminal/exit-status.ts'
 
 export type Offer = { kind: 'offered', server: McpServer, tools: readonly McpTool[] } | { kind: 'failed', server: McpServer, problem: string }
 
 const connectMs = 3_000
+/** A program has a bounded time for its start, and all of them together a few processors: others wait without end. */
+const longestMs = 2_147_483_647
 
 interface Means {
   settings: Settings
@@ -53,12 +57,19 @@ async function ask (
     logger: { warn: (_, message) => { onLine(message) } }
   })
   try {
+    const starts = new OwnerTurns(Math.max(2, availableParallelism()))
     return await Promise.all(servers.map(async (server): Promise<Offer> => {
-      const tools = await executors.toolsOf(server)
-      return 'code' in tools ? { kind: 'failed', server, problem: tools.message } : { kind: 'offered', server, tools }
+      const ask = async (): ReturnType<typeof executors.toolsOf> => await executors.toolsOf(server)
+      const tools = server.connection.kind === 'stdio' ? await starts.run('', ask, { ms: longestMs }) : await ask()
+      return 'code' in tools ? { kind: 'failed', server, problem: problemOf(tools) } : { kind: 'offered', server, tools }
     }))
   } finally {
     await executors.close()
     sandbox.close()
   }
+}
+
+function problemOf ({ message, details }: CallError): string {
+  const hint = isRecord(details) ? details['hint'] : undefined
+  return typeof hint === 'string' ? `${message}${/[.!?]$/.test(message) ? '' : '.'} ${hint}` : message
 }

@@ -1,4 +1,4 @@
-import type { Permission } from '@toolyard/contract'
+import type { CallError, Permission } from '@toolyard/contract'
 import { isRecord, isSecretVariable } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
 import { defaultLimits } from '@toolyard/sandbox'
@@ -36,11 +36,15 @@ const always = ['PATH', 'HOME', 'LANG']
  * @param held the permissions that the sandbox enforces; undefined for a tool that runs in the open
  */
 export function withHint (outcome: Outcome, tool: Tool, held: readonly Permission[] | undefined): Outcome {
-  if (outcome.ok || !['TOOL_FAILED', 'TOOL_UNAVAILABLE'].includes(outcome.error.code)) return outcome
-  const details = isRecord(outcome.error.details) ? outcome.error.details : {}
-  if (Object.hasOwn(details, 'hint')) return outcome
-  const hint = hintOf(outcome.error.message, tool, held)
-  return hint === undefined ? outcome : { ...outcome, error: { ...outcome.error, details: { ...details, hint } } }
+  return outcome.ok ? outcome : { ...outcome, error: hinted(outcome.error, tool, held) }
+}
+
+/** The same for the error alone. */
+export function hinted (error: CallError, tool: Tool, held: readonly Permission[] | undefined): CallError {
+  if (!['TOOL_FAILED', 'TOOL_UNAVAILABLE'].includes(error.code)) return error
+  const details = isRecord(error.details) ? error.details : {}
+  const hint = Object.hasOwn(details, 'hint') ? undefined : hintOf(error.message, tool, held)
+  return hint === undefined ? error : { ...error, details: { ...details, hint } }
 }
 
 function hintOf (message: string, { run, network, unixSockets, limits }: Tool, held?: readonly Permission[]): string | undefined {
