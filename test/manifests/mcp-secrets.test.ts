@@ -25,3 +25,27 @@ t.test('a stored secret is no part of the host of an MCP server: tenants would c
     t.match(errors(registry), [{ rule: 'mcp/server', message: /takes its host from a stored secret/ }], String(prefix))
   }
 })
+
+const refused = async (t: Test, mcp: object): Promise<boolean> => errors((await load(t, [server({}, mcp)])).registry).some(({ rule }) => rule === 'mcp/secret')
+
+t.test('a variable with the name of a secret may be a number, a switch, an address or a file', async t => {
+  for (const [name, value] of [
+    ['DEFAULT_MINIMUM_TOKENS', '10000'], ['MAX_TOKENS', '4096'], ['USE_CREDENTIALS', 'true'], ['DISABLE_TOKEN_CHECK', 'off'], ['TOKEN_URL', 'https://login.example/oauth/token'],
+    ['GOOGLE_OAUTH_CREDENTIALS', '/etc/keys/gcp-oauth.keys.json'], ['SSL_PRIVATE_KEY', './tools/key.pem'], ['TOKEN_FILE', '/run/secrets/token'], ['CREDENTIALS_DIR', '~/keys']
+  ] as const) t.notOk(await refused(t, { command: 'a', env: { [name]: value } }), `${name}=${value}`)
+  for (const [name, value] of [
+    ['DATADOG_APP_KEY', '0123456789abcdef'], ['PASSWORD', '1234'], ['API_KEY_OF_FILES', '42'], ['TOKEN', '0123456789012345'], ['TOKEN', '/abc+def/ghi='], ['TOKEN_URL', 'https://me:word@login.example/'], ['TOKEN_URL', 'https://login.example/?key=abc'], ['TOKEN_FILE', 'abcdef']
+  ] as const) t.ok(await refused(t, { command: 'a', env: { [name]: value } }), `${name}=${value}`)
+})
+
+t.test('a secret among arguments is known by the option in front of it, or by the variable that it is for', async t => {
+  for (const args of [
+    ['--api-key', 'a-key-of-mine'], ['--figma-api-key=a-key'], ['--token=abcdef0123456789'], ['--access-token', 'abcdef0123456789'], ['run', '-e', 'NOTION_TOKEN=abcdef', 'image'], ['--env=GITHUB_TOKEN=abcdef'], ['--header', 'Authorization: Bearer abcdef']
+  ]) {
+    t.ok(await refused(t, { command: 'a', args }), args.join(' '))
+    t.notMatch(JSON.stringify((await load(t, [server({}, { command: 'a', args })])).registry.findings), /a-key|abcdef/)
+  }
+  for (const args of [
+    ['--max-tokens', '100'], ['--max-tokens=100'], ['--token-file', '/run/secrets/token'], ['--api-key-file=./tools/key.txt'], ['--use-secret-scanning', '--verbose'], ['--use-secret-scanning', './src'], ['--private-key', '/etc/key.pem'], ['-e', 'NOTION_TOKEN', 'image'], ['--token-type', 'bearer'], ['--header', 'x-version: 1'], ['-c', 'TOKEN=$(cat /run/secrets/token) exec server']
+  ]) t.notOk(await refused(t, { command: 'a', args }), args.join(' '))
+})

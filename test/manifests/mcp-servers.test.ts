@@ -183,8 +183,10 @@ t.test('what other programs write for a server is taken where it means something
     return registry.published().map(({ tool }) => tool.name)
   }
   for (const name of ['disabledTools', 'excludeTools', 'disabled_tools']) t.strictSame(await served({ command: 'a', [name]: ['drop'] }), ['files_read', 'files_write'], name)
-  for (const name of ['includeTools', 'enabled_tools', 'allowedTools']) t.strictSame(await served({ command: 'a', [name]: ['read', 'write(path)'] }), ['files_read', 'files_write'], name)
+  for (const name of ['includeTools', 'enabled_tools', 'allowedTools', 'tools']) t.strictSame(await served({ command: 'a', [name]: ['read', 'write(path)'] }), ['files_read', 'files_write'], name)
   t.strictSame(await served({ command: 'a', includeTools: ['read', 'drop'], excludeTools: ['drop'] }), ['files_read'])
+  t.strictSame(await served({ command: 'a', tools: ['*'] }), ['files_read', 'files_write', 'files_drop'])
+  t.match((await loadAccepted(t, [server({}, { command: 'a', tools: [] })], accepted)).registry.findings, [{ severity: 'warning', rule: 'X21', path: ['tools', 0, 'mcp', 'tools'] }], 'none at all')
   t.strictSame(await served({ command: 'a', disabledTools: ['read'] }, { tools: ['read', 'write'] }), ['files_write'])
   for (const mcp of [
     { type: 'streamableHttp', url: 'https://a.example/mcp' }, { httpUrl: 'https://a.example/mcp' }, { serverUrl: 'https://a.example/mcp' }, { transport: 'streamable_http', url: 'https://a.example/mcp' },

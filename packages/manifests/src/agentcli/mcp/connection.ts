@@ -4,17 +4,13 @@ import { placeOf } from '../../document/place.ts'
 import type { DocumentPath } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
 import type { McpConnection, SettingText } from '../../tool/tool.ts'
-import { looksSecret } from '../request/secrets.ts'
 import type { McpEntry } from './definition.ts'
+import { hasSecret, isSecret, isSecretArgument } from './secrets.ts'
 
-/** Names whose values are secrets, in any case and wherever the word stands. */
-const secretName = /token|secret|passw|api[-_]?key|access[-_]?key|private[-_]?key|credential|^authorization$|^proxy-authorization$|^cookie$/i
 /** How other programs write the value of a variable. */
 const placeholder = /\$\{[^}]*\}|^\$[A-Z_][A-Z0-9_]*$|\{env:[^}]*\}/
 /** In arguments, which may hold scripts, those that other programs know. */
 const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot|__dirname|user_config)[:.}]|[A-Z][A-Z0-9_]*(?::-[^}]*)?\})/
-/** How well-known services write their keys. */
-const secretValue = /\b(?:sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+)/
 /** The host ends before what is added. */
 const wholeHost = /^https?:\/\/[^/?#\\]+\//
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -82,9 +78,9 @@ function urlFindings (url: SettingText, path: DocumentPath): Remark[] {
   if (protocol !== 'https:' && protocol !== 'http:') return fault('mcp/server', 'must begin with https:// or http://', 'Write an https:// URL.')
   if (username !== '' || password !== '') return fault('mcp/server', 'holds a user name or password', 'Take it out, and write {"setting": "NAME", "prefix": "Basic "} as the header Authorization, for user:password in base64.')
   if (hash !== '') return fault('mcp/server', 'holds a fragment', 'Take it out.')
-  const given = [...searchParams].find(([name, value]) => value !== '' && (secretName.test(name) || looksSecret(name, value) || secretValue.test(value)))
+  const given = [...searchParams].find(([name, value]) => isSecret(name, value))
   if (given !== undefined) return secret(`has ${given[0]}, which looks like a secret`)
-  return secretValue.test(text) ? secret('holds what looks like a secret') : []
+  return hasSecret(text) ? secret('holds what looks like a secret') : []
 }
 
 /** Other users of the machine can read arguments, and nobody replaces what stands for another value. */
@@ -93,7 +89,7 @@ function argumentFindings (args: readonly string[], path: DocumentPath): Remark[
     const place = [...path, 'args', at]
     const error = (message: string, fix: string): Remark[] => [{ severity: 'error', rule: 'mcp/secret', path: place, message: `mcp.args[${at}] ${message}`, fix }]
     if (variablePlaceholder.test(word)) return error('holds a placeholder, which nobody replaces', `Write what it stands for, such as ./tools/server.js for a file beside the manifest, or . for the workspace. ${inEnv}`)
-    return secretValue.test(word) ? error('looks like a secret, and stands in the manifest', inEnv) : []
+    return isSecretArgument(word, args[at - 1]) ? error('looks like a secret, and stands in the manifest', inEnv) : []
   })
 }
 
@@ -109,7 +105,7 @@ function textFindings (texts: Readonly<Record<string, SettingText>>, path: Docum
     if (typeof text !== 'string') return 'setting' in text && isSecretVariable(text.setting) ? error(`takes ${text.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.') : []
     if (text === '') return []
     if (placeholder.test(text)) return error('holds a placeholder, which nobody replaces', settingFor(text) ?? set)
-    if (secretName.test(name) || secretValue.test(text)) return error('looks like a secret, and stands in the manifest', set)
+    if (isSecret(name, text)) return error('looks like a secret, and stands in the manifest', set)
     return /[\0\r\n]/.test(text) && validName === headerName ? error('holds a line break', 'Write one line.') : []
   })
 }

@@ -12,7 +12,7 @@ const typeNames = ['transport', 'transportType', 'transport_type']
 const types: ReadonlyMap<unknown, string> = new Map([
   ['streamablehttp', 'http'], ['remote', 'http'], ['http', 'http'], ['local', 'stdio'], ['stdio', 'stdio'], ['custom', '']
 ])
-const including = ['includeTools', 'enabledTools', 'enabled_tools', 'allowedTools', 'allowed_tools']
+const including = ['includeTools', 'enabledTools', 'enabled_tools', 'allowedTools', 'allowed_tools', 'tools']
 const excluding = ['excludeTools', 'disabledTools', 'disabled_tools', 'excludedTools']
 const off: ReadonlyArray<readonly [name: string, value: boolean]> = [['disabled', true], ['enabled', false], ['isActive', false], ['active', false]]
 
@@ -86,10 +86,11 @@ function switchedOff (mcp: Record<string, unknown>): { disabled?: true } {
 
 /** Of a list of an entry itself, those that are left out are left out as well. */
 function toolsOf (entry: Record<string, unknown>, mcp: Record<string, unknown>): { tools?: unknown[] } {
-  const [wanted, unwanted] = [including, excluding].map(names => names.flatMap(name => namesIn(mcp, name)))
-  const own = Array.isArray(entry['tools']) ? entry['tools'] as unknown[] : wanted?.map(plainName)
-  const out = (unwanted ?? []).map(name => `!${plainName(name)}`)
-  return out.length === 0 && (wanted ?? []).length === 0 ? {} : { tools: [...own ?? [], ...out] }
+  const wanted = including.filter(name => !isNone(mcp[name])).flatMap(name => namesIn(mcp, name))
+  const unwanted = excluding.flatMap(name => namesIn(mcp, name))
+  const own = Array.isArray(entry['tools']) ? entry['tools'] as unknown[] : wanted.map(plainName)
+  const out = unwanted.map(name => `!${plainName(name)}`)
+  return out.length === 0 && wanted.length === 0 ? {} : { tools: [...own, ...out] }
 }
 
 /** Gemini's lists may have arguments behind a name. */
@@ -102,6 +103,11 @@ function namesIn (mcp: Record<string, unknown>, name: string): string[] {
   if (!isNames(value)) return []
   Reflect.deleteProperty(mcp, name)
   return value
+}
+
+/** A list of no tool at all stays where it is, to be named: without a list all tools are served. */
+function isNone (value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
 }
 
 function isNames (value: unknown): value is string[] {
