@@ -46,3 +46,24 @@ t.test('import says what is wrong with a document, a choice or a file, and overw
   t.equal(await readFile(join(cwd, 'tools.json'), 'utf8'), 'mine')
   t.match(await imported('-', '--only', 'GET /{city}/weather'), { status: 0, stdout: /"name": "getWeather"/ })
 })
+
+/** Operations whose entries have more than `count` times 100,000 bytes, in lists of short lines. */
+const largeDocument = (count: number): string => JSON.stringify({
+  openapi: '3.1.0',
+  info: { title: 'Large', version: '1' },
+  servers: [{ url: 'https://large.example' }],
+  paths: Object.fromEntries(Array.from({ length: count }, (_, at) => [`/things/${at}`, {
+    get: { operationId: `get${at}`, tags: [at % 2 === 0 ? 'even' : 'odd'], parameters: [{ name: 'size', in: 'query', schema: { type: 'string', enum: Array.from({ length: 5_000 }, (_, each) => `${at}-size-${each}`) } }] }
+  }]))
+})
+
+t.test('a document with more than a manifest may have is refused with the way to take parts of it', async t => {
+  const cwd = t.testdir({ 'large.json': largeDocument(160) })
+  const refused = /large\.json has 160 operations, which are too much for one manifest of 10485760 bytes: .*--tag NAMES --out FILE, or --only NAMES/
+  t.match(await runToolyard(['import', 'openapi', 'large.json', '--out', 'tools.json'], { cwd }), { status: 1, stderr: refused })
+  t.match(await runToolyard(['add', 'large.json', '--yes'], { cwd }), { status: 1, stderr: /The document has 160 operations, which are too much.*Each can be added/ })
+  t.match(await runToolyard(['import', 'openapi', 'large.json', '--tag', 'odd', '--out', 'odd.json'], { cwd }), { status: 0, stderr: /80 tools in odd\.json/ })
+  const text = await readFile(join(cwd, 'odd.json'), 'utf8')
+  t.notMatch(text.slice(0, 200), /\n/, 'without white space, with which it would be too large')
+  t.match(await runToolyard(['validate', 'odd.json'], { cwd }), { status: 0 })
+})

@@ -1,5 +1,5 @@
 import { asError, freeName, isRecord, orElse } from '@toolyard/contract/terms'
-import { importOpenapi, isDeeperThan, readYaml, type OpenapiImport } from '@toolyard/manifests'
+import { importOpenapi, isDeeperThan, manifestTextOf, OpenapiFault, readYaml, type OpenapiImport } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 
 /** Where programs have their servers; `mcp` holds them itself, or as its `servers`. */
@@ -41,7 +41,8 @@ function textOf (manifest: unknown): string {
   return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
-function madeOf ({ title, entries, leftOut, notes, settings }: OpenapiImport): MadeManifest {
+function madeOf (found: OpenapiImport): MadeManifest {
+  const { entries, leftOut, notes, settings } = found
   const remarks = [
     ...leftOut.map(({ operation, because }) => `left out: ${operation} ${because}`),
     ...notes.map(({ tool, says }) => `less: ${tool}: ${says}`),
@@ -51,7 +52,11 @@ function madeOf ({ title, entries, leftOut, notes, settings }: OpenapiImport): M
     const way = 'toolyard import openapi FILE --server URL --out FILE writes a manifest for another server, which can be added.'
     throw new CommandError(['No operation of the document can be a tool. Nothing was added.', ...remarks.slice(0, 20).map(line => `  ${line}`), way].join('\n'), { code: 'SOURCE' })
   }
-  return { manifest: textOf({ ...title !== '' && { namespace: title }, tools: entries }), remarks }
+  try {
+    return { manifest: manifestTextOf(found), remarks }
+  } catch (error) {
+    throw error instanceof OpenapiFault ? new CommandError(`The document ${error.message}. Each can be added.`, { code: 'SOURCE' }) : error
+  }
 }
 
 /** They look like manifests, and say how a server is installed. */

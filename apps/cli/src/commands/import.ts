@@ -53,12 +53,13 @@ interface Reporting {
   json: boolean
 }
 
-async function report ({ title, entries, leftOut, notes, settings }: OpenapiImport, { out, json }: Reporting): Promise<void> {
-  const manifest = { ...title !== '' && { namespace: title }, tools: entries }
-  const text = `${JSON.stringify(manifest, null, 2)}\n`
+async function report (found: OpenapiImport, { out, json }: Reporting): Promise<void> {
+  const { manifestTextOf } = await import('@toolyard/manifests')
+  const { entries, leftOut, notes, settings } = found
+  const text = manifestTextOf(found)
   if (out !== undefined && entries.length > 0) await writeNew(out, text)
   if (json) {
-    const made = out === undefined ? { manifest } : { out }
+    const made = out === undefined ? { manifest: JSON.parse(text) as unknown } : { out }
     const answer = { ok: entries.length > 0, ...made, left_out: leftOut, notes, settings: Object.fromEntries(settings) }
     return print(JSON.stringify(answer, null, 2))
   }

@@ -37,6 +37,21 @@ export interface OpenapiImport {
 }
 
 /**
+ * The text of a manifest with the entries, without white space where it would be too large with it.
+ *
+ * @throws OpenapiFault when no manifest may be so large.
+ */
+export function manifestTextOf ({ title, entries }: OpenapiImport): string {
+  const manifest = { ...title !== '' && { namespace: title }, tools: entries }
+  const most = manifestLimits.fileBytes
+  for (const indent of [2, 0]) {
+    const text = `${JSON.stringify(manifest, null, indent)}\n`
+    if (Buffer.byteLength(text) <= most) return text
+  }
+  throw new OpenapiFault(`has ${entries.length} operations, which are too much for one manifest of ${most} bytes: write several of them with toolyard import openapi FILE --tag NAMES --out FILE, or --only NAMES`)
+}
+
+/**
  * Makes entries of the operations of an OpenAPI document.
  *
  * @throws OpenapiFault for a document that can't be used, or operations that it doesn't have.
