@@ -30,6 +30,27 @@ t.test('PC1, PC6 validate prints the findings of all manifests with position, ru
   t.match(stdout, /missing\.json :: read manifest: /)
 })
 
+t.test('validate prints errors first, then warnings, then notes', async t => {
+  const command = ['/bin/ls']
+  const dir = t.testdir({
+    'noted.json': JSON.stringify({ tools: [{ ...good.tools[0], name: 'undescribed', description: '' }, { ...good.tools[0], colour: 'red' }] }),
+    'bad.json': JSON.stringify({ tools: [{ name: '', description: 'Has no name', command }] })
+  })
+  const { stdout } = await toolyard(dir, ['validate', 'noted.json', 'bad.json'])
+  const severities = [...stdout.matchAll(/^ {5}(error|warning|note) /gm)].map(([, severity]) => severity)
+  const order = ['error', 'warning', 'note']
+  t.strictSame(severities, order.flatMap(which => severities.filter(each => each === which)))
+  t.strictSame(new Set(severities), new Set(order))
+})
+
+t.test('AC25 a tool has one line in the list of tools, whatever its description', async t => {
+  const described = (name: string, description: string): object => ({ ...good.tools[0], name, description })
+  const dir = t.testdir({ 'm.json': JSON.stringify({ tools: [described('one', 'Lists files.'), described('three', '\n  Lists files.\r\n\r\nOf a folder.\n'), described('none', ' \n')] }) })
+  const { stdout } = await toolyard(dir, ['tools', 'm.json'])
+  const lines = stdout.split('\n').filter(line => /^- (?:one|three|none)|^ *(?:Lists|Of)/.test(line))
+  t.strictSame(lines, ['- none: (no description)', '- one: Lists files.', '- three: Lists files. ...'])
+})
+
 t.test('X15 a missing schema_version is an error to validate', async t => {
   const { status, stdout } = await toolyard(project(t), ['validate', 'unversioned.json'])
   t.equal(status, 1)

@@ -3,6 +3,7 @@ import type { LayerStep, Registry, Tool } from '@toolyard/manifests'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
+import { toolLine } from '../terminal/tool-line.ts'
 
 /** `toolyard tools`: what a service publishes, or would publish with these settings. */
 export const tools: Command = {
@@ -63,7 +64,7 @@ function refuseUnserved (named: readonly string[], { findings }: Registry): void
 function overview (listed: readonly Tool[], registry: Registry): string {
   const published = [...listed].sort((a, b) => a.name < b.name ? -1 : 1)
   if (published.length === 0) return 'No tools enabled'
-  const lines = published.map(({ name, description, audit }) => `- ${name}${audit === undefined ? '' : ` (${audit})`}: ${description === '' ? '(no description)' : description}`)
+  const lines = published.map(toolLine)
   const errors = errorsNote(registry)
   const note = errors === undefined ? [] : ['', errors]
   return ['Capabilities (enabled tools):', ...lines, ...note].join('\n')

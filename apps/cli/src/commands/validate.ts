@@ -73,17 +73,19 @@ async function importer (settings: Settings, evenInTheOpen: boolean): Promise<No
   }
 }
 
+/** In this order: what must be mended is not to be looked for among notes. */
+const severities = ['error', 'warning', 'note'] as const
+
 function report (findings: readonly Finding[], manifests: number): string {
   if (findings.length === 0) return `Validated ${manifests} manifest file(s) with no issues.`
-  const count = (which: Finding['severity']): number => findings.filter(({ severity }) => severity === which).length
-  const counted = (which: Finding['severity']): string => `${count(which)} ${which}${count(which) === 1 ? '' : 's'}`
-  const [errors, warnings] = [count('error'), count('warning')]
+  const sorted = severities.map(which => findings.filter(({ severity }) => severity === which))
+  const [errors = 0, warnings = 0] = sorted.map(({ length }) => length)
+  const counts = sorted.map(({ length }, at) => `${length} ${severities[at]}${length === 1 ? '' : 's'}`)
   const issues = warnings > 0 ? 'warnings' : 'no issues, and notes'
   const head = errors > 0 ? 'Validation failed:' : `Validated ${manifests} manifest file(s) with ${issues}:`
-  const first = findings.find(({ severity }) => severity === (errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'note'))
   const page = rulesPage()
-  const lead = `toolyard explain ${first?.rule ?? 'A31'} tells what that rule asks for${page === undefined ? '' : `; all rules are in ${page}`}`
-  return [head, ...findings.map(line), '', (['error', 'warning', 'note'] as const).map(counted).join(', '), lead].join('\n')
+  const lead = `toolyard explain ${sorted.flat()[0]?.rule ?? 'A31'} tells what that rule asks for${page === undefined ? '' : `; all rules are in ${page}`}`
+  return [head, ...sorted.flat().map(line), '', counts.join(', '), lead].join('\n')
 }
 
 function line ({ severity, file, line, column, rule, message, fix }: Finding): string {

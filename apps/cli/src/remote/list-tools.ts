@@ -1,6 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { exitStatus } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
+import { toolLine } from '../terminal/tool-line.ts'
 import { clientOf, commandError, findTarget, type Target } from './target.ts'
 import { askService } from './ask-service.ts'
 
@@ -13,9 +14,7 @@ export async function listTools (asData: boolean): Promise<number> {
   else if (tools.length === 0) print('No tools enabled')
   else {
     const audits = await auditsOf(target)
-    const lines = tools.map(({ function: { name, description } }) => (
-      `- ${name}${audits.has(name) ? ` (${audits.get(name)})` : ''}: ${description === '' || description === undefined ? '(no description)' : description}`
-    ))
+    const lines = tools.map(({ function: { name, description } }) => toolLine({ name, description, audit: audits.get(name) }))
     print(['Capabilities (enabled tools):', ...lines.sort()].join('\n'))
   }
   return exitStatus.done
