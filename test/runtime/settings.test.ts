@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { apiKeysOf, parseApiKeys, readSettings, redisTargetOf } from '@toolyard/runtime'
 import t from 'tap'
 import { problems } from './setting-problems.ts'
@@ -108,4 +109,17 @@ t.test('a password of an address that is not written as one has its remedy', asy
     t.match(problems({ REDIS_URL: `redis://:${password}@127.0.0.1:6379` }), [/^REDIS_URL.* write %2F .*%25/], password)
   }
   t.equal(readSettings({ REDIS_URL: 'redis://:a%25%2fb@127.0.0.1' }).REDIS_URL, 'redis://:a%25%2fb@127.0.0.1')
+})
+
+t.test('sessions don\'t lie in the workspace, where calls without one would reach them, by no link either', t => {
+  const dir = t.testdir({ data: { sessions: {} }, link: t.fixture('symlink', 'data'), linked: { sessions: t.fixture('symlink', '../data/sessions') } })
+  const at = (path: string): string => join(dir, path)
+  const found = (workspace: string, sessions: string) => problems({ WORKSPACE_DIR: at(workspace), SESSIONS_DIR: at(sessions) })
+  for (const [workspace, sessions] of [['data', 'data/sessions'], ['data', 'data'], ['data', 'data/not/there'], ['link', 'data/sessions'], ['data', 'link/sessions'], ['data', 'linked/sessions']] as const) {
+    t.match(found(workspace, sessions), [/^SESSIONS_DIR must not lie in WORKSPACE_DIR/], `${sessions} in ${workspace}`)
+  }
+  for (const [workspace, sessions] of [['data', 'data-sessions'], ['data/sessions', 'data'], ['linked', 'data'], ['not/there', 'not/sessions']] as const) t.same(found(workspace, sessions), [], `${sessions} beside ${workspace}`)
+  t.match(problems({ WORKSPACE_DIR: '/' }), [/^SESSIONS_DIR must not lie/])
+  t.same(problems({ WORKSPACE_DIR: '.' }), [])
+  t.end()
 })

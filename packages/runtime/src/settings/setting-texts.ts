@@ -97,7 +97,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     RATE_LIMIT_PER_MINUTE: 'requests below `/v1` and to `/mcp` of one API key, or of one tenant, in a minute, over all API processes; beyond them 429 with `Retry-After`; `0` for any number',
     TENANT_LIMITS_JSON: 'limits of tenants: `{"acme": {"max_jobs"?, "rate_limit_per_minute"?, "max_running"?, "max_session_bytes"?, "hosts"?}, "*": {...}}`: other values of the two above, calls that run at once, bytes that the quotas of its sessions come to, and the hosts that tools may reach for it, as in `network` of a manifest; `*` is for those that are not named',
     SESSIONS: '`require` refuses calls that name no [session](sessions.md)',
-    SESSIONS_DIR: 'where sessions have their directories; all workers need the same. Unset: `sessions` beside the workspace',
+    SESSIONS_DIR: 'where sessions have their directories; all workers need the same, outside of the workspace. Unset: `sessions` beside the workspace',
     SESSION_TEMPLATES_DIR: 'directories that sessions may begin as, by name. Unset: none',
     SESSION_TTL_SEC: 'seconds without a call after which a session is removed, where it sets none',
     SESSION_QUOTA_BYTES: 'bytes that the files of a session may take, at most'

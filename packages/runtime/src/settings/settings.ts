@@ -4,6 +4,7 @@ import { parseTenantLimits } from './tenant-limits.ts'
 import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
 import { egressText, readEgressRule } from '../outgoing/egress-rules.ts'
 import { isLoopback, listedHost } from '../outgoing/hosts.ts'
+import { placeProblems } from './places.ts'
 import { settingFiles, settingText } from './setting-file.ts'
 import { choice, flag, hosts, integer, items, list, number, optional, orWord, pairs, path, text, type Variable } from './variable.ts'
 
@@ -146,7 +147,10 @@ export function readSettings (env: NodeJS.ProcessEnv): Settings {
   }
   if (problems.length > 0) throw new SettingsError(problems)
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Each of `variables` was read, by its own type.
-  return settings as Settings
+  const read = settings as Settings
+  const misplaced = placeProblems(read)
+  if (misplaced.length > 0) throw new SettingsError(misplaced)
+  return read
 }
 
 /** The files that settings are read from instead of the environment; see `settingFiles`. */
