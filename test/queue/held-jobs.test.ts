@@ -1,7 +1,10 @@
-import { Approvals, countQueues, FinishedJobs, heldJob, JobCanceller, JobQueues, JobReader, OutputStore, QueueDirectory, type TakenJob, type HandlerResult } from '@toolyard/queue'
+import { Approvals, countQueues, FinishedJobs, heldJob, JobCanceller, JobLister, JobQueues, JobReader, OutputStore, QueueDirectory, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { cancelChannel, jobKey, newJobId, queueKey, type Redis } from '@toolyard/store'
 import type { Command } from 'ioredis'
+import { readJson, writeJson } from '@toolyard/contract/terms'
+import fc from 'fast-check'
 import t from 'tap'
+import { anyCharacter } from '../support/any-character.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startPool } from '../support/pool.ts'
@@ -173,4 +176,36 @@ t.test('a call that is denied while somebody cancels it is cancelled, as that on
   cancel.letGo()
   t.equal(await cancelling, 'cancelled')
   t.match(await redis.hget(jobKey('twice', id), 'failedReason'), /JOB_CANCELLED/)
+})
+
+t.test('a list shows how the arguments of held calls begin, whatever is in them, and reads no more of them', async t => {
+  const text = fc.oneof(fc.constantFrom(',"arguments":', ',"argumentsText":"', '"', '\\', '\\u00', '\u{1f600}'.repeat(300), 'argumentsText'), fc.string({ unit: anyCharacter }))
+  const given = fc.sample(fc.dictionary(text, fc.oneof(text, fc.integer()), { maxKeys: 5 }), 60)
+  const expected = new Map<string, string>()
+  const addHeld = async (args: Record<string, unknown>): Promise<void> => {
+    const id = newJobId()
+    const data = { tool: 'x', arguments: args, timeoutSec: 1, tags: [], keyName: 'k' }
+    await queues.add('listed', [heldJob({ id, type: 'x', data }, { approvers: 1, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' })])
+    expected.set(id, Buffer.from(writeJson(args).slice(0, 500)).toString())
+  }
+  for (const args of given) await addHeld(args)
+  // Those that only their text keeps as they are.
+  for (const args of given) await addHeld(readJson(`{"n":1.0,${JSON.stringify(args).slice(1)}`.replace(',}', '}')) as Record<string, unknown>)
+  await addHeld({ pad: 'x'.repeat(900_000) })
+  const { jobs: listed } = await new JobLister({ redis, directory, queues }).list({ queue: 'listed', status: 'held', limit: 200 })
+  const sent = async (): Promise<number> => Number(/total_net_output_bytes:(\d+)/.exec(await redis.info('stats'))?.[1])
+  const before = await sent()
+  const calls = await jobs.listHeld(listed)
+  t.ok(await sent() - before < 300_000)
+  t.same(new Map(calls.map(({ id, preview }) => [id, preview])), expected)
+  const [call] = calls
+  const { arguments: _, ...whole } = await jobs.held('listed', call?.id ?? '') ?? {}
+  t.same(call, { ...whole, preview: call?.preview })
+})
+
+t.test('a held call that an older release has stored is listed as others are', async t => {
+  const id = await add('older')
+  await redis.hdel(jobKey('older', id), 'shown')
+  const { jobs: listed } = await new JobLister({ redis, directory, queues }).list({ queue: 'older', limit: 10 })
+  t.match(await jobs.listHeld(listed), [{ id, preview: '{}', approval: { state: 'held' } }])
 })

@@ -1,9 +1,8 @@
-import { ApprovalList, ApprovalResponse, around, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, limits, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
+import { ApprovalList, ApprovalResponse, around, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
-import { listJson, type Approvals, type DecisionResult, type HeldCall, type JobReader } from '@toolyard/queue'
+import { listJson, type Approvals, type DecisionResult, type HeldCall, type JobReader, type ListedCall } from '@toolyard/queue'
 import { keyRefusal } from '@toolyard/manifests'
 import { jobIdPattern } from '@toolyard/store'
-import { nextTurn } from '@toolyard/runtime'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
@@ -32,14 +31,7 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
   }, async (request, reply) => {
     const query = parseJobListQuery({ ...isRecord(request.query) ? request.query : {}, status: 'held' })
     const { jobs: held, nextCursor } = await lists.list(query, request, reply)
-    const items: ApprovalItem[] = []
-    // One by one, in turns of their own: a job has up to a megabyte of arguments, of which little is shown.
-    for (const { queue, id } of held) {
-      const call = await jobs.held(queue, id)
-      await nextTurn()
-      if (call !== undefined) items.push(itemOf(call))
-      await nextTurn()
-    }
+    const items = (await jobs.listHeld(held)).map(itemOf)
     return await sendJson(reply, [
       Buffer.from('{"ok":true,"approvals":'), ...await listJson(items), Buffer.from(`,"count":${items.length},"next_cursor":${JSON.stringify(nextCursor)}}`)
     ])
@@ -118,16 +110,11 @@ const refusals: Readonly<Partial<Record<DecisionResult, string>>> = {
   changed: 'The digest is not that of the call as it is now: look at it again'
 }
 
-function itemOf (call: HeldCall): ApprovalItem {
-  return { ...about(call), arguments_preview: beginningOf(writeJson(call.arguments)), approval: call.approval }
+function itemOf (call: ListedCall): ApprovalItem {
+  return { ...about(call), arguments_preview: call.preview, approval: call.approval }
 }
 
-/** A copy: a part of a text would keep all of it in memory. */
-function beginningOf (text: string): string {
-  return Buffer.from(text.slice(0, limits.previewChars)).toString()
-}
-
-function about ({ id, tool, type, queue, keyName, tenant, session, conversation, parentId, submittedAt, status }: HeldCall): Omit<ApprovalItem, 'arguments_preview' | 'approval'> {
+function about ({ id, tool, type, queue, keyName, tenant, session, conversation, parentId, submittedAt, status }: Omit<HeldCall, 'arguments'>): Omit<ApprovalItem, 'arguments_preview' | 'approval'> {
   return {
     job_id: id,
     tool,

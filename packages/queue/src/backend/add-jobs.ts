@@ -19,8 +19,8 @@ export interface AddedJob {
   priority: number
   /** For the index of the queue, one or two: see `JobIndex`. */
   entries: readonly string[]
-  /** It waits for an approval: the index of those gets the same. */
-  isHeld: boolean
+  /** What lists show of a job that waits for an approval, whose index gets its entries too; else nothing. */
+  shown: string
   /** For so many seconds no other job with this id is made, even when this one is gone; 0: no such bound. */
   idempotencySec: number
   /** It is a step: what BullMQ keeps of its parent, as JSON; the parent's key, and the field there that gets the id. */
@@ -70,7 +70,7 @@ export async function addJobs (
   const keyOf = (part: string): string => backend.toKey(part)
   const plain: AddCall[] = []
   const runs: AddRun[] = []
-  for (const { id, kind, name, data, opts, timestamp, priority, parent, entries, isHeld, idempotencySec, step } of jobs) {
+  for (const { id, kind, name, data, opts, timestamp, priority, parent, entries, shown, idempotencySec, step } of jobs) {
     const [entry = '', tenantEntry = ''] = entries
     const once = idempotencySec === 0 ? '' : idempotencySec
     if (kind === 'plain') {
@@ -81,7 +81,7 @@ export async function addJobs (
     const call: ScriptCall = jobScripts[kind].call(
       addKeys[kind].map(keyOf), [createdKey(queue), keyOf(id), keyOf('meta'), absent, heldKey(queue), step?.key ?? absent],
       [
-        id, entry, once, tenantEntry, isHeld ? 1 : '', step?.field ?? '', keyOf(''), name, data, opts, timestamp,
+        id, entry, once, tenantEntry, shown, step?.field ?? '', keyOf(''), name, data, opts, timestamp,
         step?.key ?? '', parent ?? ''
       ]
     )

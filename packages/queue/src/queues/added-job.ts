@@ -1,8 +1,10 @@
+import type { Hold, JobData } from '@toolyard/contract'
 import { jobKey, qualifiedName } from '@toolyard/store'
 import type { JobsOptions } from 'bullmq'
 import type { AddedJob } from '../backend/add-jobs.ts'
 import { carriedData } from '../record/job-arguments.ts'
 import { indexEntries } from '../record/job-index.ts'
+import type { ShownCall } from '../record/approval.ts'
 import type { CompleteJob, OwnOptions } from '../record/new-job.ts'
 
 /** Before the second run a job waits 0.5 to 1 s, before each further one twice as long. */
@@ -37,11 +39,16 @@ export function addedJob (job: CompleteJob, priority: number, now: number): Omit
     opts: JSON.stringify(options),
     timestamp: now,
     priority,
-    isHeld: hold !== undefined,
+    shown: data.hold === undefined ? '' : shownText(data, data.hold, job.preview),
     entries: indexEntries(job),
     ...(job.parent && {
       parent: JSON.stringify({ id: job.parent.id, queueKey: qualifiedName(job.parent.queue), cpof: true }),
       step: { key: jobKey(job.parent.queue, job.parent.id), field: job.parent.field }
     })
   }
+}
+
+function shownText (data: JobData, hold: Hold, preview: string | undefined): string {
+  const { tool, version, keyName, tenant, session, conversation, callbackUrl } = data
+  return JSON.stringify({ tool, version, keyName, tenant, session, conversation, callbackUrl, hold, preview } satisfies ShownCall)
 }

@@ -1,4 +1,4 @@
-import type { ApprovalView, Hold, JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
+import type { JobData, JobSummary, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
 import { around, writeJson } from '@toolyard/contract/terms'
 import { type Redis, jobKey, mayBeThereSoon, RedisUnavailableError, whileAvailable, type JobScope } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
@@ -14,31 +14,12 @@ import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
 import { readOptions } from '../record/new-job.ts'
 import { readRecord } from './job-record.ts'
+import { listHeld, type HeldCall, type ListedCall } from './held-calls.ts'
 
 export interface ReadJob {
   view: Omit<JobView, 'result'>
   /** The JSON of its output in pieces, as it may be large: the value isn't needed here. */
   result: readonly Buffer[]
-}
-
-export interface HeldCall {
-  tool: string
-  version: string | undefined
-  keyName: string
-  tenant: string | undefined
-  session: string | undefined
-  conversation: string | undefined
-  callbackUrl: string | undefined
-  queue: string
-  id: string
-  type: string
-  hold: Hold
-  parentId: string | undefined
-  /** As they will be handed over, to be written by `writeJson` alone. */
-  arguments: unknown
-  approval: ApprovalView
-  submittedAt: string
-  status: JobView['status']
 }
 
 export function jobJson ({ view, result }: ReadJob): Buffer[] {
@@ -165,6 +146,11 @@ export class JobReader {
       submittedAt: view.created_at,
       status: view.status
     }
+  }
+
+  /** What a list shows of held calls. @throws RedisUnavailableError */
+  async listHeld (jobs: readonly JobSummary[]): Promise<ListedCall[]> {
+    return await listHeld(this.#parts.redis, jobs, async ({ queue, id }) => await this.held(queue, id))
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { ApprovalView, CallError, Hold, HoldParts, JobData } from '@toolyard/contract'
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, limits } from '@toolyard/contract/terms'
 import { queueKey, readStored } from '@toolyard/store'
 import { createHash } from 'node:crypto'
 import { isoTime } from './job-times.ts'
@@ -20,8 +20,22 @@ export function heldKey (queue: string): string {
 }
 
 export const approvalField = 'approval'
+/** What a list shows of a held call, beside its data, which may be large: see `held-calls.ts`. */
+export const shownField = 'shown'
 
 /** Times are milliseconds since 1970, by Redis' clock. */
+/** A held call as lists have it. */
+export interface ShownCall extends Pick<JobData, 'tool' | 'keyName'> {
+  version: string | undefined
+  tenant: string | undefined
+  session: string | undefined
+  conversation: string | undefined
+  callbackUrl: string | undefined
+  hold: Hold
+  /** How its arguments begin; undefined where an older release has made the job. */
+  preview: string | undefined
+}
+
 export interface ApprovalRecord {
   state: ApprovalView['state']
   digest: string
@@ -48,17 +62,35 @@ export interface DecidingKey {
   keyId?: string | undefined
 }
 
+type ApprovedData = Pick<JobData, 'tool' | 'arguments' | 'keyName' | 'tenant' | 'session' | 'timeoutSec' | 'tags'>
+
 /** Names what is approved: the tool, its entry and its files, the arguments as they are handed over, and who asks. */
-export function approvalDigest (data: Pick<JobData, 'tool' | 'arguments' | 'keyName' | 'tenant' | 'session' | 'timeoutSec' | 'tags'>, { entry, program, key }: HoldParts): string {
-  const { tool, arguments: args, argumentsText = JSON.stringify(args), keyName, tenant = null, session = null } = carriedData(data)
-  return createHash('sha256').update(JSON.stringify([tool, entry, program, argumentsText, keyName, key, tenant, session])).digest('hex')
+export function approvalDigest (data: ApprovedData, parts: HoldParts): string {
+  return digestOf(data, parts, textOf(data))
+}
+
+function textOf (data: ApprovedData): string {
+  const { arguments: args, argumentsText = JSON.stringify(args) } = carriedData(data)
+  return argumentsText
+}
+
+function digestOf ({ tool, keyName, tenant, session }: ApprovedData, { entry, program, key }: HoldParts, text: string): string {
+  const parts = [tool, entry, program, text, keyName, key, tenant ?? null, session ?? null]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
 /** The same job, which runs once it is approved, and once: who approves a call approves no second attempt. */
 export function heldJob (job: NewJob, terms: Omit<Hold, 'digest' | 'parts'>, parts: HoldParts): NewJob {
   // Nobody waits for a person's decision.
   const { replyTo: _, ...data } = job.data
-  return { ...job, maxAttempts: 1, data: { ...data, hold: { ...terms, parts, digest: approvalDigest(data, parts) } } }
+  const text = textOf(data)
+  const hold = { ...terms, parts, digest: digestOf(data, parts, text) }
+  return { ...job, maxAttempts: 1, preview: previewOf(text), data: { ...data, hold } }
+}
+
+/** How arguments begin. A copy: a part of a text would keep all of it in memory. */
+export function previewOf (text: string): string {
+  return Buffer.from(text.slice(0, limits.previewChars)).toString()
 }
 
 /** How a call ends that somebody has denied: an answer for the model, and no fault of the tool. */

@@ -16,10 +16,12 @@ export interface NewJob {
   delayMs?: number
   /** The job that this one is a step of, and the field of its record that gets the id. */
   parent?: { queue: string, id: string, field: string }
+  /** How the arguments of a held job begin. */
+  preview?: string
 }
 
 /** A job with its defaults filled in. */
-export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'parent'>
+export type CompleteJob = Required<Omit<NewJob, 'parent' | 'preview'>> & Pick<NewJob, 'parent' | 'preview'>
 
 /** Kept with BullMQ's options of a job: they are short, while its data may be large. */
 export interface OwnOptions {

@@ -1,7 +1,8 @@
 import type { ApprovalCallbackBody, ApprovalView } from '@toolyard/contract'
 import { limits, writeJson } from '@toolyard/contract/terms'
 import { serverTime, type Redis } from '@toolyard/store'
-import type { HeldCall, JobReader } from '../read/job-reader.ts'
+import type { HeldCall } from '../read/held-calls.ts'
+import type { JobReader } from '../read/job-reader.ts'
 import { openEvents, strikeOutEvent, strikeOutEvents, type OpenEvent } from '../queues/callback-outbox.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 

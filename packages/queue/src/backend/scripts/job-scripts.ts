@@ -1,3 +1,4 @@
+import { shownField } from '../../record/approval.ts'
 import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, goOnWhenFull } from '@toolyard/store'
 import { isRecord } from '@toolyard/contract/terms'
 import { load } from '../../record/bullmq.ts'
@@ -62,9 +63,9 @@ export const addKeys = {
  * KEYS: index, job, meta, one that is never there: while the slot of a queue is moved, a Redis Cluster puts off what
  * names one, instead of running half of it; the index of held jobs; and the record of the workflow that a step is of. ARGV:
  * id; entry in the index; for how many seconds the job may be made once, or nothing; a tenant's entry in the index, or nothing;
- * 1 for a job that is held; the field of a step's id in its workflow's record, or nothing; the stem of the jobs' keys; name,
- * data, options as JSON, timestamp; the key of its parent and what is kept of it as JSON, or nothing. Answers 0 for a job that
- * was made before, and is gone; and the id of the step's job, where another one was made.
+ * what lists show of a job that is held, or nothing; the field of a step's id in its workflow's record, or nothing; the stem of
+ * the jobs' keys; name, data, options as JSON, timestamp; the key of its parent and what is kept of it as JSON, or nothing.
+ * Answers 0 for a job that was made before, and is gone; and the id of the step's job, where another one was made.
  *
  * A step gets its id with its job: a failover that lost the id alone would let it run again.
  */
@@ -73,14 +74,14 @@ const add: OwnPart = {
   args: 13,
   // Before the job: one that is in no list would never be found.
   each: `
-local id, entry, once, tenantEntry, isHeld, step, stem, name, data, opts, timestamp, parentKey, parent = unpack(args, 1, 13)
+local id, entry, once, tenantEntry, shown, step, stem, name, data, opts, timestamp, parentKey, parent = unpack(args, 1, 13)
 if step ~= '' and redis.call('EXISTS', keys[6]) == 1 and redis.call('HSETNX', keys[6], step, id) == 0 then
   local other = redis.call('HGET', keys[6], step)
   if other ~= id then return other end
 end
 local isKnown = redis.call('EXISTS', keys[2]) == 1
 if once ~= '' and not isKnown and redis.call('EXISTS', keys[2] .. '${madePart}') == 1 then return 0 end
-for _, index in ipairs({keys[1], isHeld == '1' and not isKnown and keys[5] or nil}) do
+for _, index in ipairs({keys[1], shown ~= '' and not isKnown and keys[5] or nil}) do
   redis.call('ZADD', index, 0, entry)
   if tenantEntry ~= '' then redis.call('ZADD', index, 0, tenantEntry) end
 end
@@ -91,6 +92,7 @@ if parentKey ~= '' then job[5], job[6], job[7] = parentKey, parentKey .. ':depen
 local reply = bullmq({cmsgpack.pack(job), data, cmsgpack.pack(cjson.decode(opts))})
 -- A connection waits for replicas by what it has written itself, and this one may find the job there.
 if type(reply) == 'string' then redis.call('HINCRBY', keys[2], 'priority', 0) end
+if shown ~= '' and not isKnown and type(reply) == 'string' then redis.call('HSET', keys[2], '${shownField}', shown) end
 if once ~= '' and type(reply) == 'string' then redis.call('SET', keys[2] .. '${madePart}', '1', 'EX', once) end
 return reply
 `
