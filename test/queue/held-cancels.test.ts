@@ -22,7 +22,7 @@ const { redis, directory, queues } = await startPool(t, server, {
   concurrency: 4,
   maxQueues: 1_000,
   // A worker is told so whose job was cancelled while it stood still: the canceller has the lock, or it is gone.
-  onError: error => { if (!/Missing lock|Lock mismatch/.test(error.message)) t.error(error) },
+  onError: error => { if (!/Missing lock|Lock mismatch|could not renew lock/.test(error.message)) t.error(error) },
   handle: async ({ id, answers = [] }: TakenJob) => {
     if (answers.length === 0) return { kind: 'asks', ask: { name: 'answer', text: 'Which?', schema: { type: 'object' } } }
     runs.set(id, (runs.get(id) ?? 0) + 1)
