@@ -4,7 +4,7 @@ export { McpSessions, type McpSessionChange, type McpSessionState } from './acce
 export { RateLimit } from './access/rate-limit.ts'
 export { maxStoredKeys, StoredKeys, type FoundKey, type ListedKey } from './access/stored-keys.ts'
 export { keyId, keyPart } from './access/key-part.ts'
-export { StreamTickets } from './access/stream-tickets.ts'
+export { maxStreamTickets, StreamTickets } from './access/stream-tickets.ts'
 export { checkRedis, reportRedis } from './redis/checks/redis-check.ts'
 export { RedisGuard } from './redis/checks/redis-guard.ts'
 export { Replicas, ReplicasMissingError, countReplicas, runForGood, type WantedReplicas } from './redis/checks/replicas.ts'

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
-import { streamTicketKey } from '../redis/names.ts'
+import { fromRedis } from '../redis/from-redis.ts'
+import { keyPrefix, streamTicketKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { readStored } from '../redis/stored.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -14,6 +15,23 @@ export interface StreamGrant {
   /** The only job that it is for; null means all that the key may see. */
   jobId: string | null
 }
+
+/** Tickets of one key that are good at once: beyond them, the oldest is good no more. */
+export const maxStreamTickets = 10_000
+
+/** KEYS: tickets of a key. ARGV: ticket, its seconds, how many there may be. Answers those for which there is no room any more. */
+const keepScript = `
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+local over = redis.call('ZCARD', KEYS[1]) - ARGV[3]
+if over <= 0 then return {} end
+local left = redis.call('ZRANGE', KEYS[1], 0, over - 1)
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, over - 1)
+return left
+`
 
 /** Tickets for event streams, valid on every API process. Redis never sees a token, only its digest. */
 export class StreamTickets {
@@ -28,7 +46,13 @@ export class StreamTickets {
    * @throws RedisUnavailableError
    */
   async save (token: string, grant: StreamGrant, ttlSec: number): Promise<number> {
-    await whileAvailable(this.#redis.set(streamTicketKey(digest(token)), JSON.stringify(grant), 'EX', ttlSec))
+    const ticket = digest(token)
+    const keeping = this.#redis.eval(keepScript, 1, `${keyPrefix}:tickets:${grant.keyName}`, ticket, ttlSec, maxStreamTickets)
+    const left = fromRedis<string[]>(await whileAvailable(keeping))
+    const keys = left.map(streamTicketKey)
+    await whileAvailable(Promise.all([
+      this.#redis.set(streamTicketKey(ticket), JSON.stringify(grant), 'EX', ttlSec), ...keys.map(async key => await this.#redis.unlink(key))
+    ]))
     return serverTime(this.#redis) + ttlSec * 1_000
   }
 
