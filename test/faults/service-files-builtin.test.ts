@@ -174,6 +174,9 @@ void t.test('fault 13 no caller changes what the service serves: its manifests, 
     t.match(await move('notes.txt', path), { ok: false, error: { code: 'NOT_ALLOWED' } }, `moved to ${path}`)
     t.match(await move(path, 'elsewhere'), { ok: false }, `moved from ${path}`)
   }
+  t.match(await client.call('data_file_read', { path: 'skills/one/SKILL.md' }), { ok: true, output: { content_text: /Does one/ } }, 'reading gives nobody anything')
+  t.match(await client.call('tools_file_search', { query: 'tools.json' }), { ok: true, output: { results: [{ path: 'tools.json' }] } })
+  t.equal((await client.request('/v1/files/tools.json')).status, 200)
   const put = await client.request('/v1/files/tools.json', { method: 'PUT', body: text, headers: { 'content-type': 'application/octet-stream' } })
   t.match(put, { status: 403 }, put.text)
   t.strictSame(JSON.parse(readFileSync(join(dir, 'tools.json'), 'utf8')), { tools: [] })

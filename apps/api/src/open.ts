@@ -79,7 +79,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   })
   const ownerLimits = ownerLimitsOf(settings)
   const sessionSettings = sessionSettingsOf(settings)
-  const serviceFiles = [...serviceFilesOf(settings, env), ...declarationsOf(settings, env)]
+  const closed = { serviceFiles: serviceFilesOf(settings, env), declarations: declarationsOf(settings, env) }
   const tracer = await openTracer(tracesOf(settings, 'api'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const app = buildApp({
     ...deps,
@@ -99,8 +99,8 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     sessions: sessionSettings,
     maxSessionBytes: ownerLimits.maxSessionBytes,
     files: {
-      workspace: { path: settings.WORKSPACE_DIR, serviceFiles },
-      sessionFiles: new SessionFiles({ sessions, leases, places: sessionSettings, serviceFiles }),
+      workspace: { path: settings.WORKSPACE_DIR, ...closed },
+      sessionFiles: new SessionFiles({ sessions, leases, places: sessionSettings, ...closed }),
       turns: new WriteTurns(new EntryLocks(commands, whileAvailable))
     },
     maxStreams: settings.MAX_STREAMS,

@@ -10,6 +10,7 @@ export interface SessionFilesOptions {
   leases: SessionLeases
   places: SessionPlaces
   serviceFiles: readonly string[]
+  declarations: readonly string[]
 }
 
 /** The files of sessions. Whoever is served has a lease of the session: its directory isn't removed meanwhile. */
@@ -28,7 +29,7 @@ export class SessionFiles {
    * @throws HttpError as `useSession`, `CONFLICT` where the template is missing; RedisUnavailableError; errors of the file system.
    */
   async open (id: string, principal: Principal): Promise<FileSpace> {
-    const { sessions, leases, places, serviceFiles } = this.#options
+    const { sessions, leases, places, serviceFiles, declarations } = this.#options
     await useSession(sessions, id, principal)
     const stay = await leases.enter(id, principal.tenant)
     if (stay === undefined) throw goneSession(id)
@@ -37,7 +38,7 @@ export class SessionFiles {
       const session = { id, dir, quotaBytes: stay.session.quotaBytes }
       let [isChanged, isKnown] = [false, true]
       return {
-        workspace: { path: dir, serviceFiles },
+        workspace: { path: dir, serviceFiles, declarations },
         signal: stay.signal,
         allow: async addition => {
           isChanged = true

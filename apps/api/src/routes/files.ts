@@ -1,5 +1,5 @@
 import { ArchiveResponse, ErrorBody, errorCode, FileResponse, HttpError, isRecord, parseFileQuery, type FileQuery, type Permission } from '@toolyard/contract'
-import { checkNewNames, type WorkspaceSetting, type WriteTurns } from '@toolyard/workspace'
+import { changeable, checkNewNames, type WorkspaceSetting, type WriteTurns } from '@toolyard/workspace'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { finished } from 'node:stream'
 import type { TString } from 'typebox'
@@ -85,7 +85,8 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, key
     const principal = principalOf(request)
     const permission = needed[request.method] ?? 'write_files'
     if (principal.permissions?.includes(permission) === false) throw new HttpError('FORBIDDEN', `This API key has no permission '${permission}'.`)
-    const space = await open(request, principal)
+    const opened = await open(request, principal)
+    const space = permission === 'read_repo' ? opened : { ...opened, workspace: changeable(opened.workspace) }
     const revoked = new AbortController()
     const stop = keyWatch.watch(principal, () => { revoked.abort() })
     const signal = abandoned(reply.raw, ending, revoked.signal, ...space.signal === undefined ? [] : [space.signal])

@@ -1,7 +1,7 @@
 import { errorCode, isRecord } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
 import type { CallError } from '@toolyard/contract'
-import { storageFailure, WorkspaceFailure } from '@toolyard/workspace'
+import { changeable, storageFailure, WorkspaceFailure } from '@toolyard/workspace'
 import { isShortage, shortageError, startDeadline } from '@toolyard/sandbox'
 import type { Outcome } from '../run/outcome.ts'
 import type { ToolCall } from '../run/tool-call.ts'
@@ -20,14 +20,15 @@ const windDownMs = 5_000
  * @throws what the handler throws beside failures and errors of the file system: a bug.
  */
 export async function runBuiltin (handler: BuiltinHandler, call: ToolCall): Promise<Outcome> {
-  const { context } = call
+  const { context, worker: { serviceFiles = [], declarations } } = call
+  const workspace = { path: call.filesDir, serviceFiles, ...declarations !== undefined && { declarations } }
   let stopping: AbortController | undefined
   const stop = (): AbortController => (stopping ??= new AbortController())
   const deadline = startDeadline(context.timeoutMs, context.signal)
   const run = runHandler(handler, call.args, {
     tool: call.tool,
     jobId: context.jobId,
-    workspace: { path: call.filesDir, serviceFiles: call.worker.serviceFiles ?? [] },
+    workspace: call.tool.permissions?.includes('write_files') === true ? changeable(workspace) : workspace,
     processes: call,
     timeoutMs: context.timeoutMs,
     log: context.log,

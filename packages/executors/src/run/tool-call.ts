@@ -34,6 +34,8 @@ export interface WorkerHost extends Pick<ProcessHost, 'launcher' | 'pins' | 'onS
   workspaceDir: string
   /** Files and directories of the service that no built-in tool touches, absolute; a sandbox has its own list. */
   serviceFiles?: readonly string[]
+  /** What none of them changes, absolute: manifests, their programs, rules. */
+  declarations?: readonly string[]
   /** The environment that PATH, HOME and the names of `envPassthrough` are taken from. */
   env: NodeJS.ProcessEnv
   /** Bytes of a tool's stdout that are kept; the rest is read and counted. */

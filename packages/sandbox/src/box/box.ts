@@ -202,7 +202,7 @@ export function workspaceAccess ({ workspaceDir, hidden, kept, secondNames }: Bo
     const id = identify(workspaceDir)
     const places = [...hidden, ...kept]
     const own = id !== undefined && findHidden(places).above.has(id) ? places.find(path => findHidden([path]).above.has(id)) : undefined
-    if (own !== undefined) throw new Error(`the workspace holds files of the service (${relative(workspaceDir, own)}), so no tool may write to it`)
+    if (own !== undefined) throw new Error(`the workspace holds files of the service (${relative(workspaceDir, own)}), so no tool may write to it; move them elsewhere, or call the tool in a session`)
     const [second] = secondNames([workspaceDir], withoutNamedDirectories(findHidden(hidden), [workspaceDir]))
     if (second !== undefined) throw new Error(`the workspace holds another name (a hard link) of a file of the service (${relative(workspaceDir, second)}), so no tool may write to it`)
   }

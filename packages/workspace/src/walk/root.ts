@@ -6,6 +6,13 @@ export interface WorkspaceSetting {
   path: string
   /** Absolute paths, whether something is there or not. */
   serviceFiles: readonly string[]
+  /** What may be read there, and not be changed: absolute paths as well. */
+  declarations?: readonly string[]
+}
+
+/** The same for those who may change files. */
+export function changeable ({ path, serviceFiles, declarations = [] }: WorkspaceSetting): WorkspaceSetting {
+  return { path, serviceFiles: [...serviceFiles, ...declarations] }
 }
 
 /**
