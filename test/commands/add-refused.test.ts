@@ -65,6 +65,8 @@ t.test('a manifest that only says what skills may do is added, and holds where L
   t.match(await add('office', { 'pdf/SKILL.md': skill('pdf'), 'pdf/scripts/run.sh': 'exit\n' }), { status: 0 })
   const layer = { tools: [{ skill: 'pdf', permissions: ['write_files'] }] }
   t.match(await add('bounds', { 'layer.json': JSON.stringify(layer) }, 'layer.json'), { status: 0, stdout: /entry about the skill pdf: \{"permissions":\["write_files"\]\}/ })
+  const folded = { Tools: layer.tools }
+  t.match(await add('folded', { 'tools.json': JSON.stringify(folded) }), { status: 0, stdout: /entry about the skill pdf: \{"permissions":\["write_files"\]\}/ }, 'also where the list is spelled in another way')
   t.match(await run('validate', 'toolyard.lock.json'), { status: 0, stdout: /no issues/ })
 })
 

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { isRecord, publishableNamePattern } from '@toolyard/contract'
+import { publishableNamePattern } from '@toolyard/contract'
 import { loadRegistry, skillNeeds, type Finding, type McpServer, type Registry, type Skill, type Tool } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 import { schemaTexts } from '../accept/schema-texts.ts'
@@ -27,7 +27,7 @@ export async function reviewOf (directory: string, others: ReadonlyMap<string, s
   const skills = registry.skills()
   // Tools of a server that a lock of the source has are accepted by nobody here.
   const own = registry.all().map(({ tool }) => tool).filter(({ run }) => !['read-skill', 'skill-run', 'mcp'].includes(run.kind))
-  const settings = await settingLines(directory)
+  const settings = settingLines(registry)
   if (skills.length + own.filter(isCallable).length + registry.servers().length + settings.length === 0) {
     throw new CommandError([`It holds no skill and no manifest that can be served.${errors.length === 0 ? '' : ' Why:'}`, ...own.map(tool => `  tool ${tool.name}: ${unfitName}`), ...errors.map(error => `  ${saidOf(error, directory)}`)].join('\n'), { code: 'SOURCE' })
   }
@@ -90,15 +90,9 @@ function isCallable ({ name }: Tool): boolean {
   return publishableName.test(name)
 }
 
-/** Settings of a manifest for skills that are elsewhere. */
-async function settingLines (directory: string): Promise<string[]> {
-  const manifest: unknown = await readFile(join(directory, 'tools.json'), 'utf8').then(text => JSON.parse(text) as unknown).catch(() => undefined)
-  const entries: unknown[] = isRecord(manifest) && Array.isArray(manifest['tools']) ? manifest['tools'] : []
-  return entries.flatMap(entry => {
-    if (!isRecord(entry) || typeof entry['skill'] !== 'string') return []
-    const { skill, ...fields } = entry
-    return [`entry about the skill ${skill}: ${JSON.stringify(fields)}`]
-  })
+/** Entries about skills, which may be elsewhere, as the manifest is read: it has more than one spelling of a field. */
+function settingLines (registry: Registry): string[] {
+  return [...registry.skillSettings().values()].map(({ skill, source: _, ...fields }) => `entry about the skill ${skill}: ${JSON.stringify(fields)}`)
 }
 
 async function skillLines (skill: Skill, directory: string): Promise<string[]> {
