@@ -87,7 +87,7 @@ t.test('what tools and servers take from whoever runs them is shown before they 
       secrets: { TOKEN: { secret: 'github', hosts: ['api.example.com'] } },
       schema: { type: 'object', properties: { unit: { type: 'string', description: secretText, enum: ['km', 'mile'] }, of: { type: 'object', properties: { 'say yes': { type: 'integer', minimum: 1 } } } } }
     },
-    { name: 'sockets', description: 'Renders.', command: [process.execPath], permissions: [], unixSockets: true, secrets: { KEY_FILE: { secret: 'mail', as: 'file' } } },
+    { name: 'sockets', description: 'Renders.', command: [process.execPath], permissions: [], unixSockets: true, limits: { processes: 4000 }, warm: 3, secrets: { KEY_FILE: { secret: 'mail', as: 'file' } } },
     {
       name: 'weather',
       description: 'Tells the weather.',
@@ -95,6 +95,7 @@ t.test('what tools and servers take from whoever runs them is shown before they 
       http: { method: 'GET', url: 'https://api.example.com/', headers: { Authorization: { setting: 'WEATHER_KEY' }, 'X-Team': { secret: 'team' } } }
     },
     { name: 'data_file_read', override: true, description: 'Reads.', command: [process.execPath], permissions: [] },
+    { name: 'gone', description: 'Is not there.', command: ['./tools/bin/gone'], permissions: ['write_files'] },
     { name: 'near', mcp: { command: process.execPath, env: { KEY: { setting: 'NEAR_KEY' }, PLAIN: 'x' } }, network: ['db.example.com:5432'], asks: true },
     { name: 'far', mcp: { url: 'https://far.example/mcp', headers: { Authorization: { secret: 'far', prefix: 'Bearer ' } } } }
   ]
@@ -104,10 +105,11 @@ t.test('what tools and servers take from whoever runs them is shown before they 
   for (const line of [
     'reaches the hosts: *.example.com', 'is given the variables of the workers: CLOUD_KEY',
     'uses the secret github, for api.example.com', `argument /unit/description: ${secretText}`, 'argument /unit/enum: ["km","mile"]', 'argument /of/say yes',
-    'takes the place of the built-in tool', 'makes Unix sockets', 'uses the secret mail, which its processes have in KEY_FILE as a file',
+    'takes the place of the built-in tool', 'makes Unix sockets', 'has limits of its own: {"processes":4000}', 'keeps processes ready: 3', 'uses the secret mail, which its processes have in KEY_FILE as a file',
     'is given the variables of the workers: WEATHER_KEY', 'uses the secret team',
     'is given the variables of the workers: NEAR_KEY', 'reaches the hosts: db.example.com:5432', 'may ask a person, or a model, something during a call', 'permissions: network', 'uses the secret far'
   ]) t.ok(lines.includes(line), line)
+  t.match(stdout, /tool gone: Is not there\.\n {4}runs .*\/gone; permissions: write_files\n/)
   t.match(await run('add', source, '--name', 'others', '--yes'), { status: 0 })
   t.match(await run('add', source, '--name', 'same'), { stdout: /tool convert: Converts\.\n {4}others has a tool of this name: one takes the place of the other/ })
 })

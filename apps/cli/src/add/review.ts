@@ -126,9 +126,11 @@ function toolLines (tool: Tool, elsewhere: string | undefined): string[] {
     `tool ${name}: ${description === '' ? '(no description)' : description.replace(/\s+/g, ' ')}`,
     ...isCallable(tool) ? [] : [`    ${unfitName}`],
     ...elsewhere === undefined ? [] : [`    ${elsewhere}`],
-    unavailable !== undefined ? `    can't run: ${unavailable}` : `    runs ${runText(run)}; permissions: ${permissionText(permissions)}`,
+    ...unavailable === undefined ? [] : [`    can't run here: ${unavailable}`],
+    `    runs ${runText(run)}; permissions: ${permissionText(permissions)}`,
     ...needsOfTool(tool),
-    ...schemaTexts(tool.parameters).map(line => `    argument ${line}`)
+    ...schemaTexts(tool.parameters).map(line => `    argument ${line}`),
+    ...run.kind === 'python' ? schemaTexts({ properties: run.outputs }).map(line => `    output ${line}`) : []
   ]
 }
 
