@@ -65,7 +65,8 @@ export const consoleTools = [
   entry('slow_import', 'Imports rows for as long as it may.', { properties: { table: { type: 'string' } } }, { timeoutSec: 600 }),
   entry('plot', 'Writes the chart of a table as a picture.', { properties: { to: { type: 'string', description: 'The file to write.' } }, required: ['to'] }, { permissions: ['write_files'] }),
   entry('plan_trip', 'Plans a trip.', {}, { asks: true }),
-  entry('draw', 'Draws a cross.', {})
+  entry('draw', 'Draws a cross.', {}),
+  { name: 'rates', description: 'Tells the rates of a day.\n\nOf the days from 1999 on.', http: { method: 'GET', url: 'https://rates.example/v1/{day}' }, schema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] } }
 ]
 
 /** The worker serves two queues: what waits in another one stands still. */

@@ -14,7 +14,9 @@ const { client, dir } = await injectService(t, {
     ...programs,
     'over.json': JSON.stringify({
       tools: [
-        { name: 'echo', description: 'Another echo', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'], timeoutSec: 7 }
+        { name: 'echo', description: 'Another echo', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'], timeoutSec: 7 },
+        { name: 'listed', command: ['./tools/bin/echo'], schema: { type: 'object' }, permissions: [], network: ['b.example:8443', 'a.example'] },
+        { name: 'rates', http: { method: 'GET', url: 'https://rates.example/v1/{day}' }, schema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] } }
       ]
     }),
     'broken.json': '{"tools": [\n  {"name": "broken",}\n]}'
@@ -42,6 +44,15 @@ t.test('the page of a tool has its schema, its limits, and which manifest replac
   t.match(tool, { parameters: { type: 'object' }, timeout_sec: 7, max_attempts: 1 })
   t.match(tool.steps.map(({ file, did }) => [file, did]), [[`${dir}/tools.json`, 'declared'], [`${dir}/over.json`, 'replaced']])
   t.equal((await client.request('/v1/registry/nothing')).status, 404)
+})
+
+t.test('an operator sees which hosts a tool may reach, and other keys do not', async t => {
+  const hosts = async (name: string, key?: string): Promise<unknown> => (await read(name, key)).hosts
+  t.same(await hosts('listed'), ['a.example', 'b.example:8443'])
+  t.same(await hosts('rates'), ['rates.example'])
+  t.same(await hosts('echo'), ['*'])
+  t.same(await hosts('data_file_read'), [])
+  for (const name of ['listed', 'rates', 'echo', 'data_file_read']) t.equal(await hosts(name, keys.acme), null, name)
 })
 
 t.test('a tool that was switched off is still listed, as switched off', async t => {

@@ -1,5 +1,5 @@
 import { ErrorBody, HttpError, ToolOverview, ToolResponse, type ToolFinding, type ToolSummary } from '@toolyard/contract'
-import type { Finding, Tool } from '@toolyard/manifests'
+import { hostsReached, type Finding, type Tool } from '@toolyard/manifests'
 import { Type } from '@toolyard/contract/type'
 import { principalOf, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
@@ -30,6 +30,7 @@ export async function registryRoutes (app: App, catalog: ToolCatalog, jobTypes: 
       ok: true as const,
       tool: {
         ...summaryOf(tool, principal),
+        hosts: seesFiles(principal) ? [...hostsReached(tool, jobTypes.deployment.permissions.defaults)] : null,
         parameters: tool.parameters,
         timeout_sec: timeoutSec,
         max_attempts: maxAttempts,
@@ -60,7 +61,7 @@ export async function registryRoutes (app: App, catalog: ToolCatalog, jobTypes: 
   }
 }
 
-/** Where manifests are on the machine, and what is in those that are refused, is for operators. */
+/** Where manifests are on the machine, what is in those that are refused, and hosts inside, are for operators. */
 function seesFiles ({ role, tenant }: Principal): boolean {
   return role === 'admin' && tenant === undefined
 }

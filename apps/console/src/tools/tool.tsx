@@ -23,6 +23,15 @@ const opened: Readonly<Record<string, string>> = {
   network: 'reaches the network of the machine, loopback too'
 }
 
+/** Each permission, and what it opens; hosts that are named are the permission of these alone. */
+function reaches ({ permissions, hosts, runs }: ToolView): ReadonlyArray<readonly [permission: string, says: string]> {
+  const others = permissions.filter(each => each !== 'network').map(each => [each, opened[each] ?? ''] as const)
+  const named = hosts?.filter(host => host !== '*') ?? []
+  if (named.length > 0) return [...others, ['network', `reaches ${named.join(', ')}, and no other host`]]
+  if (!permissions.includes('network')) return others
+  return [...others, ['network', runs === 'builtin' ? 'reaches hosts that settings allow' : hosts === null ? 'reaches the network' : opened['network'] ?? '']]
+}
+
 interface ToolPageProps {
   name: string
   /** The id of a job whose arguments the form begins with. */
@@ -80,6 +89,7 @@ function Body ({ tool, canCall, like }: { tool: ToolView, canCall: boolean, like
 }
 
 function Facts ({ tool }: { tool: ToolView }): VNode {
+  const may = reaches(tool)
   const facts: ReadonlyArray<readonly [string, ComponentChildren]> = [
     ['Type', tool.type],
     ['Format', `${tool.format}, runs as ${tool.runs}`],
@@ -94,8 +104,8 @@ function Facts ({ tool }: { tool: ToolView }): VNode {
     <>
       <section class='card'>
         <h2>What it may do</h2>
-        {tool.permissions.length === 0 && <p class='soft'>Compute: it sees neither the workspace nor the network.</p>}
-        <ul class='permissions'>{tool.permissions.map(each => <li key={each}><code>{each}</code> <span class='soft'>{opened[each] ?? ''}</span></li>)}</ul>
+        {may.length === 0 && <p class='soft'>Compute: it sees neither the workspace nor the network.</p>}
+        <ul class='permissions'>{may.map(([permission, says]) => <li key={permission}><code>{permission}</code> <span class='soft'>{says}</span></li>)}</ul>
       </section>
       <section class='card'>
         <h2>Details</h2>

@@ -40,6 +40,7 @@ export type ToolOverview = Static<typeof ToolOverview>
 
 /** One tool, with its schema and how it came to be. */
 export const ToolView = Type.Intersect([ToolSummary, Type.Object({
+  hosts: Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'Hosts that it may reach, "*" for all; those of built-in tools are bounded by settings. For operators, else null.' }),
   parameters: Type.Unknown({ description: 'JSON Schema of its arguments.' }),
   timeout_sec: Type.Number(),
   max_attempts: Type.Integer(),

@@ -12,12 +12,12 @@ export function hostsBeyond (
 ): string[] {
   const bounds = [egress, tenant === undefined ? undefined : egressOf?.(tenant), hosts].filter(bound => bound !== undefined)
   if (bounds.length === 0) return []
-  const reach = reachOf(tool, tool.permissions ?? defaults)
+  const reach = hostsReached(tool, defaults)
   return [...new Set(bounds.flatMap(bound => egressBeyond(reach, bound)))]
 }
 
-/** Built-in tools have allowlists of their own. */
-function reachOf ({ run, network }: Tool, permissions: readonly string[]): readonly string[] {
+/** The hosts that a tool may reach, `*` for all of them. Built-in tools have allowlists of their own, and none here. */
+export function hostsReached ({ run, network, permissions }: Tool, defaults: PermissionPolicy['defaults']): readonly string[] {
   if (run.kind === 'builtin' || run.kind === 'service' || run.kind === 'read-skill') return []
   if (run.kind === 'http') return [hostOf(run.origin)]
   if (run.kind === 'mcp' && run.server.connection.kind === 'http') {
@@ -26,7 +26,7 @@ function reachOf ({ run, network }: Tool, permissions: readonly string[]): reado
     const text = typeof url === 'string' ? url : url.prefix ?? ''
     return URL.canParse(text) ? [hostOf(text)] : ['*']
   }
-  return network ?? (permissions.includes('network') ? ['*'] : [])
+  return network ?? ((permissions ?? defaults).includes('network') ? ['*'] : [])
 }
 
 function hostOf (url: string): string {
