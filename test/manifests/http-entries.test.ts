@@ -39,6 +39,13 @@ t.test('a faulty request disables only its own entry, and the finding has the pl
   }
 })
 
+t.test('of a request only what is wrong in it is told, and of a reference to a document likewise', async t => {
+  const messages = async (request: object): Promise<string[]> => errors(await load(t, { name: 'probe', http: request })).map(({ message }) => message)
+  t.strictSame(await messages({ url: 'https://api.example' }), ['tool[0] "probe": http.method is missing'])
+  t.strictSame(await messages({ method: 'GET', url: 'https://api.example', verb: 'GET' }), ['tool[0] "probe": http.verb is no field that is known here'])
+  t.strictSame((await messages({ openapi: 'api.json', url: 'https://api.example' })).slice(0, 2), ['tool[0] "probe": http.operation is missing', 'tool[0] "probe": http.url is no field that is known here'])
+})
+
 t.test('the method decides where other arguments go and whether a call may run again, unless the entry says so', async t => {
   const toolOf = async (request: object, fields: object = {}) => (await load(t, entry(request, fields))).get('probe')?.tool
   t.match(await toolOf({}), { idempotent: true, permissions: ['network'], jobType: 'agentcli.probe', run: { kind: 'http', body: { kind: 'none' } } })

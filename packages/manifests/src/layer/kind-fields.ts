@@ -19,7 +19,10 @@ interface KindRules {
 export function wrongFields (definition: TSchema, entry: Record<string, unknown>, { path, rule, page }: KindRules): Remark[] {
   if (Check(definition, entry)) return []
   const places = new Map<string, string>()
-  for (const { instancePath, keyword, params, message } of Errors(definition, entry)[1]) {
+  const all = Errors(definition, entry)[1]
+  // A field that isn't known has an error of its own beside that of its object.
+  const own = all.filter(({ keyword }) => keyword !== 'additionalProperties')
+  for (const { instancePath, keyword, params, message } of own.length === 0 ? all : own) {
     const missing = keyword === 'required' ? (params as { requiredProperties?: string[] }).requiredProperties?.[0] : undefined
     const at = missing === undefined ? instancePath : `${instancePath}/${missing}`
     if (!places.has(at)) places.set(at, missing !== undefined ? 'is missing' : textOf(keyword, params, message))

@@ -11,7 +11,7 @@ import { defaultFaults } from '../../schema/defaults.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import type { HttpRun, JsonSchema, Tool } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
-import { HttpEntry } from '../request/definition.ts'
+import { HttpEntry, referenceEntry, requestEntry } from '../request/definition.ts'
 import { describedEntry, type DescribedEntry } from './described.ts'
 import { readRequest } from '../request/request.ts'
 
@@ -42,7 +42,8 @@ export async function readHttpEntry (written: Record<string, unknown>, { file, i
   const about = (remark: Remark): Remark => ({ ...remark, ...own, message: `tool[${index}] ${goQuote(name)}: ${remark.message}` })
   const ignored = unknownFields(entry, { path, definition: HttpEntry, all: true, aliases })
     .map((fault): Remark => ({ severity: 'warning', ...fault, ...own }))
-  const faults = wrongFields(HttpEntry, entry, { path, rule: 'http/request', page: 'docs/http-entries.md' })
+  const form = isRecord(entry['http']) && 'openapi' in entry['http'] ? referenceEntry : requestEntry
+  const faults = wrongFields(form, entry, { path, rule: 'http/request', page: 'docs/http-entries.md' })
   if (described.fault !== undefined) faults.push(openapiFault(described, path))
   if (!isEntry(entry, faults) || 'openapi' in entry.http) {
     return { entries: [], findings: [...ignored, ...faults.map(about)], files }

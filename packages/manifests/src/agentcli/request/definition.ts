@@ -85,3 +85,7 @@ export const HttpEntry = Type.Object({
   idempotent: Type.Optional(Type.Boolean({ description: 'Whether a call may run again after its worker died; by default GET, HEAD, PUT and DELETE may.' }))
 }, { description: 'A request to an HTTP API.' })
 export type HttpEntry = Static<typeof HttpEntry>
+
+/** The two forms by themselves: of an entry, only the faults of its own form are told. */
+export const requestEntry = Type.Object({ ...HttpEntry.properties, http: DescribedRequest })
+export const referenceEntry = Type.Object({ ...HttpEntry.properties, http: OperationReference })
