@@ -1,5 +1,5 @@
-import { join } from 'node:path'
-import { apiKeysOf, parseApiKeys, readSettings, redisTargetOf } from '@toolyard/runtime'
+import { join, resolve } from 'node:path'
+import { apiKeysOf, declarationsOf, parseApiKeys, readSettings, redisTargetOf } from '@toolyard/runtime'
 import t from 'tap'
 import { problems } from './setting-problems.ts'
 
@@ -121,5 +121,14 @@ t.test('sessions don\'t lie in the workspace, where calls without one would reac
   for (const [workspace, sessions] of [['data', 'data-sessions'], ['data/sessions', 'data'], ['linked', 'data'], ['not/there', 'not/sessions']] as const) t.same(found(workspace, sessions), [], `${sessions} beside ${workspace}`)
   t.match(problems({ WORKSPACE_DIR: '/' }), [/^SESSIONS_DIR must not lie/])
   t.same(problems({ WORKSPACE_DIR: '.' }), [])
+  t.end()
+})
+
+t.test('manifests, their programs, rules and templates are declarations; nothing around the workspace or the sessions is', t => {
+  const settings = { TOOL_MANIFESTS: '/p/tools.json,/p,/p/skills,/q/python.yaml', POLICY_FILE: '/p/rules.json', SESSION_TEMPLATES_DIR: '/p/templates', WORKSPACE_DIR: '/p/tools/work' }
+  const found = declarationsOf(readSettings(settings), {})
+  for (const path of ['/p/tools.json', '/p/SKILL.md', '/p/skills', '/q/python.yaml', '/p/rules.json', '/p/templates', resolve('toolyard.lock.json'), resolve('tools')]) t.ok(found.includes(path), path)
+  for (const path of ['/p', '/p/tools', '/']) t.notOk(found.includes(path), path)
+  t.ok(declarationsOf(readSettings({ ...settings, WORKSPACE_DIR: '/w' }), {}).includes('/p/tools'))
   t.end()
 })

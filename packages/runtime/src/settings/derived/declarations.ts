@@ -13,9 +13,10 @@ export function declarationsOf (settings: Settings, env: NodeJS.ProcessEnv): str
   const { manifests, policyFile, lock } = toolSourcesOf(settings, env)
   const places = [settings.WORKSPACE_DIR, sessionSettingsOf(settings).dir].map(path => resolve(path))
   const others = [policyFile, settings.SESSION_TEMPLATES_DIR].filter(path => path !== undefined)
-  return [lock.file, ...manifests, ...others].map(path => resolve(path)).flatMap(path => {
-    // A directory around the workspace can't be closed as a whole.
-    const own = places.some(place => place === path || place.startsWith(path === sep ? sep : `${path}${sep}`)) ? declaring.map(name => join(path, name)) : [path]
-    return own.flatMap(file => /\.json$/i.test(basename(file)) ? [file, join(dirname(file), 'tools')] : [file])
-  })
+  // What is around the workspace or the sessions can't be closed as a whole.
+  const isAround = (path: string): boolean => places.some(place => place === path || place.startsWith(path === sep ? sep : `${path}${sep}`))
+  return [lock.file, ...manifests, ...others].map(path => resolve(path))
+    .flatMap(path => isAround(path) ? declaring.map(name => join(path, name)) : [path])
+    .flatMap(file => /\.json$/i.test(basename(file)) ? [file, join(dirname(file), 'tools')] : [file])
+    .filter(path => !isAround(path))
 }
