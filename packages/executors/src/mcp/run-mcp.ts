@@ -14,7 +14,7 @@ import { firstChars } from '../run/utf8.ts'
 import type { Connection, RemoteCall } from './connection.ts'
 import { unfitAnswer, type CallResult } from './message.ts'
 import { ServerFault, UnsentFault } from './message-reader.ts'
-import { scopeOf } from './server-tool.ts'
+import { scopeOf, unaskedError } from './server-tool.ts'
 import { nobodyAnswers, ServerQuestions } from './server-questions.ts'
 import type { Lease, McpServers } from './servers.ts'
 import { hidden, hiddenIn } from './setting-text.ts'
@@ -55,7 +55,7 @@ async function attempt (run: McpRun, given: Attempt): Promise<Outcome> {
   const used = await Promise.race([using.then(lease => ({ kind: 'used' as const, lease })), interrupted])
   if (used.kind !== 'used') {
     void using.then(late => { if (late.ok) late.release() })
-    return { ok: false, error: interruptionError(used) }
+    return { ok: false, error: unaskedError(run.server, interruptionError(used)) }
   }
   const { lease } = used
   if (!lease.ok) return lease

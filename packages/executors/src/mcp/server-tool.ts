@@ -1,4 +1,4 @@
-import { withoutUndefined } from '@toolyard/contract/terms'
+import { isRecord, withoutUndefined, type CallError } from '@toolyard/contract/terms'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { ownerOfCall, type RunContext } from '../run/outcome.ts'
 import type { ServerPlace } from './server-process.ts'
@@ -29,4 +29,10 @@ export function scopeOf (
   if (tenant === undefined && session === undefined && key === undefined) return { owner }
   const scope = JSON.stringify([tenant ?? null, session?.id ?? null, key ?? null])
   return session === undefined ? { scope, owner } : { scope, owner, sessionId: session.id }
+}
+
+/** The error of a call that ended before its server was ready, and so has not reached it. */
+export function unaskedError ({ name }: McpServer, error: CallError): CallError {
+  if (error.code !== 'TOOL_TIMEOUT' || !isRecord(error.details)) return error
+  return { ...error, details: { ...error.details, hint: `MCP server ${JSON.stringify(name)} was not ready in this time, and has not been asked: call again, or raise "timeoutSec" of its manifest entry.` } }
 }
