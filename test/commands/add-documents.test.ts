@@ -116,3 +116,9 @@ t.test('skills in a hidden directory are found where there are no others; of two
   t.match(await addFiles('inner', { 'SKILL.md': skill('outer'), 'skills/inner/SKILL.md': skill('inner') }), { status: 0, stdout: /skill outer .*\n.*\n {4}has others among its files, which are no skills by themselves: skills\/inner\/SKILL\.md/ })
   t.match(await addFiles('twice', { 'a/x/SKILL.md': skill('x'), 'b/x/SKILL.md': skill('x') }), { status: 1, stderr: /Two skills of one name can't be told apart; nothing was added\. Add the directory of one of them/ })
 })
+
+t.test('of TOML it is said that it is not read, and what to write', async t => {
+  const { add } = project(t)
+  const text = 'model = "x"\n\n[mcp_servers.files]\n# A comment.\ncommand = "files"\nargs = ["."]\n'
+  t.match(await add('codex', text), { status: 1, stderr: /seems to be TOML, which is not read: write its servers as JSON, \{"mcpServers"/ })
+})

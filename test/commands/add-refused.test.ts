@@ -45,7 +45,7 @@ t.test('a skill whose name another one has is not added, whether that is beside 
 t.test('skills whose names are paths, hide letters, or differ from others in the form of their letters alone are not added', async t => {
   const { add, added } = project(t)
   for (const [at, name] of ['".."', '"../../etc"', '"/abs/x"', '"a\\\\b"', '"a\\nskill b"', '"a\\e[2Jb"', '"a\\u202eb"', '__proto__'].entries()) {
-    t.match(await add(`odd-${at}`, { 'a/SKILL.md': skill(name) }), { status: 1, stderr: /no skill may have that name/ }, name)
+    t.match(await add(`odd-${at}`, { 'a/SKILL.md': skill(name) }), { status: 1, stderr: /no skill may have that name\. Nothing was added\. In a copy of the files, write another name into a\/SKILL\.md/ }, name)
   }
   t.match(await add('forms', { 'x/SKILL.md': skill('"caf\\u00e9"'), 'y/SKILL.md': skill('"cafe\\u0301"') }), { status: 1, stderr: /differs from .* in case or in the form of its letters alone/ })
   t.match(await add('office', { 'pdf/SKILL.md': skill('pdf') }), { status: 0 })

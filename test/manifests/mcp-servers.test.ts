@@ -237,6 +237,9 @@ t.test('a secret in an address, or among arguments, is refused with the way to g
 
 t.test('a placeholder of another program is refused with the setting that takes its place', async t => {
   for (const [text, fix] of [
-    ['$' + '{TEAM}', 'Write {"setting":"TEAM"}, and put'], ['$' + '{env:TEAM}', '{"setting":"TEAM"}'], ['$' + '{input:team-id}', '{"setting":"TEAM_ID"}'], ['Bearer $' + '{TEAM}', '{"setting":"TEAM","prefix":"Bearer "}'], ['$' + '{TEAM:-none}', '{"setting":"TEAM"}']
+    ['$' + '{TEAM}', 'Write {"setting":"TEAM"}, and put'], ['$' + '{env:TEAM}', '{"setting":"TEAM"}'], ['$' + '{input:team-id}', '{"setting":"TEAM_ID"}'], ['Bearer $' + '{TEAM}', '{"setting":"TEAM","prefix":"Bearer "}'], ['$' + '{TEAM:-none}', '{"setting":"TEAM"}'], ['<YOUR_TEAM>', '{"setting": "NAME"}']
   ] as const) t.match(errors((await loadAccepted(t, [server({}, { url: 'https://a.example/mcp', headers: { 'x-team': text } })])).registry), [{ rule: 'mcp/secret', message: /a placeholder, which nobody replaces/, fix }])
+  for (const mcp of [{ command: 'a', args: ['-s', '<your_app_secret>'] }, { url: 'https://a.example/{organization}' }, { url: 'https://a.example/<team>/mcp' }]) {
+    t.match(errors((await loadAccepted(t, [server({}, mcp)])).registry), [{ rule: 'mcp/secret', message: /a placeholder, which nobody replaces/ }], JSON.stringify(mcp))
+  }
 })

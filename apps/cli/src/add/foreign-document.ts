@@ -7,6 +7,8 @@ const holders = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'amp
 /** What separates letters that the name of a server may not have. */
 const unfit = /[^A-Za-z0-9_.-]+/g
 const mostNameChars = 64
+/** A table, and a value. */
+const toml = /^[ \t]*\[\[?[\w."' -]+\]\]?[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*[\w-]+[ \t]*=/m
 /** Manifests and documents may nest so deep. */
 const mostLevels = 100
 
@@ -33,6 +35,7 @@ export async function manifestOf (text: string): Promise<MadeManifest> {
     return madeOf(await importOpenapi(text, {}))
   } catch (error) {
     if (error instanceof CommandError) throw error
+    if (toml.test(text)) throw new CommandError('The file seems to be TOML, which is not read: write its servers as JSON, {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}, with the same fields.', { code: 'SOURCE' })
     throw new CommandError(`The file is no tar archive, no manifest, no file with mcpServers, and no OpenAPI document: ${asError(error).message}`, { code: 'SOURCE' })
   }
 }

@@ -33,7 +33,7 @@ export async function reviewOf (directory: string, others: ReadonlyMap<string, s
   }
   const twice = registry.findings.find(({ rule }) => rule === 'SC21')
   if (twice !== undefined) throw new CommandError(`${relative(directory, twice.file)}: ${twice.message}. Two skills of one name can't be told apart; nothing was added. Add the directory of one of them.`.replaceAll(`${directory}/`, ''), { code: 'SOURCE' })
-  refuseNames(skills)
+  refuseNames(skills, directory)
   const elsewhere = await namesElsewhere(skills, others)
   const lines: string[] = []
   for (const skill of skills) lines.push(...await skillLines(skill, directory))
@@ -58,10 +58,10 @@ function isLess ({ severity, file, rule }: Finding): boolean {
 }
 
 /** Whoever decides sees names alone: what they are must show. */
-function refuseNames (skills: readonly Skill[]): void {
+function refuseNames (skills: readonly Skill[], directory: string): void {
   const spelled = new Map<string, string>()
-  for (const { name } of skills) {
-    if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\]|^\.*$|^__proto__$/u.test(name)) throw new CommandError(`The skill ${JSON.stringify(name)} can't be added: no skill may have that name. Nothing was added.`, { code: 'SOURCE' })
+  for (const { name, file } of skills) {
+    if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\]|^\.*$|^__proto__$/u.test(name)) throw new CommandError(`The skill ${JSON.stringify(name)} can't be added: no skill may have that name. Nothing was added. In a copy of the files, write another name into ${relative(directory, file)}, and add the copy.`, { code: 'SOURCE' })
     const other = spelled.get(folded(name))
     if (other !== undefined) throw new CommandError(`The skill ${JSON.stringify(name)} ${differs(other)}. Nothing was added.`, { code: 'SOURCE' })
     spelled.set(folded(name), name)

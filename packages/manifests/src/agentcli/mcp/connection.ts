@@ -9,6 +9,10 @@ import { hasSecret, isSecret, isSecretArgument } from './secrets.ts'
 
 /** How other programs write the value of a variable. */
 const placeholder = /\$\{[^}]*\}|^\$[A-Z_][A-Z0-9_]*$|\{env:[^}]*\}/
+/** How documents of servers write what their readers have. */
+const wholePlaceholder = /^<[A-Za-z][\w -]*>$/
+/** No URL has braces. */
+const urlPlaceholder = /\{[^}]*\}|<[^>]*>/
 /** In arguments, which may hold scripts, those that other programs know. */
 const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot|__dirname|user_config)[:.}]|[A-Z][A-Z0-9_]*(?::-[^}]*)?\})/
 /** The host ends before what is added. */
@@ -72,7 +76,7 @@ function urlFindings (url: SettingText, path: DocumentPath): Remark[] {
   // Tenants store secrets: they must not choose where the headers go.
   if (typeof url !== 'string' && 'secret' in url && !wholeHost.test(text)) return fault('mcp/server', 'takes its host from a stored secret, which tenants may have their own of', 'Write "prefix" with the scheme, the host and a slash, such as "https://host/mcp?key=".')
   if (typeof url !== 'string' && text === '') return []
-  if (placeholder.test(text)) return secret('holds a placeholder, which nobody replaces')
+  if (placeholder.test(text) || urlPlaceholder.test(text)) return secret('holds a placeholder, which nobody replaces')
   if (!URL.canParse(text)) return fault('mcp/server', 'is no URL', 'Write an https:// URL.')
   const { protocol, username, password, hash, searchParams } = new URL(text)
   if (protocol !== 'https:' && protocol !== 'http:') return fault('mcp/server', 'must begin with https:// or http://', 'Write an https:// URL.')
@@ -88,7 +92,7 @@ function argumentFindings (args: readonly string[], path: DocumentPath): Remark[
   return args.flatMap((word, at): Remark[] => {
     const place = [...path, 'args', at]
     const error = (message: string, fix: string): Remark[] => [{ severity: 'error', rule: 'mcp/secret', path: place, message: `mcp.args[${at}] ${message}`, fix }]
-    if (variablePlaceholder.test(word)) return error('holds a placeholder, which nobody replaces', `Write what it stands for, such as ./tools/server.js for a file beside the manifest, or . for the workspace. ${inEnv}`)
+    if (variablePlaceholder.test(word) || wholePlaceholder.test(word)) return error('holds a placeholder, which nobody replaces', `Write what it stands for, such as ./tools/server.js for a file beside the manifest, or . for the workspace. ${inEnv}`)
     return isSecretArgument(word, args[at - 1]) ? error('looks like a secret, and stands in the manifest', inEnv) : []
   })
 }
@@ -104,7 +108,7 @@ function textFindings (texts: Readonly<Record<string, SettingText>>, path: Docum
     if (validName === headerName && ownHeaders.has(name.toLowerCase())) return error('is a header that the protocol sets', 'Remove it.')
     if (typeof text !== 'string') return 'setting' in text && isSecretVariable(text.setting) ? error(`takes ${text.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.') : []
     if (text === '') return []
-    if (placeholder.test(text)) return error('holds a placeholder, which nobody replaces', settingFor(text) ?? set)
+    if (placeholder.test(text) || wholePlaceholder.test(text)) return error('holds a placeholder, which nobody replaces', settingFor(text) ?? set)
     if (isSecret(name, text)) return error('looks like a secret, and stands in the manifest', set)
     return /[\0\r\n]/.test(text) && validName === headerName ? error('holds a line break', 'Write one line.') : []
   })
