@@ -49,6 +49,7 @@ t.test('the page of a tool has its schema, its limits, and which manifest replac
 t.test('an operator sees which hosts a tool may reach, and other keys do not', async t => {
   const hosts = async (name: string, key?: string): Promise<unknown> => (await read(name, key)).hosts
   t.same(await hosts('listed'), ['a.example', 'b.example:8443'])
+  t.same((await read('listed')).permissions, ['network'], 'a list of hosts is the permission network for these')
   t.same(await hosts('rates'), ['rates.example'])
   t.same(await hosts('echo'), ['*'])
   t.same(await hosts('data_file_read'), [])

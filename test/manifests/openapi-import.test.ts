@@ -212,3 +212,17 @@ t.test('a default that does not fit its parameter is a note of the import', asyn
   const found = await get({ openapi: '3.0.3', info: { title: 'Pets', version: '1' }, servers: [{ url: 'https://pets.example' }], paths: { '/pets': { get: { operationId: 'list', summary: 'List pets', parameters } } } })
   t.match(found.notes, [{ tool: 'list', says: 'the default of "limit" does not fit it: it is not filled in' }])
 })
+
+t.test('a long description is cut behind a word, never inside a letter, and the import says so', async t => {
+  const described = async (description: string): Promise<OpenapiImport> => await importOpenapi(JSON.stringify({
+    openapi: '3.1.0', info: { title: 'Long', version: '1' }, servers: [{ url: 'https://long.example' }], paths: { '/a': { get: { operationId: 'a', description } } }
+  }))
+  for (const [text, shown] of [['word '.repeat(1_000), `${'word '.repeat(204)}…`], ['x'.repeat(2_000), `${'x'.repeat(1_022)} …`], [`x${'😀'.repeat(1_000)}`, `x${'😀'.repeat(510)} …`]] as const) {
+    const { entries: [entry], notes } = await described(text)
+    t.equal(entry?.description, shown)
+    t.same(notes, [{ tool: 'a', says: `its description of ${text.trim().length} characters is cut to 1024` }])
+  }
+  const whole = await described('y'.repeat(1_024))
+  t.equal(whole.entries[0]?.description, 'y'.repeat(1_024))
+  t.same(whole.notes, [])
+})

@@ -130,8 +130,3 @@ t.test('a part that may be null and refers to another may be null', async t => {
 t.test('an operation that says nothing of itself is described by its method and path', async t => {
   t.match((await get({ paths: { '/a/{id}': { get: { operationId: 'a', summary: ' ' } } } })).entries, [{ description: 'GET /a/{id}' }])
 })
-
-t.test('a long description is not cut inside a letter', async t => {
-  const found = await get({ paths: { '/a': { get: { operationId: 'a', description: `${'x'.repeat(1_023)}\u{1f600} and more` } } } })
-  t.equal(found.entries[0]?.description, 'x'.repeat(1_023))
-})

@@ -1,5 +1,5 @@
 import { ErrorBody, HttpError, ToolOverview, ToolResponse, type ToolFinding, type ToolSummary } from '@toolyard/contract'
-import { hostsReached, type Finding, type Tool } from '@toolyard/manifests'
+import { heldPermissions, hostsReached, type Finding, type Tool } from '@toolyard/manifests'
 import { Type } from '@toolyard/contract/type'
 import { principalOf, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
@@ -44,7 +44,7 @@ export async function registryRoutes (app: App, catalog: ToolCatalog, jobTypes: 
   })
 
   function summaryOf (tool: Tool, principal: Principal): ToolSummary {
-    const { name, jobType, description, namespace, source, run, unavailable, permissions, audit } = tool
+    const { name, jobType, description, namespace, source, run, unavailable, audit } = tool
     return {
       name,
       type: jobType,
@@ -55,7 +55,7 @@ export async function registryRoutes (app: App, catalog: ToolCatalog, jobTypes: 
       enabled: jobTypes.view(tool).enabled,
       ...(audit !== undefined && { audit }),
       unavailable: unavailable ?? null,
-      permissions: [...permissions ?? jobTypes.deployment.permissions.defaults],
+      permissions: [...heldPermissions(tool, jobTypes.deployment.permissions)],
       file: seesFiles(principal) ? source.file : null
     }
   }

@@ -12,7 +12,7 @@ export const ToolSummary = Type.Object({
   enabled: Type.Boolean(),
   audit: Type.Optional(Type.Enum(['experimental', 'trusted'], { description: 'Of what toolyard add has added: what its entry of the lock says.' })),
   unavailable: Type.Union([Type.String(), Type.Null()], { description: 'Why it can not run; null when it can.' }),
-  permissions: Type.Array(Type.String(), { description: 'What it holds, by its manifest or by TOOL_DEFAULT_PERMISSIONS.' }),
+  permissions: Type.Array(Type.String(), { description: 'What it holds, by its manifest or by TOOL_DEFAULT_PERMISSIONS; who names hosts holds network for these.' }),
   file: Type.Union([Type.String(), Type.Null()], { description: 'The manifest that declares it.' })
 })
 export type ToolSummary = Static<typeof ToolSummary>

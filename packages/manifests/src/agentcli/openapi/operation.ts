@@ -104,11 +104,13 @@ export function operationDraft (document: OpenapiDocument, place: OperationPlace
   }
   const [fault] = readRequest(http, []).findings
   if (fault !== undefined) throw new OpenapiFault(`can't be an entry: ${fault.message}`)
+  const description = descriptionOf(operation)
+  const isLong = description.length > descriptionChars
   return {
-    description: descriptionOf(operation) || `${methods[method]} ${path}`.slice(0, descriptionChars),
+    description: (isLong ? shortened(description) : description) || `${methods[method]} ${path}`.slice(0, descriptionChars),
     schema: { type: 'object', properties, ...required.length > 0 && { required }, additionalProperties: false },
     http,
-    notes: [...converter.notes],
+    notes: [...isLong ? [`its description of ${description.length} characters is cut to ${descriptionChars}`] : [], ...converter.notes],
     settings
   }
 }
@@ -153,5 +155,12 @@ function usableServer (named: string): string {
 function descriptionOf ({ summary, description, deprecated }: Record<string, unknown>): string {
   const said = deprecated === true ? 'Deprecated.' : ''
   const texts = [said, summary, description].filter(text => typeof text === 'string' && text.trim() !== '')
-  return [...new Set(texts)].join('\n\n').trim().slice(0, descriptionChars).replace(/[\ud800-\udbff]$/, '')
+  return [...new Set(texts)].join('\n\n').trim()
+}
+
+/** Ends behind a word, where one ends near the bound, and shows that there was more. */
+function shortened (text: string): string {
+  const cut = text.slice(0, descriptionChars - 2)
+  const end = Math.max(...[' ', '\n'].map(blank => cut.lastIndexOf(blank)))
+  return `${cut.slice(0, end < cut.length / 2 ? undefined : end).trimEnd().replace(/[\ud800-\udbff]$/, '')} …`
 }
