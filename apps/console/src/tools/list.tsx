@@ -48,7 +48,7 @@ function ToolTable ({ tools, findings }: { tools: readonly ToolSummary[] | undef
               <td><a class='row-link' href={hrefOf(['tools', tool.name])}>{tool.name}</a>{tool.namespace === undefined ? null : <span class='soft small'> {tool.namespace}</span>}{tool.audit === undefined ? null : <span class='soft small'> · {tool.audit}</span>}</td>
               <td class='wide soft' title={tool.description}>{tool.description}</td>
               <td class='wide soft' title={tool.file ?? undefined}>{tool.format === 'builtin' ? 'built in' : tool.file === null ? tool.format : ending(tool.file)}</td>
-              <td class='wide soft'>{tool.permissions.join(', ')}</td>
+              <td class='wide soft' title={tool.permissions.join(', ')}>{tool.permissions.join(', ')}</td>
               <td><ToolState tool={tool} fault={programFault(tool.name, findings)} /></td>
             </tr>
           ))}
