@@ -1,12 +1,14 @@
-import { FinishedJobs, JobCanceller, JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
+import { FinishedJobs, JobCanceller, JobQueues, QueueDirectory, type NewJob, type TakenJob } from '@toolyard/queue'
 import { jobKey, newJobId, queueKey } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
+import { startPool } from '../support/pool.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-const redis = await connectTo(t, await startTestRedis(t))
+const server = await startTestRedis(t)
+const redis = await connectTo(t, server)
 const queues = new JobQueues(redis, new QueueDirectory(redis, 10_000), { ageSec: 3_600, count: 10_000 })
 t.teardown(() => queues.close())
 
@@ -104,3 +106,36 @@ t.test('jobs that a tenant runs again take new turns, and are not before those o
   t.ok(placeOf(order, 'b', 10) <= 22, `${placeOf(order, 'b', 10)}`)
   t.ok(placeOf(order, 'a', 10) <= 22, `${placeOf(order, 'a', 10)}`)
 })
+
+for (const wait of ['a time', 'another job'] as const) {
+  t.test(`jobs that wait for ${wait} take their turns when that is over, and are not before those of others`, async t => {
+    const queue = `late-${wait.length}`
+    const jobsOf = (tenant: string, count: number, rest: Partial<NewJob> = {}, data: Partial<NewJob['data']> = {}): NewJob[] => Array.from({ length: count }, () => (
+      { id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 10, tags: [], keyName: tenant, tenant, ...data }, ...rest }
+    ))
+    const first = wait === 'a time' ? [] : jobsOf('a', 1)
+    const late = wait === 'a time' ? jobsOf('a', 60, { delayMs: 100 }) : jobsOf('a', 60, {}, { dependsOn: first.map(({ id }) => ({ id, queue })) })
+    // At a quiet time, when turns begin at 1.
+    await queues.add(queue, [...first, ...late])
+    const busy = jobsOf('b', 100)
+    await queues.add(queue, busy)
+    // They have run meanwhile.
+    await redis.zrem(queueKey(queue, 'prioritized'), ...busy.slice(0, 50).map(({ id }) => id))
+    const order: string[] = []
+    const isOver = async (): Promise<boolean> => {
+      const [seconds] = await redis.time()
+      return await redis.zcard(queueKey(queue, 'waiting-children')) + await redis.zcount(queueKey(queue, 'delayed'), Number(seconds) * 1_000 * 4_096, '+inf') === 0
+    }
+    await startPool(t, server, {
+      queues: [queue],
+      handle: async ({ id }: TakenJob) => {
+        if (id === busy[50]?.id) await waitFor('the wait is over', isOver)
+        if (id !== first[0]?.id) order.push(late.some(job => job.id === id) ? 'a' : 'b')
+        return { kind: 'succeeded', json: '1', value: 1 }
+      }
+    })
+    await waitFor('all have run', () => order.length === 110, 30_000)
+    t.ok(placeOf(order, 'b', 20) <= 42, `${placeOf(order, 'b', 20)}: ${order.join('')}`)
+    t.ok(placeOf(order, 'a', 20) <= 42, `${placeOf(order, 'a', 20)}: ${order.join('')}`)
+  })
+}

@@ -59,6 +59,7 @@ const knownScripts = {
   moveToDelayed: '1a7b9311ef92fd66416973c29fa8b2c9',
   moveToFinished: '8e744ec5d65dbe9e7ffb6e39a96c0268',
   moveToWaitingChildren: '677d46787c3d50be28d37af321d2a445',
+  promote: '06c562bf39eaaa21ac81963c16f5dce6',
   reprocessJob: '4ea1093385a876769f604fb60e2db13d'
 }
 

@@ -2,6 +2,8 @@ import { JobQueues, type QueueDirectory } from '@toolyard/queue'
 import { newJobId, type Redis } from '@toolyard/store'
 import { Job, Queue } from 'bullmq'
 
+/** So many of BullMQ's priorities are one of ours. */
+const turns = 190_650
 const tokens = ['one worker', 'another']
 const data = { tool: 'é', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }
 
@@ -25,6 +27,7 @@ interface ModelJob {
   ended: number
   /** Whether a run of it has failed: BullMQ keeps the reason. */
   hasFailed: boolean
+  wasTaken: boolean
   /** Who has its lock. */
   holder?: string | undefined
 }
@@ -70,7 +73,7 @@ export class ModelledQueue {
         return
       case 'take': {
         const token = tokens[step.worker] ?? ''
-        this.#take(await queue.backend.moveToActive(token), token)
+        await this.#take(await queue.backend.moveToActive(token), token)
         return
       }
       case 'stalled': {
@@ -127,28 +130,33 @@ export class ModelledQueue {
     for (const { id, delayMs, maxAttempts } of added) {
       const { priority } = await Job.fromId(this.#theirs, id) ?? { priority: 0 }
       this.#jobs.set(id, {
-        state: delayMs === 0 ? 'prioritized' : 'delayed', priority, arrival: ++this.#arrivals, dueMs: this.nowMs + delayMs, attempts: maxAttempts, ended: 0, hasFailed: false
+        state: delayMs === 0 ? 'prioritized' : 'delayed', priority, arrival: ++this.#arrivals, dueMs: this.nowMs + delayMs, attempts: maxAttempts, ended: 0, hasFailed: false, wasTaken: false
       })
     }
   }
 
   /** Checks that a job that was taken was the next one, and holds it. */
-  #take (taken: unknown, token: string): void {
+  async #take (taken: unknown, token: string): Promise<void> {
     const [fields, id] = Array.isArray(taken) ? taken as [Record<string, unknown> | null | undefined, string | undefined] : []
-    const waiting = this.#next()
+    const waiting = await this.#next()
     if (fields === null || fields === undefined || id === undefined) {
       if (waiting.length > 0) throw new Error(`none of ${waiting.join(', ')} was taken`)
       return
     }
     if (!waiting.includes(id)) throw new Error(`${id} was taken, where one of ${waiting.join(', ')} was next`)
-    Object.assign(this.#jobs.get(id) ?? {}, { state: 'active', holder: token })
+    Object.assign(this.#jobs.get(id) ?? {}, { state: 'active', holder: token, wasTaken: true })
     this.#held.push({ id, token, isUnbegun: fields['isUnbegun'] === true })
   }
 
   /** The ids of which one is next: what was taken from a lost worker goes first. */
-  #next (): string[] {
-    const due = [...this.#jobs.values()].filter(({ state, dueMs }) => state === 'delayed' && dueMs <= this.nowMs).sort((a, b) => a.dueMs - b.dueMs)
-    for (const model of due) Object.assign(model, { state: 'prioritized', arrival: ++this.#arrivals })
+  async #next (): Promise<string[]> {
+    const due = [...this.#jobs].filter(([, { state, dueMs }]) => state === 'delayed' && dueMs <= this.nowMs).sort(([, a], [, b]) => a.dueMs - b.dueMs)
+    for (const [id, model] of due) {
+      // One that waited from the beginning has its turn from now on; one that was taken keeps its own.
+      const { priority } = model.wasTaken ? model : await Job.fromId(this.#theirs, id) ?? model
+      if (Math.trunc((priority - 1) / turns) !== Math.trunc((model.priority - 1) / turns)) throw new Error(`${id} has another priority`)
+      Object.assign(model, { state: 'prioritized', priority, arrival: ++this.#arrivals })
+    }
     if (this.#isPaused) return []
     const inState = (wanted: string): string[] => [...this.#jobs].filter(([, { state }]) => state === wanted).map(([id]) => id)
     const back = inState('waiting')
@@ -202,7 +210,7 @@ export class ModelledQueue {
           model.state = kind === 'succeed' ? 'completed' : isRetried ? 'delayed' : 'failed'
           // The first pause is 1 s, less the half that chance may take; each further one is twice as long.
           if (isRetried) model.dueMs = this.nowMs + 750 * 2 ** (model.ended - 1)
-          if (fetchNext && !isRetried) this.#take(next, token)
+          if (fetchNext && !isRetried) await this.#take(next, token)
         }
       }
       if (!isHolder) throw new Error(`${kind} of ${id} by ${token}, which had lost it, was taken`)

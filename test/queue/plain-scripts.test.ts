@@ -1,6 +1,6 @@
 import { plainProtocol } from '@toolyard/contract/terms'
 import { JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
-import { internalName, newJobId, type Redis } from '@toolyard/store'
+import { internalName, jobKey, newJobId, type Redis } from '@toolyard/store'
 import { Queue, Worker, type Job } from 'bullmq'
 import t, { type Test } from 'tap'
 import { connectTo } from '../support/connection.ts'
@@ -226,6 +226,9 @@ t.test('settling or taking a plain job finds delayed jobs that are due', async t
     await redis.zadd(`toolyard:{${way.queue}}:delayed`, (Date.now() - 100) * 4_096, due)
     const next = await first?.moveToCompleted(1, 'token', true) as unknown[] | undefined
     t.equal(next?.[1], due)
+    // One of ours takes a new turn when it is due: the first, as no other waits.
+    t.equal(await redis.hget(jobKey('ours', due), 'priority'), '953251')
+    await redis.hset(jobKey(way.queue, due), 'priority', '953251')
   }
   t.same(await dump(redis, 'ours'), await dump(redis, 'theirs'))
 })

@@ -3,7 +3,7 @@ import type { JobJson, MinimalJob, MoveToDelayedOpts } from 'bullmq'
 import { addJobs, type AddedJob } from './add-jobs.ts'
 import { GatheredCalls, type Redis, createdKey, jobChannel, publicName, replyChannel, type Replicas, type ScriptCall, idOf, fromRedis, serverTime } from '@toolyard/store'
 import { bullmq } from '../record/bullmq.ts'
-import { jobScripts, takeKeys, unbegunField } from './scripts/job-scripts.ts'
+import { jobScripts, promoteKeys, takeKeys, unbegunField } from './scripts/job-scripts.ts'
 import { addPlainKeys, addPlainScript, finishPlainKeys, finishPlainScript, takePlainKeys, takePlainScript } from './scripts/plain-scripts.ts'
 import { JobRuns } from './job-runs.ts'
 import { lockMs } from './lock-renewal.ts'
@@ -136,6 +136,12 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     await super.moveToDelayed(id, this.now(), delay, token, { ...options, fetchNext: false })
   }
 
+  override async promote (id: string): Promise<void> {
+    const keys = promoteKeys.map(part => this.toKey(part))
+    const code = await this.#run('promote', [...keys, this.toKey(''), id], [], [this.toKey(''), id])
+    if (typeof code === 'number' && code < 0) throw this.finishedErrors({ code, jobId: id, command: 'promote', state: 'delayed' })
+  }
+
   /** @param only the ids of the jobs that may be put back; absent: of all. */
   override async moveStalledJobsToWait (only?: readonly string[]): Promise<string[]> {
     const keys = [this.toKey('meta'), this.toKey('stalled')]
@@ -199,7 +205,8 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     const awaited = fromRedis<Partial<JobData>>(job.data).replyTo ?? ''
     const runs = this.runs.isUnbegun(job) ? job.attemptsMade + 1 : ''
     const at = job[endedAt] ??= this.now()
-    const plain = { keys: [], args: [id, token, sign, text, stack, at, fetchNext && this.closing === undefined ? '1' : '', awaited, runs] }
+    const takesNext = fetchNext && this.closing === undefined ? '1' : ''
+    const plain = { keys: [], args: [id, token, sign, text, stack, at, takesNext, awaited, runs] }
     // No list for a job that isn't plain.
     const [settled] = job.parentKey === undefined ? await this.#ends.replies([plain]) : []
     const [field, target] = sign === '+' ? ['returnvalue', 'completed'] as const : ['failedReason', 'failed'] as const
@@ -207,7 +214,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
       ? settled
       : await this.#run(
           'moveToFinished', this.moveToFinishedArgs(job, text, field, this.#keep[target], target, token, at, fetchNext, fields),
-          [this.toKey(id)], [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs]
+          [this.toKey(id)], [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs, takesNext]
         ))
     if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
     if (dependents === 0) job[hasNoDependents] = true

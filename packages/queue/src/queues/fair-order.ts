@@ -1,4 +1,5 @@
 import { grouped, limits } from '@toolyard/contract/terms'
+import { arrivals, maxTurn, turnsKeptSec } from '../record/turn.ts'
 import { type Redis, fairKey, queueKey, whileAvailable, BoundedMap, fromRedis } from '@toolyard/store'
 
 /*
@@ -11,8 +12,6 @@ import { type Redis, fairKey, queueKey, whileAvailable, BoundedMap, fromRedis } 
  * knows is old. A missed turn costs a little fairness only. See docs/decisions/0011-fair-order.md.
  */
 
-/** BullMQ's priorities are below 2^21: a part of them for each public priority. */
-const maxTurn = Math.floor((2 ** 21 - 2) / (limits.priority.max + 1))
 /** Jobs come and go: what a process knows is used for so long, in milliseconds. */
 const freshMs = 1_000
 /** The longest time until other processes know of turns, in milliseconds. */
@@ -22,8 +21,6 @@ const publishMs = 20
  * turns beside the others, so that the tenant has a little more of them.
  */
 const maxSharing = 200
-/** Turns of a queue that nobody uses any more are dropped after a day. */
-const keptSec = 86_400
 
 /**
  * KEYS: prioritized, last turns: of a key, or as JSON of all keys of a tenant. ARGV: least and greatest score, the API
@@ -55,11 +52,9 @@ else
   end
   redis.call('HSET', KEYS[2], field, cjson.encode(turns))
 end
-redis.call('EXPIRE', KEYS[2], ${keptSec})
+redis.call('EXPIRE', KEYS[2], ${turnsKeptSec})
 return {least, last, sharing}
 `
-/** BullMQ sorts by the priority, and within one by the order of arrival, which has this many places. */
-const arrivals = 2 ** 32
 
 /** The jobs whose turns are taken: those of one queue, priority and API key. */
 export interface Line {

@@ -2,6 +2,7 @@ import { shownField } from '../../record/approval.ts'
 import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, goOnWhenFull } from '@toolyard/store'
 import { isRecord } from '@toolyard/contract/terms'
 import { load } from '../../record/bullmq.ts'
+import { newTurns } from './new-turns.ts'
 
 /** As BullMQ would send them: keys, then arguments. */
 type BullmqArgs = ReadonlyArray<string | number | boolean | Buffer | undefined>
@@ -135,14 +136,18 @@ return reply
 /** The keys of BullMQ's script that takes a job. */
 export const takeKeys = ['wait', 'active', 'prioritized', 'events', 'stalled', 'limiter', 'delayed', 'paused', 'meta', 'pc', 'marker'] as const
 
+/** The keys of BullMQ's script that makes a delayed job ready. */
+export const promoteKeys = ['delayed', 'wait', 'paused', 'meta', 'prioritized', 'active', 'pc', 'events', 'marker'] as const
+
 /** KEYS: meta. ARGV: stem of the jobs' keys; time; the worker's token; how long it holds the job, in milliseconds; its name, or nothing. */
 const take: OwnPart = {
   keys: 1,
   args: 5,
-  before: mark,
+  before: `${mark}${newTurns}`,
   each: `
 local stem, now, token, ms, worker = unpack(args, 1, 5)
 ${goOnWhenFull('keys[1]')}
+newTurnsOfDue(stem, now)
 return mark(bullmq({stem, now, cmsgpack.pack({token = token, lockDuration = tonumber(ms), name = worker ~= '' and worker or nil})}), stem)
 `
 }
@@ -150,7 +155,7 @@ return mark(bullmq({stem, now, cmsgpack.pack({token = token, lockDuration = tonu
 /**
  * KEYS: job. ARGV: the stem of the jobs' keys; id; when the job ended; + or -; the return value or the reason; the channel
  * of those who watch it; that of the API process that waits for it, or nothing; how often the job has run if its beginning
- * was not noted before, else nothing.
+ * was not noted before, else nothing; 1 to take the next job.
  *
  * The script itself tells watchers that the job ended, and waiting API processes what the record says. It also tells them
  * of a job that has already ended: the connection broke, and the command was sent again. If the record has this very end,
@@ -158,10 +163,11 @@ return mark(bullmq({stem, now, cmsgpack.pack({token = token, lockDuration = tonu
  */
 const finish: OwnPart = {
   keys: 1,
-  args: 8,
-  before: `${mark}\nlocal heard = {}`,
+  args: 9,
+  before: `${mark}${newTurns}\nlocal heard = {}`,
   each: `
-local stem, id, endedAt, sign, text, channel, awaited, runs = unpack(args, 1, 8)
+local stem, id, endedAt, sign, text, channel, awaited, runs, takes = unpack(args, 1, 9)
+if takes ~= '' then newTurnsOfDue(stem, endedAt) end
 local key, reply = keys[1], mark(bullmq(), stem)
 if type(reply) == 'number' and reply < 0 then
   local record = redis.call('HMGET', key, 'finishedOn', 'returnvalue', 'failedReason')
@@ -182,6 +188,17 @@ return {reply, redis.call('EXISTS', key .. ':dependents')}
   after: "for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end"
 }
 
+/** ARGV: the stem of the jobs' keys; id. */
+const promote: OwnPart = {
+  keys: 0,
+  args: 2,
+  before: newTurns,
+  each: `
+if redis.call('ZSCORE', args[1] .. 'delayed', args[2]) then newTurns(args[1], {args[2]}) end
+return bullmq()
+`
+}
+
 /** A script of BullMQ with our part of it. @param name BullMQ's */
 export function wrapScript (name: string, part: OwnPart): WrappedScript {
   return new WrappedScript(`job-${name}`, bullmqScript(name), part)
@@ -193,7 +210,8 @@ export const jobScripts = {
   addParentJob: wrapScript('addParentJob', add),
   moveToActive: wrapScript('moveToActive', take),
   moveStalledJobsToWait: wrapScript('moveStalledJobsToWait', lookForLost),
-  moveToFinished: wrapScript('moveToFinished', finish)
+  moveToFinished: wrapScript('moveToFinished', finish),
+  promote: wrapScript('promote', promote)
 } as const
 
 /** A script of BullMQ: its Lua, and how many keys it takes. */
