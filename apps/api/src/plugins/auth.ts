@@ -37,12 +37,20 @@ export interface AuthOptions {
 }
 
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** A body that takes longer is late, in milliseconds: what was checked before it may not hold any more. */
+const lateMs = 100
 
-/** Checks the key, or a stream's ticket, before the body is read. */
+/** Checks the key, or a stream's ticket, before the body is read; and again after one that came late. */
 export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
   app.decorateRequest('principal', null)
   app.decorateRequest('login', null)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', check)
+  app.addHook('preValidation', async (request, reply) => {
+    // Who sends the last byte of a body when the key was revoked would still be served.
+    if (reply.elapsedTime > lateMs && !reading.has(request.method)) await check(request, reply)
+  })
+
+  async function check (request: FastifyRequest, reply: FastifyReply): Promise<void> {
     // An answer to one key is for nobody else. Routes whose answers have tags say otherwise.
     void reply.header('cache-control', 'no-store')
     if (options.disabled) {
@@ -68,7 +76,7 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
     const needed = role ?? (reading.has(request.method) ? 'read' : 'admin')
     // Each role may do what those before it may.
     if (roles.indexOf(principal.role) < roles.indexOf(needed)) throw new HttpError('FORBIDDEN', `This operation requires an ${needed} API key.`)
-  })
+  }
 }, { name: 'auth' })
 
 async function principalOfToken (
