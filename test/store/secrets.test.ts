@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { maxStoredSecrets, openSecretSource, seal, serverTime, StoredSecrets, unseal, type SecretScope } from '@toolyard/store'
+import { maxStoredSecrets, openSecretSource, RedisUnavailableError, Replicas, seal, serverTime, StoredSecrets, unseal, type SecretScope } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -68,6 +68,33 @@ void t.test('after a change of the key the old one opens, until all is sealed an
   t.same(await both.rotate(), { sealed: 1, lost: 0 })
   t.equal((await new StoredSecrets(redis, { current: next.current, previous: undefined }).open(['a'], call)).get('a'), 'value')
   t.same(await new StoredSecrets(redis, { current: randomBytes(32), previous: undefined }).rotate(), { sealed: 0, lost: 1 })
+})
+
+void t.test('where replicas are wanted, secrets are sealed anew only when they have all of it, and a repeat waits as well', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  await new StoredSecrets(redis, keys).put('a', { kind: 'operator' }, 'value', undefined)
+  const replicas = new Replicas(redis, 1)
+  t.teardown(() => { replicas.stop() })
+  const next = new StoredSecrets(redis, { current: randomBytes(32), previous: keys.current }, replicas)
+  for (let times = 0; times < 2; times++) await t.rejects(next.rotate(), RedisUnavailableError)
+})
+
+void t.test('what a process with the old key stores while all is sealed anew is sealed anew as well', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const old = new StoredSecrets(redis, keys)
+  const put = async (value: string): Promise<boolean> => await old.put('a', { kind: 'operator' }, value, undefined)
+  await put('value')
+  const next = { current: randomBytes(32), previous: keys.current }
+  const hget = redis.hget.bind(redis)
+  let reads = 0
+  redis.hget = async (key: string, field: string) => {
+    const record = await hget(key, field)
+    if (reads++ === 0) await put('another')
+    return record
+  }
+  t.same(await new StoredSecrets(redis, next).rotate(), { sealed: 1, lost: 0 })
+  const call = { keyName: undefined, tenant: undefined }
+  t.equal((await new StoredSecrets(redis, { current: next.current, previous: undefined }).open(['a'], call)).get('a'), 'another')
 })
 
 void t.test('where the secret of a key or a tenant is there and no key opens it, no other one takes its place', async t => {

@@ -139,23 +139,34 @@ export class StoredSecrets {
     return Number(await runForGood(this.#redis, replicas, removeScript, call))
   }
 
-  /** Seals with the current key what another one has sealed. `lost`: what no key opens. @throws RedisUnavailableError */
+  /**
+   * Seals with the current key what another one has sealed. `lost`: what no key opens.
+   *
+   * @throws RedisUnavailableError, also where replicas don't have all of it: who takes the old key out may need it then.
+   */
   async rotate (): Promise<{ sealed: number, lost: number }> {
     let [sealed, lost] = [0, 0]
     // One by one: together they may have hundreds of megabytes.
     for (const place of await this.#places()) {
-      const record = await whileAvailable(this.#redis.hget(sealedKey, place))
-      if (record === null || isSealedNow(record, this.#keys)) continue
-      const value = unseal(record, place, this.#keys)
-      if (value === undefined) {
-        lost += 1
-        continue
-      }
-      // One that was changed meanwhile stays as it is.
-      const anew = seal(value, place, this.#keys, sealedAt(record))
-      sealed += Number(await whileAvailable(this.#redis.eval(replaceScript, 1, sealedKey, place, record, anew)))
+      const found = await this.#sealAnew(place)
+      if (found === 'sealed') sealed += 1
+      if (found === 'lost') lost += 1
     }
     return { sealed, lost }
+  }
+
+  async #sealAnew (place: string): Promise<'sealed' | 'lost' | 'known'> {
+    for (;;) {
+      const record = await whileAvailable(this.#redis.hget(sealedKey, place))
+      if (record === null) return 'known'
+      const isKnown = isSealedNow(record, this.#keys)
+      const value = isKnown ? undefined : unseal(record, place, this.#keys)
+      if (!isKnown && value === undefined) return 'lost'
+      const anew = value === undefined ? record : seal(value, place, this.#keys, sealedAt(record))
+      const call = { keys: [sealedKey, writtenKey], args: [place, record, anew] }
+      // One that was changed meanwhile is looked at again: a process with the old key may have done it.
+      if (await runForGood(this.#redis, this.#replicas, replaceScript, call) === 1) return isKnown ? 'known' : 'sealed'
+    }
   }
 }
 
@@ -216,8 +227,13 @@ for at, place in ipairs(ARGV) do
 end
 return times
 `
-/** KEYS: secrets. ARGV: place, record, new record. */
-const replaceScript = "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1"
+/** KEYS: secrets, written. ARGV: place, record, new record, which may be the same: a repeat waits for replicas as well. */
+const replaceScript = new BatchedScript('seal-secret-anew', eachCall(`
+redis.call('SET', KEYS[2], '1', 'PX', 1000)
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+`))
 
 function placeOf (name: string, scope: SecretScope): string {
   return [scope.kind, scope.kind === 'tenant' ? scope.tenant : scope.kind === 'key' ? scope.key : '', name].join(between)
