@@ -96,7 +96,7 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
 
   t.test('the call that somebody looks at stays where it is when others are held or decided, and its arguments are shown whole', async t => {
     const path = `report.csv${' '.repeat(200)}; and the end`
-    const hold = async (text: string): Promise<string> => (await submit(client, { type: 'agentcli.pay', input: { path: text } })).id
+    const hold = async (text: string): Promise<string> => (await submit(client, { type: 'agentcli.pay', input: { path: text }, conversation: 'of \u202emine' })).id
     const looked = await hold(path)
     const { page, problems } = await browser.open()
     await openConsole(page, address)
@@ -104,6 +104,7 @@ void t.test('what needs attention is dealt with from the overview', { skip: type
     const card = page.getByRole('region', { name: 'The call' })
     await card.getByRole('link', { name: looked }).waitFor()
     await card.getByRole('cell', { name: /and the end/ }).waitFor()
+    t.equal(await card.getByRole('definition').getByText('of \\u202emine', { exact: true }).count(), 1, 'nor does what the caller names turn the direction of writing')
     t.equal(await page.evaluate("[...document.querySelectorAll('section td')].every(cell => cell.scrollWidth <= cell.clientWidth)"), true)
     const later = await hold('later.csv')
     await page.getByRole('row', { name: /later\.csv/ }).waitFor()

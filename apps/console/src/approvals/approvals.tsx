@@ -97,7 +97,7 @@ function Detail ({ id, onDecided }: { id: string, onDecided: () => void }): VNod
             {call.approval.state !== 'held' && <Fact name='Decision'>{call.approval.state}</Fact>}
             <Fact name='Asked by'>{call.key ?? '–'}{call.tenant === null ? '' : ` of ${call.tenant}`}</Fact>
             {call.session !== null && <Fact name='Session'><a href={hrefOf(['sessions', call.session])}>{call.session}</a></Fact>}
-            {call.conversation !== null && <Fact name='Conversation'>{call.conversation}</Fact>}
+            {call.conversation !== null && <Fact name='Conversation'>{visible(call.conversation)}</Fact>}
             <Fact name='Until'>{exact(Date.parse(call.approval.expires_at))}</Fact>
             <Fact name='Job'><a href={hrefOf(['jobs', call.job_id])}>{call.job_id}</a></Fact>
             {call.approval.approvers > 1 && <Fact name='Approved by'>{approversOf(call.approval)}</Fact>}
