@@ -118,3 +118,19 @@ t.test('what comes after a logout is refused', async t => {
   await client.request('/v1/auth/logout', { key: null, method: 'POST', headers })
   t.same(await endAll(begun), ofConsole.map(() => 401))
 })
+
+t.test('an upload and a stream end when their login does', async t => {
+  const { address } = await service.startApi({ SSE_HEARTBEAT_SEC: '0.2' })
+  const headers = { cookie: await logIn(address), [consoleHeader]: '1', 'sec-fetch-site': 'same-origin' }
+  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { body: { type: 'agentcli.echo', delay_ms: 600_000 } })
+  const { body: { session } } = await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })
+  const files = `/v1/sessions/${session.id}/files`
+  const stream = await fetch(`${address}/v1/jobs/${job.id}/stream`, { headers })
+  t.equal(stream.status, 200)
+  const body = new ReadableStream<Uint8Array>({ start (controller) { controller.enqueue(Buffer.from('first')) } })
+  const put = fetch(`${address}${files}/x`, { method: 'PUT', headers, body, duplex: 'half' })
+  await client.request('/v1/auth/logout', { key: null, method: 'POST', headers })
+  t.match(await stream.text(), /: the key or token of this stream opens nothing any more/)
+  t.equal((await put).status, 401)
+  t.match((await client.request(files)).body, { entries: [] })
+})

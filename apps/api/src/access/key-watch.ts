@@ -7,8 +7,8 @@ interface Watched {
 }
 
 /**
- * Ends what may go on for hours with its key, or its token: when the key is revoked, and at a look from time to time, since
- * messages may be lost, and nobody tells of a key whose time is over.
+ * Ends what may go on for hours with its key, its token or its login: when the key is revoked, and at a look from time to time,
+ * since messages may be lost, and nobody tells of a key whose time is over, or of a logout.
  */
 export class KeyWatch {
   readonly #keys: KeyRing
@@ -39,10 +39,11 @@ export class KeyWatch {
   async #look (): Promise<void> {
     const asked = new Map<string, Promise<boolean>>()
     await Promise.all([...this.#watched].map(async ({ principal, end }) => {
-      const { proof, endsAt = Infinity } = principal
+      const { proof, endsAt = Infinity, isLoggedIn } = principal
       const staying = asked.get(proof) ?? this.#keys.opensStill(principal).catch(() => true)
       asked.set(proof, staying)
-      if (endsAt <= Date.now() || !await staying) end()
+      const isOver = endsAt <= Date.now() || !await staying || await isLoggedIn?.().catch(() => true) === false
+      if (isOver) end()
     }))
   }
 }

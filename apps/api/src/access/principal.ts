@@ -9,6 +9,8 @@ export interface Principal extends Omit<ApiKey, 'key'> {
   proof: string
   /** When the access token ends that the request came with, in milliseconds since 1970. */
   endsAt?: number
+  /** Whether the login is in force still that the request came with. Throws RedisUnavailableError. */
+  isLoggedIn?: () => Promise<boolean>
 }
 
 /** Who a request comes from where there are no keys. */

@@ -98,6 +98,8 @@ async function principalOfToken (
 async function principalOfLogin (request: FastifyRequest, logins: Logins | undefined): Promise<Principal | undefined> {
   if (logins === undefined || request.headers[consoleHeader] === undefined) return undefined
   if (!reading.has(request.method) || request.headers['sec-fetch-site'] !== undefined) refuseForeignOrigin(request)
-  request.login = await logins.find(request.headers.cookie) ?? null
-  return request.login?.principal
+  const { cookie } = request.headers
+  request.login = await logins.find(cookie) ?? null
+  if (request.login === null) return undefined
+  return { ...request.login.principal, isLoggedIn: async () => await logins.find(cookie) !== undefined }
 }
