@@ -138,7 +138,7 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
         example: {
           ok: true,
           tool: {
-            ...shownTool, parameters: { type: 'object' }, timeout_sec: 30, max_attempts: 1, idempotent: false, serial: false, limits: {}, steps: [], findings: []
+            ...shownTool, hosts: [], parameters: { type: 'object' }, timeout_sec: 30, max_attempts: 1, idempotent: false, serial: false, limits: {}, steps: [], findings: []
           }
         }
       }
