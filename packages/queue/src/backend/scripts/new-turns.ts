@@ -2,9 +2,9 @@ import { limits } from '@toolyard/contract/terms'
 import { arrivals, maxTurn, turnsKeptSec } from '../../record/turn.ts'
 
 /**
- * Jobs that waited for a time, for others or for a person take their turns when that is over: else somebody could lay in any
- * number of jobs, and have them run before those of all others. One that was taken before keeps its turn. Such jobs of a tenant
- * have a line of their own, beside those of its keys; those of all keys without a tenant share one.
+ * Jobs that wait for a time, for other jobs or for an approval take their turns when that is over. Else a tenant could submit any
+ * number of them in advance, and they would run before the jobs of all others. A job that was taken before keeps its turn. A
+ * tenant has one line for such jobs, beside those of its keys. Keys without a tenant share one.
  */
 export const newTurns = `
 local function newTurns (stem, ids)
