@@ -130,3 +130,30 @@ void t.test('failover: a job is acknowledged only when the replica has it: no ac
   t.ok(kept.length > 100)
   for (const id of kept) t.equal((await waitFor('Redis is back', async () => { const answer = await client.request(`/v1/jobs/${id}`); return answer.status !== 503 && answer }, 30_000)).status, 200)
 })
+
+void t.test('failover: a master that was silent for a moment and has a successor acknowledges nothing that is lost then', { buffered: true }, async t => {
+  const { redis, service } = await start(t, 'auto')
+  const { client } = service
+  const revoked: string[] = []
+  for (let at = 0; at < 40; at++) await client.request('/v1/keys', { body: { name: `k${at}`, role: 'read' } })
+  const kept = await submitAll(service, '0')
+  redis.master.signal('SIGSTOP')
+  await waitFor('the replica is the master', async () => /role:master/.test(await redis.replica.client.info('replication')), 60_000)
+  redis.master.signal('SIGCONT')
+  const sending = new AbortController()
+  const follows = waitFor('the old master follows the new one', async () => /role:slave/.test(await redis.master.client.info('replication')), 60_000)
+  const told = follows.finally(() => { sending.abort() })
+  for (let at = 0; !sending.signal.aborted; at++) {
+    const made = await client.request<{ job: { id: string } }>('/v1/jobs', { body: { type: 'agentcli.again', input: { mark: `s${at}` } } }).catch(() => undefined)
+    if (made?.status === 201) kept.push(made.body.job.id)
+    if (at >= 40) continue
+    const ended = await client.request(`/v1/keys/k${at}`, { method: 'DELETE' }).catch(() => undefined)
+    if (ended?.status === 200) revoked.push(`k${at}`)
+  }
+  await told
+  t.ok(kept.length > marks.length, 'its successor serves before Sentinels tell it so')
+  const found = async (id: string): Promise<number> => await waitFor('Redis is back', async () => { const { status } = await client.request(`/v1/jobs/${id}`); return status !== 503 && status }, 30_000)
+  for (const id of kept) t.equal(await found(id), 200)
+  const { body } = await client.request<{ keys: Array<{ name: string }> }>('/v1/keys')
+  t.same(body.keys.filter(({ name }) => revoked.includes(name)), [])
+})

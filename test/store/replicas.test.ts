@@ -6,9 +6,17 @@ import { startTestRedis } from '../support/redis.ts'
 
 const slave = (nth: number, state: string, lag: number): string => `slave${nth}:ip=127.0.0.1,port=70${nth},state=${state},offset=1,lag=${lag}\r`
 
-t.test('only replicas that are online and keep up count', async t => {
-  t.equal(countReplicas('# Replication\r\nrole:master\r\nconnected_slaves:0\r\n'), 0)
-  t.equal(countReplicas(['role:master\r', 'connected_slaves:4\r', slave(0, 'online', 0), slave(1, 'online', 11), slave(2, 'wait_bgsave', 0), slave(3, 'online', 1), 'master_replid:1'].join('\n')), 2)
+t.test('only replicas that are online and keep up count, and one that was lost as long as one that hangs', async t => {
+  const heard = new Map<string, number>()
+  const tell = (replid: string, sec: number, ...slaves: string[]): number => (
+    countReplicas(['role:master\r', ...slaves, `master_replid:${replid}\r`, ''].join('\n'), heard, sec * 1_000)
+  )
+  t.equal(tell('a1', 0), 0)
+  t.equal(tell('a1', 20, slave(0, 'online', 0), slave(1, 'online', 11), slave(2, 'wait_bgsave', 0), slave(3, 'online', 1)), 2)
+  t.equal(tell('a1', 28, slave(0, 'online', 0)), 2)
+  t.equal(tell('a1', 31, slave(0, 'online', 1)), 1)
+  t.equal(tell('b2', 31), 0, 'a successor has replicas of its own')
+  t.equal(tell('a1', 41), 0)
 })
 
 t.test('a server that hangs fails what waits for its replicas, and what comes later is done', async t => {

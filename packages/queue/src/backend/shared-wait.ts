@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
-import { ioredis, type Redis, goOnWhenFull, waitKey } from '@toolyard/store'
+import { duplicateOf, ioredis, type Redis, goOnWhenFull, waitKey } from '@toolyard/store'
 
 /** One command waits for so many seconds: by its end the connection is known to live. */
 const longestSec = 5
@@ -123,7 +123,7 @@ export class SharedWait {
   /** Its connection: what breaks off is repeated once Redis is back. */
   #open (): Server {
     if (this.#connection !== undefined) return this.#connection
-    const connection = this.#redis.duplicate({ connectionName: 'toolyard-wait', maxRetriesPerRequest: null })
+    const connection = duplicateOf(this.#redis, { connectionName: 'toolyard-wait', maxRetriesPerRequest: null })
     // The process' other connections say what is wrong with Redis.
     connection.on('error', () => {})
     this.#connection = connection

@@ -3,6 +3,7 @@ import type { RedisTarget } from '@toolyard/runtime'
 import { withoutUndefined } from '@toolyard/contract/terms'
 import { ioredis, type Redis } from './ioredis.ts'
 import { noteReconnects } from './reconnects.ts'
+import { followSentinels } from './sentinel-watch.ts'
 import { followServerTime } from './server-clock.ts'
 import { leaveSilentServers } from './silence.ts'
 import { keepSubscribed } from './subscription.ts'
@@ -60,6 +61,7 @@ export function connectRedis (target: RedisTarget, role: ConnectionRole, onError
   if (role === 'subscriber') keepSubscribed(redis, report)
   else followServerTime(redis)
   leaveSilentServers(redis, writableServers)
+  if (target.place.kind === 'sentinels' && redis instanceof ioredis.Redis) followSentinels(redis, target.place, target.tls)
   noteReconnects(redis)
   redis.on('ready', () => { reported = undefined })
   if (redis instanceof ioredis.Cluster) redis.on('+node', allowListeners)

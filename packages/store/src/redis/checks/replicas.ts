@@ -5,6 +5,7 @@ import { within } from '@toolyard/runtime'
 import type { BatchedScript, ScriptCall, ScriptRun } from '../commands/batched-script.ts'
 import { ioredis } from '../ioredis.ts'
 import { writableServers, type Redis } from '../connection.ts'
+import { duplicateOf } from '../sentinel-watch.ts'
 import { required } from '../required.ts'
 import { fromRedis } from '../from-redis.ts'
 import { asRedisError, RedisUnavailableError, whileAvailable } from '../unavailable.ts'
@@ -52,6 +53,7 @@ export class Replicas {
   readonly #redis: Redis
   readonly #wanted: WantedReplicas
   #found = 0
+  readonly #heard: HeardReplicas = new Map()
   #connection: Redis | undefined
   readonly #lines = new Map<string, Waiting[]>()
   #timer: NodeJS.Timeout | undefined
@@ -153,7 +155,7 @@ export class Replicas {
     if (this.#wanted !== 'auto' || this.#redis.status !== 'ready') return
     try {
       const infos = await Promise.all(writableServers(this.#redis).map(server => server.info('replication')))
-      this.#found = infos.length === 0 ? 0 : Math.min(...infos.map(countReplicas))
+      this.#found = infos.length === 0 ? 0 : Math.min(...infos.map(info => countReplicas(info, this.#heard)))
     } catch {
       // The last result is used; the next look comes soon.
     }
@@ -184,12 +186,23 @@ function isPutOff ({ message }: Error): boolean {
   return /^(?:TRYAGAIN|ASK|MOVED|CLUSTERDOWN)\b/.test(message)
 }
 
-/** How many replicas a server has that keep up with it, by its `INFO replication`. */
-export function countReplicas (info: string): number {
-  return [...info.matchAll(/^slave\d+:(.*)$/gm)].filter(([, text = '']) => {
+/** When each replica was last heard of by its master, by `performance.now()`. */
+export type HeardReplicas = Map<string, number>
+
+/**
+ * How many replicas a server has that keep up with it, by its `INFO replication`. One that has just been lost counts as one that
+ * hangs: it may be about to take over.
+ *
+ * @param heard what it has told before
+ */
+export function countReplicas (info: string, heard: HeardReplicas, now = performance.now()): number {
+  const master = /^master_replid:(\w+)/m.exec(info)?.[1]
+  for (const [, text = ''] of info.matchAll(/^slave\d+:(.*)$/gm)) {
     const fields = new Map(text.trim().split(',').map(field => { const [name = '', value = ''] = field.split('='); return [name, value] }))
-    return fields.get('state') === 'online' && Number(fields.get('lag')) <= mostLagSec
-  }).length
+    if (fields.get('state') === 'online') heard.set(`${master} ${fields.get('ip')} ${fields.get('port')}`, now - 1_000 * Number(fields.get('lag')))
+  }
+  for (const [replica, at] of heard) if (now - at > 1_000 * mostLagSec) heard.delete(replica)
+  return [...heard.keys()].filter(replica => replica.startsWith(`${master} `)).length
 }
 
 /** All keys of a queue have one hash tag. */
@@ -205,7 +218,7 @@ function connectionLike (redis: Redis): Redis {
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Two types of options differ by the type of replies.
         [], { enableOfflineQueue: true, redisOptions: { ...redis.options.redisOptions, autoResendUnfulfilledCommands: false } } as never
       )
-    : redis.duplicate(options)
+    : duplicateOf(redis, options)
   // The connection that it is made after reports the errors of the server.
   connection.on('error', () => {})
   return connection
