@@ -117,8 +117,39 @@ t.test('skills in a hidden directory are found where there are no others; of two
   t.match(await addFiles('twice', { 'a/x/SKILL.md': skill('x'), 'b/x/SKILL.md': skill('x') }), { status: 1, stderr: /Two skills of one name can't be told apart; nothing was added\. Add the directory of one of them/ })
 })
 
-t.test('of TOML it is said that it is not read, and what to write', async t => {
+t.test('the servers of Codex are read as it has them: TOML, with variables for headers', async t => {
+  const { add, manifest } = project(t)
+  const text = `model = "x"
+approval_policy = "on-request"
+
+[mcp_servers.files]
+# A comment.
+command = "npx"
+args = ["-y", "files-server", '/data']
+startup_timeout_sec = 20
+tool_timeout_sec = 90
+enabled_tools = ["read"]
+
+[mcp_servers.files.env]
+MODE = "plain"
+
+[mcp_servers."issue tracker"]
+url = "https://issues.example/mcp"
+bearer_token_env_var = "ISSUES_TOKEN"
+
+[profiles.deep]
+model = "y"
+`
+  t.match(await add('codex', text), { status: 0, stdout: /MCP server files: npx -y files-server \/data;[^]*MCP server issue_tracker: https:\/\/issues\.example\/mcp[^]*ISSUES_TOKEN/ })
+  t.strictSame(JSON.parse(manifest('codex')), {
+    tools: [
+      { name: 'files', mcp: { command: 'npx', args: ['-y', 'files-server', '/data'], startup_timeout_sec: 20, tool_timeout_sec: 90, enabled_tools: ['read'], env: { MODE: 'plain' } } },
+      { name: 'issue_tracker', mcp: { url: 'https://issues.example/mcp', bearer_token_env_var: 'ISSUES_TOKEN' } }
+    ]
+  })
+})
+
+t.test('of TOML with a fault it is said where that is', async t => {
   const { add } = project(t)
-  const text = 'model = "x"\n\n[mcp_servers.files]\n# A comment.\ncommand = "files"\nargs = ["."]\n'
-  t.match(await add('codex', text), { status: 1, stderr: /seems to be TOML, which is not read: write its servers as JSON, \{"mcpServers"/ })
+  t.match(await add('codex', '[mcp_servers.files]\ncommand = files\n'), { status: 1, stderr: /seems to be TOML, and can't be read: Invalid TOML document: invalid value\n\n1: {2}\[mcp_servers\.files\]\n2: {2}command = files\n +\^/ })
 })

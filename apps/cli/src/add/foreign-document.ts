@@ -1,5 +1,6 @@
 import { asError, freeName, isRecord, orElse } from '@toolyard/contract/terms'
 import { importOpenapi, isDeeperThan, manifestTextOf, OpenapiFault, readYaml, type OpenapiImport } from '@toolyard/manifests'
+import { parse as parseToml } from 'smol-toml'
 import { CommandError } from '../terminal/exit-status.ts'
 
 /** Where programs have their servers; `mcp` holds them itself, or as its `servers`. */
@@ -35,7 +36,8 @@ export async function manifestOf (text: string): Promise<MadeManifest> {
     return madeOf(await importOpenapi(text, {}))
   } catch (error) {
     if (error instanceof CommandError) throw error
-    if (toml.test(text)) throw new CommandError('The file seems to be TOML, which is not read: write its servers as JSON, {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}, with the same fields.', { code: 'SOURCE' })
+    const fault = toml.test(text) ? tomlFault(text) : undefined
+    if (fault !== undefined) throw new CommandError(`The file seems to be TOML, and can't be read: ${fault}`, { code: 'SOURCE' })
     throw new CommandError(`The file is no tar archive, no manifest, no file with mcpServers, and no OpenAPI document: ${asError(error).message}`, { code: 'SOURCE' })
   }
 }
@@ -84,13 +86,26 @@ function serversOf (value: Record<string, unknown>): Array<{ name: string, mcp: 
   return named.map(([written, mcp]) => ({ name: freeName(written.replace(unfit, '_').slice(0, mostNameChars), taken), mcp }))
 }
 
-/** JSON, JSON with comments and commas at the ends of lists, or YAML. */
+/** What is wrong with it, and where; undefined for TOML. */
+function tomlFault (text: string): string | undefined {
+  try {
+    parseToml(text)
+    return undefined
+  } catch (error) {
+    // The lines behind the first one show the place with a caret.
+    return asError(error).message
+  }
+}
+
+/** JSON, JSON with comments and commas at the ends of lists, TOML, or YAML. */
 async function parsed (written: string): Promise<{ value: unknown, isJson: boolean }> {
   const text = written.replace(/^\ufeff/, '')
   const value = orElse(() => JSON.parse(text) as unknown, undefined)
   if (value !== undefined) return { value, isJson: true }
   const commented = orElse(() => JSON.parse(withoutComments(text)) as unknown, undefined)
   if (commented !== undefined) return { value: commented, isJson: false }
+  const table = orElse(() => parseToml(text), undefined)
+  if (table !== undefined) return { value: table, isJson: false }
   const reading = await readYaml(text)
   return { value: reading.ok ? reading.value : undefined, isJson: false }
 }
