@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 /** The top directory of the checkout. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The compiler. ESLint needs an older one, whose `tsc` has the place in `.bin`. */
+/** The compiler. openapi-typescript needs an older one, whose `tsc` has the place in `.bin`. */
 export const tsc = join(root, 'node_modules/typescript-7/bin/tsc')
 
 /** The oldest version of Node.js that Toolyard runs on, as major and minor. */

@@ -5,11 +5,13 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { root } from './checkout.mjs'
+import { installDependencies, root } from './checkout.mjs'
 
 const versions = ['22.23.3', '24.21.0']
 
 process.chdir(root)
+// What installs them takes the programs below away.
+installDependencies()
 const failed = versions.filter(version => !testOn(version))
 if (failed.length > 0) console.log(`failed on Node.js ${failed.join(' and ')}`)
 process.exitCode = failed.length === 0 ? 0 : 1
