@@ -7,17 +7,13 @@ import { everyWarm } from '../sandbox/boxed-tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { createFixture, makePlace, type Fixture, type FixtureOptions, type KeptReady } from './fixture.ts'
 
-/** Why a test is skipped where every command runs in a box and is kept ready; false elsewhere. */
-export const notReady = (reason: string): string | false => everyWarm && `TOOLYARD_TEST_WARM: ${reason}`
-
-/** The fixture of commands: with TOOLYARD_TEST_WARM they run in a box, and each is kept ready before its call. */
+/** The fixture of commands, in a box where the machine has one; with TOOLYARD_TEST_WARM each is kept ready before its call. */
 export async function createCommandFixture (t: Test, options: FixtureOptions = {}): Promise<Fixture> {
-  if (!everyWarm) return createFixture(t, options)
   const place = makePlace()
   const sandbox = await openSandbox({
-    mode: 'require', env: options.env ?? process.env, workspaceDir: place.workspace, hidden: [], defaultPermissions: ['read_repo', 'write_files']
+    mode: 'auto', env: options.env ?? process.env, workspaceDir: place.workspace, hidden: [], defaultPermissions: ['read_repo', 'write_files']
   })
-  return createFixture(t, { ...options, keptReady: { place, sandbox, ...keeper(options.logger) } })
+  return createFixture(t, { ...options, boxed: { place, sandbox }, ...everyWarm && { keptReady: keeper(options.logger) } })
 }
 
 const factsOf = (pid: string): string => `echo "$(cut -d " " -f 1,22 /proc/${pid}/stat) $(readlink /proc/${pid}/ns/pid)"`
@@ -55,7 +51,7 @@ function livingProcess (pid: string): string | undefined {
 }
 
 /** Keeps the tool of each call ready from before its start to its end. */
-function keeper (logger: ExecutorLogger | undefined): Pick<KeptReady, 'logger' | 'call'> {
+function keeper (logger: ExecutorLogger | undefined): KeptReady {
   const called = new Map<string, Tool>()
   const unfit = new Set<unknown>()
   return {

@@ -1,8 +1,8 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createCommandFixture, notReady } from './command-fixture.ts'
-import { outputOf } from './fixture.ts'
+import { createCommandFixture } from './command-fixture.ts'
+import { createFixture, outputOf } from './fixture.ts'
 import { waitFor } from '../support/condition.ts'
 
 t.test('A16 A37 the arguments reach stdin as JSON, exactly, with an end', async t => {
@@ -37,7 +37,7 @@ t.test('fault 4 B2 a tool that ignores or closes its stdin succeeds', async t =>
 t.test('A42 argv is passed as it is: nothing in it means anything to a shell', async t => {
   const fixture = await createCommandFixture(t)
   const program = fixture.shell('argv', 'for arg in "$@"; do printf "[%s]" "$arg"; done')
-  const args = ['$(touch pwned)', '`id`', '; exit 7', '*', 'a b', '', '"', "'", '&& false', '--flag=$HOME', '\n']
+  const args = ['$(touch pwned)', '`id`', '; exit 7', '*', 'a b', '', '"', "'", '&& false', '--flag=$HOME', '--', '--bind', '\n']
   t.equal(outputOf(await fixture.run({ program, args })), args.map(arg => `[${arg}]`).join(''))
 })
 
@@ -67,10 +67,8 @@ t.test('a tool may open its stdin, stdout and stderr by their paths', { skip: pr
   t.strictSame(fixture.logged, ['noted'])
 })
 
-const isLed = process.platform === 'linux' ? notReady('the leader of the session is outside of the box') : true
-
-t.test('a tool leads a session of its own', { skip: isLed }, async t => {
-  const fixture = await createCommandFixture(t)
+t.test('in the open a tool leads a session of its own', { skip: process.platform !== 'linux' }, async t => {
+  const fixture = createFixture(t)
   const [pid, group, session] = String(outputOf(await fixture.runShell('cut -d " " -f 1,5,6 /proc/$$/stat'))).split(' ')
   t.equal(group, pid)
   t.equal(session, pid)

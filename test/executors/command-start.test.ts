@@ -2,9 +2,9 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { callErrors } from '@toolyard/contract'
-import { everyWarm } from '../sandbox/boxed-tools.ts'
+import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { createCommandFixture } from './command-fixture.ts'
-import { type Fixture } from './fixture.ts'
+import { createFixture, type Fixture } from './fixture.ts'
 
 const isRoot = process.getuid?.() === 0
 
@@ -73,13 +73,15 @@ t.test('fault 5 an argv that is too long is refused (E2BIG)', async t => {
 })
 
 t.test('fault 5 a missing workspace and a missing program give different errors', async t => {
-  const fixture = await createCommandFixture(t)
-  rmSync(fixture.workspace, { recursive: true })
-  const outcome = await fixture.run({ program: '/bin/echo', startable: false })
-  // A box needs the workspace before there is a program.
-  if (everyWarm) t.match(outcome, { ok: false, error: { code: 'SANDBOX_FAILED' } })
-  else t.same(outcome, unavailable('/bin/echo', 'its working directory is missing'))
-  mkdirSync(fixture.workspace)
+  for (const [fixture, error] of [
+    [createFixture(t), unavailable('/bin/echo', 'its working directory is missing')],
+    // A box needs the workspace before there is a program.
+    [await createCommandFixture(t), { ok: false, error: { code: await withoutBox() === false ? 'SANDBOX_FAILED' : 'TOOL_UNAVAILABLE' } }]
+  ] as const) {
+    rmSync(fixture.workspace, { recursive: true })
+    t.match(await fixture.run({ program: '/bin/echo', startable: false }), error)
+    mkdirSync(fixture.workspace)
+  }
 })
 
 t.test('fault 5 a call whose program can\'t be started is not retried', async t => {

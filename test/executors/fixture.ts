@@ -50,14 +50,13 @@ export interface FixtureOptions {
   logger?: ExecutorLogger
   compileSchema?: CompileSchema
   http?: NonNullable<ExecutorOptions['http']>
+  /** Directories that were made before, and the sandbox for them. */
+  boxed?: { place: Place, sandbox: Sandbox }
   keptReady?: KeptReady
 }
 
-/** Runs commands in a box, each kept ready before its call. */
+/** Keeps each command ready before its call. */
 export interface KeptReady {
-  /** Directories that were made before. */
-  place: Place
-  sandbox: Sandbox
   logger: ExecutorLogger
   call (executors: Executors, tool: Tool, run: (tool: Tool) => Promise<Outcome>): Promise<Outcome>
 }
@@ -72,8 +71,8 @@ const warmLimits = { maxBytes: 2 ** 30, maxIdleMs: 60_000 }
 
 /** Executors on real directories; programs are real files. */
 export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
-  const { keptReady } = options
-  const { base, workspace } = keptReady?.place ?? makePlace(options.linkedWorkspace)
+  const { boxed, keptReady } = options
+  const { base, workspace } = boxed?.place ?? makePlace(options.linkedWorkspace)
   const auditDir = join(base, 'audit')
   const audit = options.audit ?? openAudit({ dir: auditDir, redact: options.redact ?? '', secrets: options.secrets ?? [], onError: error => { t.fail('the audit failed', { error }) } })
   const executors = createExecutors({
@@ -86,11 +85,12 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
     ...options.builtins === undefined ? {} : { builtins: options.builtins },
     ...options.http === undefined ? {} : { http: options.http },
     ...options.logger === undefined ? {} : { logger: options.logger },
-    ...keptReady === undefined ? {} : { sandbox: keptReady.sandbox, logger: keptReady.logger, warm: warmLimits }
+    ...boxed === undefined ? {} : { sandbox: boxed.sandbox },
+    ...keptReady === undefined ? {} : { logger: keptReady.logger, warm: warmLimits }
   })
   t.teardown(async () => {
     await executors.close()
-    keptReady?.sandbox.close()
+    boxed?.sandbox.close()
     rmSync(base, { recursive: true })
   })
   const logged: string[] = []

@@ -1,16 +1,15 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { createCommandFixture, areAlive, child, self } from '../executors/command-fixture.ts'
-import { outputOf } from '../executors/fixture.ts'
+import { areAlive, child, self } from '../executors/command-fixture.ts'
+import { createFixture as createCommandFixture, outputOf } from '../executors/fixture.ts'
 import { createFixture, errorOf, isAlive, outputOf as pythonOutput, python, toolClass } from '../python/fixture.ts'
 import { waitFor } from '../support/condition.ts'
-import { everyWarm } from './boxed-tools.ts'
 import { startOpen } from '@toolyard/sandbox'
 
-const skip = everyWarm ? 'every command runs in a box' : process.platform === 'linux' ? false : 'needs /proc'
+const skip = process.platform === 'linux' ? false : 'needs /proc'
 
 void t.test('in the open, after a timeout no process of the group is alive, and none that descends from it', { skip }, async t => {
-  const fixture = await createCommandFixture(t)
+  const fixture = createCommandFixture(t)
   const run = fixture.runShell(`sh -c '${self} > grandchild; trap "" TERM; sleep 60 & wait; wait' & setsid sh -c '${self} > session; sleep 60 & ${child} > nephew; wait' & wait`, { timeoutMs: 3_000 })
   t.match(await run, { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   t.same(areAlive(fixture, 'grandchild', 'session', 'nephew'), [false, false, false])
@@ -38,7 +37,7 @@ void t.test('in the open, a module that does not import says why, to a call and 
 })
 
 void t.test('in the open, a tool that closes its input or leaves it is no failure', { skip }, async t => {
-  const fixture = await createCommandFixture(t)
+  const fixture = createCommandFixture(t)
   t.equal(outputOf(await fixture.runShell('exec <&-; echo ok', { arguments: { text: 'x'.repeat(900_000) } })), 'ok')
   const started = await startOpen({ program: '/bin/cat', args: [], env: {}, cwd: '/' }, 'text')
   const [chunk] = await once(started.stdout, 'data') as [Buffer]
