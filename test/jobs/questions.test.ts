@@ -136,22 +136,6 @@ t.test('a list of which one question has no answer in time ends its job', async 
   t.match(await answer(id, { answer: {}, number: 1 }), { status: 409 })
 })
 
-t.test('a question that an older release has stored, which knew one at a time, is shown and answered', async t => {
-  const id = await ask('twice')
-  t.equal((await answer(id, { answer: { seat: 'aisle' }, number: 1 })).status, 200)
-  await waitFor('it asks again', async () => (await client.request<{ job: JobView }>(`/v1/jobs/${id}`)).body.job.question?.number === 2)
-  const redis = await connectTo(t, service.redis)
-  const { at, ends, waits } = JSON.parse(await redis.hget(jobKey('default', id), 'asked') ?? '') as Record<string, unknown>
-  await redis.hset(
-    jobKey('default', id), 'asked', JSON.stringify({ number: 2, refused: { reason: 'no', count: 2 }, ends, waits, state: 'asked', at }),
-    'question', JSON.stringify({ name: 'answer', text: 'Which seat?', schema: JSON.parse(answerSchema) as object })
-  )
-  t.match(await reach(client, id, 'input_required'), { attempts: 2, question: { number: 2, kind: 'form', refused: { count: 2, reason: 'no' } } })
-  t.match(await answer(id, { answer: { seat: 'window' }, number: 3 }), { status: 409, text: /another question/ })
-  t.equal((await answer(id, { answer: { seat: 'window' }, number: 2 })).status, 200)
-  t.match(await reach(client, id, 'succeeded'), { attempts: 3, result: { answers: [{ seat: 'aisle' }, { seat: 'window' }] } })
-})
-
 t.test('two answers at once run the tool once', async t => {
   const id = await ask('book')
   const answers = await Promise.all([1, 2, 3].map(row => answer(id, { answer: { seat: 'aisle', row } })))

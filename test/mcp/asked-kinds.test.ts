@@ -1,8 +1,6 @@
 import type { JobView } from '@toolyard/contract'
-import { jobKey } from '@toolyard/store'
 import t from 'tap'
 import { reach } from '../jobs/submission.ts'
-import { connectTo } from '../support/connection.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { rawSession } from './asked-clients.ts'
 import { connect, meta, rpc } from './clients.ts'
@@ -107,20 +105,6 @@ t.test('a task shows what is open, takes the answers one by one under their name
   t.same(await open(), ['who'])
   await of('update', { inputResponses: { who: { action: 'accept', content: { name: 'Di' } } } })
   t.match(await reach(http, taskId, 'succeeded'), { attempts: 2, result: { said: [{ name: 'Di' }, message, directories] } })
-})
-
-t.test('an answer that an older release refused counts: the name of the question is not used again', async t => {
-  const capabilities = { ...whole, extensions: { 'io.modelcontextprotocol/tasks': {} } }
-  const [taskId = ''] = String((await call('model', capabilities))['requestState']).split('.')
-  const redis = await connectTo(t, service.redis)
-  const asked = JSON.parse(await redis.hget(jobKey('default', taskId), 'asked') ?? '') as object
-  await redis.hset(jobKey('default', taskId), 'asked', JSON.stringify({ ...asked, refused: { count: 1, reason: 'no' } }))
-  const of = async (method: string, rest: object = {}): Promise<Record<string, unknown>> => (
-    (await rpc(api.address, `tasks/${method}`, { taskId, ...rest }, { key: testKeys.admin, meta: about(capabilities) })).body.result ?? {}
-  )
-  t.same(Object.keys((await of('get'))['inputRequests'] as object), ['greeting 1.1'])
-  await of('update', { inputResponses: { 'greeting 1.1': {} } })
-  t.same(Object.keys((await of('get'))['inputRequests'] as object), ['greeting 1.2'])
 })
 
 t.test('a client of 2025 is asked on the stream of its call, one after the other', async t => {

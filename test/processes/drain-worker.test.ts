@@ -85,7 +85,7 @@ t.test('only an admin of the operator drains, who is bound to no queues; what is
   t.match(await drain('nobody', true), { status: 404, body: { error: { code: 'NOT_FOUND', message: 'No such worker is alive' } } })
   t.match(await drain(id, 'yes'), { status: 400, body: { error: { code: 'VALIDATION_ERROR', message: /drained/ } } })
   t.match(await client.request(`/v1/workers/${id}`, { method: 'PATCH', body: { drained: true, more: 1 } }), { status: 400, body: { error: { message: /more/ } } })
-  const old = { id: 'old', protocol: 1, startedAt: '2026-01-01T00:00:00.000Z', queues: ['*'], sandbox: { level: 'full', missing: [] }, tools: 'x' }
+  const old = { id: 'old', startedAt: '2026-01-01T00:00:00.000Z', queues: ['*'], sandbox: { level: 'full', missing: [] }, tools: 'x' }
   await redis.hset('toolyard:{workers}:records', 'old', JSON.stringify(old))
   await redis.zadd('toolyard:{workers}:seen', Number((await redis.time())[0]) * 1_000 + 60_000, 'old')
   t.match(await drain('old', true), { status: 409, body: { error: { code: 'CONFLICT', message: /can't be drained/ } } })

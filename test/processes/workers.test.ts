@@ -69,7 +69,7 @@ t.test('a tenant sees no worker; a key that is bound to queues sees no names of 
 })
 
 t.test('a worker of an older release is shown with the fields that it reports', async t => {
-  const old = { id: 'old', protocol: 1, startedAt: '2026-01-01T00:00:00.000Z', queues: ['*'], sandbox: { level: 'full', missing: [] }, tools: 'x' }
+  const old = { id: 'old', startedAt: '2026-01-01T00:00:00.000Z', queues: ['*'], sandbox: { level: 'full', missing: [] }, tools: 'x' }
   await redis.hset('toolyard:{workers}:records', 'old', JSON.stringify(old))
   const [seconds] = await redis.time()
   await redis.zadd('toolyard:{workers}:seen', Number(seconds) * 1_000 + 60_000, 'old')
@@ -99,7 +99,7 @@ t.test('a worker that stops is not lost, and the list keeps what it was; of thos
   const now = Number((await redis.time())[0]) * 1_000
   const entries = [...Array.from({ length: 150 }, (_, place) => [`dead-${place}`, now - 300_000 + place] as const), ['older', now - 8 * 86_400_000] as const]
   for (const [id, seen] of entries) {
-    await redis.hset('toolyard:{workers}:records', id, JSON.stringify({ id, protocol: 1, startedAt: '', queues: [], sandbox: { level: 'full', missing: [] }, tools: '' }))
+    await redis.hset('toolyard:{workers}:records', id, JSON.stringify({ id, startedAt: '', queues: [], sandbox: { level: 'full', missing: [] }, tools: '' }))
     await redis.zadd('toolyard:{workers}:seen', seen, id)
   }
   await waitFor('a worker has reported', async () => await redis.zcard('toolyard:{workers}:seen') === 101)

@@ -202,10 +202,3 @@ t.test('a list shows how the arguments of held calls begin, whatever is in them,
   const { arguments: _, ...whole } = await jobs.held('listed', call?.id ?? '') ?? {}
   t.same(call, { ...whole, preview: call?.preview })
 })
-
-t.test('a held call that an older release has stored is listed as others are', async t => {
-  const id = await add('older')
-  await redis.hdel(jobKey('older', id), 'shown')
-  const { jobs: listed } = await new JobLister({ redis, directory, queues }).list({ queue: 'older', limit: 10 })
-  t.match(await jobs.listHeld(listed), [{ id, preview: '{}', approval: { state: 'held' } }])
-})

@@ -1,4 +1,4 @@
-import { plainProtocol } from '@toolyard/contract/terms'
+import { protocol } from '@toolyard/contract/terms'
 import { JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
 import { internalName, jobKey, newJobId, type Redis } from '@toolyard/store'
 import { Queue, Worker, type Job } from 'bullmq'
@@ -58,7 +58,7 @@ async function openWays (t: Test): Promise<{ redis: Redis, ways: [ours: Way, the
     queue: 'theirs',
     add: async jobs => {
       for (const job of jobs) {
-        await plain.add(job.type, { ...job.data, protocol: plainProtocol }, optionsOf(job, priorities.get(job.id) ?? 0))
+        await plain.add(job.type, { ...job.data, protocol }, optionsOf(job, priorities.get(job.id) ?? 0))
       }
     },
     take: async () => await worker.getNextJob('token', { block: false }) as TakenJob | undefined

@@ -9,7 +9,7 @@ const server = await startTestRedis(t)
 const redis = await connectTo(t, server)
 
 t.test('a worker that stops while it makes its next report has left, and is not lost', async t => {
-  const record = { id: 'w', protocol: 1, queues: ['*'], sandbox: { level: 'full' as const, missing: [] }, tools: '' }
+  const record = { id: 'w', queues: ['*'], sandbox: { level: 'full' as const, missing: [] }, tools: '' }
   let goOn: (() => void) | undefined
   let isFirst = true
   const heartbeat = new WorkerHeartbeat(redis, 'w', async () => {

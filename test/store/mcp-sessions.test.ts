@@ -48,14 +48,6 @@ t.test('the end of a session is kept for a day, what a session holds for a week 
   t.strictSame([await days('idle'), await redis.ttl(await key('ended')) <= 60], [7, true], 'a read is a use')
 })
 
-t.test('a record of another release, a text with all of its state, is read and changed', async t => {
-  const prefix = (await key('ended')).replace(/ended$/, '')
-  await redis.set(`${prefix}former`, JSON.stringify({ watched: [], level: 'info' }))
-  t.strictSame(await sessions.read('former', owner), { watched: [], level: 'info' })
-  await sessions.change('former', { kind: 'watch', uri: 'a:1', most }, owner)
-  t.strictSame(JSON.parse(await redis.get(`${prefix}former`) ?? ''), { watched: ['a:1'], level: 'info' })
-})
-
 t.test('something is kept of a thousand sessions of a key: the one that was used least recently leaves, those of other keys stay', async t => {
   await sessions.change('of-another', { kind: 'level', level: 'info' }, 'other key')
   const mine = Array.from({ length: 1_000 }, (_, at) => `mine-${String(at).padStart(4, '0')}`)

@@ -11,7 +11,7 @@ const keys = { current: randomBytes(32), previous: undefined }
 
 t.test('a sealed value opens in its own place with its own key alone, and no changed byte passes', async t => {
   fc.assert(fc.property(fc.string({ minLength: 1, maxLength: 200, unit: anyCharacter }), fc.nat(), (value, at) => {
-    const record = seal(value, 'a', keys, 0)
+    const record = seal(value, 'a', keys)
     if (unseal(record, 'a', keys) !== Buffer.from(value).toString('utf8')) throw new Error('not the same')
     if (unseal(record, 'b', keys) !== undefined) throw new Error('opened elsewhere')
     if (unseal(record, 'a', { current: randomBytes(32), previous: undefined }) !== undefined) throw new Error('opened by another key')
@@ -157,12 +157,10 @@ void t.test('a list reads no value, however large they are, and a new key seals 
     return await sent() - before
   }
   t.ok(await sentBy(async () => { t.equal((await secrets.list()).length, 61) }) < 100_000)
-  const [reads, before] = [async (): Promise<number> => Number(/cmdstat_hget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]), await secrets.list()]
+  const reads = async (): Promise<number> => Number(/cmdstat_hget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1])
   const once = await reads()
   await secrets.list()
   t.equal(await reads() - once, 2 * 61, 'the times of each')
-  await redis.del('toolyard:{secrets}:stored')
-  t.same(await secrets.list(), before, 'those that an older release has stored have the time of their record')
   const isOther = (scope: SecretScope): boolean => scope.kind === 'tenant' && scope.tenant === 'other'
   t.match(await secrets.list(isOther), [{ name: 'small', scope: { kind: 'tenant', tenant: 'other' }, lastUsedAt: undefined }])
   const next = { current: randomBytes(32), previous: keys.current }

@@ -20,7 +20,7 @@ export function layOutRelease (dir: string, protocol: number): { worker: string,
   }
   const file = join(own, 'contract/dist/terms/protocol.js')
   const text = readFileSync(file, 'utf8')
-  const changed = text.replaceAll(/(protocol|plainProtocol) = \d+/g, (_, name: string) => `${name} = ${protocol}`)
+  const changed = text.replace(/protocol = \d+/, `protocol = ${protocol}`)
   if (changed === text) throw new Error('the protocol number was not found')
   writeFileSync(file, changed)
   return { worker: join(own, 'worker/dist/server.js'), api: join(own, 'api/dist/server.js') }

@@ -1,4 +1,4 @@
-import { protocol, storedJson } from '@toolyard/contract/terms'
+import { storedJson } from '@toolyard/contract/terms'
 import { createAnswerSchemas } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import { CallCounter, keyId, keyPart, SessionLeases, StoredKeys, ToolInventories, WorkerHeartbeat, type Redis } from '@toolyard/store'
@@ -103,7 +103,7 @@ export async function openPool (
   metrics.places(() => pool.places)
   const { level, missing } = sandbox.report
   const { version } = storedJson<{ version: string }>(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
-  const identity = { id, protocol, version, host: hostname(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
+  const identity = { id, version, host: hostname(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
   const heartbeat = new WorkerHeartbeat(redis, id, async () => {
     await inventories.store(versions.inventory)
     const { current: shortage } = shortages

@@ -9,7 +9,7 @@ export {
   type Role
 } from './terms/limits.ts'
 export { callErrors, foreignCursor, HttpError, shortName, type CallErrorCode, type CallError } from './terms/errors.ts'
-export { plainProtocol, protocol, textProtocol } from './terms/protocol.ts'
+export { protocol } from './terms/protocol.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'
 export { callbackHeaders } from './terms/callback-headers.ts'
 export { jobLimits } from './terms/job-limits.ts'

@@ -7,10 +7,7 @@ import { noForms, type ClientForms } from './asking/client-forms.ts'
  * knows a session without asking, and one of another key, or of a key that was replaced, is none.
  */
 
-/**
- * How ids begin whose clients can be asked something; the next digit says how: by a form, by a page, or 4 for what one more digit says.
- * Older releases take them for any other.
- */
+/** How ids begin whose clients can be asked something; the next digit says how: by a form, by a page, or 4 for what one more digit says. */
 const askedStart = '0e11c17'
 const pattern = /^([0-9a-f]{32})\.([\w-]{43})$/
 

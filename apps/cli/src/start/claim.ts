@@ -9,7 +9,7 @@ import { StartError } from '../supervision/start-error.ts'
  * Makes this process the only `start` of a directory. Each claim is a file with a number, `start.json.7`, that names its
  * process, and the highest number counts. Whoever finds that one's process gone makes the next number, which exists at once
  * as a whole or not at all; of several at the same moment one can. The highest number is never removed, so that nobody who
- * looked earlier can make it again. `start.json` itself is what earlier releases wrote.
+ * looked earlier can make it again.
  *
  * @returns gives the claim back.
  * @throws StartError `already running (pid N)`.
@@ -36,7 +36,7 @@ function takeNext (file: string, draft: string): number {
     const numbers = numbersOf(file)
     // A listing may miss what changes meanwhile: then the number was an old one.
     const isLast = numbers.every(number => number <= own)
-    for (const number of isLast ? [0, ...numbers.filter(number => number < own)] : [own]) rmSync(numbered(file, number), { force: true })
+    for (const number of isLast ? numbers.filter(number => number < own) : [own]) rmSync(numbered(file, number), { force: true })
     if (isLast) return own
   }
 }
@@ -58,7 +58,7 @@ function numbersOf (file: string): number[] {
 }
 
 function numbered (file: string, number: number): string {
-  return number === 0 ? file : `${file}.${number}`
+  return `${file}.${number}`
 }
 
 interface Holder {

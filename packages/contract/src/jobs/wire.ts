@@ -5,7 +5,7 @@ import type { Permission } from '../terms/permissions.ts'
 
 /** The data of a BullMQ job. Small, and no secret in it. */
 export interface JobData {
-  /** Of the process that added the job; absent before releases had one. */
+  /** Of the process that added the job. */
   protocol?: number
   /** The tool's name in the registry. */
   tool: string
@@ -42,7 +42,7 @@ export interface JobData {
   replyTo?: string
   /** Who is told of the job's end. */
   callbackUrl?: string
-  /** For logs and traces; releases before had none, and nothing depends on it. */
+  /** For logs and traces; nothing depends on it. */
   origin?: JobOrigin
 }
 
@@ -89,8 +89,8 @@ export interface JobOrigin {
 /** The end of a job that its `callbackUrl` is told of. */
 export interface CallbackData {
   url: string
-  /** The tenant, or the key, whose it is; absent in older ones. */
-  owner?: string
+  /** The tenant, or the key, whose it is. */
+  owner: string
   queue: string
   jobId: string
   type: string
@@ -147,7 +147,6 @@ export interface SandboxState {
 /** Workers write it while they live; older releases leave out what is optional. */
 export interface WorkerRecord {
   id: string
-  protocol?: number
   /** ISO 8601, by Redis' clock; by that of the machine for older releases. */
   startedAt: string
   /** The name of its machine. */

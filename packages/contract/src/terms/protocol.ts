@@ -6,7 +6,3 @@
  * A new release must still understand the jobs of the last one.
  */
 export const protocol = 4
-/** The number of a job whose arguments are text too: a worker that knows no `argumentsText` would hand over others. */
-export const textProtocol = 3
-/** The number of a job that workers of the release before understand as well: they take no notice of `argumentsText`. */
-export const plainProtocol = 2

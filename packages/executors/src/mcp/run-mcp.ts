@@ -95,8 +95,6 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
   const { args, context } = call
   const { server, remote } = run
   const { connection } = lease
-  const { left } = questions
-  if (left !== undefined) return asking(run, left)
   let ask: (ended: Ended) => void = () => {}
   const asked = new Promise<Ended>(resolve => { ask = resolve })
   const calling = (async (): Promise<Ended> => {

@@ -17,10 +17,8 @@ type Memo =
   /** The state that the server wants back, which answer is the first of this round, and its questions. */
   | { kind: 'required', state?: string, from: number, requests: Request[] }
 
-interface Request extends Omit<AskedQuestion, 'kind'> {
+interface Request extends AskedQuestion {
   key: string
-  /** Absent in older ones: a form. */
-  kind?: QuestionKind
 }
 
 /** Characters of what is kept for the next run: most of it is the state of the server. */
@@ -39,18 +37,10 @@ export class ServerQuestions {
     this.#memo = memo === undefined ? undefined : storedJson<Memo>(memo)
   }
 
-  /** Questions that are asked before the call is made again. */
-  get left (): AskedBack | undefined {
-    if (this.#memo?.kind !== 'required') return undefined
-    const { requests, from } = this.#memo
-    const open = requests.slice(this.#answers.length - from).map(({ key, kind = 'form', ...rest }) => ({ kind, ...rest }))
-    return open.length === 0 ? undefined : this.#ask(open, this.#memo)
-  }
-
   get brought (): { inputResponses?: Record<string, object>, requestState?: string } {
     if (this.#memo?.kind !== 'required') return {}
     const { state, requests, from } = this.#memo
-    const responses = requests.map(({ key, kind = 'form' }, at) => [key, said(kind, this.#answers[from + at] ?? {})] as const)
+    const responses = requests.map(({ key, kind }, at) => [key, said(kind, this.#answers[from + at] ?? {})] as const)
     const inputResponses = around(Object.fromEntries(responses))
     return { ...requests.length > 0 && { inputResponses }, ...state !== undefined && { requestState: state } }
   }
@@ -84,7 +74,7 @@ export class ServerQuestions {
     if (requests.length === 0 && state === undefined) return 'it asks for nothing'
     this.#memo = { kind: 'required', ...state !== undefined && { state }, from: this.#answers.length, requests }
     if (JSON.stringify(this.#memo).length > mostMemoChars) return `what it asks and its requestState have more than ${mostMemoChars} characters`
-    return this.left
+    return requests.length === 0 ? undefined : this.#ask(requests.map(({ key, ...question }) => question), this.#memo)
   }
 
   #ask (questions: AskedQuestion[], memo: Memo): AskedBack {

@@ -48,7 +48,7 @@ export function addedJob (job: CompleteJob, priority: number, now: number): Omit
   }
 }
 
-function shownText (data: JobData, hold: Hold, preview: string | undefined): string {
+function shownText (data: JobData, hold: Hold, preview = ''): string {
   const { tool, version, keyName, tenant, session, conversation, callbackUrl } = data
   return JSON.stringify({ tool, version, keyName, tenant, session, conversation, callbackUrl, hold, preview } satisfies ShownCall)
 }

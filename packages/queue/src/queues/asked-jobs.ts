@@ -96,8 +96,6 @@ local number = tonumber(ARGV[1])
 if asked.state ~= 'asked' or number < asked.number or (lines[number] or '') ~= '' then return end
 ${goOnWhenFull('KEYS[1]')}
 local refused = asked.refused or {}
--- An older release knew one question at a time.
-if refused.count then refused = {[tostring(asked.number)] = refused} end
 refused[ARGV[1]] = {count = (refused[ARGV[1]] and refused[ARGV[1]].count or 0) + 1, reason = ARGV[2]}
 asked.refused = refused
 redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked))
@@ -174,7 +172,6 @@ export async function noteQuestion (
   const ms = limits.question.answerSec * 1_000
   const at = serverTime(redis)
   const { more = [] } = questions
-  // An older release has no list of them.
   const open = more.length === 0 ? {} : { open: [questions, ...more].map((_, place) => number + place) }
   const asked: AskedRecord = { state: 'asked', number, ...open, at, ends: at + ms }
   const told = `${id}-${writeThrough(inputRequired(questions, asked))}`

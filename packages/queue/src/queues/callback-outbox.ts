@@ -78,13 +78,8 @@ export class CallbackOutbox {
     const asked = hasAsked(job) ? decodeAsked(await this.#redis.hget(jobKey(queue, idOf(job)), askedField)) : undefined
     const data = callbackOf(queue, job, asked)
     if (data === undefined) return
-    await this.#add(data, `${data.jobId}.${data.finishedOn}`, { keyName: job.data.keyName, tenant: job.data.tenant })
+    await this.add(data, `${data.jobId}.${data.finishedOn}`, { keyName: job.data.keyName, tenant: job.data.tenant })
     await this.strikeOut({ queue, jobId: data.jobId })
-  }
-
-  /** Posts the callback of a held call; repeating it changes nothing. */
-  async postEvent (data: ApprovalCallbackData, deliveryId: string, owner: CallbackOwner): Promise<void> {
-    await this.#add(data, deliveryId, owner)
   }
 
   /** How many callbacks of an owner nobody has taken yet. @throws RedisUnavailableError */
@@ -92,7 +87,8 @@ export class CallbackOutbox {
     return await whileAvailable(this.#redis.zcard(countedOf(owner)))
   }
 
-  async #add (data: CallbackData | ApprovalCallbackData, jobId: string, owner: CallbackOwner): Promise<void> {
+  /** Posts a callback; repeating it changes nothing. */
+  async add (data: Omit<CallbackData, 'owner'> | Omit<ApprovalCallbackData, 'owner'>, jobId: string, owner: CallbackOwner): Promise<void> {
     const line = { queue: callbackQueue, priority: limits.priority.default, ...owner }
     const { priorities: [priority = 1], settle } = await this.#order.take(line, 1)
     try {
@@ -144,7 +140,7 @@ export class CallbackOutbox {
 }
 
 /** Undefined when the job has no callback, or hasn't ended. */
-function callbackOf (queue: string, job: Job<JobData, OutputRecord>, asked: AskedRecord | undefined): CallbackData | undefined {
+function callbackOf (queue: string, job: Job<JobData, OutputRecord>, asked: AskedRecord | undefined): Omit<CallbackData, 'owner'> | undefined {
   const { id, data: { callbackUrl: url }, finishedOn, returnvalue } = job
   if (id === undefined || url === undefined || finishedOn === undefined) return undefined
   return {

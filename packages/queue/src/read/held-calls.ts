@@ -1,8 +1,7 @@
 import type { ApprovalView, JobSummary, JobView } from '@toolyard/contract'
-import { isRecord, writeJson } from '@toolyard/contract/terms'
-import { nextTurn } from '@toolyard/runtime'
+import { isRecord } from '@toolyard/contract/terms'
 import { fromRedis, jobKey, pipelined, readStored, type Redis } from '@toolyard/store'
-import { approvalField, approvalView, decodeApproval, firstApproval, previewOf, shownField, type ShownCall } from '../record/approval.ts'
+import { approvalField, approvalView, decodeApproval, firstApproval, shownField, type ShownCall } from '../record/approval.ts'
 
 export interface HeldCall extends Omit<ShownCall, 'preview'> {
   queue: string
@@ -23,12 +22,9 @@ export type ListedCall = Omit<HeldCall, 'arguments'> & { preview: string }
  * Reads what a list shows of held calls; one that was decided meanwhile is left out. To read and parse up to a megabyte of
  * arguments for each of them took an API process seconds.
  *
- * @param readWhole reads a call that an older release has stored
  * @throws RedisUnavailableError
  */
-export async function listHeld (
-  redis: Redis, jobs: readonly JobSummary[], readWhole: (job: JobSummary) => Promise<HeldCall | undefined>
-): Promise<ListedCall[]> {
+export async function listHeld (redis: Redis, jobs: readonly JobSummary[]): Promise<ListedCall[]> {
   const replies = await pipelined(redis, jobs, job => job.queue, (pipeline, { queue, id }) => {
     pipeline.hmget(jobKey(queue, id), shownField, 'timestamp', approvalField)
   })
@@ -37,15 +33,10 @@ export async function listHeld (
     const reply = replies[place]
     if (reply === undefined || reply instanceof Error) throw reply ?? new Error('Redis gave no reply')
     const [[text, timestamp, approval]] = fromRedis<[Array<string | null>]>(reply)
-    const shown = text === null || text === undefined ? undefined : readStored('what is shown of a held call', text, isShown)
-    if (shown?.preview !== undefined) {
-      const record = decodeApproval(approval) ?? firstApproval(shown.hold, Number(timestamp))
-      calls.push(listed(job, { ...shown, preview: shown.preview }, approvalView(shown.hold, record)))
-      continue
-    }
-    await nextTurn()
-    const call = await readWhole(job)
-    if (call !== undefined) calls.push({ ...call, preview: previewOf(writeJson(call.arguments)) })
+    if (text === null || text === undefined) continue
+    const shown = readStored('what is shown of a held call', text, isShown)
+    const record = decodeApproval(approval) ?? firstApproval(shown.hold, Number(timestamp))
+    calls.push(listed(job, shown, approvalView(shown.hold, record)))
   }
   return calls.filter(({ approval }) => approval.state === 'held')
 }
@@ -56,7 +47,7 @@ function isShown (value: unknown): value is ShownCall {
 
 function listed (
   { id, queue, type, parent_id: parentId, created_at: submittedAt, status }: JobSummary,
-  { tool, version, keyName, tenant, session, conversation, callbackUrl, hold, preview }: ShownCall & { preview: string },
+  { tool, version, keyName, tenant, session, conversation, callbackUrl, hold, preview }: ShownCall,
   approval: ApprovalView
 ): ListedCall {
   const about = { id, queue, type, parentId, submittedAt, status }

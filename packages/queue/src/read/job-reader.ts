@@ -150,7 +150,7 @@ export class JobReader {
 
   /** What a list shows of held calls. @throws RedisUnavailableError */
   async listHeld (jobs: readonly JobSummary[]): Promise<ListedCall[]> {
-    return await listHeld(this.#parts.redis, jobs, async ({ queue, id }) => await this.held(queue, id))
+    return await listHeld(this.#parts.redis, jobs)
   }
 
   /**

@@ -23,7 +23,6 @@ export const approvalField = 'approval'
 /** What a list shows of a held call, beside its data, which may be large: see `held-calls.ts`. */
 export const shownField = 'shown'
 
-/** Times are milliseconds since 1970, by Redis' clock. */
 /** A held call as lists have it. */
 export interface ShownCall extends Pick<JobData, 'tool' | 'keyName'> {
   version: string | undefined
@@ -32,10 +31,11 @@ export interface ShownCall extends Pick<JobData, 'tool' | 'keyName'> {
   conversation: string | undefined
   callbackUrl: string | undefined
   hold: Hold
-  /** How its arguments begin; undefined where an older release has made the job. */
-  preview: string | undefined
+  /** How its arguments begin. */
+  preview: string
 }
 
+/** Times are milliseconds since 1970, by Redis' clock. */
 export interface ApprovalRecord {
   state: ApprovalView['state']
   digest: string
@@ -89,7 +89,7 @@ export function heldJob (job: NewJob, terms: Omit<Hold, 'digest' | 'parts'>, par
 }
 
 /** How arguments begin. A copy: a part of a text would keep all of it in memory. */
-export function previewOf (text: string): string {
+function previewOf (text: string): string {
   return Buffer.from(text.slice(0, limits.previewChars)).toString()
 }
 

@@ -1,20 +1,14 @@
 import type { JobData } from '@toolyard/contract'
 import { setImmediate as turn } from 'node:timers/promises'
-import { isRecord, isWritten, plainProtocol, protocol, readJsonInTurns, textProtocol, WrittenJson, writeJson } from '@toolyard/contract/terms'
+import { isRecord, isWritten, protocol, readJsonInTurns, WrittenJson, writeJson } from '@toolyard/contract/terms'
 import { isTexts, readStored } from '@toolyard/store'
 
-/**
- * A job's data: its arguments also as text, where only that keeps their numbers and their order. Workers that know no
- * approvals take no held job.
- */
+/** A job's data: its arguments also as text, where only that keeps their numbers and their order. */
 export function carriedData (data: JobData): JobData {
   // Not as members behind the spread: in Node 20, each of those takes more than a microsecond.
   const carried = { ...data }
-  carried.protocol = data.hold === undefined ? plainProtocol : protocol
-  if (isWritten(data.arguments)) {
-    carried.argumentsText = writeJson(data.arguments)
-    carried.protocol = Math.max(carried.protocol, textProtocol)
-  }
+  carried.protocol = protocol
+  if (isWritten(data.arguments)) carried.argumentsText = writeJson(data.arguments)
   return carried
 }
 

@@ -36,8 +36,6 @@ export interface Questions extends Question {
   memo?: string
 }
 
-interface Refused { count: number, reason: string }
-
 /** How far the last questions are. Times are milliseconds since 1970, by Redis' clock. */
 export interface AskedRecord {
   state: 'asked' | 'answered' | 'expired'
@@ -47,8 +45,8 @@ export interface AskedRecord {
   open?: number[]
   at: number
   ends: number
-  /** How many answers of a client of tasks didn't fit, and why the last one didn't, by numbers; older: to the only question. */
-  refused?: Record<string, Refused> | Refused
+  /** How many answers of a client of tasks didn't fit, and why the last one didn't, by numbers. */
+  refused?: Record<string, { count: number, reason: string }>
   /** When it waited for answers that came: from, and until when. Absent: none has come. */
   waits?: Array<[from: number, to: number]>
 }
@@ -87,15 +85,11 @@ export function questionView (
   const all = [only, ...more]
   const viewOf = (number: number): AskedQuestion => {
     const { name, kind = 'form', text, params, schema } = all[number - first] ?? only
-    const refusal = isOnly(refused) ? refused : refused[number]
+    const refusal = refused[number]
     return { number, name, kind, text, ...params !== undefined && { params }, schema, ...refusal !== undefined && { refused: refusal } }
   }
   const [question = viewOf(first), ...others] = open.map(viewOf)
   return { ...question, asked_at: isoTime(at), expires_at: isoTime(ends), ...others.length > 0 && { more: others } }
-}
-
-function isOnly (refused: NonNullable<AskedRecord['refused']>): refused is Refused {
-  return typeof refused['count'] === 'number'
 }
 
 /** For those who wait for a job when its tool asks something. */

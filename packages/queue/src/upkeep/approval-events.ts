@@ -64,6 +64,6 @@ async function post ({ queue, jobId, event }: OpenEvent, call: HeldCall, { queue
   const time = Date.parse(event === 'approval.requested' ? approval.held_at : approval.decisions.at(-1)?.at ?? approval.held_at)
   const urls = new Set([approvalUrl, callbackUrl].filter(url => url !== undefined))
   for (const [place, url] of [...urls].entries()) {
-    await queues.callbacks.postEvent({ url, queue, jobId, type, body }, `${jobId}.${event}.${time}.${place}`, { keyName: key, tenant: call.tenant })
+    await queues.callbacks.add({ url, queue, jobId, type, body }, `${jobId}.${event}.${time}.${place}`, { keyName: key, tenant: call.tenant })
   }
 }

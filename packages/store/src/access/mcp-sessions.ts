@@ -53,7 +53,7 @@ function isAnswer (value: unknown): value is McpAnswer {
   return isRecord(value) && typeof value['session'] === 'string' && typeof value['request'] === 'string' && 'said' in value
 }
 
-/** Where they are told: older releases take nothing else than notices on the other channel. */
+/** Where they are told. */
 const answersChannel = `${mcpChannel}-answers`
 
 /** How long the end of a session is known: a day, in seconds. Its client may still hold its id. */

@@ -10,16 +10,12 @@ export interface SealKeys {
 
 const algorithm = 'aes-256-gcm'
 
-/**
- * Seals a value for its place: in another place, or under another name, it can't be opened.
- *
- * @param at when it was stored, in milliseconds since 1970
- */
-export function seal (value: string, place: string, { current }: SealKeys, at: number): string {
+/** Seals a value for its place: in another place, or under another name, it can't be opened. */
+export function seal (value: string, place: string, { current }: SealKeys): string {
   const iv = randomBytes(12)
   const cipher = createCipheriv(algorithm, current, iv).setAAD(Buffer.from(place))
   const sealed = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
-  return JSON.stringify({ key: keyId(current), data: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64'), at })
+  return JSON.stringify({ key: keyId(current), data: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64') })
 }
 
 /** Undefined where neither key has sealed it for this place. */
@@ -40,15 +36,10 @@ export function isSealedNow (record: string, { current }: SealKeys): boolean {
   return readRecord(record).key === keyId(current)
 }
 
-/** When it was sealed, in milliseconds since 1970. */
-export function sealedAt (record: string): number {
-  return readRecord(record).at
-}
-
-function readRecord (record: string): { key: string, data: string, at: number } {
+function readRecord (record: string): { key: string, data: string } {
   const value: unknown = storedJson(record)
-  const { key, data, at } = isRecord(value) ? value : {}
-  return { key: typeof key === 'string' ? key : '', data: typeof data === 'string' ? data : '', at: typeof at === 'number' ? at : 0 }
+  const { key, data } = isRecord(value) ? value : {}
+  return { key: typeof key === 'string' ? key : '', data: typeof data === 'string' ? data : '' }
 }
 
 /** Tells keys apart, and tells nothing of them. */

@@ -6,7 +6,7 @@ import { fromRedis } from '../redis/from-redis.ts'
 import { keyPrefix } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { isSealedNow, seal, sealedAt, unseal, type SealKeys } from './secret-seal.ts'
+import { isSealedNow, seal, unseal, type SealKeys } from './secret-seal.ts'
 
 /*
  * Secrets that tools use. Redis has each of them sealed, under whose it is and its name; nothing else of the service keeps a
@@ -54,9 +54,8 @@ export class StoredSecrets {
    */
   async put (name: string, scope: SecretScope, value: string, owner: string | undefined): Promise<boolean> {
     const place = placeOf(name, scope)
-    const now = serverTime(this.#redis)
-    const record = seal(value, place, this.#keys, now)
-    const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey, timesKey], args: [place, record, owner ?? '', maxStoredSecrets, now] }
+    const record = seal(value, place, this.#keys)
+    const call = { keys: [sealedKey, ownersKey, countsKey, writtenKey, timesKey], args: [place, record, owner ?? '', maxStoredSecrets, serverTime(this.#redis)] }
     return await runForGood(this.#redis, this.#replicas, putScript, call) === 1
   }
 
@@ -84,7 +83,7 @@ export class StoredSecrets {
     const listed: ListedSecret[] = []
     for (let start = 0; start < wanted.length; start += listedAtOnce) {
       const some = wanted.slice(start, start + listedAtOnce)
-      const reading = this.#redis.eval(timesScript, 3, sealedKey, timesKey, usedKey, ...some.map(({ place }) => place))
+      const reading = this.#redis.eval(timesScript, 2, timesKey, usedKey, ...some.map(({ place }) => place))
       const times = fromRedis<Array<[stored: string | null, used: string | null]>>(await whileAvailable(reading))
       for (const [index, { name, scope }] of some.entries()) {
         const [stored, used] = times[index] ?? [null, null]
@@ -162,7 +161,7 @@ export class StoredSecrets {
       const isKnown = isSealedNow(record, this.#keys)
       const value = isKnown ? undefined : unseal(record, place, this.#keys)
       if (!isKnown && value === undefined) return 'lost'
-      const anew = value === undefined ? record : seal(value, place, this.#keys, sealedAt(record))
+      const anew = value === undefined ? record : seal(value, place, this.#keys)
       const call = { keys: [sealedKey, writtenKey], args: [place, record, anew] }
       // One that was changed meanwhile is looked at again: a process with the old key may have done it.
       if (await runForGood(this.#redis, this.#replicas, replaceScript, call) === 1) return isKnown ? 'known' : 'sealed'
@@ -211,20 +210,10 @@ return removed
 `))
 /** Secrets whose times one script reads. */
 const listedAtOnce = 50
-/**
- * KEYS: secrets, times, uses. ARGV: places. Answers of each when it was stored, and when it was used. Of one that an older release
- * has stored, the end of its record says when: to read the records of all, of up to 350 KB each, takes Redis too long.
- */
+/** KEYS: times, uses. ARGV: places. Answers of each when it was stored, and when it was used. */
 const timesScript = `
 local times = {}
-for at, place in ipairs(ARGV) do
-  local stored = redis.call('HGET', KEYS[2], place)
-  if not stored then
-    local record = redis.call('HGET', KEYS[1], place)
-    stored = record and (string.match(string.sub(record, -32), '"at":(%d+)}$') or '0')
-  end
-  times[at] = {stored, redis.call('HGET', KEYS[3], place)}
-end
+for at, place in ipairs(ARGV) do times[at] = {redis.call('HGET', KEYS[1], place), redis.call('HGET', KEYS[2], place)} end
 return times
 `
 /** KEYS: secrets, written. ARGV: place, record, new record, which may be the same: a repeat waits for replicas as well. */
