@@ -92,7 +92,7 @@ t.test('B32 redirects are followed only within the allowlist', async t => {
 t.test('B32 fault 14 fault 44 private addresses are refused, however they are written or named', async t => {
   const { port, requests } = await serve(t, (_request, response) => { response.end('inside') })
   const fetchPage = createFetch(t, { allowPrivate: false, allowlist: ['*'] })
-  for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254', '10.1.2.3', '0.0.0.0', '[fd00::1]', '[fe80::1]', '192.168.0.1', '100.64.0.1']) {
+  for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254', '10.1.2.3', '0.0.0.0', '[fd00::1]', '[fe80::1]', '192.168.0.1', '100.64.0.1', '168.63.129.16']) {
     t.match(await fetchPage({ url: `http://${host}:${port}/` }), { ok: false, error: { code: 'NOT_ALLOWED', message: /^address not allowed: / } }, host)
   }
   t.same(await fetchPage({ url: `http://name.test:${port}/` }), failed('address not allowed: name.test is not a public host', 'NOT_ALLOWED'), 'a name that leads inside')

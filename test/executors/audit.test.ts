@@ -150,6 +150,13 @@ t.test('AC23 patterns and secrets are redacted in argv, cwd and the cause of a f
   })
 })
 
+t.test('AC23 patterns and secrets are redacted in the name of a host that a tool asked for', async t => {
+  const { audit, lines } = open(t, { redact: 'sk-[a-z0-9]+', secrets: ['hunter2'] })
+  audit.record(entry({ argv: ['egress', 'sk-123.hunter2.test:80'], egress: { host: 'sk-123.hunter2.test', port: 80, decision: 'denied', sentBytes: 0, receivedBytes: 0 } }))
+  await audit.flush()
+  t.match(JSON.parse(lines()[0] ?? ''), { argv: ['egress', '***REDACTED***.***REDACTED***.test:80'], egress: { host: '***REDACTED***.***REDACTED***.test', port: 80 } })
+})
+
 t.test('AC23 a secret that holds special characters is taken literally, the longest one first', async t => {
   const { audit, lines } = open(t, { secrets: ['a.b', 'a.b$&c'] })
   audit.record(entry({ argv: ['a.b$&c', 'axb'] }))

@@ -147,7 +147,7 @@ const spellings = [
 t.test('addresses are refused in every spelling, and a name that has one inside gets no connection', async t => {
   const inside = new Map([
     ['a.test', '127.0.0.1'], ['b.test', '169.254.169.254'], ['c.test', '::ffff:10.0.0.1'], ['d.test', 'fd00::1'], ['e.test', '::1'], ['f.test', '0.0.0.0'],
-    ['g.test', '64:ff9b::a00:1'], ['h.test', '2002:7f00:1::']
+    ['g.test', '64:ff9b::a00:1'], ['h.test', '2002:7f00:1::'], ['i.test', '168.63.129.16']
   ])
   let opened = 0
   const { program, lookedUp } = await egressProxy(t, () => { opened += 1 }, { hosts: ['*'], addressOf: name => inside.get(name) ?? '127.0.0.1' })

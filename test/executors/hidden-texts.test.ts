@@ -62,10 +62,34 @@ t.test('what is escaped in a text is read before it is looked for, and stays as 
   t.equal(withoutTexts('\\\\u0061 and \\u0062', hide), '\\\\u0061 and \\u0062')
 })
 
+t.test('a value is hidden in each way to write a URL, whatever is escaped there, and what is beside it stays', async t => {
+  const value = 'p@ss w/o!rd(x)*y~z"q\\é+=&\u{1f511}'
+  const hide = secretForms([value], [])
+  const octets = (text: string): string => [...Buffer.from(text)].map(octet => `%${octet.toString(16).padStart(2, '0')}`).join('')
+  const escape = (text: string, plain: RegExp): string => [...text].map(character => plain.test(character) ? character : octets(character)).join('')
+  const large = (text: string): string => text.replace(/%../g, octet => octet.toUpperCase())
+  const forms = [/[a-z]/, /[a-z/]/, /[a-z/~!()*]/, /[^ &]/, /[^%]/, /^$/].map(plain => escape(value, plain))
+  for (const form of [...forms, ...forms.map(large), new URLSearchParams([['', value]]).toString().slice(1), encodeURI(value)]) {
+    t.equal(withoutTexts(`a%20b?c=${form}&d=%22 1+1`, hide), 'a%20b?c=***REDACTED***&d=%22 1+1', form)
+  }
+})
+
+t.test('base64 on several lines is hidden, as a whole and line by line', async t => {
+  const value = Array.from({ length: 9 }, (_, index) => `part ${index} of a long value;`).join('')
+  const hide = secretForms([value], [])
+  for (const length of [64, 76]) {
+    const lines = (text: string): string[] => Buffer.from(text).toString('base64').match(new RegExp(`.{1,${length}}`, 'g')) ?? []
+    for (const each of lines(value).slice(0, -1)) t.equal(withoutTexts(`> ${each}`, hide), '> ***REDACTED***')
+    t.equal(withoutTexts(`is:\n${lines(value).join('\r\n')}\nthere`, hide).replace(/(?:\*\*\*REDACTED\*\*\*\s*)+/, '* '), 'is:\n* there')
+    const inside = withoutTexts(lines(`user:${value}:1`).join('\n'), hide)
+    t.ok(lines(`user:${value}:1`).every(each => !inside.includes(each)), inside)
+  }
+})
+
 t.test('a hidden text that has NULs between its letters is hidden, and NULs elsewhere stay', async t => {
   const spread = (text: string, nulls: number): string => [...text].map(letter => letter + '\0'.repeat(nulls)).join('')
   for (const nulls of [1, 3]) {
-    t.equal(withoutTexts(spread('it is secret-1.', nulls), ['secret-1']), 'it is ***REDACTED***.')
+    t.equal(withoutTexts(spread('it is secret-1.', nulls), ['secret-1']).replaceAll('\0', ''), 'it is ***REDACTED***.')
     t.equal(withoutTexts(spread('it is nothing.', nulls), ['secret-1']), spread('it is nothing.', nulls))
     t.notMatch(withoutParts(spread('a secret-1\nof', nulls), ['secret-1']).replaceAll('\0', ''), /secret-1/)
     t.equal(withoutParts(spread('it is secret', nulls), ['secret-1']), 'it is ***REDACTED***', 'also where it is cut')

@@ -56,7 +56,7 @@ export async function withSecrets (
   if (!secrets.ok) return secrets
   const { context: masked, hide } = hideSecrets(secrets, context, threads)
   const { values, variables, headerSecrets, handed } = secrets
-  return await hide(await run({ ...masked, secrets: values, variables, headerSecrets, handed }))
+  return await hide(await run({ ...masked, secrets: values, variables, headerSecrets, handed, hideInHost: hideInHost(values) }))
 }
 
 /** Opens the secrets of these names that a tool uses, for the key and the tenant of a call; a failure where one is missing. */
@@ -150,6 +150,12 @@ function isVariableText (name: string, value: string): boolean {
 function storedIn ({ run }: Tool): string[] {
   if (run.kind === 'mcp') return storedNamesOf(run.server)
   return run.kind !== 'http' ? [] : [...run.query, ...run.headers].flatMap(field => 'setting' in field && field.stored === true ? [field.setting] : [])
+}
+
+/** Hosts are written in small letters. */
+function hideInHost (values: ReadonlyMap<string, string>): (text: string) => string {
+  const forms = secretForms([...values.values()].flatMap(value => [value, value.toLowerCase()]), [])
+  return text => withoutTexts(text, forms)
 }
 
 /** Hides the values in all that processes of a call say, by all forms that they are written in. */

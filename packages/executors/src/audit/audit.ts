@@ -78,8 +78,8 @@ function fileName (at: Date): string {
 
 /** The fields in the documented order, then Toolyard's own; `envKeys` only when there are any. */
 function formatLine (entry: AuditEntry, redact: Redact): string {
-  const { at, tool, job, argv, cwd, envKeys, error, call, ...numbers } = entry
-  const [shownCwd = '', shownError = '', ...shownArgv] = redact([cwd, error ?? '', ...argv])
+  const { at, tool, job, argv, cwd, envKeys, error, egress, call, ...numbers } = entry
+  const [shownCwd = '', shownError = '', host = '', ...shownArgv] = redact([cwd, error ?? '', egress?.host ?? '', ...argv])
   return `${JSON.stringify({
     ts: at.toISOString(),
     tool,
@@ -87,6 +87,7 @@ function formatLine (entry: AuditEntry, redact: Redact): string {
     argv: shownArgv,
     cwd: shownCwd,
     ...numbers,
+    ...(egress === undefined ? {} : { egress: { ...egress, host } }),
     ...(envKeys.length === 0 ? {} : { envKeys }),
     ...call,
     ...(error === undefined ? {} : { error: shownError })

@@ -12,6 +12,8 @@ export interface EgressCall {
   audit: Audit
   /** Secrets that its processes have placeholders for. */
   secrets: readonly HeaderSecret[]
+  /** Hides what its processes have been given. */
+  hide?: ((text: string) => string) | undefined
 }
 
 /** Who is in a network now, and what their connections came to. */
@@ -41,6 +43,9 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
   /** A connection that names no call may be anyone's of those that run: they have the same tenant and the same list. */
   const callsOf = (by: EgressCall | undefined): EgressCall[] => by === undefined ? [...calls.values()] : [by]
 
+  /** A connection that names no call may have the secrets of any. */
+  const hidden = (text: string): string => [...calls.values()].reduce((rest, { hide }) => hide?.(rest) ?? rest, text)
+
   function record (
     target: Target, by: EgressCall | undefined, decision: EgressDecision, seen: { ms: number, sent: number, received: number }
   ): void {
@@ -53,7 +58,7 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
       at: new Date(),
       tool: call.tool,
       job: call.job,
-      argv: ['egress', targetText(target)],
+      argv: ['egress', hidden(targetText(target))],
       cwd: '',
       exit: decision === 'allowed' ? 0 : -1,
       ms: Math.round(seen.ms),
@@ -61,7 +66,7 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
       stderrBytes: 0,
       truncated: false,
       envKeys: [],
-      egress: { ...target, decision, sentBytes: seen.sent, receivedBytes: seen.received }
+      egress: { host: hidden(target.host), port: target.port, decision, sentBytes: seen.sent, receivedBytes: seen.received }
     })
   }
 
@@ -90,7 +95,8 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
       const all = [...calls.values()].flatMap(({ secrets }) => secrets)
       return all.filter(({ rules }) => egressRuleFor(rules, host, port) !== undefined)
     },
-    denied (target, by, line) {
+    denied (target, by, said) {
+      const line = hidden(said)
       for (const call of callsOf(by)) {
         const told = lines.get(call)
         if (told === undefined || told.has(line) || told.size >= most.told) continue

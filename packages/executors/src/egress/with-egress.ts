@@ -22,7 +22,8 @@ export async function withEgress (
   }
   let entered: Awaited<ReturnType<EgressNetworks['enter']>>
   try {
-    entered = await networks.enter({ tenant, hosts, holder }, { tool: name, job: context.jobId, log: context.log, audit, secrets })
+    const call = { tool: name, job: context.jobId, log: context.log, audit, secrets, hide: context.hideInHost }
+    entered = await networks.enter({ tenant, hosts, holder }, call)
   } catch (error) {
     return { ok: false, error: sandboxError(networkFault(error)) }
   }

@@ -32,8 +32,28 @@ const hiders = new WeakMap<readonly string[], Hider>()
  * texts are not looked for one by one: each place of a text is looked at once, and takes bounded time however many they are.
  */
 
-/** A character as JSON may write it. A backslash takes the next character with it. */
-const escape = /\\(?:u([0-9a-f]{4})|[^])/gi
+/** Other ways to write a text, of which each library has its own: which of its tokens stands for what. */
+const readings: ReadonlyArray<{ sign: string, token: RegExp, read: (token: string) => string }> = [
+  // JSON: one library escapes a plus, another an ampersand. A backslash takes the next character with it.
+  { sign: '\\u', token: /\\(?:u[0-9a-f]{4}|[^])/gi, read: token => token.length === 6 ? String.fromCharCode(Number.parseInt(token.slice(2), 16)) : token },
+  { sign: '%', token: percent(), read: readPercent },
+  // Forms have a plus for a space.
+  { sign: '+', token: percent('\\+|'), read: token => token === '+' ? ' ' : readPercent(token) },
+  // UTF-16 or UTF-32 that was read as another one has NULs between its letters.
+  { sign: '\0', token: /\0/g, read: () => '' },
+  // Base64 on several lines.
+  { sign: '\n', token: /\r?\n/g, read: () => '' }
+]
+
+/** A character of UTF-8 in percent-encoding. */
+function percent (or = ''): RegExp {
+  const more = '%[89ab][0-9a-f]'
+  return new RegExp(`${or}%[0-7][0-9a-f]|%[cd][0-9a-f]${more}|%e[0-9a-f](?:${more}){2}|%f[0-7](?:${more}){3}`, 'gi')
+}
+
+function readPercent (token: string): string {
+  return Buffer.from(token.replaceAll('%', ''), 'hex').toString('utf8')
+}
 
 /**
  * A text with a mark in the place of others, wherever they stand.
@@ -43,31 +63,42 @@ const escape = /\\(?:u([0-9a-f]{4})|[^])/gi
 export function withoutTexts (text: string, hide: readonly string[], mark = hiddenText): string {
   if (text.length < leastHidden || hide.length === 0) return text
   const hider = hiderOf(hide)
-  const shown = withoutSpread(withoutWhole(text, hider, mark), hider, mark)
-  if (!shown.includes('\\u')) return shown
-  // Each library escapes other characters: one a plus, one an ampersand.
-  const read = shown.replace(escape, readEscape)
-  const hidden = withoutWhole(read, hider, mark)
-  return hidden === read ? shown : hidden
+  const places = placesOf(text, hider)
+  for (const { sign, token, read } of readings) {
+    if (!text.includes(sign)) continue
+    const { text: plain, starts, ends } = readAs(text, token, read)
+    for (const [start, end] of placesOf(plain, hider)) places.push([starts[start] ?? 0, ends[end - 1] ?? 0])
+  }
+  return withMarks(text, places, mark)
 }
 
-/** A text in UTF-16 or UTF-32 that was read as another one has NULs between its letters. */
-function withoutSpread (text: string, hider: Hider, mark: string): string {
-  if (!text.includes('\0')) return text
-  const read = text.replaceAll('\0', '')
-  const hidden = withoutWhole(read, hider, mark)
-  return hidden === read ? text : hidden
-}
-
-/** Quotes, backslashes and control characters stay escaped, so that JSON stays JSON. */
-function readEscape (whole: string, digits?: string): string {
-  const character = String.fromCharCode(Number.parseInt(digits ?? '0', 16))
-  return character < ' ' || character === '"' || character === '\\' ? whole : character
-}
-
-function withoutWhole (text: string, { heads, begins }: Hider, mark: string): string {
+/** A text with other words for its tokens, and where each unit of it begins and ends in the text as it is. */
+function readAs (text: string, token: RegExp, read: (token: string) => string): { text: string, starts: Uint32Array, ends: Uint32Array } {
   const pieces: string[] = []
+  // No token stands for more units than it has.
+  const [starts, ends] = [new Uint32Array(text.length), new Uint32Array(text.length)]
+  let units = 0
   let shown = 0
+  const take = (until: number): void => {
+    pieces.push(text.slice(shown, until))
+    for (let at = shown; at < until; at++) [starts[units], ends[units++]] = [at, at + 1]
+  }
+  for (const { 0: found, index } of text.matchAll(token)) {
+    take(index)
+    shown = index + found.length
+    const word = read(found)
+    pieces.push(word)
+    for (let at = 0; at < word.length; at++) [starts[units], ends[units++]] = [index, shown]
+  }
+  take(text.length)
+  return { text: pieces.join(''), starts, ends }
+}
+
+type Place = readonly [start: number, end: number]
+
+/** Where hidden texts stand; of those that overlap, one place. */
+function placesOf (text: string, { heads, begins }: Hider): Place[] {
+  const places: Place[] = []
   let start = -1
   let end = -1
   for (let at = 0; at + leastHidden <= text.length && end < text.length; at++) {
@@ -75,13 +106,24 @@ function withoutWhole (text: string, { heads, begins }: Hider, mark: string): st
     const length = lengthAt(heads, text, at)
     if (length === 0) continue
     if (at >= end) {
-      if (start !== -1) pieces.push(text.slice(shown, start), mark)
-      shown = Math.max(end, 0)
+      if (start !== -1) places.push([start, end])
       start = at
     }
     end = Math.max(end, at + length)
   }
-  return start === -1 ? text : `${pieces.join('')}${text.slice(shown, start)}${mark}${text.slice(end)}`
+  return start === -1 ? places : [...places, [start, end]]
+}
+
+/** Where places overlap, they have one mark. */
+function withMarks (text: string, places: Place[], mark: string): string {
+  if (places.length === 0) return text
+  const pieces: string[] = []
+  let shown = 0
+  for (const [start, end] of places.sort((a, b) => a[0] - b[0])) {
+    if (start >= shown) pieces.push(text.slice(shown, start), mark)
+    shown = Math.max(shown, end)
+  }
+  return `${pieces.join('')}${text.slice(shown)}`
 }
 
 /** The same for all texts in a value, and for a field with the text that a hidden document has there: see `fieldForm`. */

@@ -5,6 +5,9 @@ import { fieldForm, leastHidden } from './hidden-texts.ts'
 /** UTF-16 units of a text in a secret document that is hidden wherever it stands. A shorter one may be an ordinary name. */
 const leastAlone = 16
 
+/** Of base64 that comes line by line, as PEM and MIME have it. */
+const lineLengths = [64, 76]
+
 /**
  * Every text that would give a secret away: as it is, without the white space around it, line by line, as JSON and a URL have
  * it, and as base64 has it, also in the midst of another text. Of a document in JSON, such as the key of a service account, each
@@ -18,7 +21,7 @@ export function secretForms (values: Iterable<string>, sent: readonly string[]):
   const documents = [...values].map(readDocument)
   const wholes = [...values, ...documents.flatMap(({ texts }) => texts)].flatMap(value => [value, value.trim()])
   const lines = wholes.flatMap(value => value.split(/[\r\n]+/)).map(line => line.trim())
-  const forms = [...new Set([...wholes, ...lines])].flatMap(value => [value, ...jsonForms(value), formOf(value)])
+  const forms = [...new Set([...wholes, ...lines])].flatMap(value => [value, ...jsonForms(value), ...urlForms(value)])
   const encoded = [...sent, ...wholes].flatMap(base64Forms)
   const fields = documents.flatMap(document => document.fields)
   const all = new Set([...sent, ...forms, ...encoded, ...fields])
@@ -55,9 +58,13 @@ function jsonForms (value: string): string[] {
   return [plain, plain.replaceAll('/', '\\/'), ascii, ascii.replaceAll('/', '\\/')]
 }
 
-function formOf (value: string): string {
-  const hasLoneSurrogate = /\p{Surrogate}/u.test(value)
-  return hasLoneSurrogate ? value : encodeURIComponent(value)
+/** As a URL, or a form, has a text: libraries leave other characters as they are, and write small digits or large ones. */
+function urlForms (value: string): string[] {
+  if (/\p{Surrogate}/u.test(value)) return [value]
+  const usual = encodeURIComponent(value)
+  const strict = usual.replace(/[!'()*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  const forms = [usual, strict, strict.replaceAll('%2F', '/'), strict.replaceAll('%20', '+')]
+  return [...forms, ...forms.map(form => form.replace(/%../g, octet => octet.toLowerCase()))]
 }
 
 /** The whole, and what is the same wherever the text begins in a longer one; in both alphabets. */
@@ -69,5 +76,6 @@ function base64Forms (value: string): string[] {
     return text.slice(Math.ceil(before * 8 / 6), Math.floor((before + bytes.length) * 8 / 6))
   })
   const whole = bytes.toString('base64')
-  return [whole, ...inside].flatMap(text => [text, text.replaceAll('+', '-').replaceAll('/', '_')])
+  const lines = lineLengths.filter(length => whole.length > length).flatMap(length => whole.match(new RegExp(`.{1,${length}}`, 'g')) ?? [])
+  return [...[whole, ...inside].flatMap(text => [text, text.replaceAll('+', '-').replaceAll('/', '_')]), ...lines]
 }

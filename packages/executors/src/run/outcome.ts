@@ -90,6 +90,8 @@ export interface RunContext {
   variables?: Readonly<Record<string, string>>
   /** Secrets that its processes read from files. */
   handed?: readonly HandedText[]
+  /** Hides its secrets in what names a host that its processes ask for. */
+  hideInHost?: ((text: string) => string) | undefined
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void
   /** Gets how far the tool is, as often as the tool reports it. */

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 import { createHostLookup, type Lookup } from './host-lookup.ts'
 
-/** IPv4 networks that are no public hosts: private, loopback, link-local with metadata services, and reserved ones. */
+/** IPv4 networks that are no public hosts: private, loopback, link-local with metadata services, that of Azure, and reserved ones. */
 const refused4 = [
-  ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24],
+  ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['168.63.129.16', 32], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24],
   ['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 3]
 ] as const
 /** Public IPv6 hosts are all in 2000::/3; in it these are special, or hold an IPv4 address that could be any. */
