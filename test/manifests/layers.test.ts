@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { loadRegistry } from '@toolyard/manifests'
+import { changeLock, loadRegistry } from '@toolyard/manifests'
 import { entry, errors, loadLayers, loadTexts, names } from './fixture.ts'
 
 t.test('X13 a later layer replaces a tool as a whole, in its place, with a warning', async t => {
@@ -13,6 +13,22 @@ t.test('X13 a later layer replaces a tool as a whole, in its place, with a warni
   t.match(tool, { description: '', run: { program: '/bin/false' }, source: { index: 1 } })
   t.notOk('timeoutSec' in (tool ?? {}), 'fields are not merged')
   t.match(registry.findings, [{ severity: 'warning', rule: 'X13', index: 1, tool: 'a', message: /^tool\[1\] "a": replaces the one of .*layer-0\/tools\.json$/ }])
+})
+
+t.test('A32 a tool of an MCP server takes the place of no other tool of its manifest, whichever stands first', async t => {
+  const own = entry({ name: 'probe' })
+  const server = (name: string, prefix: string): object => ({ name, prefix, mcp: { command: 'files-server' } })
+  const accepted = ['probe', 'other'].map(name => ({ name, inputSchema: { type: 'object' as const } }))
+  const loaded = async (...tools: object[]): Promise<Awaited<ReturnType<typeof loadRegistry>>> => {
+    const { files: [file = ''] } = await loadTexts(t, [JSON.stringify({ tools })])
+    await changeLock(file, () => new Map([['one', accepted], ['two', accepted]]))
+    return await loadRegistry({ manifests: [file], builtins: false })
+  }
+  const behind = await loaded(own, server('one', ''))
+  t.match([behind.get('probe')?.tool.run.kind, behind.get('other')?.tool.run.kind], ['command', 'mcp'])
+  t.match(errors(behind), [{ rule: 'A32', tool: 'probe', message: 'tool[1] "probe": is the name of another tool of this manifest, which stays' }])
+  t.equal((await loaded(server('one', ''), own)).get('probe')?.tool.run.kind, 'command')
+  t.match((await loaded(server('one', 'files_'), server('two', 'files_'))).get('files_probe')?.tool.run, { kind: 'mcp', server: { name: 'one' } })
 })
 
 t.test('X13 built-in tools come first and stay when an entry has their name', async t => {

@@ -39,7 +39,7 @@ type Outcome = Pick<LayerStep, 'did'> & { finding?: Finding }
  *
  * A later declaration replaces an earlier one as a whole and keeps its place; a switch changes only `enabled`. A
  * built-in tool is replaced only by an entry with `"override": true`; switching it off needs nothing more. A tool that
- * can't run never replaces one that can.
+ * can't run never replaces one that can, and a tool of an MCP server none of its own manifest.
  */
 export function mergeLayers (builtins: readonly Tool[], layers: readonly Layer[]): Merged {
   const merging: Merging = {
@@ -94,6 +94,13 @@ function applyTool ({ tool, override }: ToolEntry, { tools, builtinNames }: Merg
     return {
       did: 'refused',
       finding: { ...place, severity: 'error', rule: 'X13', message: `${says}is the name of a built-in tool, which stays`, fix: 'Rename the tool, or add "override": true to replace the built-in one.' }
+    }
+  }
+  // What a server lists is no word of the operator.
+  if (earlier?.source.file === file && tool.run.kind === 'mcp') {
+    return {
+      did: 'refused',
+      finding: { ...place, severity: 'error', rule: 'A32', message: `${says}is the name of another tool of this manifest, which stays`, fix: 'Give the server another "prefix", or leave its tool out ("tools": ["!NAME"]).' }
     }
   }
   if (earlier !== undefined && earlier.unavailable === undefined && tool.unavailable !== undefined) {
