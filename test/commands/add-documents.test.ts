@@ -149,6 +149,26 @@ model = "y"
   })
 })
 
+t.test('the servers of Goose are read as it has them; what is built into it is not served', async t => {
+  const { add, manifest } = project(t)
+  const text = `GOOSE_PROVIDER: some
+extensions:
+  tracker:
+    name: Tracker
+    cmd: npx
+    args: [-y, tracker-server]
+    enabled: true
+    envs: { MODE: plain }
+    available_tools: [read]
+    type: stdio
+  developer:
+    enabled: true
+    type: builtin
+`
+  t.match(await add('goose', text), { status: 0, stdout: /MCP server tracker: npx -y tracker-server;[^]*not served: .*"developer": mcp/ })
+  t.match(JSON.parse(manifest('goose')), { tools: [{ name: 'tracker', mcp: { cmd: 'npx', available_tools: ['read'] } }, { name: 'developer' }] })
+})
+
 t.test('of TOML with a fault it is said where that is', async t => {
   const { add } = project(t)
   t.match(await add('codex', '[mcp_servers.files]\ncommand = files\n'), { status: 1, stderr: /seems to be TOML, and can't be read: Invalid TOML document: invalid value\n\n1: {2}\[mcp_servers\.files\]\n2: {2}command = files\n +\^/ })

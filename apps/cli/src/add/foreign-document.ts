@@ -4,7 +4,7 @@ import { parse as parseToml } from 'smol-toml'
 import { CommandError } from '../terminal/exit-status.ts'
 
 /** Where programs have their servers; `mcp` holds them itself, or as its `servers`. */
-const holders = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'amp.mcpServers', 'mcp'] as const
+const holders = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'amp.mcpServers', 'extensions', 'mcp'] as const
 /** What separates letters that the name of a server may not have. */
 const unfit = /[^A-Za-z0-9_.-]+/g
 const mostNameChars = 64

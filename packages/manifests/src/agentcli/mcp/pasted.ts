@@ -2,6 +2,7 @@ import { isRecord } from '@toolyard/contract/terms'
 
 /** Other names of fields of `mcp`. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
+  command: ['cmd'],
   url: ['httpUrl', 'serverUrl', 'uri', 'endpoint'],
   env: ['environment', 'envs'],
   headers: ['http_headers', 'httpHeaders']
@@ -12,7 +13,7 @@ const typeNames = ['transport', 'transportType', 'transport_type']
 const types: ReadonlyMap<unknown, string> = new Map([
   ['streamablehttp', 'http'], ['remote', 'http'], ['http', 'http'], ['local', 'stdio'], ['stdio', 'stdio'], ['custom', '']
 ])
-const including = ['includeTools', 'enabledTools', 'enabled_tools', 'allowedTools', 'allowed_tools', 'tools']
+const including = ['includeTools', 'enabledTools', 'enabled_tools', 'allowedTools', 'allowed_tools', 'available_tools', 'tools']
 const excluding = ['excludeTools', 'disabledTools', 'disabled_tools', 'excludedTools']
 const off: ReadonlyArray<readonly [name: string, value: boolean]> = [['disabled', true], ['enabled', false], ['isActive', false], ['active', false]]
 
