@@ -3,8 +3,9 @@ import { closeSync, openSync, symlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Outcome } from '@toolyard/executors'
-import { createFixture, outputOf, writeFiles, type Fixture } from '../executors/fixture.ts'
+import { createFixture, outputOf, type Fixture } from '../executors/fixture.ts'
 import { untilLate } from '../support/until-late.ts'
+import { writeFiles } from '../support/files.ts'
 
 interface Match {
   path: string
@@ -31,7 +32,7 @@ const places = async (fixture: Fixture, args: Record<string, unknown>): Promise<
 
 t.test('RC39 lines are found with their places, ordered by path', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, { 'b.txt': 'no\nA needle, a Needle\n', 'a/z.txt': 'é needle', 'a.txt': 'nothing\r\nneedle\r\n' })
+  writeFiles(fixture.workspace, { 'b.txt': 'no\nA needle, a Needle\n', 'a/z.txt': 'é needle', 'a.txt': 'nothing\r\nneedle\r\n' })
   t.same(await found(fixture, { query: 'needle' }), {
     ok: true,
     query: 'needle',
@@ -57,7 +58,7 @@ t.test('RC39 lines are found with their places, ordered by path', async t => {
 t.test('RC39 a query that isn\'t an expression is matched literally', async t => {
   const fixture = createFixture(t)
   const chars = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at))
-  writeFiles(fixture, { f: chars.map(char => `a${char}b\n`).join('') })
+  writeFiles(fixture.workspace, { f: chars.map(char => `a${char}b\n`).join('') })
   for (const [at, char] of chars.entries()) {
     for (const query of [`a${char}b`, `A${char}B`]) t.strictSame(await places(fixture, { query }), [...new Set(chars.map((other, line) => other.toLowerCase() === char.toLowerCase() ? `f:${line + 1}:1` : ''))].filter(place => place !== ''), `${query} (${at})`)
   }
@@ -66,7 +67,7 @@ t.test('RC39 a query that isn\'t an expression is matched literally', async t =>
 
 t.test('RC39 B33 expressions are those of RE2, and match within a line', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, { f: 'foo1 bar\nfoo\u00e9\nétoile\nx\n\ny  \n(a|b)\n', crlf: 'foo\r\nbar\r\n' })
+  writeFiles(fixture.workspace, { f: 'foo1 bar\nfoo\u00e9\nétoile\nx\n\ny  \n(a|b)\n', crlf: 'foo\r\nbar\r\n' })
   const regex = async (query: string): Promise<string[]> => await places(fixture, { query, regex: true, case_sensitive: true })
   t.same(await regex('^foo\\d'), ['f:1:1'])
   t.same(await regex('foo$'), ['crlf:1:1'])
@@ -96,7 +97,7 @@ t.test('RC39 property: an expression finds the lines that it matches, and no oth
   await fc.assert(fc.asyncProperty(expression.filter(({ length }) => length <= 200), lines, fc.boolean(), untilLate(4_000, async (
     query, texts, caseSensitive
   ) => {
-    writeFiles(fixture, { f: texts.map(text => `${text}\n`).join('') })
+    writeFiles(fixture.workspace, { f: texts.map(text => `${text}\n`).join('') })
     const wanted = new RegExp(query, caseSensitive ? '' : 'i')
     const expected = texts.flatMap((text, index) => wanted.test(text) ? [index + 1] : [])
     const { matches } = await found(fixture, { query, regex: true, case_sensitive: caseSensitive })
@@ -107,7 +108,7 @@ t.test('RC39 property: an expression finds the lines that it matches, and no oth
 
 t.test('RC39 hidden, ignored and linked files are left out, unless they are asked for', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, {
+  writeFiles(fixture.workspace, {
     '.gitignore': 'build/\n*.log\n!keep.log\n',
     'build/out.txt': 'needle',
     'a.log': 'needle',
@@ -129,7 +130,7 @@ t.test('RC39 hidden, ignored and linked files are left out, unless they are aske
 
 t.test('RC39 no line is missing between two pages, and none is on both', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`d${index % 3}/f${index}`, 'needle\nhay\nneedle needle\n'.repeat(2)])))
+  writeFiles(fixture.workspace, Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`d${index % 3}/f${index}`, 'needle\nhay\nneedle needle\n'.repeat(2)])))
   const all = await places(fixture, { query: 'needle' })
   t.equal(all.length, 48)
   const paged: string[] = []
@@ -146,7 +147,7 @@ t.test('RC39 no line is missing between two pages, and none is on both', async t
 
 t.test('RC39 max_results is 100 by default and at most 500', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, { f: 'needle\n'.repeat(600) })
+  writeFiles(fixture.workspace, { f: 'needle\n'.repeat(600) })
   t.match(await found(fixture, { query: 'needle' }), { match_count: 100, has_more: true })
   t.match(await found(fixture, { query: 'needle', max_results: 500 }), { match_count: 500, has_more: true })
   t.match(await found(fixture, { query: 'needle', max_results: 501 }), { match_count: 100 })
@@ -154,20 +155,20 @@ t.test('RC39 max_results is 100 by default and at most 500', async t => {
 
 t.test('RC39 context lines come with a match', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, { f: 'one\ntwo\nneedle\nfour\n' })
+  writeFiles(fixture.workspace, { f: 'one\ntwo\nneedle\nfour\n' })
   t.same((await found(fixture, { query: 'needle', context_lines: 1 })).matches, [{ path: 'f', line: 3, column: 1, text: 'needle', before: ['two'], after: ['four'] }])
   t.match((await found(fixture, { query: 'needle', context_lines: 5 })).matches, [{ before: ['one', 'two'], after: ['four'] }])
 })
 
 t.test('RC39 a binary file that matches is counted, not shown', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, { binary: Buffer.concat([Buffer.from([0, 1, 2]), Buffer.from('needle')]), other: Buffer.from([0, 1]), text: 'needle', latin: Buffer.from('caf\xe9 needle', 'latin1') })
+  writeFiles(fixture.workspace, { binary: Buffer.concat([Buffer.from([0, 1, 2]), Buffer.from('needle')]), other: Buffer.from([0, 1]), text: 'needle', latin: Buffer.from('caf\xe9 needle', 'latin1') })
   t.match(await found(fixture, { query: 'needle' }), { matches: [{ path: 'latin', column: 6 }, { path: 'text' }], skipped_binary_files: 1 })
 })
 
 t.test('of a long line the part around its match is shown; line numbers stay right across blocks', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, { long: `${'x'.repeat(3_000_000)}needle${'y'.repeat(1_000)}\n`, many: `${'line\n'.repeat(500_000)}a needle\n` })
+  writeFiles(fixture.workspace, { long: `${'x'.repeat(3_000_000)}needle${'y'.repeat(1_000)}\n`, many: `${'line\n'.repeat(500_000)}a needle\n` })
   const { matches: [long, many] } = await found(fixture, { query: 'needle' })
   t.equal(long?.text.length, 500)
   t.ok(long?.text.includes('needle'))
@@ -190,7 +191,7 @@ t.test('RC39 a file of 1 GB is searched to its end, in little memory', async t =
 
 t.test('RC39 the documented errors', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, { file: 'x' })
+  writeFiles(fixture.workspace, { file: 'x' })
   for (const query of [undefined, '', 5]) t.same(await find(fixture, { query }), failed('query is required'))
   t.same(await find(fixture, { query: 'a\nb' }), failed('query must be one line: lines are searched one by one'))
   t.same(await find(fixture, { query: 'x', path: 'missing' }), failed('path not found'))
@@ -201,7 +202,7 @@ t.test('RC39 the documented errors', async t => {
 
 t.test('B33 an expression that would backtrack in other engines, and a slow one, don\'t block the event loop', async t => {
   const fixture = createFixture(t)
-  writeFiles(fixture, { f: `${'a'.repeat(200_000)}\n`.repeat(5) })
+  writeFiles(fixture.workspace, { f: `${'a'.repeat(200_000)}\n`.repeat(5) })
   let turns = 0
   const timer = setInterval(() => { turns += 1 }, 5)
   t.same(await places(fixture, { query: '(a+)+$b', regex: true }), [])
@@ -213,7 +214,7 @@ t.test('B33 an expression that would backtrack in other engines, and a slow one,
 t.test('fault 9 a search ends with its timeout and with its cancel', async t => {
   const fixture = createFixture(t)
   // Only the end of each line matches: that there is a match is found at once, where it begins takes seconds.
-  writeFiles(fixture, { f: `${'a'.repeat(500_000)}${'b'.repeat(400)}x\n`.repeat(20) })
+  writeFiles(fixture.workspace, { f: `${'a'.repeat(500_000)}${'b'.repeat(400)}x\n`.repeat(20) })
   const slow = { query: '[ab]{500}[bc]{400}x', regex: true }
   const late = await fixture.runBuiltin('tools.find_in_files', slow, { timeoutMs: 300 })
   t.match(late, late.ok ? { output: { truncated: true } } : { error: { code: 'TOOL_TIMEOUT' } }, 'it answers with what it has, or not at all')

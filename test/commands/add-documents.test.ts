@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
+import { writeFiles } from '../support/files.ts'
 
 // Documents of others as they are published: settings of other programs, OpenAPI, collections of skills.
 
@@ -22,11 +23,7 @@ function project (t: Test): Project {
       return await run(join(dir, `${name}.json`), name)
     },
     async addFiles (name, files) {
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(dir, name, path)), { recursive: true })
-        writeFileSync(join(dir, name, path), text)
-      }
-      return await run(join(dir, name), name)
+      return await run(writeFiles(join(dir, name), files), name)
     },
     manifest (name) {
       const { entries } = JSON.parse(readFileSync(join(work, 'toolyard.lock.json'), 'utf8')) as { entries: Record<string, { path: string }> }

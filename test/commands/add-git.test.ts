@@ -1,23 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { gitArchive, unpackInto } from 'toolyard'
 import { commitIn, gitIn } from './repository.ts'
+import { writeFiles } from '../support/files.ts'
 
 const skill = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\nText\n`
 
 /** Writes files below a directory of the test; its path. */
 function writer (t: Test): (files: Record<string, string>, below: string) => string {
   const dir = t.testdir({})
-  return (files, below) => {
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(dir, below, path)), { recursive: true })
-      writeFileSync(join(dir, below, path), text)
-    }
-    return join(dir, below)
-  }
+  return (files, below) => writeFiles(join(dir, below), files)
 }
 
 t.test('a repository that sends more bytes than are taken is refused', { skip: spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit' }, async t => {

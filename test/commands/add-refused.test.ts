@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { paddingOf, writeHeader } from '@toolyard/workspace'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
+import { writeFiles } from '../support/files.ts'
 
 const skill = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\nText\n`
 
@@ -24,10 +25,7 @@ function project (t: Test): Project {
     work,
     run,
     async add (name, files, what = '') {
-      for (const [path, content] of Object.entries(files)) {
-        mkdirSync(dirname(join(dir, name, path)), { recursive: true })
-        writeFileSync(join(dir, name, path), content)
-      }
+      writeFiles(join(dir, name), files)
       return await run('add', join(dir, name, what), '--name', name, '--yes')
     },
     added: () => existsSync(join(work, 'toolyard.lock.json')) ? Object.keys((JSON.parse(readFileSync(join(work, 'toolyard.lock.json'), 'utf8')) as { entries: object }).entries) : []

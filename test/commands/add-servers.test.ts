@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
+import { writeFiles } from '../support/files.ts'
 
 const server = fileURLToPath(new URL('../executors/hostile-server.js', import.meta.url))
 const manifest = JSON.stringify({ tools: [{ name: 'sample', mcp: { command: process.execPath, args: [server, '', '0'] }, tools: ['echo'] }] })
@@ -24,13 +25,7 @@ function project (t: Test, env: Record<string, string> = {}): Project {
     run: async (...words) => await runToolyard(words, {
       cwd: work, env: { SANDBOX: 'off', WORKSPACE_DIR: join(dir, 'workspace'), TOOL_MANIFESTS: 'toolyard.lock.json', ...env }
     }),
-    write: files => {
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(dir, 'source', path)), { recursive: true })
-        writeFileSync(join(dir, 'source', path), text)
-      }
-      return join(dir, 'source')
-    },
+    write: files => writeFiles(join(dir, 'source'), files),
     lock: () => JSON.parse(readFileSync(join(work, 'toolyard.lock.json'), 'utf8')) as ReturnType<Project['lock']>,
     path: name => join(work, name)
   }

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -7,6 +7,7 @@ import { archivePath, readSource, unpackInto } from 'toolyard'
 import { writeHeader } from '@toolyard/workspace'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
 import { commitIn } from './repository.ts'
+import { writeFiles } from '../support/files.ts'
 
 const skill = (name: string, text = 'Text\n'): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\n${text}`
 const collection: Record<string, string> = {
@@ -30,14 +31,7 @@ function project (t: Test): Project {
   return {
     dir: work,
     run: async (...words) => await runToolyard(words, { cwd: work, env: {} }),
-    write: (files, below = 'source') => {
-      for (const [path, text] of Object.entries(files)) {
-        const file = join(dir, below, path)
-        mkdirSync(dirname(file), { recursive: true })
-        writeFileSync(file, text)
-      }
-      return join(dir, below)
-    },
+    write: (files, below = 'source') => writeFiles(join(dir, below), files),
     lock: () => JSON.parse(readFileSync(join(work, 'toolyard.lock.json'), 'utf8')) as ReturnType<Project['lock']>,
     vendored: () => existsSync(join(work, 'tools/vendor')) ? readdirSync(join(work, 'tools/vendor')) : []
   }

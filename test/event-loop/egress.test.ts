@@ -1,9 +1,9 @@
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { createCallTable, createConnector, createHttpProxy } from '@toolyard/executors'
 import t from 'tap'
 import { leavesLoopFree } from './longest-turn.ts'
+import { listening } from '../support/listening.ts'
 
 /** In a thread of its own: a host whose answer comes in pieces of one byte, and a program that asks it through the proxy. */
 const others = `
@@ -25,10 +25,9 @@ t.test('promise 10: neither a host nor a program holds up the proxy of a network
   })
   let port = 0
   const proxy = createHttpProxy({ ...gate, open: async (target, ...rest) => await gate.open({ ...target, port }, ...rest) }, calls)
-  const front = createServer({ allowHalfOpen: true }, client => { proxy.serve(client) }).listen(0, '127.0.0.1')
-  await once(front, 'listening')
-  const thread = new Worker(others, { eval: true, workerData: { pieces: 60_000, front: (front.address() as AddressInfo).port } })
-  t.teardown(async () => { proxy.close(); front.close(); await thread.terminate() })
+  const front = createServer({ allowHalfOpen: true }, client => { proxy.serve(client) })
+  const thread = new Worker(others, { eval: true, workerData: { pieces: 60_000, front: await listening(t, front) } })
+  t.teardown(async () => { proxy.close(); await thread.terminate() })
   const told = async (): Promise<number> => await new Promise(resolve => { thread.once('message', (number: number) => { resolve(number) }) })
   port = await told()
   const asks = async (request: string): Promise<number> => {

@@ -1,11 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Cleanup } from '../support/cleanup.ts'
 import { anthropic } from './provider-anthropic.ts'
 import { chat } from './provider-chat.ts'
 import { responses } from './provider-responses.ts'
 import type { Script, Turn } from './script.ts'
+import { listening } from '../support/listening.ts'
 
 /** Calls of a request and their answers, by the ids of the calls. */
 export interface Conversation {
@@ -56,13 +56,8 @@ export async function startModelServer (t: Cleanup, script: Script): Promise<Mod
       if (parsed.stream === true) sendFrames(response, provider?.stream(turn, answered.length) ?? [])
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(provider?.whole(turn, answered.length)))
     })
-  }).listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
   })
-  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, faults }
+  return { address: `http://127.0.0.1:${await listening(t, server)}`, faults }
 }
 
 function faultOf ({ called, answered, tools }: Conversation): string | undefined {

@@ -1,27 +1,23 @@
 import { connect as connectTls } from 'node:tls'
-import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { createServer, connect, type Socket } from 'node:net'
 import { createCallTable, createConnector, createHttpProxy, EgressRefusal, readGreeting, type Connector } from '@toolyard/executors'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 
 /** A TLS client's first message. */
 async function helloFor (servername: string): Promise<Buffer> {
   const server = createServer()
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  const port = await listening(t, server)
   const taken = new Promise<Buffer>(resolve => {
     server.once('connection', socket => { socket.once('data', bytes => { resolve(bytes); socket.destroy() }).on('error', () => {}) })
   })
-  const client = connectTls({ port: portOf(server), host: '127.0.0.1', ...servername !== '' && { servername } }).on('error', () => {})
+  const client = connectTls({ port, host: '127.0.0.1', ...servername !== '' && { servername } }).on('error', () => {})
   const bytes = await taken
   client.destroy()
-  server.close()
   return bytes
-}
-
-function portOf (server: { address: () => unknown }): number {
-  return (server.address() as AddressInfo).port
 }
 
 void t.test('the host of a TLS greeting is read, however it comes in pieces and records', async t => {
@@ -62,20 +58,20 @@ async function proxy (t: Test): Promise<{ port: number, received: () => Buffer, 
   const refused: string[] = []
   const sockets = new Set<Socket>()
   const behind = createServer(socket => { sockets.add(socket.on('data', bytes => { seen.push(bytes) }).on('error', () => {})) })
-  await new Promise<void>(resolve => { behind.listen(0, '127.0.0.1', resolve) })
+  const hostPort = await listening(t, behind)
   const rule = readEgressRule('api.test')
   const connector: Connector = {
     admit: () => rule ?? { host: '', port: 1 },
-    open: async () => await new Promise(resolve => { const socket = connect(portOf(behind), '127.0.0.1', () => { resolve(socket) }) }),
+    open: async () => await new Promise(resolve => { const socket = connect(hostPort, '127.0.0.1', () => { resolve(socket) }) }),
     openSecure: async () => await Promise.reject(new Error('no TLS')),
     isInside: () => false,
     refuse: (_target, _by, why) => { refused.push(why); return new EgressRefusal(403, why) }
   }
   const http = createHttpProxy(connector, { enter: () => ({ token: '', leave: () => [] }), find: () => undefined, secretsFor: () => [], denied: () => {}, opened: () => {}, running: () => 0 })
   const front = createServer({ allowHalfOpen: true }, socket => { sockets.add(socket); http.serve(socket) })
-  await new Promise<void>(resolve => { front.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { for (const socket of sockets) socket.destroy(); front.close(); behind.close(); http.close() })
-  return { port: portOf(front), received: () => Buffer.concat(seen), refused }
+  const port = await listening(t, front)
+  t.teardown(() => { for (const socket of sockets) socket.destroy(); http.close() })
+  return { port, received: () => Buffer.concat(seen), refused }
 }
 
 /** Sends bytes behind a CONNECT, and waits until the proxy ends it or the server has got something. */
@@ -102,8 +98,7 @@ void t.test('a greeting that names the host of CONNECT passes, another or none i
 
 void t.test('a program that leaves before its host is reached leaves no connection behind', async t => {
   const behind = createServer(socket => { socket.on('error', () => {}) })
-  await new Promise<void>(resolve => { behind.listen(0, '127.0.0.1', resolve) })
-  const port = portOf(behind)
+  const port = await listening(t, behind)
   const left: Array<() => void> = []
   const calls = createCallTable(() => {})
   const connector = createConnector({
@@ -115,11 +110,11 @@ void t.test('a program that leaves before its host is reached leaves no connecti
   const http = createHttpProxy(connector, calls)
   const clients: Socket[] = []
   const front = createServer({ allowHalfOpen: true }, socket => { clients.push(socket); http.serve(socket) })
-  await new Promise<void>(resolve => { front.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { front.close(); behind.close(); http.close() })
+  const frontPort = await listening(t, front)
+  t.teardown(() => { http.close() })
   const opened = async (): Promise<number> => await new Promise(resolve => { behind.getConnections((_error, count) => { resolve(count) }) })
   const program = (): Socket => {
-    const socket = connect(portOf(front), '127.0.0.1').on('error', () => {})
+    const socket = connect(frontPort, '127.0.0.1').on('error', () => {})
     socket.write(`CONNECT api.test:${port} HTTP/1.1\r\nHost: api.test:${port}\r\n\r\n`)
     return socket
   }

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { createServer, connect, type Socket } from 'node:net'
 import { createCallTable, createConnector, createHttpProxy, serveSocks, type Connector } from '@toolyard/executors'
 import { readEgressRule, type Lookup } from '@toolyard/runtime/outgoing'
 import type { Test } from 'tap'
+import { listening } from '../support/listening.ts'
 
 /** The proxy of a network in this process, in front of a host that a test serves. */
 export interface ProxyPlace {
@@ -35,8 +36,8 @@ export async function egressProxy (
     sockets.add(socket.on('error', () => {}).once('close', () => { sockets.delete(socket) }))
     return socket
   }
-  const behind = createServer({ allowHalfOpen: true }, socket => { host(kept(socket)) }).listen(0, '127.0.0.1')
-  await once(behind, 'listening')
+  const behind = createServer({ allowHalfOpen: true }, socket => { host(kept(socket)) })
+  const hostPort = await listening(t, behind)
   const lookedUp: string[] = []
   const lookup: Lookup = (name, _options, callback) => {
     lookedUp.push(name)
@@ -51,18 +52,15 @@ export async function egressProxy (
   }
   const connector = createConnector({ rules, privateHosts: ['api.test'], calls, lookup })
   const there: Connector = {
-    ...connector, open: async (target, ...rest) => await connector.open({ ...target, port: portOf(behind) }, ...rest)
+    ...connector, open: async (target, ...rest) => await connector.open({ ...target, port: hostPort }, ...rest)
   }
   const http = createHttpProxy(there, calls)
-  const takers = [
-    (socket: Socket): void => { http.serve(socket) },
-    (socket: Socket): void => { serveSocks(socket, { calls, http }).catch(() => { socket.destroy() }) }
-  ]
-  const fronts = takers.map(take => createServer({ allowHalfOpen: true }, socket => { take(kept(socket)) }).listen(0, '127.0.0.1'))
-  for (const front of fronts) if (!front.listening) await once(front, 'listening')
-  const [port = 0, socksPort = 0] = fronts.map(portOf)
+  const front = async (take: (socket: Socket) => void): Promise<number> => (
+    await listening(t, createServer({ allowHalfOpen: true }, socket => { take(kept(socket)) }))
+  )
+  const port = await front(socket => { http.serve(socket) })
+  const socksPort = await front(socket => { serveSocks(socket, { calls, http }).catch(() => { socket.destroy() }) })
   t.teardown(() => {
-    for (const server of [behind, ...fronts]) server.close()
     for (const socket of sockets) socket.destroy()
     http.close()
   })
@@ -76,8 +74,4 @@ export async function egressProxy (
       return socket
     }
   }
-}
-
-function portOf (server: { address: () => unknown }): number {
-  return (server.address() as AddressInfo).port
 }

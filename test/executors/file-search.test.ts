@@ -3,7 +3,8 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Outcome } from '@toolyard/executors'
-import { createFixture, outputOf, writeFiles, type Fixture } from './fixture.ts'
+import { createFixture, outputOf, type Fixture } from './fixture.ts'
+import { writeFiles } from '../support/files.ts'
 
 interface Found {
   results: Array<{ path: string, type: string }>
@@ -17,7 +18,7 @@ const paths = async (fixture: Fixture, args: Record<string, unknown>): Promise<s
   (await found(fixture, args)).results.map(({ path }) => path)
 
 function makeFiles (fixture: Fixture, ...files: string[]): void {
-  writeFiles(fixture, Object.fromEntries(files.map(file => [file, ''])))
+  writeFiles(fixture.workspace, Object.fromEntries(files.map(file => [file, ''])))
 }
 
 t.test('R8 R47 RC38 X11 files and directories are found by their path, with their type', async t => {

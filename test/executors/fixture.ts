@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, type Audit, type BuiltinOptions, type CompileSchema, type ExecutorLogger, type ExecutorOptions, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
 import type { Tool } from '@toolyard/manifests'
@@ -171,12 +171,4 @@ export function isAlive (pid: number): boolean {
 /** The pids that tools wrote to files of these names in the workspace. */
 export function writtenPids (fixture: Fixture, ...names: string[]): number[] {
   return names.map(name => Number(readFileSync(join(fixture.workspace, name), 'utf8')))
-}
-
-/** Puts files into the workspace, with the directories that they need. */
-export function writeFiles ({ workspace }: Pick<Fixture, 'workspace'>, files: Readonly<Record<string, string | Buffer>>): void {
-  for (const [file, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(workspace, file)), { recursive: true })
-    writeFileSync(join(workspace, file), content)
-  }
 }

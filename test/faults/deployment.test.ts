@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startHaproxy } from '../deploy/haproxy.ts'
 import { startDeployment } from '../deploy/plain-deployment.ts'
@@ -11,17 +11,14 @@ import { openReader } from '../streams/event-reader.ts'
 import { createClient, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { ensureTestProgram } from '../support/test-program.ts'
+import { writeFiles } from '../support/files.ts'
 
 // Laying out the images runs npm ci.
 t.setTimeout(600_000)
 
 const dir = t.testdir()
-for (const [path, text] of Object.entries(programs)) {
-  mkdirSync(dirname(join(dir, path)), { recursive: true })
-  writeFileSync(join(dir, path), text)
-  chmodSync(join(dir, path), 0o755)
-}
-writeFileSync(join(dir, 'tools.json'), JSON.stringify({ tools: entries.map(entry => ({ ...entry, permissions: ['read_repo', 'write_files'] })) }))
+writeFiles(dir, { ...programs, 'tools.json': { tools: entries.map(entry => ({ ...entry, permissions: ['read_repo', 'write_files'] })) } })
+for (const path of Object.keys(programs)) chmodSync(join(dir, path), 0o755)
 
 const haproxy = await ensureTestProgram('haproxy')
 const noBox = await withoutBox()

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createFixture, outputOf, type Fixture } from '../executors/fixture.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { createService } from '../support/service.ts'
+import { writeFiles } from '../support/files.ts'
 
 t.setTimeout(120_000)
 
@@ -16,10 +17,7 @@ const files = ['svc/.env', 'svc/.env.local', 'svc/.toolyard/data/queue', 'svc/ke
 function layOut (t: Test): Fixture {
   const fixture: Fixture = createFixture(t, { builtins: { workspaceDelete: true, exec: { allowlist: ['ls', 'cat'] } }, serviceFiles: own })
   const at = (path: string): string => join(fixture.workspace, path)
-  for (const path of [...files, 'svc/open', 'svc/other/file']) {
-    mkdirSync(dirname(at(path)), { recursive: true })
-    writeFileSync(at(path), path.includes('o') && !files.includes(path) ? 'nothing of it\n' : `KEY=${secret}\n`)
-  }
+  for (const path of [...files, 'svc/open', 'svc/other/file']) writeFiles(fixture.workspace, { [path]: files.includes(path) ? `KEY=${secret}\n` : 'nothing of it\n' })
   mkdirSync(at('links'))
   symlinkSync('../svc/.env', at('links/file'))
   symlinkSync('../svc/.toolyard', at('links/directory'))

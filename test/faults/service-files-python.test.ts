@@ -1,10 +1,11 @@
-import { cpSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, linkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { boxed as python3InBox, errorOf, outputOf } from '../python/fixture.ts'
 import { boxedPython, type BoxedPython } from '../sandbox/boxed-python.ts'
 import { waitFor } from '../support/condition.ts'
+import { writeFiles } from '../support/files.ts'
 
 const skip = python3InBox.skip
 /** Reads every file below the Python root and the workspace, also by the names that are given, and returns those that hold a secret. */
@@ -31,10 +32,7 @@ function replace (file: string, text = secret): void {
 }
 
 function put (base: string, path: string, text = secret): string {
-  const file = join(base, path)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
-  return file
+  return join(writeFiles(base, { [path]: text }), path)
 }
 
 async function seen (tools: BoxedPython, paths: string[] = []): Promise<unknown> {

@@ -7,15 +7,13 @@ import type { Outcome } from '@toolyard/executors'
 import { outputOf } from '../executors/fixture.ts'
 import { boxedTools, withoutBox, type BoxedTools } from '../sandbox/boxed-tools.ts'
 import { waitFor } from '../support/condition.ts'
+import { writeFiles } from '../support/files.ts'
 
 const skip = await withoutBox()
 t.setTimeout(120_000)
 
 function put (base: string, path: string, text = 'SECRET=1\n'): string {
-  const file = join(base, path)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
-  return file
+  return join(writeFiles(base, { [path]: text }), path)
 }
 
 /** A program in `tools/bin` whose box shows all of `tools`, and that names every file in there which holds a secret. */

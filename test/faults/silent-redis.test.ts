@@ -1,8 +1,8 @@
 import { connectRedis, isConnected } from '@toolyard/store'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import t from 'tap'
 import { startTestRedis } from '../support/redis.ts'
+import { listening } from '../support/listening.ts'
 
 // They wait, and each has a Redis of its own.
 t.jobs = 3
@@ -16,14 +16,11 @@ for (const role of ['request', 'worker', 'subscriber'] as const) {
       // The first two servers hang.
       if (sockets.push(socket) > 2) socket.pipe(connect(server.socket)).pipe(socket)
     })
-    proxy.listen(0, '127.0.0.1')
-    await once(proxy, 'listening')
-    const { port } = proxy.address() as AddressInfo
+    const port = await listening(t, proxy)
     const redis = connectRedis({ place: { kind: 'server', url: `redis://127.0.0.1:${port}` } }, role, () => {})
     t.teardown(() => {
       redis.disconnect()
       for (const socket of sockets) socket.destroy()
-      proxy.close()
     })
     t.equal(await isConnected(redis, 40_000), true)
     t.equal(sockets.length, 3)

@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { loadRegistry, type Finding, type Registry, type Tool } from '@toolyard/manifests'
+import { writeFiles } from '../support/files.ts'
 
 /** Every sound tool manifest has this beside its tools. */
 export const head = { schema_version: '1.0', metadata: { name: 'test', description: 'For tests.' } }
@@ -15,13 +15,7 @@ export const manifestOf = (...tools: unknown[]): Record<string, unknown> => ({ .
 
 /** Writes a project: `mods/probe.py`, and the files given, objects as JSON. Returns its directory. */
 export function project (t: Test, files: Record<string, unknown> = {}): string {
-  const directory = t.testdir({ mods: { 'probe.py': 'class Probe(Tool):\n    pass\n' } })
-  for (const [name, content] of Object.entries(files)) {
-    const file = join(directory, name)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content))
-  }
-  return directory
+  return writeFiles(t.testdir({ mods: { 'probe.py': 'class Probe(Tool):\n    pass\n' } }), files)
 }
 
 /** Loads manifests of a project that consists of them, in order, without the built-in tools. */

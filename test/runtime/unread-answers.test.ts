@@ -1,11 +1,12 @@
 import { dropUnread } from '@toolyard/runtime'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 
 const lookMs = 20
 /** More than what the kernel keeps of a connection. */
@@ -16,17 +17,11 @@ async function serve (
 ): Promise<{ open: () => Promise<Socket>, count: () => Promise<number> }> {
   const server = createServer((_, response) => { answer(response) })
   dropUnread(server, { patienceMs, lookMs })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  const clients: Socket[] = []
-  t.teardown(() => {
-    for (const client of clients) client.destroy()
-    server.close()
-  })
+  const port = await listening(t, server)
   return {
     async open () {
-      const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+      const client = connect(port, '127.0.0.1')
       client.on('error', () => {})
-      clients.push(client)
       await once(client, 'connect')
       client.pause()
       client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Outcome, SessionPlace } from '@toolyard/executors'
 import { loadRegistry, type Tool } from '@toolyard/manifests'
 import { boxedTools, withoutBox } from './boxed-tools.ts'
+import { writeFiles } from '../support/files.ts'
 
 const skip = await withoutBox()
 const files: Record<string, string> = {
@@ -36,10 +37,7 @@ void t.test('the text of a skill that uses LibreOffice tells how it is started i
 
 void t.test('programs of a skill see it read-only at one place, and of two tenants each sees its own session', { skip }, async t => {
   const tools = await boxedTools(t)
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(tools.base, path)), { recursive: true })
-    writeFileSync(join(tools.base, path), text)
-  }
+  writeFiles(tools.base, files)
   const load = async (...manifests: string[]): Promise<Tool> => {
     const registry = await loadRegistry({ manifests: manifests.map(name => join(tools.base, name)), skills: { allowScripts: true, path: process.env['PATH'] ?? '' } })
     const tool = registry.get('skill_run')?.tool

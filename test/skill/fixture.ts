@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, type Outcome, type RunContext } from '@toolyard/executors'
 import { denyTest, loadRegistry, type Finding, type Registry, type SkillOptions } from '@toolyard/manifests'
 import { whole } from '../executors/fixture.ts'
+import { writeFiles } from '../support/files.ts'
 
 export type Json = Record<string, unknown>
 
@@ -62,13 +63,8 @@ export function createFixture (t: Test, maxOutputBytes = 1_048_576): SkillFixtur
       return file
     },
     skill (name, files = {}) {
-      const directory = join(skills, name)
-      for (const [file, content] of Object.entries({ 'SKILL.md': `# ${name}\n`, ...files })) {
-        if (content === undefined) continue
-        mkdirSync(dirname(join(directory, file)), { recursive: true })
-        writeFileSync(join(directory, file), typeof content === 'string' ? content : JSON.stringify(content))
-      }
-      return directory
+      const all = Object.entries({ 'SKILL.md': `# ${name}\n`, ...files }).filter(([, content]) => content !== undefined)
+      return writeFiles(join(skills, name), Object.fromEntries(all))
     },
     load: async (options = {}, manifests = [skills]) => await loadRegistry({ manifests, builtins: false, skills: { path, ...options } }),
     async call (registry, name, args, context = {}) {

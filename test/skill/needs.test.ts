@@ -1,13 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import t from 'tap'
 import { loadRegistry, skillNeeds, type SkillNeeds } from '@toolyard/manifests'
+import { writeFiles } from '../support/files.ts'
 
 async function needsOf (base: string, files: Record<string, string>): Promise<SkillNeeds> {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(base, path)), { recursive: true })
-    writeFileSync(join(base, path), text)
-  }
+  writeFiles(base, files)
   const [skill] = (await loadRegistry({ manifests: [base], builtins: false, skills: { path: '' } })).skills()
   if (skill === undefined) throw new Error('there is no skill')
   return await skillNeeds(skill)

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Cleanup } from './cleanup.ts'
+import { listening } from './listening.ts'
 
 export interface ReceivedSpan {
   /** `service.name` of its process. */
@@ -57,12 +56,7 @@ export async function startCollector (t: Cleanup, answer = (response: ServerResp
     answer(response)
   }
   const server = createServer((request, response) => { receive(request, response).catch(() => { response.destroy() }) })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, texts }
+  return { url: `http://127.0.0.1:${await listening(t, server)}`, spans, texts }
 }
 
 /** The environment of processes that send their spans to a collector at once. */

@@ -1,8 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Cleanup } from './cleanup.ts'
+import { listening } from './listening.ts'
 
 /** How a token differs from one that is as it should be. */
 export interface TokenOptions {
@@ -56,12 +55,6 @@ export async function startIssuer (t: Cleanup): Promise<TestIssuer> {
       void token(form.get('resource') ?? '', { claims }).then(access => { json(response, { access_token: access, token_type: 'Bearer', expires_in: 300 }) })
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `http://127.0.0.1:${await listening(t, server)}`
   return { url, asked, answers, token, publicKey: jwk }
 }

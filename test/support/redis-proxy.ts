@@ -1,6 +1,6 @@
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type NetConnectOpts, type Socket } from 'node:net'
+import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 import type { Cleanup } from './cleanup.ts'
+import { listening } from './listening.ts'
 
 /**
  * Whether a command is where connections are to break. The name is in lower case;
@@ -69,14 +69,10 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
       }
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  cleanup.teardown(() => {
-    breakAll()
-    server.close()
-  })
+  const port = await listening(cleanup, server)
+  cleanup.teardown(breakAll)
   return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `redis://127.0.0.1:${port}`,
     breakAt: async (side, breaks) => { await new Promise<void>(resolve => { plan = { side, breaks, done: resolve } }) },
     // Redis itself must answer, so that the answers keep their order.
     failWhere: async (error, fails) => { await new Promise<void>(resolve => { failure = { command: encode(['EVAL', `return redis.error_reply('${error}')`, '0']), fails, done: resolve } }) },

@@ -1,10 +1,11 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Cleanup } from './cleanup.ts'
 import { createClient, type Client } from './client.ts'
 import { startApp, type AppProcess } from './processes.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
+import { writeFiles } from './files.ts'
 
 /** Keys of a service under test: an admin, a reader, and an admin who may use the queue `allowed` alone. */
 export const testKeys = {
@@ -113,7 +114,8 @@ export async function startProcesses (t: Cleanup, redisEnv: Record<string, strin
 export async function layOut (t: Cleanup, redisEnv: Record<string, string>, options: ServiceOptions): Promise<Layout> {
   const dir = await mkdtemp(join(tmpdir(), 'toolyard-test-'))
   t.teardown(() => rm(dir, { recursive: true, force: true }))
-  await writeFiles(dir, { 'workspace/README.md': '# A workspace\n', ...options.files })
+  writeFiles(dir, { 'workspace/README.md': '# A workspace\n', ...options.files })
+  for (const path of Object.keys(options.files ?? {})) if (path.startsWith('tools/bin/')) await chmod(join(dir, path), 0o755)
   await writeFile(join(dir, 'tools.json'), JSON.stringify({ tools: options.tools ?? [] }))
   const env: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
@@ -133,13 +135,4 @@ export async function layOut (t: Cleanup, redisEnv: Record<string, string>, opti
     ...options.env
   }
   return { dir, env }
-}
-
-async function writeFiles (dir: string, files: Record<string, string>): Promise<void> {
-  for (const [path, content] of Object.entries(files)) {
-    const file = join(dir, path)
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, content)
-    if (path.startsWith('tools/bin/')) await chmod(file, 0o755)
-  }
 }

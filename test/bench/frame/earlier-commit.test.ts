@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { benchCommit } from './earlier-commit.ts'
+import { writeFiles } from '../../support/files.ts'
 
 const checkout = 'export const installDependencies = () => {}\nexport const build = () => {}\n'
 /** A bench in short: rows, and a run that writes what it was asked for. */
@@ -25,10 +26,7 @@ function repository (t: Test, commits: Record<string, Record<string, string>>): 
   const git = (...args: string[]): unknown => execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@example.com', ...args], { cwd: root, stdio: 'pipe' })
   git('init', '--quiet')
   for (const [tag, files] of Object.entries(commits)) {
-    for (const [name, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(root, name)), { recursive: true })
-      writeFileSync(join(root, name), text)
-    }
+    writeFiles(root, files)
     git('add', '--all', '--force')
     git('commit', '--quiet', '--allow-empty', '--message', tag)
     git('tag', tag)

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Outcome } from '@toolyard/executors'
 import { loadRegistry } from '@toolyard/manifests'
 import { boxedTools, withoutBox, type BoxedTools } from '../../sandbox/boxed-tools.ts'
+import { writeFiles } from '../../support/files.ts'
 
 const skip = await withoutBox()
 
@@ -20,17 +21,11 @@ async function boxed (
     'one/execution.json': [{ tool: 'probe', binary: 'sh', subcommand: '-c', successExitCodes: [1], args: [{ kind: 'literal', value: script }, { kind: 'literal', value: 'sh' }, ...args] }],
     'layer.json': { tools: [{ skill: 'one', permissions: ['write_files'] }] }
   }
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(tools.base, path)), { recursive: true })
-    writeFileSync(join(tools.base, path), typeof content === 'string' ? content : JSON.stringify(content))
-  }
+  writeFiles(tools.base, files)
   const registry = await loadRegistry({ manifests: ['one', 'layer.json'].map(name => join(tools.base, name)), skills: { path: process.env['PATH'] ?? '' } })
   const tool = registry.get('probe')?.tool
   if (tool === undefined) throw new Error(JSON.stringify(registry.findings))
-  for (const name of ['a/in', 'a/other', 'b/out', 'root']) {
-    mkdirSync(dirname(join(tools.workspace, name)), { recursive: true })
-    writeFileSync(join(tools.workspace, name), `${name}\n`)
-  }
+  writeFiles(tools.workspace, Object.fromEntries(['a/in', 'a/other', 'b/out', 'root'].map(name => [name, `${name}\n`])))
   return { tools, call: async args => await tools.executors.run(tool, args, { jobId: 'job', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} }) }
 }
 
@@ -56,10 +51,7 @@ t.test('SN22 of a file that is not there yet the directory is shown; of places i
 t.test('SN21 a call shows a program at most 100 paths, and any number of files in a directory of them', { skip }, async t => {
   const { tools, call } = await boxed(t, [{ ...from, split: true }], 'ls "$@" | wc -l')
   const names = Array.from({ length: 101 }, (_, index) => `many/${index}`)
-  for (const name of names) {
-    mkdirSync(dirname(join(tools.workspace, name)), { recursive: true })
-    writeFileSync(join(tools.workspace, name), '')
-  }
+  writeFiles(tools.workspace, Object.fromEntries(names.map(name => [name, ''])))
   t.match(await call({ from: names.join(' ') }), { ok: false, error: { code: 'INVALID_ARGUMENTS', message: /more than 100 paths; a directory of them is one/ } })
   t.match(await call({ from: names.slice(1).join(' ') }), { ok: true, output: /^100\n/ })
   t.match(await call({ from: `many ${names.join(' ')}` }), { ok: true })
