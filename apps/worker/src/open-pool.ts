@@ -1,9 +1,9 @@
 import { storedJson } from '@toolyard/contract/terms'
 import { createAnswerSchemas } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
-import { CallCounter, keyId, keyPart, SessionLeases, StoredKeys, ToolInventories, WorkerHeartbeat, type Redis } from '@toolyard/store'
+import { CallCounter, keyId, keyPart, SessionLeases, StoredKeys, ToolInventories, WorkerHeartbeat } from '@toolyard/store'
 import {
-  callbacksOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tracesOf, type Logger, type Settings
+  callbacksOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tracesOf, type Settings
 } from '@toolyard/runtime'
 import { openTracer, type Tracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
@@ -15,8 +15,7 @@ import { SessionWorkspaces } from './job/session-workspaces.ts'
 import { Shortages } from './job/shortages.ts'
 import { ToolVersions } from './job/tool-versions.ts'
 import { createStepsOf } from './job/workflow-steps.ts'
-import type { WorkerMetrics } from './metrics.ts'
-import type { WorkerTools } from './open-tools.ts'
+import type { ToolParts, WorkerTools } from './open-tools.ts'
 
 /** It takes jobs and runs them; nothing of it has begun. */
 export interface OpenPool {
@@ -29,16 +28,11 @@ export interface OpenPool {
   tracer: Tracer | undefined
 }
 
-export interface PoolParts {
-  redis: Redis
-  subscriber: Redis
-  metrics: WorkerMetrics
-  logger: Logger
-}
-
 /** Makes the pool of a worker's places, and what its runs stand on. */
 export async function openPool (
-  settings: Settings, { tools, sandbox, executors, jobTypes, secrets }: WorkerTools, { redis, subscriber, metrics, logger }: PoolParts
+  settings: Settings,
+  { tools, sandbox, executors, jobTypes, secrets }: WorkerTools,
+  { redis, subscriber, metrics, logger }: Omit<ToolParts, 'env'>
 ): Promise<OpenPool> {
   const callbacks = callbacksOf(settings)
   const retention = retentionOf(settings)

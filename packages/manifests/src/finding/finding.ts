@@ -1,5 +1,5 @@
 /** Something that the operator should know about a manifest; shown at start, in `validate` and in logs. */
-export interface Finding {
+export interface Finding extends FaultPlace {
   /**
    * An error means that something declared is not served; a warning, that it is
    * served but should be looked at; a note is advice about models.
@@ -15,26 +15,19 @@ export interface Finding {
   file: string
   /** Number of the rule that is not kept, such as `A35`; `lint/…` for advice about models. */
   rule: string
-  /** Place in the manifest's list of tools, from 0. */
-  index?: number
-  tool?: string
-  /** Where in the document: names of fields and places in lists. */
-  path?: DocumentPath
-  /** Position in the file, from 1, where it is known. */
-  line?: number
-  column?: number
   /** The exact text of the rule where it has one. */
   message: string
-  fix?: string
 }
 
 /** Names of fields and places in lists, from the root of a document. */
 export type DocumentPath = ReadonlyArray<string | number>
 
 export interface FaultPlace {
+  /** Place in the manifest's list of tools, from 0. */
   index?: number
   tool?: string
   path?: DocumentPath
+  /** Position in the file, from 1, where it is known. */
   line?: number
   column?: number
   fix?: string

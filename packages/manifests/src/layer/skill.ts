@@ -1,7 +1,6 @@
-import type { Tool, ToolLimits, ToolSource } from '../tool/tool.ts'
-import type { Permission } from '@toolyard/contract'
+import type { Tool, ToolSource } from '../tool/tool.ts'
 import type { AuditStatus } from '../tool/audit-status.ts'
-import type { SecretUses } from '../tool/secret-use.ts'
+import type { RunnableSkill } from '../tool/skill-run.ts'
 
 export interface Skill {
   /** From the front matter, else the name of the directory. */
@@ -22,16 +21,9 @@ export interface Skill {
   audit?: AuditStatus
 }
 
-export interface SkillSettings {
+export interface SkillSettings extends Pick<RunnableSkill, 'permissions' | 'network' | 'secrets' | 'limits' | 'timeoutSec' | 'python'> {
   skill: string
   enabled?: boolean
-  permissions?: readonly Permission[]
-  network?: readonly string[]
-  secrets?: SecretUses
-  limits?: ToolLimits
-  timeoutSec?: number
-  /** Absolute path of a virtual environment, whose programs come first. */
-  python?: string
   /** Programs that it may run beside those of SKILL_PROGRAMS. */
   programs?: readonly string[]
   /** Names of environment variables that pass from the worker to it. */

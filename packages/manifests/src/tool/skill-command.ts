@@ -1,3 +1,5 @@
+import type { SkillSwitchArg } from './skill-run.ts'
+
 /** A tool of a skill with three files. The first execution that fits a call runs it. */
 export interface SkillCommandRun {
   kind: 'skill-command'
@@ -76,11 +78,7 @@ export interface MappedValue {
 }
 
 /** A parameter that only says which flag is passed, or which subcommand runs. */
-export interface MappedSwitch {
-  kind: 'flagifboolean'
-  param: string
-  flagIfTrue?: string
-  flagIfFalse?: string
+export interface MappedSwitch extends SkillSwitchArg {
   absentDefault?: DefaultValue
   /** The subcommand where the value is true; no flag is passed then. */
   subcommandOverride?: string

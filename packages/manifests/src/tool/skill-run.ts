@@ -46,7 +46,7 @@ interface SkillValueArg {
 }
 
 /** A parameter that only says which of two flags is passed, if any. */
-interface SkillSwitchArg {
+export interface SkillSwitchArg {
   kind: 'flagifboolean'
   param: string
   flagIfTrue?: string
@@ -102,7 +102,7 @@ export interface RunnableSkill {
   secrets?: SecretUses
   limits?: ToolLimits
   timeoutSec?: number
-  /** Absolute path of a virtual environment. */
+  /** Absolute path of a virtual environment, whose programs come first. */
   python?: string
   envPassthrough: readonly string[]
   /** Scripts may write beside themselves. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { BulkAction, JobAccess, JobListQuery, JobSummary, Permission } from '@toolyard/contract'
+import type { JobAccess, JobListQuery, JobSummary } from '@toolyard/contract'
 import type { Asker, JobLister } from '../read/job-lister.ts'
 import { newJobId, ownerOf, type JobScope, type Redis, required, serverTime } from '@toolyard/store'
-import { BulkRecords, type Bulk } from './bulk-record.ts'
+import { BulkRecords, type Bulk, type BulkOrder } from './bulk-record.ts'
 import type { FinishedJobs } from './finished-jobs.ts'
 import type { JobCanceller } from './job-canceller.ts'
 
@@ -22,16 +22,7 @@ export interface BulkChangesParts {
   onError: (error: unknown, id: string) => void
 }
 
-export interface BulkRequest {
-  action: BulkAction
-  filter: Record<string, string>
-  query: JobListQuery
-  scope: JobScope
-  keyName: string
-  permissions?: readonly Permission[] | undefined
-  namespaces?: readonly string[] | undefined
-  hosts?: readonly string[] | undefined
-}
+type BulkRequest = Omit<BulkOrder, 'id' | 'query' | 'total' | 'createdAt'> & { query: JobListQuery }
 
 const pageSize = 100
 const atOnce = 10

@@ -144,7 +144,7 @@ function takeStep (here: Directory, name: string, last: boolean, { keepLink }: W
 }
 
 /** Undefined when something else is there. */
-function directoryAt (here: Directory, name: string): Directory | undefined {
+export function directoryAt (here: Directory, name: string): Directory | undefined {
   try {
     return openDirectory(here, name)
   } catch (error) {

@@ -39,7 +39,7 @@ export async function workerRoutes (app: App, { control }: { control: WorkerCont
       ok: true as const,
       workers: workers.map(worker => view(worker, principal)),
       count,
-      gone: gone.map(worker => goneView(worker, principal))
+      gone: gone.map(worker => ({ ...briefView(worker, principal), how: worker.how }))
     }
   })
 
@@ -71,32 +71,26 @@ export function stateOf ({ drain, places }: SeenWorker): WorkerView['state'] {
 }
 
 function view (worker: SeenWorker, principal: Principal): WorkerView {
-  const { id, host, version, queues, places, sandbox, load, shortage, ran, startedAt, seenAt } = worker
+  const { places, sandbox, load, shortage } = worker
   return {
-    id,
-    host: host ?? null,
-    version: version ?? null,
-    queues: seenBy(principal, queues),
+    ...briefView(worker, principal),
     places: places === undefined
       ? null
       : { used: places.used, total: places.total, per_queue: places.perQueue, all_queues: places.allQueues ?? null },
     sandbox: { level: sandbox.level, missing: [...sandbox.missing] },
     load: load === undefined ? null : { average: load.average, processors: load.processors, memory_bytes: load.memoryBytes },
     shortage: shortage ?? null,
-    state: stateOf(worker),
-    ran: ran ?? null,
-    started_at: startedAt,
-    last_seen_at: new Date(seenAt).toISOString()
+    state: stateOf(worker)
   }
 }
 
-function goneView ({ id, host, version, queues, how, ran, startedAt, seenAt }: GoneWorkerRecord, principal: Principal): GoneWorker {
+function briefView (worker: SeenWorker | GoneWorkerRecord, principal: Principal): Omit<GoneWorker, 'how'> {
+  const { id, host, version, queues, ran, startedAt, seenAt } = worker
   return {
     id,
     host: host ?? null,
     version: version ?? null,
     queues: seenBy(principal, queues),
-    how,
     ran: ran ?? null,
     started_at: startedAt,
     last_seen_at: new Date(seenAt).toISOString()
