@@ -7,7 +7,7 @@ import { createReadStream, fstatSync } from 'node:fs'
 import { namesTag } from '../plugins/entity-tag.ts'
 import { isSameRange, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
-import type { FileSpace } from './file-space.ts'
+import type { RequestedSpace } from './file-space.ts'
 import { dispositionOf } from './disposition.ts'
 
 /** The bytes of a file from `start` up to `end`, that one among them. */
@@ -28,19 +28,19 @@ export interface Wanted {
 
 /** Answers with a file, a part of it, or the listing of a directory. */
 export async function getFile (
-  space: FileSpace, { names, query }: Wanted, request: FastifyRequest, reply: FastifyReply
+  space: RequestedSpace, { names, query }: Wanted, request: FastifyRequest, reply: FastifyReply
 ): Promise<FastifyReply> {
   return await atPlace(space, names.join('/') || '.', { notFound: noSuchFile, mayBeMissing: true }, async place => {
     if (place.stats === undefined) throw new HttpError('NOT_FOUND', noSuchFile)
-    if (place.stats.isDirectory()) return await reply.send(await listing(place, query))
+    if (place.stats.isDirectory()) return await reply.send(await listing(place, query, space.inTurn))
     if (query.list) throw new HttpError('CONFLICT', 'This is no directory')
     return sendFile(openFile(place).handle, { name: names.at(-1) ?? '', signal: space.signal }, request, reply)
   })
 }
 
-async function listing (place: Place, { limit, cursor = '' }: FileQuery): Promise<FileList> {
+async function listing (place: Place, { limit, cursor = '' }: FileQuery, inTurn: RequestedSpace['inTurn']): Promise<FileList> {
   return await inDirectory(place, 'path', async directory => {
-    const { names, rest } = await pageOfNames(place, directory, { after: cursor, limit })
+    const { names, rest } = await pageOfNames(place, directory, { after: cursor, limit, inTurn })
     const entries = []
     let [seen, chars] = [0, 0]
     for (const name of names) {

@@ -16,6 +16,13 @@ export interface FileSpace extends PathContext {
   leave: () => void
 }
 
+/** The files that a request reaches at a URL. */
+export interface RequestedSpace extends FileSpace {
+  signal: AbortSignal
+  /** Does a piece of a listing when the turn of who asks comes. @throws HttpError `UNAVAILABLE` when it doesn't come in time. */
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>
+}
+
 /** Of a space without a quota. */
 export const unlimited: Allowance = { add: () => {}, replace: () => {}, end: () => {} }
 

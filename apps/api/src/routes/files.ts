@@ -2,6 +2,7 @@ import { ArchiveResponse, ErrorBody, errorCode, FileResponse, HttpError, isRecor
 import { changeable, checkNewNames, type WorkspaceSetting, type WriteTurns } from '@toolyard/workspace'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { finished } from 'node:stream'
+import { ownerOf } from '@toolyard/store'
 import type { TString } from 'typebox'
 import { Type } from '@toolyard/contract/type'
 import type { KeyRing } from '../access/key-ring.ts'
@@ -12,7 +13,8 @@ import { unpackArchive } from '../files/archive/unpack.ts'
 import { piecesOf, type ComingBody } from '../files/body-pieces.ts'
 import { getFile } from '../files/download.ts'
 import { toFileError } from '../files/file-error.ts'
-import { unlimited, type FileSpace } from '../files/file-space.ts'
+import { unlimited, type FileSpace, type RequestedSpace } from '../files/file-space.ts'
+import { ListingTurns } from '../files/listing-turns.ts'
 import { removeFile } from '../files/remove.ts'
 import type { SessionFiles } from '../files/session-files.ts'
 import { contentOf, putFile } from '../files/upload.ts'
@@ -47,7 +49,7 @@ export async function fileRoutes (app: App, { workspace, sessionFiles, ...option
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => { done(null, payload) })
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(toFileError(error), request, reply) })
-  const shared = { ...options, keyWatch: new KeyWatch(options.keys, keyLookMs), slowBodies: new SlowBodies(app.server) }
+  const shared = { ...options, keyWatch: new KeyWatch(options.keys, keyLookMs), slowBodies: new SlowBodies(app.server), listings: new ListingTurns() }
   const openShared: Open = async (_request, principal) => {
     requireOperator(principal)
     return { workspace, allow: async () => unlimited, freed: () => {}, gone: () => undefined, leave: () => {} }
@@ -73,12 +75,13 @@ interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
   /** Parameters of the path before the files. */
   params: Record<string, TString>
   slowBodies: SlowBodies
+  listings: ListingTurns
   open: Open
 }
 
-function routesBelow (app: App, { prefix, params: before, turns, slowBodies, keyWatch, ending, open }: PlacedRoutes): void {
+function routesBelow (app: App, { prefix, params: before, turns, slowBodies, listings, keyWatch, ending, open }: PlacedRoutes): void {
   const params = Type.Object({ ...before, ...path })
-  type Use<T> = (space: FileSpace, wanted: { names: string[], query: FileQuery }) => Promise<T>
+  type Use<T> = (space: RequestedSpace, wanted: { names: string[], query: FileQuery }) => Promise<T>
   const serve = async <T>(request: FastifyRequest, reply: FastifyReply, use: Use<T>): Promise<T> => {
     const query = parseFileQuery(request.method, isRecord(request.query) ? request.query : {})
     const names = namesOfUrl(request.url, (request.routeOptions.url ?? '').replace(/\/\*$/, '').split('/').length)
@@ -96,7 +99,8 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, key
       space.leave()
     })
     try {
-      return await use({ ...space, signal }, { names, query })
+      const owner = ownerOf({ tenant: principal.tenant, keyName: principal.name })
+      return await use({ ...space, signal, inTurn: async work => await listings.run(owner, signal, work) }, { names, query })
     } catch (error) {
       const gone = space.gone()
       if (gone !== undefined) throw gone

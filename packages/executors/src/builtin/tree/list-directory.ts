@@ -15,7 +15,15 @@ export const listDirectory: BuiltinHandler = async (args, context) => {
   return await atPlace(context, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
     return await inDirectory(place, 'path', async directory => {
       const hidden = args['include_hidden'] === true
-      const { names, rest, total } = await pageOfNames(place, directory, { after, limit, counts: name => hidden || !name.startsWith('.') })
+      const { names, rest, total } = await pageOfNames(place, directory, {
+        after,
+        limit,
+        counts: name => hidden || !name.startsWith('.'),
+        inTurn: async read => {
+          context.signal.throwIfAborted()
+          return await read()
+        }
+      })
       const entries: object[] = []
       for (const name of names) {
         context.signal.throwIfAborted()
