@@ -49,7 +49,9 @@ export async function fileRoutes (app: App, { workspace, sessionFiles, ...option
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => { done(null, payload) })
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(toFileError(error), request, reply) })
-  const shared = { ...options, keyWatch: new KeyWatch(options.keys, keyLookMs), slowBodies: new SlowBodies(app.server), listings: new ListingTurns() }
+  const shared = {
+    ...options, keyWatch: new KeyWatch(options.keys, keyLookMs), slowBodies: new SlowBodies(app.server), listings: new ListingTurns()
+  }
   const openShared: Open = async (_request, principal) => {
     requireOperator(principal)
     return { workspace, allow: async () => unlimited, freed: () => {}, gone: () => undefined, leave: () => {} }

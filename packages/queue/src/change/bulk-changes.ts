@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JobAccess, JobListQuery, JobSummary } from '@toolyard/contract'
 import type { Asker, JobLister } from '../read/job-lister.ts'
 import { newJobId, ownerOf, type JobScope, type Redis, required, serverTime } from '@toolyard/store'
+import { TurnMissedError } from '@toolyard/runtime'
 import { BulkRecords, type Bulk, type BulkOrder } from './bulk-record.ts'
 import type { FinishedJobs } from './finished-jobs.ts'
 import type { JobCanceller } from './job-canceller.ts'
@@ -56,12 +57,16 @@ export class BulkChanges {
     clearInterval(this.#timer)
   }
 
-  /** Undefined when too many of the same tenant run. @throws TurnMissedError */
-  async begin ({ query: { limit: _, cursor: __, ...query }, scope, ...request }: BulkRequest): Promise<Bulk | undefined> {
+  /** Undefined when too many of the same tenant run. @throws TurnMissedError, also when the signal aborts before it begins. */
+  async begin (
+    { query: { limit: _, cursor: __, ...query }, scope, ...request }: BulkRequest, signal?: AbortSignal
+  ): Promise<Bulk | undefined> {
     const createdAt = serverTime(this.#parts.redis)
     // Jobs that are made later are not meant.
     const bounded = { ...query, to: Math.min(query.to ?? createdAt, createdAt) }
-    const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope, askerOf(scope, request.keyName))
+    const asker = { ...askerOf(scope, request.keyName), ...(signal === undefined ? {} : { signal }) }
+    const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope, asker)
+    if (signal?.aborted === true) throw new TurnMissedError()
     const id = newJobId(createdAt)
     const order = { ...request, id, query: bounded, scope, createdAt, total: complete ? total : null }
     if (!await this.#records.add(order, mostRunning)) return undefined

@@ -7,6 +7,7 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { withPreviews } from './argument-previews.ts'
 import { summarize } from './job-summary.ts'
+import { ListShare } from './list-share.ts'
 import { mapInTurns, OwnerTurns } from '@toolyard/runtime'
 import { hasText, looksForText } from '../record/job-text.ts'
 
@@ -67,6 +68,7 @@ export interface JobListerParts {
 export class JobLister {
   readonly #parts: JobListerParts
   readonly #turns = new OwnerTurns(piecesAtOnce)
+  readonly #share = new ListShare()
 
   constructor (parts: JobListerParts) {
     this.#parts = parts
@@ -103,7 +105,12 @@ export class JobLister {
   }
 
   async #turn<T> ({ owner, signal }: Asker, piece: () => Promise<T>): Promise<T> {
-    return await this.#turns.run(owner, piece, { ms: listPatienceMs, ...(signal === undefined ? {} : { signal }) })
+    const patience = { ms: listPatienceMs, ...(signal === undefined ? {} : { signal }) }
+    await this.#share.rest(owner, patience)
+    return await this.#turns.run(owner, async () => {
+      const begun = performance.now()
+      return await piece().finally(() => { this.#share.note(owner, performance.now() - begun) })
+    }, patience)
   }
 
   async #list (query: JobListQuery, scope: JobScope, asker: Asker): Promise<JobPage> {

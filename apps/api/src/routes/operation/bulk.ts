@@ -6,6 +6,7 @@ import { Type } from '@toolyard/contract/type'
 import { principalOf, scopeOf } from '../../access/principal.ts'
 import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
+import { abandoned } from '../../plugins/abandoned.ts'
 import { inTime } from '../jobs/job-lists.ts'
 
 const params = Type.Object({ id: Type.String() })
@@ -32,7 +33,7 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
       permissions: principal.permissions,
       namespaces: principal.namespaces,
       hosts: principal.hosts
-    }))
+    }, abandoned(reply.raw)))
     if (begun === undefined) throw new HttpError('RATE_LIMITED', 'Too many bulk changes run: wait for one to end, or stop one')
     request.log.info({ key: principal.name, bulk: begun.id, action }, 'a bulk change is begun')
     return await reply.code(202).send({ ok: true as const, bulk: view(begun) })
