@@ -1,5 +1,5 @@
 import { Approvals, countQueues, FinishedJobs, heldJob, JobCanceller, JobLister, JobQueues, JobReader, OutputStore, QueueDirectory, type TakenJob, type HandlerResult } from '@toolyard/queue'
-import { cancelChannel, jobKey, newJobId, queueKey, type Redis } from '@toolyard/store'
+import { cancelChannel, jobKey, newJobId, queueKey, RedisUnavailableError, Replicas, type Redis } from '@toolyard/store'
 import type { Command } from 'ioredis'
 import { readJson, writeJson } from '@toolyard/contract/terms'
 import fc from 'fast-check'
@@ -40,10 +40,10 @@ function processOn (connection: Redis): { approvals: Approvals, finished: Finish
 
 const { approvals, finished } = processOn(redis)
 
-async function add (queue: string, tenant?: string, id = newJobId(), once = false): Promise<string> {
+async function add (queue: string, tenant?: string, id = newJobId(), once = false, to = queues): Promise<string> {
   const data = { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', ...(tenant === undefined ? {} : { tenant }) }
   const job = heldJob({ id, type: 'x', data }, { approvers: 1, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' })
-  await queues.add(queue, [job], once)
+  await to.add(queue, [job], once)
   return id
 }
 
@@ -141,6 +141,28 @@ t.test('a job that was approved while its dying worker parked it runs soon', asy
   t.ok(delayed === null || Number(delayed) / 4096 < Date.now() + 10_000, `due ${String(delayed)}`)
   await waitFor('it runs', () => runs.get(id) === 1)
   letGo()
+})
+
+t.test('a decision that replicas do not know in time counts where it was noted, and wakes workers by itself', async t => {
+  // Nobody takes a job there.
+  const idle = await connectTo(t, await startTestRedis(t))
+  const replicas = new Replicas(idle, 1)
+  t.teardown(() => { replicas.stop() })
+  const own = { directory: new QueueDirectory(idle, 100), outputs: new OutputStore(idle, retention) }
+  const idleQueues = new JobQueues(idle, own.directory, retention)
+  t.teardown(() => idleQueues.close())
+  const to = { redis: idle, queues: idleQueues }
+  const parts = { ...to, jobs: new JobReader({ ...to, ...own }), canceller: new JobCanceller(idle, idleQueues) }
+  for (const decision of ['approve', 'deny'] as const) {
+    const id = await add(decision, undefined, newJobId(), false, idleQueues)
+    const call = await parts.jobs.held(decision, id)
+    if (call === undefined) return t.fail('it is not held')
+    const noting = new Approvals({ ...parts, replicas }).decide({ ...call, queue: decision, id }, { key: 'boss', decision, digest: call.approval.digest }, async () => true)
+    await t.rejects(noting, RedisUnavailableError)
+    const due = Number(await idle.zscore(queueKey(decision, 'delayed'), id)) / 4_096
+    t.equal(Math.floor(Number(await idle.zscore(queueKey(decision, 'marker'), '1'))), Math.floor(due), 'who waits for jobs hears when it is due')
+    t.ok(due < Date.parse(call.approval.expires_at))
+  }
 })
 
 t.test('held jobs of a tenant count once, and hide no others of the queue', async t => {

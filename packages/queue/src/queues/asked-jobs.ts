@@ -4,6 +4,7 @@ import { heldKey } from '../record/approval.ts'
 import { answersField, askedField, inputRequired, questionField, readQuestions, type AskedRecord, type Questions } from '../record/question.ts'
 import { unbegunField } from '../backend/scripts/job-scripts.ts'
 import { leavePart } from './held-jobs.ts'
+import { markPart } from './release.ts'
 
 /*
  * Jobs whose tool waits for an answer. As a job that waits for an approval, such a one is delayed until its time is over, is in
@@ -45,11 +46,11 @@ local open = asked.open or {asked.number}
 `
 
 /**
- * KEYS: job, held, delayed. ARGV: id, tenant or nothing, number of the question or nothing, answer, channel, whether it was
+ * KEYS: job, held, delayed, marker. ARGV: id, tenant or nothing, number of the question or nothing, answer, channel, whether it was
  * checked or nothing. Answers what became of it. A line without an answer holds the place of one.
  */
 const answerScript = `
-${clock}${leavePart}
+${clock}${leavePart}${markPart}
 local id, tenant, number, answer, channel, checked = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}', 'timestamp', 'finishedOn', 'cancelled')
 if not job[3] then return 'missing' end
@@ -81,6 +82,7 @@ if not asked.open then
   leave(KEYS[2], id, tenant)
   -- From there BullMQ makes it ready by itself, should the caller die before it does.
   redis.call('ZADD', KEYS[3], 'XX', now * 4096, id)
+  mark(KEYS[3], KEYS[4])
 end
 redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked), '${answersField}', table.concat(lines, '\\n') .. '\\n')
 redis.call('PUBLISH', channel, 'job')
@@ -142,7 +144,7 @@ export interface GivenAnswer {
 export async function noteAnswer (
   redis: Redis, { queue, id, tenant = '' }: AskingJob, { answer, number, isChecked }: GivenAnswer
 ): Promise<AnswerResult> {
-  const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed')]
+  const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed'), queueKey(queue, 'marker')]
   return fromRedis<AnswerResult>(await whileAvailable(
     redis.eval(answerScript, keys.length, ...keys, id, tenant, number ?? '', answer, jobChannel(id), isChecked ? 1 : '')
   ))

@@ -1,5 +1,6 @@
 import type { Hold } from '@toolyard/contract'
 import { BatchedScript, eachCall, fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, runForGood, type Redis, type Replicas } from '@toolyard/store'
+import { markPart } from './release.ts'
 import { approvalField, decodeApproval, heldKey, type ApprovalRecord, type DecidingKey } from '../record/approval.ts'
 
 /*
@@ -31,12 +32,12 @@ end
 `
 
 /**
- * KEYS: job, held, delayed. ARGV: id, tenant or nothing, digest and seconds of its hold, how many must approve, its own delay; name
+ * KEYS: job, held, delayed, marker. ARGV: id, tenant or nothing, digest and seconds of its hold, how many must approve, its own delay; name
  * and id of the key, decision, reason or nothing, digest that was decided about; channel; those of earlier keys that are revoked.
  * Answers what became of it, and the record. It writes each time, so that a repeat waits for replicas as well.
  */
 const decideScript = new BatchedScript('decide', eachCall(`
-${read}${leavePart}
+${read}${leavePart}${markPart}
 local id, tenant, first, seconds, needed, delay, who, whoId, decision, reason, digest, channel, revoked = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'cancelled')
 if not job[1] then return {'missing', ''} end
@@ -77,6 +78,7 @@ if record.state ~= 'held' then
   redis.call('HSET', KEYS[1], 'delay', delay)
   -- From there BullMQ makes it ready by itself, should the caller die before it does.
   redis.call('ZADD', KEYS[3], 'XX', math.max(now, job[1] + delay) * 4096, id)
+  mark(KEYS[3], KEYS[4])
 end
 redis.call('PUBLISH', channel, 'job')
 return {record.state, text}
@@ -150,7 +152,7 @@ export async function decide (
   { redis, replicas }: { redis: Redis, replicas: Replicas | undefined },
   { queue, id, tenant = '', hold }: HeldJob, decision: Decision, revoked: readonly DecidingKey[]
 ): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
-  const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed')]
+  const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed'), queueKey(queue, 'marker')]
   const about = [id, tenant, hold.digest, hold.expiresSec, hold.approvers, hold.delayMs ?? 0]
   const { key, keyId = '', reason = '', digest } = decision
   const gone = JSON.stringify(revoked.map(each => `${each.key} ${each.keyId ?? ''}`))

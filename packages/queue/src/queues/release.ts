@@ -6,14 +6,23 @@ export interface FlowParts {
   queues: { open: (queue: string) => Queue }
 }
 
+/** Whoever waits for jobs hears when the first of the delayed ones is due. */
+export const markPart = `
+local function mark (delayed, marker)
+  local due = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
+  if due then redis.call('ZADD', marker, due / 4096, '1') end
+end
+`
+
 /**
  * Puts a parked job among the delayed ones, as one that is due: from there BullMQ makes it ready by itself, should the
  * caller die before it does. KEYS: waiting-children, delayed, marker. ARGV: id, when it is due in milliseconds.
  */
 const unparkScript = `
+${markPart}
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('ZADD', KEYS[2], ARGV[2] * 4096, ARGV[1])
-redis.call('ZADD', KEYS[3], redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] / 4096, '1')
+mark(KEYS[2], KEYS[3])
 return 1
 `
 
