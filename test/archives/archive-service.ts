@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Client } from '../support/client.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys } from '../support/service.ts'
 
-export const archiveKeys = { acme: 'key-of-acme-0123456789', reads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, reads: { role: 'read', tenant: 'acme' }, other: { tenant: 'other' } })
+export const archiveKeys = keys
 export type Options = RequestInit & { key?: string, duplex?: 'half' }
 export interface Refusal { status: number, code: string, message: string }
 
@@ -29,18 +30,7 @@ export async function archiveService (): Promise<ArchiveService> {
   const sessionsDir = mkdtempSync(join(tmpdir(), 'toolyard-sessions-'))
   const aside = mkdtempSync(join(tmpdir(), 'toolyard-archives-'))
   for (const dir of [sessionsDir, aside]) t.teardown(() => { rmSync(dir, { recursive: true }) })
-  const service = await injectService(t, {
-    workers: 0,
-    env: {
-      SESSIONS_DIR: sessionsDir,
-      API_KEYS_JSON: JSON.stringify([
-        { name: 'operator', key: testKeys.admin, role: 'admin' },
-        { name: 'acme', key: archiveKeys.acme, role: 'admin', tenant: 'acme' },
-        { name: 'reads', key: archiveKeys.reads, role: 'read', tenant: 'acme' },
-        { name: 'other', key: archiveKeys.other, role: 'admin', tenant: 'other' }
-      ])
-    }
-  })
+  const service = await injectService(t, { workers: 0, env: { SESSIONS_DIR: sessionsDir, API_KEYS_JSON } })
   const { client, app } = service
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const at = (...names: string[]): string => join(sessionsDir, ...names)

@@ -2,20 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { reach, submit, list } from '../jobs/submission.ts'
-import { createService } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 import { openVisit } from './visitor.ts'
 
 const hostile = join(import.meta.dirname, '../../../samples/hostile')
-const narrow = 'test-narrow-key-0123456789'
+const { keys, API_KEYS_JSON } = makeKeys({ narrow: { queue_allowlist: ['default'] } })
 const service = await createService(t, {
   files: { 'workspace/workflows.yaml': readFileSync(join(hostile, 'workflows.yaml'), 'utf8') },
   env: {
     TOOL_MANIFESTS: join(hostile, 'tools.json'),
     REDACT: 'hunter\\d+',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: 'test-admin-key-0123456789', role: 'admin' },
-      { name: 'narrow', key: narrow, role: 'admin', queue_allowlist: ['default'] }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service
@@ -25,7 +22,7 @@ const steps = (await list(client, '?tag=workflow-step')).jobs
 const [here, there] = ['default', 'hidden'].map(queue => steps.find(job => job.queue === queue)?.id ?? 'none')
 
 t.test('a workflow shows no jobs of its steps, and nothing that they put out: they may be in queues that the viewer must not see', async t => {
-  for (const key of [undefined, narrow]) {
+  for (const key of [undefined, keys.narrow]) {
     const { api } = await openVisit(service.api.address, key)
     for (const job of [id, here ?? '']) {
       const flow = await api(`/queues/default/${job}/flow`)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createService } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 
-const keys = { acme: 'skill-files-acme-key-0123456789', other: 'skill-files-other-key-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 
 /** A skill of the shape that the format's own project publishes: files, and a repository with protected branches. */
 const tool = (name: string, names: string[], required: string[] = []): object => ({
@@ -47,9 +47,7 @@ const service = await createService(t, {
   env: {
     TOOL_DEFAULT_PERMISSIONS: 'none',
     SKILLS_ALLOW_SCRIPTS: '1',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' }, { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }, { name: 'admin', key: 'test-admin-key-0123456789', role: 'admin' }
-    ])
+    API_KEYS_JSON
   }
 })
 const { client } = service

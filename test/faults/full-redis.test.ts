@@ -2,7 +2,6 @@ import type { InvokeBatchResponse, JobLogsResponse, SessionView } from '@toolyar
 import type { Redis } from 'ioredis'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import type { Test } from 'tap'
 import { callbackEnv, startReceiver } from '../callbacks/receiver.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, reach, submit } from '../jobs/submission.ts'
@@ -10,7 +9,7 @@ import { hasPython } from '../support/python.ts'
 import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
-import { bundleOf, createService, type Service } from '../support/service.ts'
+import { bundleOf, createService } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 t.setTimeout(300_000)
@@ -19,11 +18,6 @@ t.jobs = 2
 
 const tools = { files: { ...programs, ...stampFiles }, tools: [...entries, ...stampEntries] }
 
-function connect (t: Test, service: Service): Redis {
-  const redis = plainRedis(t, service.redis)
-  return redis
-}
-
 async function usedBytes (redis: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 }
@@ -31,7 +25,7 @@ async function usedBytes (redis: Redis): Promise<number> {
 void t.test('fault 28 Redis is full while calls run and wait: workers keep their locks, they run once and keep their outcome; new calls get an error', { buffered: true }, async t => {
   const service = await createService(t, { ...tools, env: { WORKER_CONCURRENCY: '6' } })
   const { client } = service
-  const redis = connect(t, service)
+  const redis = plainRedis(t, service.redis)
   // Another worker would take what is not held.
   await service.startWorker({ WORKER_CONCURRENCY: '1' })
   const marks = Array.from({ length: 14 }, (_, index) => `f${index}`)
@@ -55,7 +49,7 @@ void t.test('fault 28 Redis is full while calls run and wait: workers keep their
 void t.test('fault 28 when Redis is full of ended jobs, they are removed when they are old enough, and calls are served again', { buffered: true }, async t => {
   const service = await createService(t, { ...tools, env: { JOB_RETENTION_SEC: '60' } })
   const { client } = service
-  const redis = connect(t, service)
+  const redis = plainRedis(t, service.redis)
   for (let count = 0; count < 8; count++) t.equal((await client.call('big', { char: 'x', count: 500_000 })).ok, true)
   await redis.config('SET', 'maxmemory', String(await usedBytes(redis) - 1_000_000))
   t.match(await client.call('echo'), { ok: false, error: { code: 'QUEUE_FULL' } })
@@ -66,7 +60,7 @@ void t.test('fault 28 when Redis is full of ended jobs, they are removed when th
 void t.test('fault 28 a call that logs while Redis is full for a moment has its whole log', { buffered: true }, async t => {
   const service = await createService(t, { files: chatterFiles, tools: [chatterEntry] })
   const { client } = service
-  const redis = connect(t, service)
+  const redis = plainRedis(t, service.redis)
   const { id } = await submit(client, { type: 'agentcli.chatter', input: { lines: 60, everyMs: 25 } })
   await waitFor('it talks', async () => await redis.xlen(`toolyard:{default}:${id}:log`) > 5)
   await redis.config('SET', 'maxmemory', '1mb')
@@ -83,7 +77,7 @@ void t.test('fault 28 a workflow goes on when Redis has room again: its steps ru
     files: { ...stampFiles, 'workspace/workflows.yaml': JSON.stringify({ workflows: { chain: { steps: [step('a', []), step('b', ['a']), step('c', ['b'])] } } }) },
     tools: stampEntries
   })
-  const redis = connect(t, service)
+  const redis = plainRedis(t, service.redis)
   const { id } = await submit(service.client, { type: 'workflow.run', input: { workflow: 'chain' } })
   await waitFor('the first step runs', () => runsOf(service).size === 1)
   await redis.config('SET', 'maxmemory', '1mb')
@@ -118,7 +112,7 @@ void t.test('fault 28 while Redis is full, calls of a serial tool run one after 
     env: { WORKER_CONCURRENCY: '3' }
   })
   const { client } = service
-  const redis = connect(t, service)
+  const redis = plainRedis(t, service.redis)
   t.match(await submit(client, { type: 'pylot.record', input: { mark: 'warm' } }).then(({ id }) => reach(client, id, 'succeeded', 'failed')), { status: 'succeeded' })
   const first = await submit(client, { type: 'agentcli.once', input: { mark: 'first', sec: '2' } })
   const behind = await submit(client, { type: 'agentcli.once', input: { mark: 'behind' }, depends_on: [first.id] })
@@ -138,7 +132,7 @@ void t.test('fault 28 while Redis is full, calls of a serial tool run one after 
 void t.test('fault 28, RC33 callbacks of jobs that end while Redis is full, and those that wait to be sent again, come once there is room, each with one id', { buffered: true }, async t => {
   const receiver = await startReceiver(t, { '/again': [500, 204] })
   const service = await createService(t, { ...tools, env: callbackEnv })
-  const redis = connect(t, service)
+  const redis = plainRedis(t, service.redis)
   const ends = await submit(service.client, { type: 'agentcli.once', input: { mark: 'ends', sec: '3' }, callback_url: `${receiver.url}/ends` })
   await waitFor('it runs', () => runsOf(service).size === 1)
   const again = await submit(service.client, { type: 'agentcli.echo', callback_url: `${receiver.url}/again` })
@@ -157,7 +151,7 @@ void t.test('fault 28, RC33 callbacks of jobs that end while Redis is full, and 
 void t.test('fault 28 accepted calls in a session run once while Redis is full', { buffered: true }, async t => {
   const service = await createService(t, tools)
   const { client } = service
-  const redis = connect(t, service)
+  const redis = plainRedis(t, service.redis)
   const { body: { session } } = await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })
   const once = await submit(client, { type: 'agentcli.once', input: { mark: 'of-a-session', sec: '3' }, delay_ms: 1_500, session: session.id })
   await redis.config('SET', 'maxmemory', '1mb')
@@ -172,7 +166,7 @@ void t.test('a decision about a held call is told that Redis is full, and counts
   const pay = { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: { self: true } }
   const service = await createService(t, { ...tools, tools: [...entries, pay] })
   const { client } = service
-  const redis = connect(t, service)
+  const redis = plainRedis(t, service.redis)
   const { id } = await submit(client, { type: 'agentcli.pay' })
   await reach(client, id, 'held')
   const held = await client.held(id)

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
 import { waitFor } from '../support/condition.ts'
-import { createService, testKeys } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 
 t.setTimeout(300_000)
 
-const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 const tenants = ['acme', 'other'] as const
 const sessionsOfTenant = 100
 /** Files that lie in the template. */
@@ -17,10 +17,7 @@ const wordOf = (field: string): string => `$(printf %s "$line" | sed -e 's/.*"${
 const tools = {
   env: {
     SESSION_TEMPLATES_DIR: 'templates',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      ...tenants.map(tenant => ({ name: tenant, key: keys[tenant], role: 'admin', tenant }))
-    ])
+    API_KEYS_JSON
   },
   files: {
     // Writes its words to a file of its own, and tells what is in all files that it sees.

@@ -2,19 +2,10 @@ import { consoleHeader } from '@toolyard/contract'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
+import { makeKeys, testKeys } from '../support/service.ts'
 
-const { app, client } = await injectService(t, {
-  workers: 0,
-  env: {
-    TRUST_PROXY: 'loopback',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'acme', key: 'test-acme-key-0123456789', role: 'admin', tenant: 'acme' }
-    ])
-  }
-})
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, acme: { tenant: 'acme' } })
+const { app, client } = await injectService(t, { workers: 0, env: { TRUST_PROXY: 'loopback', API_KEYS_JSON } })
 const ofConsole = { [consoleHeader]: '1' }
 const ofPage = { ...ofConsole, 'sec-fetch-site': 'same-origin' }
 type Answer = Awaited<ReturnType<typeof app.inject>>
@@ -38,7 +29,7 @@ t.test('a person logs in with a key of any role and tenant, and may do what the 
   const admin = await tryLogin({ key: testKeys.admin })
   t.match(admin.headers['set-cookie'], /^toolyard_login=[\w-]+\.[\w-]+; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict$/)
   t.match(admin.json(), { ok: true, name: 'admin' })
-  const [reader, acme] = [await logIn(testKeys.read), await logIn('test-acme-key-0123456789')]
+  const [reader, acme] = [await logIn(testKeys.read), await logIn(keys.acme)]
   t.match((await ask(reader)).json(), { auth: { name: 'reader', role: 'read', can_write: false } })
   t.equal((await ask(reader, { method: 'POST', url: '/v1/jobs/00000000-0000-4000-8000-000000000000/cancel' })).statusCode, 403)
   t.match((await ask(acme)).json(), { auth: { tenant: 'acme' } })

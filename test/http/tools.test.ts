@@ -4,6 +4,7 @@ import { ToolInvoker } from '@toolyard/api'
 import { callErrors } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
+import { running } from '../jobs/submission.ts'
 import { injectService } from '../support/injected.ts'
 import { makeKeys, testKeys } from '../support/service.ts'
 import type { Answer, RequestOptions } from '../support/client.ts'
@@ -138,10 +139,7 @@ t.test('the key is checked before everything else, and must be that of an admin'
 
 t.test('the status of a cancelled job makes no client repeat it', async t => {
   const calling = post('nap', { ms: 15_000 }, '?queue=own')
-  const id = await waitFor('the job runs', async () => {
-    const { body } = await client.request<{ jobs: Array<{ id: string }> }>('/v1/jobs?status=running&queue=own')
-    return body.jobs[0]?.id
-  })
+  const id = await running(client, '&queue=own')
   await client.request(`/v1/jobs/${id}/cancel`, { method: 'POST' })
   await fails(t, await calling, 422, 'JOB_CANCELLED', { job_id: id })
 })

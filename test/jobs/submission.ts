@@ -38,6 +38,11 @@ export async function list (client: Client, query = '', options: RequestOptions 
   return answer.body
 }
 
+/** Waits until a job runs. @returns its id */
+export async function running (client: Client, query = '', options: RequestOptions = {}): Promise<string> {
+  return await waitFor('a job runs', async () => (await list(client, `?status=running${query}`, options)).jobs[0]?.id)
+}
+
 /** Asks to cancel a job. */
 export async function cancel (client: Client, id: string, options: RequestOptions = {}): Promise<Answer<JobResponse>> {
   return await client.request<JobResponse>(`/v1/jobs/${id}/cancel`, { ...options, method: 'POST' })

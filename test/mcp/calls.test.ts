@@ -1,6 +1,6 @@
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
-import { waitFor } from '../support/condition.ts'
+import { reach, running } from '../jobs/submission.ts'
 import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { connect, eras, textAt } from './clients.ts'
 
@@ -101,16 +101,10 @@ for (const era of eras) {
     t.test('cancels a call, and the job is cancelled', async t => {
       const abort = new AbortController()
       const calling = client.callTool({ name: 'nap', arguments: { ms: 15_000 } }, { signal: abort.signal })
-      const id = await waitFor('the job runs', async () => {
-        const { body } = await http.request<{ jobs: Array<{ id: string }> }>('/v1/jobs?status=running')
-        return body.jobs[0]?.id
-      })
+      const id = await running(http)
       abort.abort()
       await t.rejects(calling)
-      await waitFor(
-        'the job is cancelled',
-        async () => (await http.request<{ job: { status: string } }>(`/v1/jobs/${id}`)).body.job.status === 'cancelled'
-      )
+      await reach(http, id, 'cancelled')
     })
 
     t.test('with a read key, lists the tools and can\'t call them', async t => {

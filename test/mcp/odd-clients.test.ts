@@ -1,5 +1,6 @@
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
+import { running } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, makeKeys } from '../support/service.ts'
 import { meta, post, rpc, type RpcAnswer } from './clients.ts'
@@ -32,12 +33,7 @@ async function begin (key: string): Promise<string> {
   return (await post(url, initialize, { 'x-api-key': key })).headers.get('mcp-session-id') ?? ''
 }
 
-async function running (key: string = keys.acme): Promise<string> {
-  return await waitFor('the job runs', async () => {
-    const { body } = await http.request<{ jobs: Array<{ id: string }> }>('/v1/jobs?status=running', { key })
-    return body.jobs[0]?.id
-  })
-}
+const runningOf = async (key: string = keys.acme): Promise<string> => await running(http, '', { key })
 
 async function statusOf (id: string): Promise<string> {
   return (await http.request<{ job: { status: string } }>(`/v1/jobs/${id}`)).body.job.status
@@ -128,7 +124,7 @@ t.test('for another tenant tasks, sessions and calls give the same answers as mi
   const session = await begin(keys.acme)
   const headers = { 'mcp-session-id': session }
   const calling = legacy(request('tools/call', { name: 'nap', arguments: { ms: 1_500 } }, 'mine'), { headers })
-  const id = await running()
+  const id = await runningOf()
   const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'mine' } }
   t.match(await legacy(cancelled, { key: keys.other, headers }), refused(404, -32_001))
   t.match(await legacy(cancelled, { key: keys.other, headers: { 'mcp-session-id': await begin(keys.other) } }), { status: 202 })

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
+import { reach, running } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { initialize, connect, eras, meta, post, rpc } from './clients.ts'
@@ -127,15 +128,9 @@ t.test('a call is cancelled when its client of 2026 vanishes and goes on when it
       ? rpc(api.address, 'tools/call', params, { key, path: `/mcp${query}`, signal: gone.signal })
       : post(`${url}${query}`, { jsonrpc: '2.0', id: 3, method: 'tools/call', params }, legacy, gone.signal)
     calling.catch(() => {})
-    const id = await waitFor('the job runs', async () => {
-      const { body } = await http.request<{ jobs: Array<{ id: string }> }>('/v1/jobs?status=running')
-      return body.jobs[0]?.id
-    })
+    const id = await running(http)
     gone.abort()
-    const status = await waitFor('the job ends', async () => {
-      const { body } = await http.request<{ job: { status: string } }>(`/v1/jobs/${id}`)
-      return body.job.status !== 'running' && body.job.status
-    })
+    const { status } = await reach(http, id, 'succeeded', 'failed', 'cancelled')
     const cancels = (onDisconnect ?? (era === '2026-07-28' ? 'cancel' : 'leave')) === 'cancel'
     t.equal(status, cancels ? 'cancelled' : 'succeeded', `${era} ${query}`)
   }

@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
-import { waitFor } from '../support/condition.ts'
+import { reach, running } from '../jobs/submission.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { eras, textAt, type Era } from './clients.ts'
 
@@ -36,16 +36,10 @@ for (const era of eras) {
 
     const abort = new AbortController()
     const calling = client.callTool({ name: 'nap', arguments: { ms: 15_000 } }, { signal: abort.signal })
-    const id = await waitFor('the job runs', async () => {
-      const { body } = await http.request<{ jobs: Array<{ id: string }> }>('/v1/jobs?status=running')
-      return body.jobs[0]?.id
-    })
+    const id = await running(http)
     abort.abort()
     await t.rejects(calling)
-    await waitFor('the job is cancelled', async () => {
-      const { body } = await http.request<{ job: { status: string } }>(`/v1/jobs/${id}`)
-      return body.job.status === 'cancelled'
-    })
+    await reach(http, id, 'cancelled')
   })
 }
 
@@ -129,10 +123,7 @@ t.test('stdin that ends while a call runs ends the program without a fault', asy
   t.match(await answer(), { id: 1, result: { protocolVersion: '2025-11-25' } })
   send(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
   send(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'nap', arguments: { ms: 5_000 } } })}\n`)
-  await waitFor('the job runs', async () => {
-    const { body } = await http.request<{ jobs: unknown[] }>('/v1/jobs?status=running')
-    return body.jobs.length > 0
-  })
+  await running(http)
   const rest = answer().catch(() => undefined)
   child.stdin?.end()
   t.strictSame(await exit, [0, null])

@@ -33,6 +33,10 @@ t.test('every import of this repository is declared', async t => {
   t.strictSame(findUndeclaredInTests(tree), [])
 })
 
+t.test('every dependency that a package declares is imported by it', async t => {
+  t.strictSame(findUnused(await readTree(repoRoot, path => /^(packages|apps)\//.test(path))), [])
+})
+
 t.test('scripts that run before dependencies are installed need only Node', async t => {
   t.strictSame(findForeign(await readTree(repoRoot, path => /^scripts\/.*\.mjs$/.test(path))), [])
   t.strictSame(findForeign(await readTree(repoRoot, path => /^samples\/tools\/.*\.mjs$/.test(path))), [])
