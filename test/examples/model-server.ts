@@ -15,7 +15,6 @@ export interface Conversation {
   tools: string[]
 }
 
-/** A frame of an event stream. */
 export interface Frame { event?: string, data: unknown }
 
 /** A provider's API: how a request is read, and how a turn is told, whole or as a stream. */

@@ -16,7 +16,6 @@ export async function submit (client: Client, body: object, options: RequestOpti
   return answer.body.job
 }
 
-/** Reads a job that exists. */
 export async function read (client: Client, id: string): Promise<Job> {
   const answer = await client.request<JobResponse>(`/v1/jobs/${id}`)
   if (answer.status !== 200) throw new Error(`GET /v1/jobs/${id} answered ${answer.status}: ${answer.text}`)
@@ -43,7 +42,6 @@ export async function running (client: Client, query = '', options: RequestOptio
   return await waitFor('a job runs', async () => (await list(client, `?status=running${query}`, options)).jobs[0]?.id)
 }
 
-/** Asks to cancel a job. */
 export async function cancel (client: Client, id: string, options: RequestOptions = {}): Promise<Answer<JobResponse>> {
   return await client.request<JobResponse>(`/v1/jobs/${id}/cancel`, { ...options, method: 'POST' })
 }

@@ -170,7 +170,6 @@ t.test('open streams of jobs and of MCP end with their key, at every process; th
   t.notOk(staying.some(reader => reader.isEnded()))
 })
 
-/** A key of a tenant, and a session of it. */
 async function withSession (name: string): Promise<{ key: string, files: string, names: () => Promise<string[]> }> {
   const { body: { key: { key } } } = await make({ name, role: 'admin', tenant: 'acme' })
   const { body: { session: { id } } } = await client.request<{ session: { id: string } }>('/v1/sessions', { key, body: {} })

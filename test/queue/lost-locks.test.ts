@@ -1,4 +1,4 @@
-import { JobCanceller, JobQueues, QueueDirectory, UnservedJobs, type NewJob } from '@toolyard/queue'
+import { JobCanceller, JobQueues, QueueDirectory, createUnservedJobs, type NewJob } from '@toolyard/queue'
 import { newJobId } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -22,7 +22,7 @@ t.test('a lost job that may not run again ends, also where its lock runs out whi
   const lock = ({ id }: NewJob): string => `toolyard:{q}:${id}:lock`
   await redis.del(lock(again))
   let looks = 0
-  const unserved = new UnservedJobs({
+  const unserved = createUnservedJobs({
     redis,
     directory,
     queues,

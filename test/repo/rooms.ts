@@ -45,7 +45,6 @@ function crowded (paths: readonly string[]): Array<[folder: string, files: numbe
   return [...counts].filter(([, count]) => count > mostFiles)
 }
 
-/** The graph of groups of files. */
 function folded (files: ReadonlyMap<string, ReadonlySet<string>>, groupOf: (path: string) => string): Map<string, Set<string>> {
   const groups = new Map<string, Set<string>>()
   for (const [path, targets] of files) {

@@ -1,4 +1,4 @@
-import { BulkChanges, countQueues, UnservedJobs } from '@toolyard/queue'
+import { BulkChanges, countQueues, createUnservedJobs } from '@toolyard/queue'
 import { DashboardLogins, EntryLocks, RateLimit, whileAvailable } from '@toolyard/store'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, declarationsOf, ownerLimitsOf, serviceFilesOf, sessionSettingsOf, sharedAbort,
@@ -55,7 +55,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     mayRun: (tool, key) => catalog.mayRun(tool, key),
     onError: (error, id) => { logger.warn({ err: error, bulk: id }, 'a bulk change waits') }
   })
-  const unserved = new UnservedJobs({
+  const unserved = createUnservedJobs({
     redis: commands,
     directory,
     queues,

@@ -45,7 +45,6 @@ export function messageOf (body: InvokeBatchRequest): MessageCall[] | undefined 
   return hasMessage(body) ? findCalls(body).calls : undefined
 }
 
-/** Checks the query of `invoke-batch`. */
 export function checkBatchQuery (query: unknown): HttpError | undefined {
   const { details, max_output_chars: chars } = isRecord(query) ? query : {}
   if (chars !== undefined && queryChars(chars) === undefined) return invalid(maxOutputCharsText)

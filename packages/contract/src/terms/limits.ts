@@ -26,7 +26,6 @@ export const limits = {
   resultFiles: 100,
   /** UTF-16 units of a tool's error message. */
   errorMessageChars: 8_192,
-  /** Execution timeout of a tool. */
   toolTimeoutSec: { default: 30, max: 3_600 },
   /** Public priority, higher first. */
   priority: { min: 0, max: 10, default: 5 },
@@ -68,11 +67,9 @@ export const limits = {
   answerChars: 32_000,
   /** Characters of the name of a conversation. */
   conversationLength: 200,
-  /** Characters of an `Idempotency-Key`. */
   idempotencyKeyLength: 255,
   /** How long an `Idempotency-Key` is remembered, in seconds. */
   idempotencySec: 86_400,
-  /** Characters of a `callback_url`. */
   callbackUrlLength: 2_048,
   /** How often one callback may be sent before it is given up. */
   callbackAttempts: 20,
@@ -82,7 +79,6 @@ export const limits = {
   logMessageChars: 4_096,
   /** UTF-16 units of the text of a job's progress. */
   progressChars: 200,
-  /** Bounds of a search for tools. */
   toolSearch: { queryChars: 1_000, results: { min: 1, max: 50, default: 5 } },
   /** UTF-16 units of the name of a namespace. */
   namespaceChars: 200,

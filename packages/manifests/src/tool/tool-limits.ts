@@ -4,7 +4,6 @@ export interface ToolLimits {
   cpuSec?: number
   /** Private memory of one process, in bytes. */
   memoryBytes?: number
-  /** Size of one file, in bytes. */
   fileBytes?: number
   /** Processes and threads of one call. */
   processes?: number

@@ -36,37 +36,26 @@ export interface UnservedJobsOptions {
  * Ends the jobs of lost workers, or puts them back, also in queues that no worker serves any more. A worker looks at the queues
  * that it serves; API processes take turns to look at all: docs/decisions/0024-lost-workers.md.
  */
-export class UnservedJobs {
-  readonly #options: UnservedJobsOptions
-  readonly #lostJobs: LostJobs
+export function createUnservedJobs (options: UnservedJobsOptions): LostJobs {
+  const { redis, directory, onError } = options
+  return new LostJobs({
+    redis,
+    // No queue has such a name.
+    group: ['all queues'],
+    watched: async () => (await directory.list()).map(queue => [queue, { recover: async () => { await recover(queue, options) } }]),
+    onError
+  })
+}
 
-  constructor (options: UnservedJobsOptions) {
-    this.#options = options
-    const { redis, directory, onError } = options
-    this.#lostJobs = new LostJobs({
-      redis,
-      // No queue has such a name.
-      group: ['all queues'],
-      watched: async () => (await directory.list()).map(queue => [queue, { recover: async () => { await this.#recover(queue) } }]),
-      onError
-    })
+async function recover (queue: string, { redis, queues, canceller, mayRepeat }: UnservedJobsOptions): Promise<void> {
+  const stem = jobKey(queue, '')
+  const lost = fromRedis<Array<[id: string, type: string]>>(await redis.eval(lostScript, 1, queueKey(queue, 'active'), stem, atOnce))
+  const left: string[] = []
+  for (const [id, type] of lost) {
+    const isEnded = !mayRepeat(type) && await canceller.endLost(queue, id, { code: 'WORKER_LOST', message: notRunAgain })
+    if (!isEnded) left.push(id)
   }
-
-  start (): void { this.#lostJobs.start() }
-
-  stop (): void { this.#lostJobs.stop() }
-
-  async #recover (queue: string): Promise<void> {
-    const { redis, queues, canceller, mayRepeat } = this.#options
-    const stem = jobKey(queue, '')
-    const lost = fromRedis<Array<[id: string, type: string]>>(await redis.eval(lostScript, 1, queueKey(queue, 'active'), stem, atOnce))
-    const left: string[] = []
-    for (const [id, type] of lost) {
-      const isEnded = !mayRepeat(type) && await canceller.endLost(queue, id, { code: 'WORKER_LOST', message: notRunAgain })
-      if (!isEnded) left.push(id)
-    }
-    // The script needs two looks: the first one marks what the second one puts back. A lock that has run out since then is for the
-    // next look: whether its job may run again was not asked yet, and what is put back ends only once a worker takes it.
-    if (left.length > 0) await queues.open(queue).backend.moveStalledJobsToWait(left)
-  }
+  // The script needs two looks: the first one marks what the second one puts back. A lock that has run out since then is for the
+  // next look: whether its job may run again was not asked yet, and what is put back ends only once a worker takes it.
+  if (left.length > 0) await queues.open(queue).backend.moveStalledJobsToWait(left)
 }

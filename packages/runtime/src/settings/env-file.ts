@@ -44,7 +44,6 @@ export interface EnvFile {
   warnings: string[]
 }
 
-/** See `EnvFile`. */
 export function inspectEnvFile (file = '.env'): EnvFile {
   const path = resolve(file)
   const text = readEnvFile(path)?.replace(/\r\n?/g, '\n') ?? ''

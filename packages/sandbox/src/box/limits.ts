@@ -4,7 +4,6 @@ export interface ProcessLimits {
   cpuSec: number
   /** Bytes of private writable memory. What is merely reserved doesn't count, unless as writable: Node.js 24 does so with 512 MiB. */
   memoryBytes: number
-  /** Size of one file, in bytes. */
   fileBytes: number
   /** Processes and threads of the call together; the kernel doesn't count those of root. */
   processes: number

@@ -68,7 +68,6 @@ function withLog (error: CallError, log: string[] | undefined): CallError {
   return log === undefined || !isRecord(details) ? error : { ...error, details: { ...details, log } }
 }
 
-/** The outcome that an answer counts as. */
 export function outcomeOf (answer: CallAnswer): string {
   switch (answer.kind) {
     case 'succeeded': return 'ok'

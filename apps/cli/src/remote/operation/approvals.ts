@@ -31,7 +31,6 @@ const show: Command = {
   })
 }
 
-/** `approve` or `deny`. */
 function decision (name: 'approve' | 'deny', summary: string, why: string): Command {
   return {
     name,

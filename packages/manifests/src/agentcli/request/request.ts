@@ -6,7 +6,6 @@ import type { DescribedRequest } from './definition.ts'
 import { isCredential, looksSecret } from './secrets.ts'
 import { readTextTemplate, readUrlTemplate, type RequestTarget } from './url-template.ts'
 
-/** A name that a header may have. */
 export const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 /** Headers that the connection itself sets, or would be confused by. */
 export const ownHeaders = new Set([

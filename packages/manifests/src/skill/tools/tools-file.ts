@@ -48,7 +48,6 @@ export const ArgMapping = Type.Object({
 }, strict)
 export type ArgMapping = Static<typeof ArgMapping>
 
-/** `execution[]`. */
 export const Execution = Type.Object({
   tool: Type.String({ description: 'Name of one of the tools.' }),
   binary: Name,

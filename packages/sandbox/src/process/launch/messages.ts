@@ -22,7 +22,6 @@ export interface StartMessage {
   group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> } | undefined
 }
 
-/** The control groups of the helper. */
 export interface JoinMessage extends HelperGroups {
   kind: 'join'
   id: number
