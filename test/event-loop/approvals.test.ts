@@ -61,8 +61,7 @@ for (const [what, args] of Object.entries(worst)) {
   })
 
   t.test(`promise 10: an answer to a question with ${what} is taken in short turns`, { timeout: 120_000 }, async t => {
-    const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name: 'ask' }] } })
-    const id = body.results[0]?.job_id ?? ''
+    const { job_id: id = '' } = await client.call('ask')
     await reach(client, id, 'input_required')
     await leavesLoopsFree(t, `${what}, answered`, async () => {
       const { status } = await client.request(`/v1/jobs/${id}/answer`, { body: `{"answer":${jsonOf(args)},"number":1}` })

@@ -1,4 +1,3 @@
-import type { InvokeBatchResponse } from '@toolyard/contract'
 import t from 'tap'
 import { meta, rpc } from '../mcp/clients.ts'
 import { createService, testKeys } from '../support/service.ts'
@@ -37,11 +36,9 @@ for (const [what, params] of Object.entries(worst)) {
     const one = { kind: 'sampling', params: { ...params, maxTokens: 1 } }
     const ids: string[] = []
     await leavesLoopsFree(t, `${what}, asked`, async () => {
-      const { results: [result] } = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
-        body: { calls: [{ call_id: 'c', name: 'ask', arguments: { ask: [one, one] } }] }
-      })).body
-      t.ok(['INPUT_REQUIRED', 'QUESTION_INVALID'].includes(result?.error?.code ?? ''), result?.error?.message.slice(0, 100) ?? what)
-      if (result?.error?.code === 'INPUT_REQUIRED') ids.push(result.job_id ?? '')
+      const result = await client.call('ask', { ask: [one, one] })
+      t.ok(['INPUT_REQUIRED', 'QUESTION_INVALID'].includes(result.error?.code ?? ''), result.error?.message.slice(0, 100) ?? what)
+      if (result.error?.code === 'INPUT_REQUIRED') ids.push(result.job_id ?? '')
     })
     const [id] = ids
     if (id === undefined) return
@@ -64,12 +61,10 @@ for (const [what, params] of Object.entries(worst)) {
 
 t.test('promise 10: thousands of directories are taken, or refused, in short turns', { timeout: 120_000 }, async t => {
   for (const count of [1_000, 30_000]) {
-    const { results: [result] } = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
-      body: { calls: [{ call_id: 'c', name: 'ask', arguments: { ask: { kind: 'roots' } } }] }
-    })).body
+    const { job_id: id } = await client.call('ask', { ask: { kind: 'roots' } })
     const roots = Array.from({ length: count }, (_, at) => ({ uri: `file:///${at}` }))
     await leavesLoopsFree(t, `${count} directories`, async () => {
-      const { status } = await client.request(`/v1/jobs/${result?.job_id ?? ''}/answer`, { body: { answer: { roots }, number: 1 } })
+      const { status } = await client.request(`/v1/jobs/${id ?? ''}/answer`, { body: { answer: { roots }, number: 1 } })
       t.ok(count === 1_000 ? [200, 409].includes(status) : status === 400, `${status}`)
     })
   }

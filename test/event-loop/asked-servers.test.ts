@@ -1,4 +1,4 @@
-import type { InvokeBatchResponse, ToolList } from '@toolyard/contract'
+import type { CallResult, ToolList } from '@toolyard/contract'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -49,11 +49,10 @@ await waitFor('it is published', async () => (
   (await client.request<ToolList>('/v1/agent-tools')).body.tools.some(tool => tool.function.name === 'worst_picture')
 ))
 
-async function call (name: string): Promise<InvokeBatchResponse['results'][number] | undefined> {
+async function call (name: string): Promise<CallResult> {
   return await waitFor('the worker knows the tool', async () => {
-    const body = { calls: [{ call_id: 'c', name: `worst_${name}`, arguments: {} }] }
-    const { results: [result] } = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })).body
-    return result?.error?.code !== 'UNKNOWN_TOOL' && result?.error?.code !== 'TOOL_UNAVAILABLE' && result
+    const result = await client.call(`worst_${name}`)
+    return !['UNKNOWN_TOOL', 'TOOL_UNAVAILABLE'].includes(result.error?.code ?? '') && result
   })
 }
 

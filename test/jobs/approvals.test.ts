@@ -35,9 +35,8 @@ const service = await createService(t, {
 })
 const { client } = service
 
-async function call (name: string, args: object, rest: object = {}): Promise<InvokeBatchResponse> {
-  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name, arguments: args }], ...rest } })
-  return body
+async function call (name: string, args: object, rest: Record<string, unknown> = {}): Promise<InvokeBatchResponse> {
+  return await client.batch([{ call_id: 'c', name, arguments: args }], rest)
 }
 
 async function hold (name: string, args: object = { amount: 900 }): Promise<ApprovalDetail> {
@@ -112,10 +111,7 @@ t.test('a held call says so in an async batch, to a model, and as a tool of its 
 })
 
 t.test('approvers are told of a held call and of the decision, signed, and so is its callback_url', async t => {
-  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
-    body: { calls: [{ call_id: 'a', name: 'always', arguments: { amount: 31 } }], callback_url: `${receiver.url}/own` }
-  })
-  const held = await show(body.results[0]?.job_id ?? '')
+  const held = await show((await client.call('always', { amount: 31 }, { callback_url: `${receiver.url}/own` })).job_id ?? '')
   const told = async (path: string, event: string): Promise<Received> => await waitFor(`${event} at ${path}`, () => (
     receiver.received.find(each => each.path === path && each.text.includes(held.job_id) && each.text.includes(event))
   ))

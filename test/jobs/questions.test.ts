@@ -40,7 +40,7 @@ const service = await createService(t, {
 const { client } = service
 
 async function call (name: string, args: object = {}): Promise<InvokeBatchResponse> {
-  return (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'c', name, arguments: args }] } })).body
+  return await client.batch([{ call_id: 'c', name, arguments: args }])
 }
 
 async function answer (id: string, body: object, key: string = testKeys.admin): Promise<{ status: number, text: string }> {

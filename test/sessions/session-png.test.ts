@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import type { CallResult, InvokeBatchResponse, JobView, SessionView } from '@toolyard/contract'
+import type { CallResult, JobView, SessionView } from '@toolyard/contract'
 import { hasPython } from '../support/python.ts'
 import { bundleOf, createService, testKeys } from '../support/service.ts'
 
@@ -40,11 +40,8 @@ const key = testKeys.admin
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 async function call (session: string, queue: string, name: string, args: object): Promise<CallResult & { worker: string | null }> {
-  const { body, text } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
-    body: { calls: [{ call_id: 'c', name, arguments: args }], queue, wait_ms: 60_000, session }
-  })
-  const [result] = body.results
-  if (result?.job_id === undefined) throw new Error(text)
+  const result = await client.call(name, args, { queue, wait_ms: 60_000, session })
+  if (result.job_id === undefined) throw new Error(JSON.stringify(result))
   return { ...result, worker: (await client.request<{ job: JobView }>(`/v1/jobs/${result.job_id}`)).body.job.worker }
 }
 

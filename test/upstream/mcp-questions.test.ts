@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { InvokeBatchResponse, JobView, ToolList } from '@toolyard/contract'
+import type { CallResult, JobView, ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { reach } from '../jobs/submission.ts'
@@ -93,11 +93,10 @@ await waitFor('all are published', async () => {
   return ['seats_book', 'quiet_book', 'far_trip', 'modern_many'].every(name => names.includes(name))
 })
 
-async function call (name: string, args: object = {}): Promise<InvokeBatchResponse['results'][number]> {
+async function call (name: string, args: object = {}): Promise<CallResult> {
   return await waitFor('the worker knows the tool', async () => {
-    const body = { calls: [{ call_id: 'c', name, arguments: args }] }
-    const { results: [result] } = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })).body
-    return result?.error?.code !== 'UNKNOWN_TOOL' && result?.error?.code !== 'TOOL_UNAVAILABLE' && result
+    const result = await client.call(name, args)
+    return !['UNKNOWN_TOOL', 'TOOL_UNAVAILABLE'].includes(result.error?.code ?? '') && result
   })
 }
 

@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { InvokeBatchResponse, ToolList } from '@toolyard/contract'
+import type { ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { toolyardProgram } from '../cli/toolyard.ts'
 import { reach } from '../jobs/submission.ts'
@@ -87,12 +87,11 @@ t.test('the schema of outputs that was accepted is published, in MCP and in Open
 t.test('a real server asks a model during a call, and gets what somebody answers; it hears of no directories, which it would want at once', async t => {
   const { client } = service
   t.notOk((await published()).includes('get-roots-list'), 'a tool for clients with directories')
-  const body = { calls: [{ call_id: 'c', name: 'trigger-sampling-request', arguments: { prompt: 'Which day is it?' } }] }
-  const { results: [asked] } = (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })).body
-  t.match(asked?.error?.details, {
+  const asked = await client.call('trigger-sampling-request', { prompt: 'Which day is it?' })
+  t.match(asked.error?.details, {
     question: { kind: 'sampling', params: { systemPrompt: 'You are a helpful test server.', messages: [{ content: { text: /Which day is it/ } }], maxTokens: 100 } }
   })
-  const id = asked?.job_id ?? ''
+  const id = asked.job_id ?? ''
   const answer = { role: 'assistant', content: { type: 'text', text: 'Sunday' }, model: 'm' }
   t.equal((await client.request(`/v1/jobs/${id}/answer`, { body: { answer } })).status, 200)
   t.match(await reach(client, id, 'succeeded'), { result: /LLM sampling result.*Sunday/s })

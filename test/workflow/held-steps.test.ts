@@ -1,4 +1,4 @@
-import type { ApprovalDetail, ApprovalItem, InvokeBatchResponse } from '@toolyard/contract'
+import type { ApprovalDetail, ApprovalItem } from '@toolyard/contract'
 import t from 'tap'
 import { reach, read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
@@ -29,9 +29,8 @@ async function decide (step: ApprovalDetail, decision: string, key = keys.approv
 }
 
 async function paid (): Promise<number> {
-  const calls = [{ call_id: 'c', name: 'data_file_read', arguments: { path: 'paid' } }]
-  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls } })
-  return JSON.stringify(body.results[0]?.output ?? '').split('8765').length - 1
+  const { output = '' } = await client.call('data_file_read', { path: 'paid' })
+  return JSON.stringify(output).split('8765').length - 1
 }
 
 t.test('a step of a workflow is held as a call is: approved it runs once, denied it fails its workflow', async t => {
