@@ -10,7 +10,7 @@ const full = { level: 'full', missing: [] }
 const service = await createService(t, {
   tools: [{ name: 'good', command: ['./tools/bin/good'] }, { name: 'bad', command: ['./tools/bin/bad'] }],
   files: { 'tools/bin/good': '#!/bin/sh\necho done\n', 'tools/bin/bad': '#!/bin/sh\nexit 3\n' },
-  env: { METRICS_PORT: '0' }
+  env: { METRICS_PORT: '0', DATA_FETCH_ENABLED: '1', DATA_FETCH_ALLOWLIST: '*' }
 })
 const { client } = service
 
@@ -40,4 +40,8 @@ void t.test('fault 18 /ready reports the sandbox level of each living worker', {
   t.strictSame(list.map(({ sandbox }) => sandbox.level).sort(), ['full', 'none'])
   await open.stop('SIGKILL')
   await t.resolves(waitFor('a worker that died is gone', async () => (await workersOfReady()).count === 1, 60_000))
+})
+
+void t.test('a worker that has proved its sandbox knows the errors of code that it has loaded since', { skip }, async t => {
+  t.match(await client.call('data_fetch', { url: 'https://127.0.0.1/' }), { ok: false, error: { code: 'NOT_ALLOWED' } })
 })

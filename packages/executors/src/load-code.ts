@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Tool } from '@toolyard/manifests'
 import type { BuiltinOptions } from './builtin/builtins.ts'
@@ -8,6 +9,9 @@ import type { BuiltinOptions } from './builtin/builtins.ts'
  * loop of its own, since a call that loads it would hold up all others for up to 0.2 s.
  */
 export async function loadCodeOf (tools: readonly Tool[], { fetch, webSearch }: Pick<BuiltinOptions, 'fetch' | 'webSearch'>): Promise<void> {
+  // Node 20 follows no link of a package while the last file that it looked at was a FIFO or a socket, as those of calls are:
+  // a checkout would load such packages once more, and know none of their errors.
+  statSync('/')
   if (fetch !== undefined) await import('./builtin/web/fetch-page.ts')
   if (webSearch !== undefined) await import('./builtin/web/search-web.ts')
   if (tools.some(({ run }) => run.kind === 'http')) await import('./http/run-http.ts')
