@@ -4,7 +4,7 @@ import {
   OnDisconnect, QueueName, SessionId, sessionText, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
-import { invalid, invalidIf, type HttpError } from '../terms/errors.ts'
+import { invalid, checkObject, type HttpError } from '../terms/errors.ts'
 import { isAbsent, unknownField } from '../value/fields.ts'
 import { findCalls, isWholeMessage, messageFields } from './message-calls.ts'
 import { messageFormats, type MessageCall } from './message-items.ts'
@@ -36,8 +36,7 @@ const check = {
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the documented text.
  */
 export function checkBatchRequest (body: unknown): HttpError | undefined {
-  const error = check.request.Check(body) ? formError(body) ?? otherField(body) : firstError(body)
-  return invalidIf(error)
+  return checkObject(body, object => check.request.Check(object) ? formError(object) ?? otherField(object) : firstError(object))
 }
 
 /** The calls of a provider's message in a checked body; undefined where the body has `calls`. */
@@ -74,8 +73,7 @@ export function toBatch (body: InvokeBatchRequest): Batch {
   }
 }
 
-function firstError (body: unknown): string {
-  if (!isRecord(body)) return 'Request body must be an object'
+function firstError (body: Record<string, unknown>): string {
   return formError(body) ?? callsErrorOf(body) ??
     (isAbsent(body['mode']) || check.mode.Check(body['mode']) ? undefined : "'mode' must be 'sync' or 'async'") ??
     (isAbsent(body['wait_ms']) || check.waitMs.Check(body['wait_ms']) ? undefined : `'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`) ??

@@ -3,9 +3,8 @@ import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { CallArguments, Conversation, conversationText, QueueName, SessionId, sessionText } from '../calls/agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from '../calls/callback-url.ts'
-import { invalid, invalidIf, type HttpError } from '../terms/errors.ts'
+import { invalid, checkObject, type HttpError } from '../terms/errors.ts'
 import { isAbsent, unknownField } from '../value/fields.ts'
-import { isRecord } from '../value/record.ts'
 import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
 
 const JobType = Type.String({ minLength: 1, pattern: '\\S', description: 'The name of a tool, or a job type from GET /v1/job-types.' })
@@ -73,13 +72,17 @@ const fields = [
   ['depends_on', Compile(DependsOn), dependsOnText('depends_on')]
 ] as const
 
-/**
- * Checks the body of `POST /v1/jobs`.
- *
- * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
- */
 export function checkJobRequest (body: unknown): HttpError | undefined {
-  return invalidIf(firstError(body))
+  return checkObject(body, firstError)
+}
+
+function firstError (body: Record<string, unknown>): string | undefined {
+  if (!type.Check(body['type'])) return "Missing/invalid 'type'"
+  for (const [name, check, text] of fields) {
+    const value = body[name]
+    if (!isAbsent(value) && (!check.Check(value) || (name === 'input' && Array.isArray(value)))) return text
+  }
+  return unknownField(body, SubmitJobRequest) ?? (whole.Check(body) ? undefined : 'Request body does not fit the schema of a job')
 }
 
 /**
@@ -109,16 +112,6 @@ export function toJobRequest (body: SubmitJobRequest): JobRequest {
     callbackUrl: body.callback_url ?? undefined,
     dependsOn: body.depends_on ?? []
   }
-}
-
-function firstError (body: unknown): string | undefined {
-  if (!isRecord(body)) return 'Request body must be an object'
-  if (!type.Check(body['type'])) return "Missing/invalid 'type'"
-  for (const [name, check, text] of fields) {
-    const value = body[name]
-    if (!isAbsent(value) && (!check.Check(value) || (name === 'input' && Array.isArray(value)))) return text
-  }
-  return unknownField(body, SubmitJobRequest) ?? (whole.Check(body) ? undefined : 'Request body does not fit the schema of a job')
 }
 
 function dependsOnText (name: string): string {

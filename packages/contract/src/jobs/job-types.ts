@@ -1,9 +1,8 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
-import { invalidIf, type HttpError } from '../terms/errors.ts'
+import { checkObject, type HttpError } from '../terms/errors.ts'
 import { unknownField } from '../value/fields.ts'
-import { isRecord } from '../value/record.ts'
 import { limits } from '../terms/limits.ts'
 
 /** A job type as the API shows it: what applies now, not only what was switched. */
@@ -48,17 +47,12 @@ const fields = [
   ['warm', Compile(Warm), `'warm' must be integer ${limits.warm.min}..${limits.warm.max} or "auto"`]
 ] as const
 
-/**
- * Checks the body of `PATCH /v1/job-types/:name`. A boolean is `true` or `false`: the original took `"no"` for yes.
- *
- * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
- */
+/** For `PATCH /v1/job-types/:name`. A boolean is `true` or `false`: the original took `"no"` for yes. */
 export function checkJobTypePatch (body: unknown): HttpError | undefined {
-  return invalidIf(firstError(body))
+  return checkObject(body, firstError)
 }
 
-function firstError (body: unknown): string | undefined {
-  if (!isRecord(body)) return 'Request body must be an object'
+function firstError (body: Record<string, unknown>): string | undefined {
   if (Object.keys(body).length === 0) return 'No updatable fields provided'
   for (const [name, check, text] of fields) {
     if (Object.hasOwn(body, name) && !check.Check(body[name])) return text

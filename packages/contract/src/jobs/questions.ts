@@ -1,8 +1,7 @@
 import type { Static } from 'typebox'
-import { invalidIf, type HttpError } from '../terms/errors.ts'
+import { checkObject, type HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
 import { unknownField } from '../value/fields.ts'
-import { isRecord } from '../value/record.ts'
 import { Type } from '../value/type.ts'
 
 /** `POST /v1/jobs/:id/answer`. */
@@ -12,17 +11,11 @@ export const AnswerRequest = Type.Object({
 }, { additionalProperties: false })
 export type AnswerRequest = Static<typeof AnswerRequest>
 
-/**
- * Checks the body of `POST /v1/jobs/:id/answer`.
- *
- * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
- */
 export function checkAnswer (body: unknown): HttpError | undefined {
-  return invalidIf(firstError(body))
+  return checkObject(body, firstError)
 }
 
-function firstError (body: unknown): string | undefined {
-  if (!isRecord(body)) return 'Request body must be an object'
+function firstError (body: Record<string, unknown>): string | undefined {
   const { answer, number } = body
   if (answer === undefined) return "'answer' is missing: it is what fits the schema of the question"
   if (number !== undefined && !(Number.isSafeInteger(number) && Number(number) >= 1)) return "'number' must be that of the question, from 1 on"

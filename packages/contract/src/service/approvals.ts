@@ -1,10 +1,9 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { ApprovalView } from '../jobs/jobs.ts'
-import { invalidIf, type HttpError } from '../terms/errors.ts'
+import { checkObject, type HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
 import { unknownField } from '../value/fields.ts'
-import { isRecord } from '../value/record.ts'
 
 /** Who asks for which call. */
 const about = {
@@ -58,17 +57,11 @@ export const DecisionRequest = Type.Object({
 }, { additionalProperties: false })
 export type DecisionRequest = Static<typeof DecisionRequest>
 
-/**
- * Checks the body of `POST /v1/approvals/:id`.
- *
- * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
- */
 export function checkDecision (body: unknown): HttpError | undefined {
-  return invalidIf(firstError(body))
+  return checkObject(body, firstError)
 }
 
-function firstError (body: unknown): string | undefined {
-  if (!isRecord(body)) return 'Request body must be an object'
+function firstError (body: Record<string, unknown>): string | undefined {
   const { decision, digest, reason } = body
   if (decision !== 'approve' && decision !== 'deny') return "'decision' must be approve or deny"
   if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest)) return "'digest' must be the approval.digest of what was shown"

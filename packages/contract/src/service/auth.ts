@@ -1,9 +1,8 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
-import { invalidIf, type HttpError } from '../terms/errors.ts'
+import { checkObject, type HttpError } from '../terms/errors.ts'
 import { roles } from '../terms/limits.ts'
 import { unknownField } from '../value/fields.ts'
-import { isRecord } from '../value/record.ts'
 
 /** `GET /v1/auth/whoami`. `queue_allowlist` is null for a key that may use every queue. */
 export const WhoAmI = Type.Object({
@@ -31,14 +30,6 @@ export const LoginResponse = Type.Object({ ok: Type.Literal(true), name: Type.St
 
 export const LogoutResponse = Type.Object({ ok: Type.Literal(true) })
 
-/**
- * Checks the body of `POST /v1/auth/login`.
- *
- * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
- */
 export function checkLogin (body: unknown): HttpError | undefined {
-  const error = isRecord(body)
-    ? typeof body['key'] === 'string' ? unknownField(body, LoginRequest) : "'key' must be a string"
-    : 'Request body must be an object'
-  return invalidIf(error)
+  return checkObject(body, object => typeof object['key'] === 'string' ? unknownField(object, LoginRequest) : "'key' must be a string")
 }

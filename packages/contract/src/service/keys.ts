@@ -2,11 +2,10 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { QueueName } from '../calls/agent-tools.ts'
-import { invalidIf, type HttpError } from '../terms/errors.ts'
+import { checkObject, type HttpError } from '../terms/errors.ts'
 import { boundHostsRule, isKeyName, roles, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
 import { permissions } from '../terms/permissions.ts'
 import { unknownField } from '../value/fields.ts'
-import { isRecord } from '../value/record.ts'
 
 const Name = Type.String({ pattern: keyNamePattern, description: 'What logs and jobs call the key.' })
 const Role = Type.Enum([...roles], { description: 'read looks, approver also decides about held calls, admin does everything.' })
@@ -81,17 +80,11 @@ const fields = [
   ['expires_in_sec', false, Compile(ExpiresIn), `'expires_in_sec' must be integer ${limits.keyExpirySec.min}..${limits.keyExpirySec.max}`]
 ] as const
 
-/**
- * Checks the body of `POST /v1/keys`.
- *
- * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
- */
 export function checkNewKey (body: unknown): HttpError | undefined {
-  return invalidIf(firstError(body))
+  return checkObject(body, firstError)
 }
 
-function firstError (body: unknown): string | undefined {
-  if (!isRecord(body)) return 'Request body must be an object'
+function firstError (body: Record<string, unknown>): string | undefined {
   for (const [name, isNeeded, check, text] of fields) {
     if ((isNeeded || Object.hasOwn(body, name)) && !check.Check(body[name])) return text
   }

@@ -1,3 +1,5 @@
+import { isRecord } from '../value/record.ts'
+
 /**
  * Errors that end a whole request: the HTTP status, whether repeating the request may help, and what it means.
  * The body is always `{ok: false, error: {code, message, details?}, request_id}`.
@@ -88,8 +90,9 @@ export function invalid (message: string): HttpError {
   return new HttpError('VALIDATION_ERROR', message)
 }
 
-/** The error of a body whose first fault this is; undefined for a good body. */
-export function invalidIf (message: string | undefined): HttpError | undefined {
+/** Checks a body that is an object; undefined for a good one, else `VALIDATION_ERROR` with the text of its first error. */
+export function checkObject (body: unknown, firstError: (body: Record<string, unknown>) => string | undefined): HttpError | undefined {
+  const message = isRecord(body) ? firstError(body) : 'Request body must be an object'
   return message === undefined ? undefined : invalid(message)
 }
 
