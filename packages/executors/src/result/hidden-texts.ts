@@ -32,17 +32,25 @@ const hiders = new WeakMap<readonly string[], Hider>()
  * texts are not looked for one by one: each place of a text is looked at once, and takes bounded time however many they are.
  */
 
-/** Other ways to write a text, of which each library has its own: which of its tokens stands for what. */
-const readings: ReadonlyArray<{ sign: string, token: RegExp, read: (token: string) => string }> = [
+interface Reading {
+  /** A text without it has none of the tokens. */
+  sign: string
+  token: RegExp
+  /** What a token stands for: never more units than it has. */
+  read: (token: string) => string
+}
+
+/** Other ways to write a text, of which each library has its own. */
+const readings: readonly Reading[] = [
   // JSON: one library escapes a plus, another an ampersand. A backslash takes the next character with it.
-  { sign: '\\u', token: /\\(?:u[0-9a-f]{4}|[^])/gi, read: token => token.length === 6 ? String.fromCharCode(Number.parseInt(token.slice(2), 16)) : token },
+  { sign: '\\u', token: /\\(?:u[0-9a-f]{4}|[^])/gi, read: token => token.length === 6 ? fromHex(token.slice(2)) : token },
   { sign: '%', token: percent(), read: readPercent },
   // Forms have a plus for a space.
   { sign: '+', token: percent('\\+|'), read: token => token === '+' ? ' ' : readPercent(token) },
   // UTF-16 or UTF-32 that was read as another one has NULs between its letters.
-  { sign: '\0', token: /\0/g, read: () => '' },
+  { sign: '\0', token: /\0+/g, read: () => '' },
   // Base64 on several lines.
-  { sign: '\n', token: /\r?\n/g, read: () => '' }
+  { sign: '\n', token: /\r?\n(?<=[\w+/-]{20}\r?\n)/g, read: () => '' }
 ]
 
 /** A character of UTF-8 in percent-encoding. */
@@ -52,46 +60,49 @@ function percent (or = ''): RegExp {
 }
 
 function readPercent (token: string): string {
-  return Buffer.from(token.replaceAll('%', ''), 'hex').toString('utf8')
+  return token.length === 3 ? fromHex(token.slice(1)) : Buffer.from(token.replaceAll('%', ''), 'hex').toString('utf8')
+}
+
+function fromHex (digits: string): string {
+  return String.fromCharCode(Number.parseInt(digits, 16))
 }
 
 /**
  * A text with a mark in the place of others, wherever they stand.
  *
- * @param hide the same list for many texts, whose index is made once
+ * @param hide the longer of two that begin alike first, as the forms of secrets are sorted
  */
 export function withoutTexts (text: string, hide: readonly string[], mark = hiddenText): string {
   if (text.length < leastHidden || hide.length === 0) return text
   const hider = hiderOf(hide)
   const places = placesOf(text, hider)
-  for (const { sign, token, read } of readings) {
-    if (!text.includes(sign)) continue
-    const { text: plain, starts, ends } = readAs(text, token, read)
-    for (const [start, end] of placesOf(plain, hider)) places.push([starts[start] ?? 0, ends[end - 1] ?? 0])
+  for (const reading of readings) {
+    if (!text.includes(reading.sign)) continue
+    const plain = text.replace(reading.token, reading.read)
+    if (plain !== text) places.push(...placesIn(text, reading, placesOf(plain, hider)))
   }
   return withMarks(text, places, mark)
 }
 
-/** A text with other words for its tokens, and where each unit of it begins and ends in the text as it is. */
-function readAs (text: string, token: RegExp, read: (token: string) => string): { text: string, starts: Uint32Array, ends: Uint32Array } {
-  const pieces: string[] = []
-  // No token stands for more units than it has.
-  const [starts, ends] = [new Uint32Array(text.length), new Uint32Array(text.length)]
-  let units = 0
-  let shown = 0
-  const take = (until: number): void => {
-    pieces.push(text.slice(shown, until))
-    for (let at = shown; at < until; at++) [starts[units], ends[units++]] = [at, at + 1]
+/** Where places of a text that was read stand in the text as it is. */
+function placesIn (text: string, { token, read }: Reading, places: readonly Place[]): Place[] {
+  if (places.length === 0) return []
+  const tokens = text.matchAll(token)
+  // Behind the last token that was passed: the unit of what was read, and where it stands.
+  let [unit, at] = [0, 0]
+  let next = tokens.next().value
+  const standsAt = (wanted: number): Place => {
+    while (next !== undefined) {
+      const word = read(next[0])
+      const begins = unit + next.index - at
+      const end = next.index + next[0].length
+      if (wanted < begins) break
+      if (wanted < begins + word.length) return [next.index, end]
+      ;[unit, at, next] = [begins + word.length, end, tokens.next().value]
+    }
+    return [at + wanted - unit, at + wanted - unit + 1]
   }
-  for (const { 0: found, index } of text.matchAll(token)) {
-    take(index)
-    shown = index + found.length
-    const word = read(found)
-    pieces.push(word)
-    for (let at = 0; at < word.length; at++) [starts[units], ends[units++]] = [index, shown]
-  }
-  take(text.length)
-  return { text: pieces.join(''), starts, ends }
+  return places.map(([start, end]) => [standsAt(start)[0], standsAt(end - 1)[1]])
 }
 
 type Place = readonly [start: number, end: number]
