@@ -7,11 +7,9 @@ import { createService, makeKeys } from '../support/service.ts'
 const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 const path = '/v1/agent-tools/invoke-batch'
 const chars = 200_000
-/**
- * Answers of 16 MB, more of which are asked for than one tenant may have on their way. A system takes several MB of an answer
- * that nobody reads: one of 8 MB may leave as a whole.
- */
-const [calls, readers, most] = [20, 24, 8]
+const calls = 20
+/** An answer has 16 MB: the system takes some 4 MB of one that nobody reads. */
+const mostAnswers = 8
 
 t.test('a tenant that reads none of its large answers makes no more work until it has, and others are served', async t => {
   const { api, client } = await createService(t, { files: { 'workspace/large.txt': 'é'.repeat(2 * chars) }, env: { API_KEYS_JSON } })
@@ -25,12 +23,16 @@ t.test('a tenant that reads none of its large answers makes no more work until i
   const status = async (key: string): Promise<number> => (await client.request(path, { body: small, key })).status
 
   const text = JSON.stringify(body)
-  const clients = await Promise.all(Array.from({ length: readers }, async () => await neverRead(api.address, text, keys.acme)))
+  const clients: Socket[] = []
   t.teardown(() => { for (const socket of clients) socket.destroy() })
-  const lines = await Promise.all(clients.map(async socket => await waitFor('it is answered', () => socket.read(12) as Buffer | null ?? undefined, 60_000)))
-  const answered = lines.filter(line => line.toString() === 'HTTP/1.1 200').length
-  t.ok(answered > 0 && answered <= most, `${answered} of ${readers} answers are on their way: 128 MiB at most`)
-  await waitFor('it is refused', async () => await status(keys.acme) === 429)
+  let line = 'HTTP/1.1 200'
+  // One after the other: a busy machine can't read the outputs for many at once, and answers without them.
+  while (line === 'HTTP/1.1 200' && clients.length <= mostAnswers) {
+    const socket = await neverRead(api.address, text, keys.acme)
+    clients.push(socket)
+    line = String(await waitFor('it is answered', () => socket.read(12) as Buffer | null ?? undefined, 60_000))
+  }
+  t.same([line, clients.length], ['HTTP/1.1 429', mostAnswers + 1], '128 MiB at most are on their way')
   const refused = await client.request(path, { body: small, key: keys.acme })
   t.match(refused.body, { error: { code: 'RATE_LIMITED', message: /answers that this tenant has not read/ } })
   t.equal(await status(keys.other), 200)
