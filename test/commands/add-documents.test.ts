@@ -169,4 +169,6 @@ extensions:
 t.test('of TOML with a fault it is said where that is', async t => {
   const { add } = project(t)
   t.match(await add('codex', '[mcp_servers.files]\ncommand = files\n'), { status: 1, stderr: /seems to be TOML, and can't be read: Invalid TOML document: invalid value\n\n1: {2}\[mcp_servers\.files\]\n2: {2}command = files\n +\^/ })
+  const { stderr, status } = await add('open', '[mcp_servers.files\ncommand = "files"\n')
+  t.match([status, stderr], [1, /seems to be TOML, and can't be read: Invalid TOML document: [^]*\n1: {2}\[mcp_servers\.files\n +\^/], 'a table that does not end')
 })

@@ -8,8 +8,8 @@ const holders = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'amp
 /** What separates letters that the name of a server may not have. */
 const unfit = /[^A-Za-z0-9_.-]+/g
 const mostNameChars = 64
-/** A table, and a value. */
-const toml = /^[ \t]*\[\[?[\w."' -]+\]\]?[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*[\w-]+[ \t]*=/m
+/** A table, whose brackets may be missing at its end, and a value. */
+const toml = /^[ \t]*\[\[?[\w."' \t-]+(?:\]{1,2}[ \t]*)?\r?\n(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*[\w-]+[ \t]*=/m
 /** Manifests and documents may nest so deep. */
 const mostLevels = 100
 
