@@ -1,7 +1,7 @@
 import { TurnMissedError, type TurnPatience } from '@toolyard/runtime'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What an owner's lists may take before they rest, in milliseconds. */
+/** How long an owner's lists may take before they have to wait, in milliseconds. */
 const freeMs = 500
 /** Owners that are remembered before those are forgotten that owe nothing. */
 const mostOwners = 1_000
@@ -12,8 +12,8 @@ interface Spent {
 }
 
 /**
- * Lists that take long leave Redis, which does one command at a time, to calls for half of the time: what the pieces of an owner
- * took beyond half a second is rested, at half of the time that passes.
+ * Lists of an owner that take long leave Redis to calls for half of the time. They may take half a second; after that each
+ * millisecond that they took is made up for by two without them. Redis does one command at a time.
  */
 export class ListShare {
   readonly #spent = new Map<string, Spent>()
