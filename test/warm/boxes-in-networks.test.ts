@@ -1,5 +1,5 @@
 import { orElse } from '@toolyard/contract/terms'
-import { readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AuditEntry } from '@toolyard/executors'
 import t, { type Test } from 'tap'
@@ -52,6 +52,13 @@ async function boxOf (tools: BoxedTools, run: Omit<BoxedRun, 'program'>): Promis
 /** Processes that wait in boxes, by their network. */
 function waitingIn (network: string): number[] {
   return waitingPrograms().filter(pid => orElse(() => readlinkSync(`/proc/${pid}/ns/net`) === network, false))
+}
+
+/** Waits for a process that waits in a network, and keeps the name of it: the system would give it to the next network. */
+async function keepName (t: Test, network: string): Promise<void> {
+  const [pid] = await waitFor('a box waits', () => waitingIn(network).length > 0 && waitingIn(network))
+  const file = openSync(`/proc/${pid}/ns/net`, 'r')
+  t.teardown(() => { closeSync(file) })
 }
 
 /** Lets the clock go on, so that a box that is made now is younger than those that wait. */
@@ -140,7 +147,7 @@ void t.test('no secret, placeholder or name of a call stands in a box that waits
 void t.test('boxes that wait end with their network, when others take its place', { skip }, async t => {
   const { tools, host } = await place(t)
   const { network } = await boxOf(tools, { network: [host], tenant: 'first' })
-  await waitFor('a box waits', () => waitingIn(network).length > 0)
+  await keepName(t, network)
   for (let other = 0; other < 16; other++) outputOf(await tools.shell('true', { network: [host], tenant: `other-${other}` }))
   await waitFor('it is gone', () => waitingIn(network).length === 0)
   t.equal(outputOf(await tools.shell(`curl -s http://${host}/`, { network: [host], tenant: 'first' })), 'reached')
@@ -153,7 +160,7 @@ void t.test('boxes that wait end when the process of their network dies, and non
   const [owner = 0] = descendantsOf(process.pid).filter(pid => !before.includes(pid))
   const call = tools.shell('echo begun >&2; sleep 60', { network: [host] })
   await waitFor('it runs', () => tools.logged.includes('begun'))
-  await waitFor('a box waits', () => waitingIn(network).length > 0)
+  await keepName(t, network)
   process.kill(owner, 'SIGKILL')
   t.match(await call, { ok: false, error: { code: 'WORKER_LOST' } })
   await waitFor('it is gone', () => waitingIn(network).length === 0)

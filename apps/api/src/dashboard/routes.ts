@@ -79,6 +79,8 @@ const noStatistics = { error: { key: 'ERRORS.FORBIDDEN' }, message: 'The statist
 
 /** The parts of bull-board, by who requires them: each takes 10 to 50 ms to load. */
 const modules = [
+  ['@fastify/static', 'glob', 'minimatch'],
+  ['@fastify/static', 'glob', 'path-scurry'],
   ['@fastify/static', 'glob'],
   ['@fastify/static', '@fastify/send'],
   ['@fastify/static'],
@@ -92,11 +94,13 @@ async function openBoard (
   { directory, ...parts }: DashboardOptions['board'], basePath: string, onError: (error: Error) => void
 ): Promise<{ server: FastifyInstance, viewerHeader: string }> {
   for (const path of modules) {
+    // Before the first one, too: the request was read in this turn.
+    await turn()
     let from = createRequire(import.meta.url)
     for (const name of ['@bull-board/fastify', ...path.slice(0, -1)]) from = createRequire(from.resolve(name))
     from(path.at(-1) ?? '')
-    await turn()
   }
+  await turn()
   const { FastifyAdapter } = await import('@bull-board/fastify')
   await turn()
   const { createBoard, viewerHeader } = await import('@toolyard/queue/dashboard')
