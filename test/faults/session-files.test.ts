@@ -1,10 +1,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { discardSession, surveySession, Trash, type Survey } from '@toolyard/workspace'
+import { discardSession, openSessionDirectory, surveySession, Trash, type Survey } from '@toolyard/workspace'
 
 /* What a tool may leave in the directory of its session, for who counts and removes it. */
 
@@ -83,7 +84,7 @@ void t.test('only files of the session are counted and removed while a tool swap
   t.teardown(() => { chmodSync(outside, 0o700) })
   mkdirSync(join(dir, '.trash/session'), { recursive: true })
   await startSwapping(t, join(dir, '.trash/session'), outside)
-  for (let n = 0; n < 3_000; n++) {
+  for (let n = 0; n < 1_000; n++) {
     const { bytes, changed } = await survey(join(dir, '.trash/session'))
     if (bytes > 1_000_000) return t.fail(`the files outside were counted, at the ${n}th time`)
     if (changed.some(({ path }) => path.includes('large'))) return t.fail(`a file outside was named, at the ${n}th time`)
@@ -94,6 +95,25 @@ void t.test('only files of the session are counted and removed while a tool swap
     if ((statSync(outside).mode & 0o777) !== 0o500) return t.fail(`the rights of the directory outside were changed, at the ${n}th time`)
   }
   t.same(readdirSync(outside), ['large'])
+})
+
+void t.test('a session begins as one version of its template, also when another one takes its place while it is copied', async t => {
+  const [dir, templatesDir] = [directory(t), directory(t)]
+  for (const version of ['v1', 'v2']) {
+    mkdirSync(join(templatesDir, version))
+    for (let file = 0; file < 1_000; file++) writeFileSync(join(templatesDir, version, String(file)), version)
+  }
+  symlinkSync('v1', join(templatesDir, 'current'))
+  const opening = openSessionDirectory({ dir, templatesDir }, { id: 'one', from: 'current' })
+  const making = join(dir, '.making')
+  while (!existsSync(making) || !readdirSync(making).some(name => readdirSync(join(making, name)).length > 100)) await turn()
+  symlinkSync('v2', join(templatesDir, 'next'))
+  renameSync(join(templatesDir, 'next'), join(templatesDir, 'current'))
+  rmSync(join(templatesDir, 'v1'), { recursive: true })
+  const place = await opening
+  const versions = readdirSync(place).map(name => readFileSync(join(place, name), 'utf8'))
+  t.same([versions.length, ...new Set(versions)], [1_000, 'v2'])
+  t.same(readdirSync(making), [])
 })
 
 // The kernel lets root look into everything.

@@ -1,6 +1,6 @@
 import { asError, HttpError, type CallError } from '@toolyard/contract'
 import { goneError, type SessionLeases, type SessionStay, type Sessions } from '@toolyard/store'
-import { openSessionDirectory, SessionCounts, SessionQuota, TemplateMissingError, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
+import { openSessionDirectory, SessionCounts, SessionQuota, TemplateError, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
 import { useSession } from '../access/session-access.ts'
 import type { Principal } from '../access/principal.ts'
 import type { FileSpace } from './file-space.ts'
@@ -26,7 +26,7 @@ export class SessionFiles {
   /**
    * The files of a session that a key may use, which renews its time to live.
    *
-   * @throws HttpError as `useSession`, `CONFLICT` where the template is missing; RedisUnavailableError; errors of the file system.
+   * @throws HttpError as `useSession`, `CONFLICT` where its template can't be copied; RedisUnavailableError; errors of the file system.
    */
   async open (id: string, principal: Principal): Promise<FileSpace> {
     const { sessions, leases, places, serviceFiles, declarations } = this.#options
@@ -58,7 +58,7 @@ export class SessionFiles {
       }
     } catch (error) {
       stay.leave()
-      throw error instanceof TemplateMissingError ? new HttpError('CONFLICT', asError(error).message) : error
+      throw error instanceof TemplateError ? new HttpError('CONFLICT', asError(error).message) : error
     }
   }
 

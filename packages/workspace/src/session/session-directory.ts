@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, lstat, mkdir, readdir, rename, copyFile, readlink, symlink } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, realpath, rename, copyFile, readlink, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
 import { openTopDirectory, entryPath, openDirectory, type Directory } from '../walk/directory.ts'
@@ -22,17 +22,21 @@ export interface SessionPlaces {
   templatesDir: string | undefined
 }
 
-/** The template that a session is to begin as isn't there. */
-export class TemplateMissingError extends Error {
-  override readonly name = 'TemplateMissingError'
+/** A session can't begin as its template: it isn't there, or changes all the time. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError'
 }
 
 const ownerOnly = 0o700
+/** A template that changes while it is copied is copied anew, so often in all. */
+const mostCopies = 5
+/** What a copy meets of an entry that was removed or replaced meanwhile. */
+const changed = ['ENOENT', 'ENOTDIR', 'ELOOP']
 
 /**
  * The directory of a session, which is made when it isn't there. Only who holds a lease of the session may call this.
  *
- * @throws TemplateMissingError; errors of the file system.
+ * @throws TemplateError; errors of the file system.
  */
 export async function openSessionDirectory (
   { dir, templatesDir }: SessionPlaces, { id, from }: { id: string, from: string | undefined }
@@ -44,17 +48,28 @@ export async function openSessionDirectory (
     await mkdir(place, { mode: ownerOnly }).catch(unlessThere)
     return place
   }
-  const template = templatesDir === undefined ? undefined : join(templatesDir, from)
-  if (template === undefined || !await isDirectory(template)) throw new TemplateMissingError(`the template '${from}' of the session is not there`)
-  const aside = join(dir, '.making', `${id}.${randomUUID()}`)
-  try {
-    await mkdir(aside, { recursive: true, mode: ownerOnly })
-    await copyTemplate(template, aside)
-    await rename(aside, place).catch(unlessThere)
-  } finally {
-    await discard(dir, id, [aside])
+  for (let copies = 1; ; copies++) {
+    const template = await templateOf(templatesDir, from)
+    const aside = join(dir, '.making', `${id}.${randomUUID()}`)
+    try {
+      await mkdir(aside, { recursive: true, mode: ownerOnly })
+      await copyTemplate(template, aside)
+      await rename(aside, place).catch(unlessThere)
+      return place
+    } catch (error) {
+      if (!changed.includes(errorCode(error) ?? '')) throw error
+      if (copies === mostCopies) throw new TemplateError(`the template '${from}' of the session changes while it is copied`, { cause: error })
+    } finally {
+      await discard(dir, id, [aside])
+    }
   }
-  return place
+}
+
+/** Operators switch versions of a template by a link, and volumes of Kubernetes are links. A copy is of one version. */
+async function templateOf (templatesDir: string | undefined, from: string): Promise<string> {
+  const template = templatesDir === undefined ? undefined : await realpath(join(templatesDir, from)).catch(unlessGone)
+  if (template === undefined || !await isDirectory(template)) throw new TemplateError(`the template '${from}' of the session is not there`)
+  return template
 }
 
 async function copyTemplate (template: string, aside: string): Promise<void> {
