@@ -76,6 +76,12 @@ t.test('no name of a tool is more than an argument to the shell that its line is
   t.doesNotThrow(() => { fc.assert(isMeant, { numRuns: 30 }) })
 })
 
+t.test('no name of a tool ends the quotes of the line with curl', async t => {
+  const [curl] = snippetsOf({ tool: "it's'(id)", input: {} }, 'http://localhost:3001')
+  const said = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$2"; }\n${curl?.text ?? ''}`], { encoding: 'utf8' })
+  t.equal(said, "http://localhost:3001/v1/tools/it's'(id)\n")
+})
+
 t.test('the lines that call a tool again name the session of the call', async t => {
   const session = '01a00000-0000-7000-8000-000000000000'
   const [curl, typescript] = snippetsOf({ tool: 'plot', input: {}, session }, 'http://localhost:3001')

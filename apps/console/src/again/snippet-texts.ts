@@ -19,7 +19,7 @@ export function snippetsOf ({ tool, input, session }: Call, address: string): Sn
   const ways: Snippet[] = [
     {
       name: 'curl',
-      text: `curl -s '${address}/v1/tools/${encodeURIComponent(tool)}${inSession}' \\\n  -H "x-api-key: $TOOLYARD_API_KEY" -H 'content-type: application/json' \\\n  -d ${quoted}`
+      text: `curl -s ${inQuotes(`${address}/v1/tools/${encodeURIComponent(tool)}${inSession}`)} \\\n  -H "x-api-key: $TOOLYARD_API_KEY" -H 'content-type: application/json' \\\n  -d ${quoted}`
     },
     {
       name: 'TypeScript',

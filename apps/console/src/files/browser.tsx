@@ -1,4 +1,5 @@
 import type { FileList } from '@toolyard/contract'
+import { visible } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
@@ -50,7 +51,7 @@ export function FileBrowser ({ place, route, canChange }: { place: Place, route:
         <nav class='pages' aria-label='Parts of the list'><a class='button' href={at({ dir: directory, after: data.next_cursor })}>More</a></nav>
       )}
       {removed !== undefined && (
-        <Confirm title={`Remove “${removed.name}”?`} action='Remove' onConfirm={() => { void remove(removed) }} onClose={() => { setRemoved(undefined) }}>
+        <Confirm title={`Remove “${visible(removed.name)}”?`} action='Remove' onConfirm={() => { void remove(removed) }} onClose={() => { setRemoved(undefined) }}>
           <p>{removed.type === 'directory' ? 'With all that is in it. ' : ''}This can't be undone.</p>
         </Confirm>
       )}
@@ -64,7 +65,7 @@ function Trail ({ directory, at }: { directory: string, at: (query: { dir?: stri
     <nav class='trail' aria-label='Directory'>
       <a href={at({})} aria-current={names.length === 0 ? 'page' : undefined}>files</a>
       {names.map((name, index) => (
-        <span key={index}> / <a href={at({ dir: names.slice(0, index + 1).join('/') })} aria-current={index === names.length - 1 ? 'page' : undefined}>{name}</a></span>
+        <span key={index}> / <a href={at({ dir: names.slice(0, index + 1).join('/') })} aria-current={index === names.length - 1 ? 'page' : undefined}>{visible(name)}</a></span>
       ))}
     </nav>
   )
@@ -84,9 +85,10 @@ function Entries ({ entries, shown, at, onRemove }: EntriesProps): VNode {
         <thead><tr><th>Name</th><th class='number c-size'>Size</th><th class='wide c-changed'>Changed</th>{onRemove !== undefined && <th class='c-act'><span class='unseen'>Action</span></th>}</tr></thead>
         <tbody>
           {entries?.map(entry => {
-            const { name, path, type, size, modified_at: modified } = entry
+            const { path, type, size, modified_at: modified } = entry
+            const name = visible(entry.name)
             return (
-              <tr key={name} class={path === shown ? 'chosen' : ''}>
+              <tr key={path} class={path === shown ? 'chosen' : ''}>
                 <td title={name}>
                   {type === 'directory'
                     ? <a class='row-link' href={at({ dir: path })}>{name}/</a>

@@ -11,9 +11,9 @@ export function fileRoute (place: Place, path: string): string {
   return [place.path, ...path.split('/').filter(name => !['', '.', '..'].includes(name)).map(pathSegment)].join('/')
 }
 
-/** How a file is shown, by its media type and its size; undefined where it is only downloaded. */
+/** How a file is shown, by its media type and its size; undefined where it is only downloaded. SVG is shown as its text. */
 export function previewOf (type: string, size: number): 'text' | 'image' | undefined {
-  if (/^image\/(?:png|jpeg|gif|webp|svg\+xml|avif|bmp|x-icon)\b/.test(type)) return size <= mostImageBytes ? 'image' : undefined
+  if (/^image\/(?:png|jpeg|gif|webp|avif|bmp|x-icon)\b/.test(type)) return size <= mostImageBytes ? 'image' : undefined
   return /^text\/|[/+](?:json|xml|yaml|x-yaml|toml|javascript|x-sh|x-ndjson|sql)\b/.test(type) ? 'text' : undefined
 }
 

@@ -1,8 +1,10 @@
+import { visible } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { useKeys } from '../parts/keys.ts'
+import { LongText } from '../parts/long-text.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { storeFile } from '../parts/store-file.ts'
 import { bytes } from '../parts/times.ts'
@@ -20,6 +22,7 @@ export function Preview ({ place, path, close }: { place: Place, path: string, c
   const { api } = useAccess()
   const route = fileRoute(place, path)
   const name = path.split('/').at(-1) ?? path
+  const shownName = visible(name)
   const [problem, setProblem] = useState<Error>()
   const { data, error } = useLoad<Shown>(route, async signal => {
     const head = await api.open(route, { method: 'HEAD', signal })
@@ -41,9 +44,9 @@ export function Preview ({ place, path, close }: { place: Place, path: string, c
       .catch((caught: unknown) => { setProblem(asError(caught)) })
   }
   return (
-    <section class='card preview' aria-label={`The file ${name}`}>
+    <section class='card preview' aria-label={`The file ${shownName}`}>
       <header>
-        <h2>{name}</h2>
+        <h2>{shownName}</h2>
         <div class='actions'>
           <button type='button' onClick={() => { void download() }}>Download</button>
           <a class='button' href={close}>Close</a>
@@ -51,7 +54,7 @@ export function Preview ({ place, path, close }: { place: Place, path: string, c
       </header>
       <p class='soft small'>{data === undefined ? ' ' : `${data.type.split(';')[0] ?? ''}, ${bytes(data.size)}`}</p>
       <Problem error={problem ?? error} />
-      {data !== undefined && <Content shown={data} name={name} />}
+      {data !== undefined && <Content shown={data} name={shownName} />}
     </section>
   )
 }
@@ -62,7 +65,7 @@ function Content ({ shown: { size, text, image }, name }: { shown: Shown, name: 
   if (text === undefined) return <p class='soft'>It can't be shown here. Download it.</p>
   return (
     <>
-      <pre class='text' tabIndex={0} aria-label={`The text of ${name}`}>{text}</pre>
+      <pre class='text' tabIndex={0} aria-label={`The text of ${name}`}><LongText text={text} /></pre>
       {size > mostTextBytes && <p class='soft small'>The first {bytes(mostTextBytes)} of {bytes(size)}.</p>}
     </>
   )

@@ -5,7 +5,7 @@ import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Problem } from '../parts/notice.tsx'
-import { useNow } from '../parts/now.ts'
+import { useNow } from '../parts/time.tsx'
 import { jobStates } from './course/terms.ts'
 
 type Action = BulkView['action']

@@ -11,7 +11,8 @@ export interface Followed {
   error: Error | undefined
 }
 
-const mostLines = 2_000
+/** Of a log, the last so many are shown. */
+const most = { lines: 2_000, chars: 500_000 }
 /** How often new lines are drawn, and a job is read that can't be followed, in milliseconds. */
 const drawMs = 100
 const everyMs = 2_000
@@ -33,7 +34,7 @@ export function useJob (id: string): Followed {
       if (fresh.length === 0) return
       const lines = fresh
       fresh = []
-      setFollowed(known => ({ ...known, log: [...known.log, ...lines].slice(-mostLines) }))
+      setFollowed(known => ({ ...known, log: lastOf([...known.log, ...lines]) }))
     }
     function show (job: JobView): void {
       setFollowed(known => ({ ...known, job, error: undefined }))
@@ -51,8 +52,8 @@ export function useJob (id: string): Followed {
     async function poll (): Promise<void> {
       for (;;) {
         const { job } = await api.ask<{ job: JobView }>(path, { signal })
-        const { logs } = await api.ask<{ logs: LogEntry[] }>(`${path}/logs?tail=${mostLines}`, { signal })
-        setFollowed({ job, log: logs, error: undefined })
+        const { logs } = await api.ask<{ logs: LogEntry[] }>(`${path}/logs?tail=${most.lines}`, { signal })
+        setFollowed({ job, log: lastOf(logs), error: undefined })
         if (isEnd(job.status)) return
         await new Promise(resolve => { setTimeout(resolve, everyMs) })
       }
@@ -65,4 +66,12 @@ export function useJob (id: string): Followed {
   }, [api, id, person.sse])
 
   return followed
+}
+
+/** The last lines, as many as can be drawn in a moment. */
+function lastOf (lines: readonly LogEntry[]): LogEntry[] {
+  let chars = 0
+  const last = lines.slice(-most.lines)
+  const begin = last.findLastIndex(({ message }) => (chars += message.length) > most.chars)
+  return last.slice(begin + 1)
 }

@@ -2,6 +2,9 @@ import type { LogEntry } from '@toolyard/client'
 import type { VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
+/** Made once: to make a formatter takes longer than to use it, and a log has thousands of lines. */
+const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', second: '2-digit', hour12: false })
+
 /** Lines below which a reader counts as being at the end, in pixels. */
 const nearEnd = 40
 
@@ -23,7 +26,7 @@ export function Log ({ lines, isLive }: { lines: readonly LogEntry[], isLive: bo
       {lines.length > 0 && (
         <div ref={frame} class='log' role='log' aria-label='Log' tabIndex={0} onScroll={note}>
           {lines.map(({ id, ts, level, message }) => (
-            <div key={id} class={`line ${level}`}><time dateTime={ts} title={ts}>{new Date(ts).toLocaleTimeString(undefined, { hour12: false })}</time> <span>{message}</span></div>
+            <div key={id} class={`line ${level}`}><time dateTime={ts} title={ts}>{clock.format(Date.parse(ts))}</time> <span>{message}</span></div>
           ))}
         </div>
       )}

@@ -1,4 +1,5 @@
 import type { JobView } from '@toolyard/client'
+import { visible } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { hrefOf } from '../parts/route.ts'
 import { bytes } from '../parts/times.ts'
@@ -12,7 +13,7 @@ export function ResultFiles ({ job: { session, files = [], more_files: hasMore }
       <ul class='result-files'>
         {files.map(({ path, size, type }) => (
           <li key={path}>
-            <a href={hrefOf(['sessions', session], { dir: path.split('/').slice(0, -1).join('/'), file: path })}>{path}</a>
+            <a href={hrefOf(['sessions', session], { dir: path.split('/').slice(0, -1).join('/'), file: path })}>{visible(path)}</a>
             <span class='soft small'>{bytes(size)}, {type.split(';')[0]}</span>
           </li>
         ))}

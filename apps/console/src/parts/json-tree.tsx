@@ -1,6 +1,7 @@
 import { numberText } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { LongText } from './long-text.tsx'
 
 /** Members of one object or list that are shown at once. */
 const shownAtOnce = 100
@@ -49,6 +50,6 @@ function Members ({ members, depth }: { members: readonly Member[], depth: numbe
 }
 
 function Leaf ({ value, written }: { value: unknown, written: string | undefined }): VNode {
-  if (typeof value === 'string') return <span class='json-text'>{JSON.stringify(value)}</span>
+  if (typeof value === 'string') return <span class='json-text'><LongText text={JSON.stringify(value)} /></span>
   return <span class='json-literal'>{written ?? String(value)}</span>
 }

@@ -1,9 +1,11 @@
 import { prettyJson } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { JsonTree } from './json-tree.tsx'
+import { LongText } from './long-text.tsx'
 import { storeFile } from './store-file.ts'
 
-const image = /^data:image\/(?:png|jpeg|gif|webp|svg\+xml);base64,[\w+/=]+$/
+/** SVG is shown as its text: a few lines of it can be drawn for minutes. */
+const image = /^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/
 
 /** An image, a text as it is, or a value as a tree; it can be stored as a file. */
 export function Output ({ value, name }: { value: unknown, name: string }): VNode {
@@ -12,7 +14,7 @@ export function Output ({ value, name }: { value: unknown, name: string }): VNod
 
 function Shown ({ value }: { value: unknown }): VNode {
   const images = imagesOf(value)
-  if (typeof value === 'string' && images.length === 0) return <pre class='text'>{value === '' ? '(empty text)' : value}</pre>
+  if (typeof value === 'string' && images.length === 0) return <pre class='text'>{value === '' ? '(empty text)' : <LongText text={value} />}</pre>
   return (
     <>
       {images.map((source, index) => <img key={index} class='picture' src={source} alt='The picture that the tool put out' />)}
@@ -36,7 +38,7 @@ function storeOutput (value: unknown, name: string): void {
   if (source !== undefined) {
     const [head = '', data = ''] = source.split(',')
     const type = /^data:([^;]+)/.exec(head)?.[1] ?? ''
-    storeFile(new Blob([Uint8Array.from(atob(data), letter => letter.charCodeAt(0))], { type }), `${name}.${type.replace(/^image\/|\+xml$/g, '')}`)
+    storeFile(new Blob([Uint8Array.from(atob(data), letter => letter.charCodeAt(0))], { type }), `${name}.${type.replace('image/', '')}`)
   } else if (typeof value === 'string') storeFile(new Blob([value], { type: 'text/plain' }), `${name}.txt`)
   else storeFile(new Blob([prettyJson(value)], { type: 'application/json' }), `${name}.json`)
 }

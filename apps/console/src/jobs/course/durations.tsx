@@ -1,6 +1,6 @@
 import type { JobSummary } from '@toolyard/client'
 import type { VNode } from 'preact'
-import { useNow } from '../../parts/now.ts'
+import { useNow } from '../../parts/time.tsx'
 import { duration, span } from '../../parts/times.ts'
 import { isEnd } from './terms.ts'
 

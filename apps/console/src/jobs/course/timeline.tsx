@@ -1,7 +1,6 @@
 import type { JobView } from '@toolyard/client'
 import type { ComponentChildren, VNode } from 'preact'
-import { useNow } from '../../parts/now.ts'
-import { Time } from '../../parts/time.tsx'
+import { Time, useNow } from '../../parts/time.tsx'
 import { duration } from '../../parts/times.ts'
 import { isEnd } from './terms.ts'
 

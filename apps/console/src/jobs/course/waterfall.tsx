@@ -1,6 +1,6 @@
 import type { JobState } from '@toolyard/client'
 import type { VNode } from 'preact'
-import { useNow } from '../../parts/now.ts'
+import { useNow } from '../../parts/time.tsx'
 import { hrefOf } from '../../parts/route.ts'
 import { Status } from '../../parts/status.tsx'
 import { duration } from '../../parts/times.ts'

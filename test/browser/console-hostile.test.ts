@@ -1,0 +1,75 @@
+import t from 'tap'
+import { reach, submit } from '../jobs/submission.ts'
+import { createService } from '../support/service.ts'
+import { startBrowser } from './browser.ts'
+import { openConsole } from './console-page.ts'
+
+const say = {
+  name: 'say', description: 'Puts out a text.', schema: { type: 'object', properties: { text: { type: 'string' } } }, command: ['./tools/bin/say'], permissions: []
+}
+const files = {
+  'tools/bin/say': "#!/usr/bin/env node\nconst { text, times = 1, logs = 0 } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))\nfor (let n = 0; n < logs; n++) console.error(text)\nif (logs === 0) process.stdout.write(text.repeat(times))\n"
+}
+/** A picture of 2 KB with eight million rectangles: a browser that draws it stands still until it has no memory left. */
+const bomb = `<svg xmlns="http://www.w3.org/2000/svg"><g id="a0"><path d="M0 0h1v1z"/></g>${
+  Array.from({ length: 8 }, (_, at) => `<g id="a${at + 1}">${`<use href="#a${at}"/>`.repeat(8)}</g>`).join('')
+}</svg>`
+const browser = await startBrowser(t)
+
+void t.test('the console goes on, whatever tools put out and files hold', { skip: typeof browser === 'string' && browser }, async t => {
+  if (typeof browser === 'string') return
+  const { client, api: { address } } = await createService(t, { tools: [say], files, env: { MAX_OUTPUT_BYTES: '4194304' } })
+  const { page, problems } = await browser.open()
+  await openConsole(page, address)
+
+  async function open (input: object): Promise<void> {
+    const { id } = await submit(client, { type: 'agentcli.say', input })
+    await reach(client, id, 'succeeded')
+    await page.goto(`${address}/#/jobs/${id}`)
+    await page.getByText(id).first().waitFor()
+  }
+  const shown = async (selector: string): Promise<number> => (await page.locator(selector).allInnerTexts()).join('').length
+
+  t.test('a picture that is a program (SVG) is shown as its text, of an output and of a file', async t => {
+    await open({ text: `data:image/svg+xml;base64,${Buffer.from(bomb).toString('base64')}` })
+    await page.getByText('data:image/svg+xml').first().waitFor()
+    t.equal(await page.locator('img.picture').count(), 0)
+    const session = await client.session()
+    await client.request(`/v1/sessions/${session}/files/bomb.svg`, { method: 'PUT', body: bomb })
+    await page.goto(`${address}/#/sessions/${session}?file=bomb.svg`)
+    await page.getByText('<use href="#a7"/>').first().waitFor()
+    t.equal(await page.locator('img.picture').count(), 0)
+  })
+
+  t.test('of a long text its beginning is shown, and more where somebody asks for it', async t => {
+    const unit = '\u202e\u0600\u0634\u202d\u2066🙂'
+    await open({ text: unit, times: 60_000 })
+    await page.getByRole('button', { name: /^\d+ more characters$/ }).waitFor()
+    const first = await shown('pre.text')
+    t.ok(first > 10_000 && first < 50_000, `${first} characters`)
+    t.notMatch(await page.locator('pre.text').innerText(), /[\ud800-\udbff](?![\udc00-\udfff])/u, 'no character is cut')
+    await page.getByRole('button', { name: /more characters/ }).click()
+    await page.waitForFunction(`document.querySelector('pre.text').innerText.length > ${1.5 * first}`)
+    await open({ text: JSON.stringify({ field: unit.repeat(20_000) }) })
+    await page.locator('.json').getByRole('button', { name: /more characters/ }).first().waitFor()
+    t.ok(await shown('.json') < 150_000)
+  })
+
+  t.test('of a log as many of the last lines are shown as can be drawn', async t => {
+    await open({ text: '\u202e\u0634'.repeat(2_000), logs: 2_000 })
+    await page.getByRole('log').waitFor()
+    const chars = await shown('.log')
+    t.ok(chars > 100_000 && chars < 1_000_000, `${chars} characters`)
+  })
+
+  t.test('the name of a file is shown as it is: what turns the direction of writing is escaped', async t => {
+    const session = await client.session()
+    const name = 'invoice\u202egpj.exe'
+    await client.request(`/v1/sessions/${session}/files/${encodeURIComponent(name)}`, { method: 'PUT', body: 'MZ' })
+    await page.goto(`${address}/#/sessions/${session}?file=${encodeURIComponent(name)}`)
+    await page.getByRole('heading', { name: 'invoice\\u202egpj.exe' }).waitFor()
+    t.notMatch(await page.locator('main').innerText(), /\u202e/)
+  })
+
+  t.same(problems, [])
+})
