@@ -1,5 +1,6 @@
 import type { JobList } from '@toolyard/contract'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
@@ -128,4 +129,36 @@ void t.test('clocks: the clock of an API is set back while a tenant has no reque
   const { status, headers } = await client.request('/v1/agent-tools')
   t.equal(status, 429)
   t.ok(Number(headers.get('retry-after')) <= 60, `retry-after: ${headers.get('retry-after')}`)
+})
+
+/** What the keys of turns are when the clock of Redis is set back by an hour: they last for longer by that. */
+const setBack = `
+local found = 0
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  if string.find(key, ARGV[1], 1, true) and redis.call('PTTL', key) >= 0 then
+    redis.call('PEXPIRE', key, redis.call('PTTL', key) + 3600000)
+    found = found + 1
+  end
+end
+return found
+`
+
+void t.test('clocks: the clock of Redis is set back: the job of a worker that is lost then runs again in time, and limits of requests end with their minute', async t => {
+  const service = await createService(t, { ...tools, workers: 2, env: { WORKER_CONCURRENCY: '1', RATE_LIMIT_PER_MINUTE: '1000' } })
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  const shift = async (key: string): Promise<void> => {
+    await waitFor(`${key} is shifted`, async () => Number(await redis.eval(setBack, 0, key)) > 0)
+  }
+  const calls = ['x', 'y'].map(mark => ({ call_id: mark, name: 'again', arguments: { mark, sec: '3' } }))
+  const batch = service.client.batch(calls, { wait_ms: 20_000 })
+  await waitFor('both run', () => runsOf(service).size === calls.length)
+  await shift(':stalled-check')
+  await shift('upkeep:lost-jobs')
+  await shift('rate:')
+  await service.workers[0]?.stop('SIGKILL')
+  for (const result of (await batch).results) t.match(result, { ok: true }, JSON.stringify(result))
+  t.equal([...runsOf(service).values()].reduce((sum, runs) => sum + runs), 3)
+  await service.client.request('/v1/agent-tools')
+  for (const key of await redis.keys('*rate:*')) t.ok(await redis.pttl(key) <= 60_000)
 })

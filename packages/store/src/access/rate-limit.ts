@@ -5,10 +5,18 @@ import { ownerOf } from '../redis/job-scope.ts'
 import { keyPrefix } from '../redis/names.ts'
 import { RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
 
-/** The minute ends by Redis' own clock. ARGV: milliseconds. Answers how many requests there were in it, and what is left of it. */
+/**
+ * The minute ends by Redis' own clock, which may have been set back. ARGV: milliseconds. Answers how many requests there were in it,
+ * and what is left of it.
+ */
 const countScript = `
 redis.call('SET', KEYS[1], 0, 'PX', ARGV[1], 'NX')
-return {redis.call('INCR', KEYS[1]), redis.call('PTTL', KEYS[1])}
+local requests, left = redis.call('INCR', KEYS[1]), redis.call('PTTL', KEYS[1])
+if left > tonumber(ARGV[1]) then
+  left = tonumber(ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], left)
+end
+return {requests, left}
 `
 const minuteMs = 60_000
 

@@ -113,12 +113,17 @@ local function mark (next, stem)
 end
 `
 
-/** KEYS: meta; stalled jobs. ARGV: the ids of the only jobs that may be put back, as JSON; nothing for all. */
+/**
+ * KEYS: meta; stalled jobs; those of BullMQ, of which the fourth says that there was a look just now. ARGV: the ids of the only jobs
+ * that may be put back, as JSON, or nothing for all; those of BullMQ, of which the fourth is how long that is said, in milliseconds.
+ */
 const lookForLost: OwnPart = {
   keys: 2,
   args: 1,
   each: `
 ${goOnWhenFull('keys[1]')}
+-- The clock of Redis was set back since.
+if redis.call('PTTL', keys[6]) > tonumber(args[5]) then redis.call('DEL', keys[6]) end
 local others, may = {}, {}
 if args[1] ~= '' then
   for _, id in ipairs(cjson.decode(args[1])) do may[id] = true end

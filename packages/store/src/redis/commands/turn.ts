@@ -1,8 +1,12 @@
 import type { Redis } from '../connection.ts'
 
-/** The removal lets a Redis that is full write what comes after it. */
+/**
+ * A turn that lasts longer than any was taken before the clock of Redis was set back: it is over. The removal lets a Redis that
+ * is full write what comes after it.
+ */
 const takeTurnScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+local left = redis.call('PTTL', KEYS[1])
+if left >= 0 and left <= tonumber(ARGV[1]) then return 0 end
 redis.call('DEL', KEYS[1])
 redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
 return 1
