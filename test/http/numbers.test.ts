@@ -95,9 +95,19 @@ async function rpc (message: string): Promise<string> {
 t.test('a call of an MCP client keeps its numbers, and a message its id', async t => {
   const answer = await rpc(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"cat","arguments":${text}}}`)
   t.ok(answer.includes(`"id":${id}`), answer)
-  t.ok(answer.includes(`"structuredContent":${text}`), answer)
-  t.ok(answer.includes(JSON.stringify(text)), 'the text for the model')
+  t.ok(answer.includes(JSON.stringify(text)), answer)
   t.match(await rpc(`{"jsonrpc":"2.0","id":${id},"method":"no/such"}`), new RegExp(`"id":${id}`))
+})
+
+t.test('an output with numbers that an MCP client would round is only a text; any other one is a structure as it was written', async t => {
+  const call = async (args: string): Promise<string> => await rpc(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"cat","arguments":${args}}}`)
+  for (const rounded of [id, `-${id}`, '12345678901234567', '0.1234567890123456789', '1234567890123456.789']) {
+    const answer = await call(`{"a":[{"b":${rounded}}]}`)
+    t.ok(answer.includes(JSON.stringify(`{"a":[{"b":${rounded}}]}`)) && !answer.includes('structuredContent'), answer)
+  }
+  for (const kept of ['9007199254740991', '1.0', '-0', '1e2', '0.10000000000000001', '2.5e-300', '100000000000000000000', `"${id}"`]) {
+    t.ok((await call(`{"a":[{"b":${kept}}],"1":0}`)).includes(`"structuredContent":{"a":[{"b":${kept}}],"1":0}`), kept)
+  }
 })
 
 t.test('a number that nothing holds is the fault of its call alone, and of any other field of its request', async t => {

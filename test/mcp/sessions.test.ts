@@ -37,7 +37,7 @@ for (const era of eras) {
       const { client } = await connect(t, api.address, keys.acme, era, {}, `?session=${id}`)
       const put = await client.callTool({ name: 'put', arguments: { by: era } })
       t.equal(textAt(put), 'written')
-      t.match((put.content as unknown[]).slice(1), [{ type: 'resource_link', uri: 'workspace:///note.txt', name: 'note.txt', mimeType: 'text/plain' }])
+      t.match((put.content as unknown[]).slice(1), [{ type: 'text', text: /in its session:\nworkspace:\/\/\/note.txt \(text\/plain, \d+ bytes\)$/ }], 'as a text, which each client takes')
       const text = JSON.stringify({ by: era })
       t.equal(readFileSync(join(dir, 'sessions', id, 'note.txt'), 'utf8').trim(), text)
       t.notOk(existsSync(join(dir, 'workspace/note.txt')))

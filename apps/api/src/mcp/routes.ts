@@ -130,7 +130,6 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       session: session.id,
       owner: sessionOwner(principal),
       logLevel: session.level,
-      knowsLinks: !isLegacy || (onceOf(request.headers[versionHeader]) ?? '') >= '2025-06-18',
       mayStream,
       forms: session.forms ?? noForms,
       send: undefined,

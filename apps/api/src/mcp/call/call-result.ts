@@ -4,6 +4,7 @@ import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontex
 import type { ReturnedImage } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { excessOf } from '../../plugins/body/json-text.ts'
+import { isRoundedByDoubles } from './rounded-numbers.ts'
 import type { ListedTool } from './tool-list.ts'
 import type { WrittenParts } from './written-parts.ts'
 
@@ -11,8 +12,6 @@ import type { WrittenParts } from './written-parts.ts'
 const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes', files: 'toolyard/files' } as const
 
 export interface ResultParts {
-  /** Whether the client knows links to resources, which are the files that the call made or changed. */
-  hasLinks: boolean
   /** Small ones that the tool has returned. */
   images: readonly ReturnedImage[]
   written: WrittenParts
@@ -27,7 +26,7 @@ type CutNotice = (cut: { jobId: string, bytes: string, preview: string }) => str
  * The outcome of a call, as MCP has it; the tool says what its clients rely on.
  */
 export function callResult (
-  answer: ToolAnswer<string>, tool: ListedTool | undefined, { hasLinks, images, written, cutting }: ResultParts
+  answer: ToolAnswer<string>, tool: ListedTool | undefined, { images, written, cutting }: ResultParts
 ): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job, written)
@@ -38,7 +37,7 @@ export function callResult (
   // Clients refuse an answer without the structure that the tool has promised.
   const mayCut = cutting !== undefined && json.length > cutting.chars && tool?.outputSchema === undefined
   const shown = mayCut ? shownPart(answer, cutting) : undefined
-  const output = shown ?? (cut === undefined ? outputOf(json, written) : textOf(json))
+  const output = shown ?? (cut === undefined ? outputOf(json, written, tool?.outputSchema !== undefined) : textOf(json))
   if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId ?? ''), job, written)
   const notice: ContentBlock[] = cut === undefined || shown !== undefined
     ? []
@@ -46,10 +45,9 @@ export function callResult (
         { type: 'text', text: `The output is cut: ${cut.storedBytes} of ${cut.bytes} bytes were kept.` }
       ]
   const bytes = cut === undefined ? {} : { [metaKeys.outputBytes]: cut.bytes }
-  const links = hasLinks ? files.map(linkTo) : []
   const pictures = images.map(({ type, data }): ContentBlock => ({ type: 'image', mimeType: type, data }))
   const named = files.length === 0 ? {} : { [metaKeys.files]: files }
-  return { ...output, content: [...output.content, ...notice, ...pictures, ...links], _meta: { ...job, ...bytes, ...named } }
+  return { ...output, content: [...output.content, ...notice, ...pictures, ...fileList(files)], _meta: { ...job, ...bytes, ...named } }
 }
 
 /** The beginning and the end of an output, and how a model comes to the rest. */
@@ -63,9 +61,14 @@ function shownPart (
   return { content: [JSON.stringify(part), ...told === undefined ? [] : [told]].map(text => ({ type: 'text', text })) }
 }
 
-/** A file of the session, which `resources/read` reads with the same session. */
-function linkTo ({ path, size, type }: ResultFile): ContentBlock {
-  return { type: 'resource_link', uri: workspaceUri(path), name: path, mimeType: type, size }
+/**
+ * Files of the session, which `resources/read` reads with the same session. They are a text: helpers of Anthropic's and LangChain's
+ * libraries take a whole result for a failure, or throw, when a `resource_link` is in it.
+ */
+function fileList (files: readonly ResultFile[]): ContentBlock[] {
+  if (files.length === 0) return []
+  const lines = files.map(({ path, size, type }) => `${workspaceUri(path)} (${type}, ${size} bytes)`)
+  return [{ type: 'text', text: ['Files that the call made or changed in its session:', ...lines].join('\n') }]
 }
 
 /** A failure that the model reads: the message first, then its code and details. */
@@ -89,14 +92,18 @@ export function filesIn (answer: ToolAnswer<string>): unknown {
 
 type Output = Pick<CallToolResult, 'content' | 'structuredContent'>
 
-/** An output of so many values that reading it would hold up the process stays the text that it is. */
-function outputOf (json: string, written: WrittenParts): Output {
+/**
+ * An output of so many values that reading it would hold up the process stays the text that it is. So does one with numbers that clients
+ * would round, unless the tool has promised a structure: some show models the structure alone.
+ */
+function outputOf (json: string, written: WrittenParts, isPromised: boolean): Output {
   if (isTooLarge(json) || !/^[["{]/.test(json)) return textOf(json)
   const value = JSON.parse(json) as unknown
   if (typeof value === 'string') return textOf(json)
   const blocks = blocksOf(value)
   if (blocks !== undefined) return blocks
-  return { ...textOf(json), ...(Array.isArray(value) ? {} : { structuredContent: written.output(json) }) }
+  const mayBeStructure = !Array.isArray(value) && (isPromised || !isRoundedByDoubles(json))
+  return { ...textOf(json), ...(mayBeStructure ? { structuredContent: written.output(json) } : {}) }
 }
 
 /** Whether reading an output would hold up the process: it has too many values, or too many levels. */

@@ -36,8 +36,6 @@ export interface Exchange {
   owner: string
   /** From which level on a client of 2025 wants log messages. */
   logLevel: string | undefined
-  /** Whether its revision has links to resources: those of 2025-03-26 and before haven't, and don't say which they are. */
-  knowsLinks: boolean
   /** Its answer may be a stream of events. */
   mayStream: boolean
   /** How a client of 2025 can be asked, by what it said when its session began. */

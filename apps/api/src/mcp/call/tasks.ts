@@ -130,7 +130,7 @@ function pendingOf ({ view: { id: jobId, tool: name, question, approval, status 
 async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: McpParts): Promise<ResultParts> {
   const { status, session } = job.view
   const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
-  return { images: pictures, written: exchange.written, hasLinks: true, cutting: cuttingOf(exchange, lists) }
+  return { images: pictures, written: exchange.written, cutting: cuttingOf(exchange, lists) }
 }
 
 function base ({ view }: ReadJob, status: string, retentionSec: number): Record<string, unknown> {

@@ -72,8 +72,7 @@ export async function callTool (
     }
     const [images = []] = await parts.images.read([filesIn(answer)], place.session, exchange.principal)
     const cutting = cuttingOf(exchange, parts.lists)
-    const hasLinks = exchange.knowsLinks && place.session !== undefined
-    return callResult(answer, tool, { hasLinks, images, written: exchange.written, cutting })
+    return callResult(answer, tool, { images, written: exchange.written, cutting })
   } finally {
     await notices?.finish()
     close()

@@ -1,0 +1,16 @@
+import { mayLoseText } from '@toolyard/contract/terms'
+
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+
+/** Whether a JSON has a number that isn't the same after a program has read it as a double and written it again. */
+export function isRoundedByDoubles (json: string): boolean {
+  if (!mayLoseText(json)) return false
+  for (const [token] of json.matchAll(tokens)) if (!token.startsWith('"') && isRounded(token)) return true
+  return false
+}
+
+/** Each double has at least 15 digits of its own. Programs write up to 17 of a fraction, of which JavaScript leaves out what is no help. */
+function isRounded (number: string): boolean {
+  const digits = number.replace(/[eE].*/, '').replaceAll(/\D/g, '').replace(/^0+/, '').replace(/0+$/, '').length
+  return digits > 17 || (digits > 15 && /^-?\d+$/.test(number) && String(Number(number)) !== number)
+}
