@@ -1,12 +1,14 @@
 import t from 'tap'
 import { reach, submit } from '../jobs/submission.ts'
-import { createService } from '../support/service.ts'
+import { createService, makeKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
 
 const say = {
   name: 'say', description: 'Puts out a text.', schema: { type: 'object', properties: { text: { type: 'string' } } }, command: ['./tools/bin/say'], permissions: []
 }
+const held = { ...say, name: 'pay', description: 'Pays.', approval: { self: true, reason: 'A person looks at payments.' } }
+const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, evil: { tenant: 'evil' } })
 const files = {
   'tools/bin/say': "#!/usr/bin/env node\nconst { text, times = 1, logs = 0 } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))\nfor (let n = 0; n < logs; n++) console.error(text)\nif (logs === 0) process.stdout.write(text.repeat(times))\n"
 }
@@ -18,7 +20,7 @@ const browser = await startBrowser(t)
 
 void t.test('the console goes on, whatever tools put out and files hold', { skip: typeof browser === 'string' && browser }, async t => {
   if (typeof browser === 'string') return
-  const { client, api: { address } } = await createService(t, { tools: [say], files, env: { MAX_OUTPUT_BYTES: '4194304' } })
+  const { client, api: { address } } = await createService(t, { tools: [say, held], files, env: { MAX_OUTPUT_BYTES: '4194304', API_KEYS_JSON } })
   const { page, problems } = await browser.open()
   await openConsole(page, address)
 
@@ -69,6 +71,29 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
     await page.goto(`${address}/#/sessions/${session}?file=${encodeURIComponent(name)}`)
     await page.getByRole('heading', { name: 'invoice\\u202egpj.exe' }).waitFor()
     t.notMatch(await page.locator('main').innerText(), /\u202e/)
+  })
+
+  t.test('however many calls of one tenant are held, that of another one is found, by its tenant and by the pages of the list', async t => {
+    const hold = async (key: string, count: number): Promise<void> => {
+      const calls = Array.from({ length: count }, (_, at) => ({ call_id: String(at), name: 'pay', arguments: { text: `of ${key}` } }))
+      await client.batch(calls, { mode: 'async' }, key)
+    }
+    await hold(keys.acme, 1)
+    for (let batch = 0; batch < 3; batch++) await hold(keys.evil, 20)
+    await page.goto(`${address}/#/approvals`)
+    const rows = page.locator('tbody tr')
+    await rows.filter({ hasText: 'evil' }).first().waitFor()
+    t.equal(await rows.filter({ hasText: 'acme' }).count(), 0)
+    await page.getByRole('link', { name: 'Older' }).click()
+    await rows.filter({ hasText: 'acme' }).waitFor()
+    await page.getByRole('link', { name: 'Newest' }).click()
+    await page.waitForURL(/#\/approvals$/)
+    await page.getByLabel('Tenant').fill('acme')
+    await page.keyboard.press('Enter')
+    await rows.filter({ hasText: 'acme' }).waitFor()
+    t.equal(await rows.count(), 1)
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByText('No call here waits for an approval.').waitFor()
   })
 
   t.same(problems, [])

@@ -88,3 +88,11 @@ t.test('a call that is held again while somebody looks at it at a terminal is no
   t.match(answer, { status: 4, text: /digest is not that of the call as it is now/ })
   t.equal((await read(client, id)).status, 'held')
 })
+
+t.test('of many held calls a page is listed, with the line that lists the next one', async t => {
+  const ids = [await hold(), await hold()]
+  const first = await run('list', '--tool', 'pay', '--limit', '1')
+  t.match(first.stdout, ids[1])
+  const [, line = ''] = /^More: toolyard approvals (list --tool pay --limit 1 --cursor \S+)$/m.exec(first.stdout) ?? []
+  t.match((await run(...line.split(' '))).stdout, ids[0])
+})

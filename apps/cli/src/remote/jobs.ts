@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { JobSummary, JobView, LogEntry } from '@toolyard/client'
 import { around, isRecord, prettyJson, writeJson } from '@toolyard/contract/terms'
-import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
+import { cursorOption, jsonOption, nextPage, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
-import { print, shellWord } from '../terminal/terminal.ts'
+import { print } from '../terminal/terminal.ts'
 import { readObject } from './call-arguments.ts'
 import { withClient } from './target.ts'
 
@@ -24,7 +24,7 @@ const list: Command = {
     ['--session <id>', 'of this session'], ['--request <id>', 'made by this request'], ['--tenant <name>', 'of this tenant'],
     ['--from <time>', 'created then or later (2026-01-31T12:00:00Z)'],
     ['--to <time>', 'created then or earlier'], ['--limit <n>', '1 to 200 (default: 50)'], ['--order <order>', 'newest or oldest first (default: newest)'],
-    ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption
+    cursorOption, jsonOption
   ],
   run: withClient(async (client, { options }) => {
     const [wanted, limit] = [textOption(options, 'status'), textOption(options, 'limit')]
@@ -37,7 +37,7 @@ const list: Command = {
       ...filtersOf(options), status, order, limit: limit === undefined ? undefined : Number(limit)
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
-    else print([...page.jobs.map(row), ...typeof page.next_cursor !== 'string' ? [] : [`More: ${nextPage(options, page.next_cursor)}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
+    else print([...page.jobs.map(row), ...nextPage('toolyard jobs list', options, page.next_cursor), ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
   })
 }
 
@@ -180,11 +180,6 @@ function filtersOf (options: CommandLine['options']): Partial<Record<typeof filt
 }
 
 /** The line that lists the next page: a cursor holds for its own filters and order alone. */
-function nextPage (options: CommandLine['options'], cursor: string): string {
-  const words = Object.entries({ ...options, cursor }).flatMap(([name, value]) => typeof value === 'string' ? [`--${name}`, shellWord(value)] : [])
-  return ['toolyard jobs list', ...words].join(' ')
-}
-
 function row ({ id, status, tool, queue, created_at: created, error }: JobSummary): string {
   return `${id}  ${status.padEnd(9)}  ${created}  ${tool}  ${queue}${error === null ? '' : `  ${error.code}`}`
 }

@@ -1,5 +1,5 @@
 import type { NewSession, SessionView } from '@toolyard/client'
-import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
+import { cursorOption, jsonOption, nextPage, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
 import { asking, clientOf } from './target.ts'
@@ -29,14 +29,14 @@ const list: Command = {
   help: 'Lists the sessions that the key may see, the newest first.',
   options: [
     ['--tenant <name>', 'of this tenant, for keys without one'], ['--limit <n>', '1 to 200 (default: 50)'],
-    ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption
+    cursorOption, jsonOption
   ],
   run: asking(async (target, { options }) => {
     const page = await clientOf(target).sessions.list({
       tenant: textOption(options, 'tenant'), limit: numberOption(options, 'limit'), cursor: textOption(options, 'cursor')
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
-    else print([...page.sessions.map(row), ...typeof page.next_cursor !== 'string' ? [] : [`More: toolyard sessions list --cursor ${page.next_cursor}`], ...page.sessions.length === 0 ? ['No sessions'] : []].join('\n'))
+    else print([...page.sessions.map(row), ...nextPage('toolyard sessions list', options, page.next_cursor), ...page.sessions.length === 0 ? ['No sessions'] : []].join('\n'))
   })
 }
 

@@ -1,3 +1,5 @@
+import { shellWord } from './terminal.ts'
+
 /** One command of `toolyard`. What it needs, it imports when it runs, so that the others stay quick. */
 export interface Command {
   name: string
@@ -37,4 +39,14 @@ export const jsonOption = ['--json', 'print the result as JSON'] as const
 export function textOption (options: CommandLine['options'], name: string): string | undefined {
   const value = options[name]
   return typeof value === 'string' ? value : undefined
+}
+
+/** The option of a list that goes on where the page before ended. */
+export const cursorOption = ['--cursor <cursor>', 'the next_cursor of the page before'] as const
+
+/** The line below a page of a list that tells how the next one is had; none below the last page. */
+export function nextPage (command: string, options: CommandLine['options'], cursor: string | null | undefined): string[] {
+  if (typeof cursor !== 'string') return []
+  const words = Object.entries({ ...options, cursor }).flatMap(([name, value]) => typeof value === 'string' ? [`--${name}`, shellWord(value)] : [])
+  return [`More: ${[command, ...words].join(' ')}`]
 }

@@ -1,5 +1,5 @@
 import { pathSegment } from '@toolyard/client'
-import type { ApprovalDetail, ApprovalItem } from '@toolyard/contract'
+import type { ApprovalDetail, ApprovalItem, ApprovalList } from '@toolyard/contract'
 import { prettyJson, visible } from '@toolyard/contract/terms'
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
@@ -7,16 +7,19 @@ import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { useKeys } from '../parts/keys.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
-import { hrefOf } from '../parts/route.ts'
+import { hrefOf, type Route } from '../parts/route.ts'
+import { TenantFilter } from '../parts/tenant-filter.tsx'
 import { exact, Time } from '../parts/time.tsx'
 import { changesOf } from './changes.ts'
 
 const everyMs = 5_000
 
 /** The calls that wait for a person: which, what they would do, and the decision. */
-export function ApprovalsPage ({ id: named }: { id: string | undefined }): VNode {
-  const { api } = useAccess()
-  const { data, error, reload } = useLoad('approvals', async signal => await api.ask<{ approvals: ApprovalItem[] }>('/v1/approvals', { signal }), everyMs)
+export function ApprovalsPage ({ id: named, route }: { id: string | undefined, route: Route }): VNode {
+  const { api, person } = useAccess()
+  const [cursor, tenant] = ['cursor', 'tenant'].map(name => route.query.get(name) ?? undefined)
+  const search = String(new URLSearchParams({ ...cursor !== undefined && { cursor }, ...tenant !== undefined && { tenant } }))
+  const { data, error, reload } = useLoad(search, async signal => await api.ask<ApprovalList>(`/v1/approvals?${search}`, { signal }), everyMs)
   const [chosen, setChosen] = useState(named)
   const held = data?.approvals ?? []
   // The call that is shown stays until another one is chosen: a list that moves puts no other call below a click.
@@ -31,9 +34,10 @@ export function ApprovalsPage ({ id: named }: { id: string | undefined }): VNode
   return (
     <main>
       <header class='page-head'><h1>Approvals</h1><p class='soft small'>Keys: j and k go through the list</p></header>
+      {person.tenant === undefined && <TenantFilter page='approvals' label='Filter held calls' tenant={tenant} />}
       <Problem error={error} />
       {data !== undefined && held.length === 0 && named === undefined && (
-        <Empty title='No call waits for an approval.'>Calls of tools with a rule or <code>"approval": "required"</code> wait here.</Empty>
+        <Empty title={search === '' ? 'No call waits for an approval.' : 'No call here waits for an approval.'}>Calls of tools with a rule or <code>"approval": "required"</code> wait here.</Empty>
       )}
       {(held.length > 0 || chosen !== undefined) && (
         <div class='columns'>
@@ -50,6 +54,10 @@ export function ApprovalsPage ({ id: named }: { id: string | undefined }): VNode
           {chosen !== undefined && <Detail key={chosen} id={chosen} onDecided={reload} />}
         </div>
       )}
+      <nav class='pages' aria-label='Parts of the list'>
+        {cursor !== undefined && <a class='button' href={hrefOf(['approvals'], { tenant })}>Newest</a>}
+        {data?.next_cursor != null && <a class='button' href={hrefOf(['approvals'], { tenant, cursor: data.next_cursor })}>Older</a>}
+      </nav>
     </main>
   )
 }

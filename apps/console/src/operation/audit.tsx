@@ -4,6 +4,7 @@ import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
+import { TenantFilter } from '../parts/tenant-filter.tsx'
 import { Time } from '../parts/time.tsx'
 
 const everyMs = 5_000
@@ -35,11 +36,7 @@ export function AuditPage ({ route }: { route: Route }): VNode {
         <h1>Audit</h1>
         <p class='soft small'>Who has changed what, in the console or by the API.</p>
       </header>
-      {person.tenant === undefined && (
-        <form class='filters' role='search' aria-label='Filter changes' onSubmit={event => { event.preventDefault() }}>
-          <input type='search' aria-label='Tenant' placeholder='Of a tenant' maxLength={200} value={tenant ?? ''} onChange={event => { location.hash = hrefOf(['audit'], { tenant: event.currentTarget.value.trim() }) }} />
-        </form>
-      )}
+      {person.tenant === undefined && <TenantFilter page='audit' label='Filter changes' tenant={tenant} />}
       <Problem error={error} />
       {data?.changes.length === 0 ? <Empty title='Nobody has changed anything yet.' /> : <Changes changes={data?.changes} />}
       <nav class='pages' aria-label='Parts of the list'>

@@ -106,7 +106,7 @@ function Page ({ current, route, list }: { current: string, route: Route, list: 
   if (current === 'tools') return id === undefined ? <ToolsPage route={route} /> : <ToolPage key={id} name={id} like={route.query.get('job')} />
   if (current === 'workflows') return id === undefined ? <WorkflowsPage route={route} /> : <WorkflowPage key={id} id={id} />
   if (current === 'sessions') return <Files id={id} route={route} />
-  if (current === 'approvals') return <ApprovalsPage key={id} id={id} />
+  if (current === 'approvals') return <ApprovalsPage key={`${id} ${route.query}`} id={id} route={route} />
   if (current === 'workers') return id === undefined ? <WorkersPage /> : <WorkerPage key={id} id={id} />
   if (current === 'keys') return <KeysPage />
   if (current === 'secrets') return <SecretsPage />

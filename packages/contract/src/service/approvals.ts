@@ -34,6 +34,7 @@ export const ApprovalList = Type.Object({
   count: Type.Integer(),
   next_cursor: Type.Union([Type.String(), Type.Null()])
 })
+export type ApprovalList = Static<typeof ApprovalList>
 
 export const ApprovalDetail = Type.Object({
   ...about,

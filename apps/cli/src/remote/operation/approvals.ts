@@ -1,6 +1,6 @@
 import type { ApprovalDetail, ApprovalItem, Toolyard } from '@toolyard/client'
 import { around, prettyJson, visible } from '@toolyard/contract/terms'
-import { jsonOption, textOption, type Command } from '../../terminal/command.ts'
+import { cursorOption, jsonOption, nextPage, textOption, type Command } from '../../terminal/command.ts'
 import { agrees, hasTerminal } from '../../terminal/agreement.ts'
 import { exitStatus, misuse } from '../../terminal/exit-status.ts'
 import { complain, print } from '../../terminal/terminal.ts'
@@ -12,11 +12,12 @@ const list: Command = {
   name: 'list',
   summary: 'List the calls that wait for an approval, the newest first',
   help: 'Lists the held calls that the key may see, with the first characters of their arguments.',
-  options: [['--tool <name>', 'of this tool'], ['--key <name>', 'submitted by the API key of this name'], ['--tenant <name>', 'of this tenant'], ['--limit <n>', '1 to 200 (default: 50)'], jsonOption],
+  options: [['--tool <name>', 'of this tool'], ['--key <name>', 'submitted by the API key of this name'], ['--tenant <name>', 'of this tenant'], ['--limit <n>', '1 to 200 (default: 50)'], cursorOption, jsonOption],
   run: withClient(async ({ approvals }, { options }) => {
-    const [tool, key, tenant, limit] = ['tool', 'key', 'tenant', 'limit'].map(name => textOption(options, name))
-    const page = await approvals.list({ tool, key, tenant, limit: limit === undefined ? undefined : Number(limit) })
-    print(options['json'] === true ? prettyJson(page) : page.approvals.length === 0 ? 'No calls wait for an approval' : page.approvals.map(row).join('\n'))
+    const [tool, key, tenant, cursor, limit] = ['tool', 'key', 'tenant', 'cursor', 'limit'].map(name => textOption(options, name))
+    const page = await approvals.list({ tool, key, tenant, cursor, limit: limit === undefined ? undefined : Number(limit) })
+    if (options['json'] === true) print(prettyJson(page))
+    else print(page.approvals.length === 0 ? 'No calls wait for an approval' : [...page.approvals.map(row), ...nextPage('toolyard approvals list', options, page.next_cursor)].join('\n'))
   })
 }
 
