@@ -96,5 +96,18 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
     await page.getByText('No call here waits for an approval.').waitFor()
   })
 
+  t.test('a page for one key asks nothing in the name of another one, with which another tab has logged in', async t => {
+    const other = await page.context().newPage()
+    await page.goto(`${address}/#/jobs`)
+    await other.goto(`${address}/#/jobs`)
+    for (const each of [page, other]) await each.getByRole('navigation', { name: 'Pages' }).getByText('Workers').waitFor()
+    await other.evaluate(`fetch('/v1/auth/login', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"key": "${keys.evil}"}' })`)
+    for (const each of [page, other]) await each.getByText('another tab has logged in with another key').waitFor()
+    await other.reload()
+    await other.getByRole('navigation', { name: 'Pages' }).waitFor()
+    t.equal(await other.getByRole('navigation', { name: 'Pages' }).getByText('Workers').count(), 0, 'a page that is loaded again is that of the login')
+    await other.close()
+  })
+
   t.same(problems, [])
 })

@@ -1,4 +1,4 @@
-import { consoleHeader } from '@toolyard/contract'
+import { consoleHeader, consoleHeaderFor } from '@toolyard/contract'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
@@ -50,6 +50,19 @@ t.test('a cookie without the header of the console is ignored', async t => {
   }
   t.equal((await ask(cookie, { method: 'DELETE', url: '/v1/keys/x', headers: { 'sec-fetch-site': 'same-origin' } })).statusCode, 401)
   for (const url of ['/metrics', '/mcp', '/openapi.json?tools=only']) t.equal((await ask(cookie, { url })).statusCode >= 400, true, `${url} takes keys alone`)
+})
+
+t.test('a page that is for one key is refused with the login of another key, which other tabs share with it', async t => {
+  const cookie = await logIn(keys.acme)
+  const cancel = async (name: string): Promise<Answer> => await ask(cookie, { method: 'POST', url: '/v1/jobs/00000000-0000-4000-8000-000000000000/cancel', headers: { ...ofPage, [consoleHeader]: consoleHeaderFor(name) } })
+  t.match([(await cancel('admin')).statusCode, (await cancel('admin')).json()], [401, { error: { message: /another key/ } }])
+  t.equal((await cancel('acme')).statusCode, 404, 'its own page asks')
+  await client.request('/v1/keys', { body: { name: 'Zoë 🙂', role: 'admin' } }).then(async ({ body }) => {
+    const zoe = await logIn((body as { key: { key: string } }).key.key)
+    const headers = { ...ofPage, [consoleHeader]: consoleHeaderFor('Zoë 🙂') }
+    t.equal((await ask(zoe, { headers })).statusCode, 200, 'whatever its name is')
+    t.equal((await ask(cookie, { headers })).statusCode, 401)
+  })
 })
 
 t.test('a request from another site is refused, also with a valid cookie and header', async t => {

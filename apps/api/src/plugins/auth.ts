@@ -1,4 +1,4 @@
-import { consoleHeader, HttpError, roles, type Role } from '@toolyard/contract'
+import { consoleHeader, consoleHeaderFor, HttpError, roles, type Role } from '@toolyard/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { TokenRefusedError, type AccessTokens } from '../access/access-tokens.ts'
@@ -96,10 +96,13 @@ async function principalOfToken (
  * page of another site makes no requests in a person's name, and a file that a tool has written opens nothing.
  */
 async function principalOfLogin (request: FastifyRequest, logins: Logins | undefined): Promise<Principal | undefined> {
-  if (logins === undefined || request.headers[consoleHeader] === undefined) return undefined
+  const { cookie, [consoleHeader]: page } = request.headers
+  if (logins === undefined || page === undefined) return undefined
   if (!reading.has(request.method) || request.headers['sec-fetch-site'] !== undefined) refuseForeignOrigin(request)
-  const { cookie } = request.headers
   request.login = await logins.find(cookie) ?? null
   if (request.login === null) return undefined
+  if (![consoleHeaderFor(undefined), consoleHeaderFor(request.login.principal.name)].includes(String(page))) {
+    throw new HttpError('UNAUTHORIZED', 'This page is for another key than the one that its browser has logged in with since: load it again.')
+  }
   return { ...request.login.principal, isLoggedIn: async () => await logins.find(cookie) !== undefined }
 }

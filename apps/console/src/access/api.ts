@@ -1,5 +1,5 @@
 import { Toolyard, type HttpErrorCode } from '@toolyard/client'
-import { consoleHeader, readJson, writeThrough } from '@toolyard/contract/terms'
+import { consoleHeader, consoleHeaderFor, readJson, writeThrough } from '@toolyard/contract/terms'
 
 /** Why the service did not do what was asked. */
 export class ApiError extends Error {
@@ -30,6 +30,8 @@ export class Api {
   readonly toolyard: Toolyard
   /** Path in front of all of the service's own. */
   readonly base: string
+  /** The name of the key for which the page is, once that is known. */
+  shownKey: string | undefined
   readonly #onLoggedOut: () => void
 
   constructor (base: string, onLoggedOut: () => void) {
@@ -71,7 +73,7 @@ export class Api {
 
   async #send (url: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
-    headers.set(consoleHeader, '1')
+    headers.set(consoleHeader, consoleHeaderFor(this.shownKey))
     const response = await fetch(url, { ...init, headers, credentials: 'same-origin' })
     if (response.status === 401 && !url.endsWith('/v1/auth/login')) this.#onLoggedOut()
     return response

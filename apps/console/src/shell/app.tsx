@@ -48,13 +48,15 @@ export function App ({ base }: { base: string }): VNode {
     // Requests may be refused together: only the first of them ends the login.
     setVisitor(known => {
       if (known.kind === 'nobody') return known
-      return known.kind === 'person' ? { kind: 'nobody', notice: 'Your login is over: its time has passed, or its key was revoked.' } : { kind: 'nobody' }
+      return known.kind === 'person' ? { kind: 'nobody', notice: 'Your login is over: its time has passed, its key was revoked, or another tab has logged in with another key.' } : { kind: 'nobody' }
     })
   }), [base])
 
   async function meet (): Promise<void> {
+    api.shownKey = undefined
     try {
       const { auth: person } = await api.ask<{ auth: Person }>('/v1/auth/whoami')
+      api.shownKey = person.name
       setVisitor({ kind: 'person', person })
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 401)) setVisitor({ kind: 'unknown', problem: error instanceof Error ? error.message : String(error) })
