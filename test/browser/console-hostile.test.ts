@@ -52,6 +52,8 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
     t.notMatch(await page.locator('pre.text').innerText(), /[\ud800-\udbff](?![\udc00-\udfff])/u, 'no character is cut')
     await page.getByRole('button', { name: /more characters/ }).click()
     await page.waitForFunction(`document.querySelector('pre.text').innerText.length > ${1.5 * first}`)
+    await open({ text: JSON.stringify({ [unit.repeat(20_000)]: 1 }) })
+    await page.locator('.json-name').getByRole('button', { name: /more characters/ }).first().waitFor()
     await open({ text: JSON.stringify({ field: unit.repeat(20_000) }) })
     await page.locator('.json').getByRole('button', { name: /more characters/ }).first().waitFor()
     t.ok(await shown('.json') < 150_000)

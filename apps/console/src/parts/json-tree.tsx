@@ -18,7 +18,7 @@ interface TreeProps {
 }
 
 export function JsonTree ({ value, depth = 0, name, written }: TreeProps): VNode {
-  const label = name === undefined ? null : <span class='json-name'>{name}: </span>
+  const label = name === undefined ? null : <span class='json-name'><LongText text={name} />: </span>
   if (typeof value !== 'object' || value === null) return <div class='json-leaf'>{label}<Leaf value={value} written={written} /></div>
   const members = Array.isArray(value)
     ? value.map((each, index): Member => [String(index), each, numberText(value, index)])
