@@ -24,6 +24,22 @@ t.test('a reload makes a new registry from the current files, and the old one do
   t.strictSame(names(await after.reload()), [])
 })
 
+t.test('a skill whose front matter holds itself, or more than it says by aliases, is a finding; the others serve, and a reload that meets it goes on', async t => {
+  const skill = (metadata: string): string => `---\nname: odd\ndescription: Odd.\nmetadata: ${metadata}\n---\nText.\n`
+  const many = `{a: &a ${'x'.repeat(9_000)}, b: [${'*a, '.repeat(60)}*a]}`
+  for (const metadata of ['&m {a: *m}', '&m {a: [{b: *m}]}', many, '{a: .nan}']) {
+    const directory = project(t, { 'skills/good/SKILL.md': '---\nname: good\ndescription: Good.\n---\nText.\n', 'skills/odd/SKILL.md': skill('{a: b}') })
+    const source = await openRegistrySource({ manifests: [join(directory, 'skills')], builtins: false, intervalMs: 60_000, onReload: () => {} })
+    t.teardown(() => { source.close() })
+    t.same(source.current().skills().map(({ name }) => name), ['good', 'odd'])
+    writeFileSync(join(directory, 'skills/odd/SKILL.md'), skill(metadata))
+    await source.reload()
+    t.match(source.problems().map(({ file, rule, severity }) => ({ file, rule, severity })), [{ file: join(directory, 'skills/odd/SKILL.md'), rule: 'SC22', severity: 'error' }])
+    const registry = await loadRegistry({ manifests: [join(directory, 'skills')], builtins: false })
+    t.same(registry.skills().map(({ name }) => name), ['good'], metadata.slice(0, 20))
+  }
+})
+
 t.test('arguments are checked against the new schema after a reload', async t => {
   const schema = (type: string) => JSON.stringify({ tools: [entry({ schema: { type: 'object', properties: { a: { type, pattern: '^x+$' } } } })] })
   const directory = project(t, { 'a.json': schema('string') })

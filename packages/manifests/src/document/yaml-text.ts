@@ -108,7 +108,7 @@ function positionAt (lines: LineCounter, offset: number): Position {
  * Why a value read from YAML can't be used as JSON; undefined when it can. Aliases make it a graph: what it holds is
  * counted as if each were written out, and the count, as well as the depth, is bounded, so that cycles end too.
  */
-function plainDataFault (value: unknown, expansion: number = manifestLimits.yamlExpansion): string | undefined {
+export function plainDataFault (value: unknown, expansion: number = manifestLimits.yamlExpansion): string | undefined {
   const open: Array<{ value: unknown, depth: number }> = [{ value, depth: 0 }]
   let left = expansion
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -8,6 +8,8 @@ export const manifestLimits = {
   skillBytes: 1_048_576,
   /** UTF-16 units of a skill's front matter. */
   frontMatterChars: 16_384,
+  /** Values, and UTF-16 units of texts, that a front matter may hold once its aliases are followed. */
+  frontMatterExpansion: 131_072,
   /** Bytes of one YAML file, whose reading takes a hundred times longer than that of JSON: about 1 s for 1 MB. */
   yamlBytes: 2_097_152,
   /** Megabytes of heap that reading a YAML file may take. */

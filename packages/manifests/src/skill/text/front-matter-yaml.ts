@@ -1,4 +1,5 @@
 import { parseDocument, CST, Parser } from 'yaml'
+import { plainDataFault } from '../../document/yaml-text.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 interface Nested {
@@ -9,14 +10,18 @@ interface Nested {
 /**
  * The value of a YAML text that was written by somebody else.
  *
- * @throws an Error whose first line says what is wrong: it isn't YAML, nests too deeply, or has an alias too many.
+ * @throws an Error whose first line says what is wrong: it isn't YAML, nests too deeply, has an alias too many, holds itself, or
+ * holds what JSON has not.
  */
 export function parseForeignYaml (yaml: string): unknown {
   if (yamlDepth(yaml) > manifestLimits.depth) throw new Error(`is nested deeper than ${manifestLimits.depth} levels`)
   const document = parseDocument(yaml, { prettyErrors: true })
   const [error] = document.errors
   if (error !== undefined) throw error
-  return document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
+  const value: unknown = document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
+  const fault = plainDataFault(value, manifestLimits.frontMatterExpansion)
+  if (fault !== undefined) throw new Error(fault)
+  return value
 }
 
 /**
