@@ -1,5 +1,6 @@
 import t from 'tap'
 import { reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
 import { createService, makeKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
@@ -51,7 +52,7 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
     t.ok(first > 10_000 && first < 50_000, `${first} characters`)
     t.notMatch(await page.locator('pre.text').innerText(), /[\ud800-\udbff](?![\udc00-\udfff])/u, 'no character is cut')
     await page.getByRole('button', { name: /more characters/ }).click()
-    await page.waitForFunction(`document.querySelector('pre.text').innerText.length > ${1.5 * first}`)
+    await waitFor('more of it is shown', async () => await shown('pre.text') > 1.5 * first)
     await open({ text: JSON.stringify({ [unit.repeat(20_000)]: 1 }) })
     await page.locator('.json-name').getByRole('button', { name: /more characters/ }).first().waitFor()
     await open({ text: JSON.stringify({ field: unit.repeat(20_000) }) })
@@ -61,9 +62,9 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
 
   t.test('of a log as many of the last lines are shown as can be drawn', async t => {
     await open({ text: '\u202e\u0634'.repeat(2_000), logs: 2_000 })
-    await page.getByRole('log').waitFor()
+    await waitFor('the log is drawn', async () => await shown('.log') > 100_000)
     const chars = await shown('.log')
-    t.ok(chars > 100_000 && chars < 1_000_000, `${chars} characters`)
+    t.ok(chars < 1_000_000, `${chars} characters`)
   })
 
   t.test('the name of a file is shown as it is: what turns the direction of writing is escaped', async t => {
@@ -89,7 +90,7 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
     await page.getByRole('link', { name: 'Older' }).click()
     await rows.filter({ hasText: 'acme' }).waitFor()
     await page.getByRole('link', { name: 'Newest' }).click()
-    await page.waitForURL(/#\/approvals$/)
+    await page.getByRole('link', { name: 'Older' }).waitFor()
     await page.getByLabel('Tenant').fill('acme')
     await page.keyboard.press('Enter')
     await rows.filter({ hasText: 'acme' }).waitFor()
