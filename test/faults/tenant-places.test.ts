@@ -5,6 +5,7 @@ import { waitFor } from '../support/condition.ts'
 import { createService, makeKeys, type Service } from '../support/service.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { plainRedis } from '../support/connection.ts'
+import { startRedisProxy } from '../support/redis-proxy.ts'
 
 const { keys, API_KEYS_JSON } = makeKeys({ admin: { name: 'operator' }, acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 /** Notes when it begins and ends, and goes on when a file is there. */
@@ -15,13 +16,13 @@ while [ ! -e go ]; do sleep 0.05; done
 echo end >> noted
 echo '{}'
 `
-const start = async (t: Parameters<typeof createService>[0]): Promise<Service> => await createService(t, {
+const start = async (t: Parameters<typeof createService>[0], workers = 2): Promise<Service> => await createService(t, {
   files: { 'tools/bin/noted': noted, 'tools/bin/quick': '#!/bin/sh\ncat > /dev/null; echo {}' },
   tools: [
     { name: 'noted', schema: { type: 'object' }, command: ['./tools/bin/noted'], idempotent: true, permissions: ['read_repo', 'write_files'] },
     { name: 'quick', schema: { type: 'object' }, command: ['./tools/bin/quick'] }
   ],
-  workers: 2,
+  workers,
   env: {
     TENANT_LIMITS_JSON: '{"acme": {"max_running": 2}}',
     API_KEYS_JSON
@@ -58,6 +59,21 @@ t.test('the places of a killed worker are free again', async t => {
   go(service)
   await service.startWorker()
   for (const { id } of jobs) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded' })
+})
+
+t.test('a call that waits for a place gets it though its worker\'s connection breaks when the place becomes free', async t => {
+  const service = await start(t, 0)
+  const proxy = await startRedisProxy(t, { path: service.redis.socket })
+  await service.startWorker({ REDIS_URL: proxy.url })
+  const jobs = await Promise.all(Array.from({ length: 3 }, () => submit(service.client, { type: 'agentcli.noted' }, { key: keys.acme })))
+  const redis = plainRedis(t, service.redis)
+  await waitFor('two run, and one waits', async () => linesOf(service).length === 2 && await redis.zcard('toolyard:line:{toolyard:running:acme}') === 1)
+  const broken = proxy.breakAt('after', (name, [, , set, , , , leaves = '']) => name === 'eval' && set === 'toolyard:running:acme' && leaves !== '')
+  go(service)
+  await broken
+  proxy.mend()
+  for (const { id } of jobs) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded' })
+  await waitFor('none waits', async () => await redis.exists('toolyard:line:{toolyard:running:acme}') === 0)
 })
 
 t.test('running calls keep their places while Redis is full', async t => {

@@ -6,9 +6,9 @@ import { type Redis, fromRedis, goOnWhenFull, tenantLineKey, tenantPlacesKey, se
  * with the time by Redis' clock until which it counts. Its worker extends that time every second, so the calls of a dead
  * worker stop counting after ten seconds. There is no counter, so that nothing leaks. Tenants without a limit cost nothing.
  *
- * States of a job that finds no place: taken -> parked as delayed -> in its tenant's line -> woken, which takes it out of the
- * line -> taken again. Who frees a place wakes as many as there is room for, and so does each process once a second that has
- * met a line. A job that nobody wakes comes by itself.
+ * States of a job that finds no place: taken -> parked as delayed -> in its tenant's line -> being woken -> out of the line ->
+ * taken again. Who frees a place wakes as many as there is room for, and so does each process once a second that has met a
+ * line. A job whose waker is lost before it was woken is woken by another one. A job that nobody wakes comes by itself.
  */
 
 /** Longer than a job's lock: a call that has stopped counting has ended. */
@@ -19,6 +19,8 @@ const renewMs = 1_000
 const parkMs = { least: 60_000, perWaiting: 1_000, most: 600_000 }
 /** Jobs that one command wakes. */
 const mostWoken = 50
+/** A job that is being woken for so long, in milliseconds, is woken again. */
+const wakeMs = 2_000
 /** A line that nobody uses is dropped after a day, in milliseconds. */
 const lineMs = 86_400_000
 
@@ -34,8 +36,9 @@ return {1, waiting}
 `
 
 /**
- * KEYS: the set, the line. ARGV: now, limit, a member that leaves its place, a job that waits; each or nothing. Answers how many
- * wait, and the first ones that there is room for: they are in the line no more.
+ * KEYS: the set, the line, in which a job has 0, or since when it is being woken. ARGV: now, limit, a member that leaves its place, a
+ * job that waits; each or nothing. Answers how many are in the line, and those to be woken: the first ones that there is room for, and
+ * those whose waker was lost.
  */
 const nextScript = `
 ${goOnWhenFull('KEYS[1]')}
@@ -48,10 +51,21 @@ local waiting = redis.call('ZCARD', KEYS[2])
 if waiting == 0 then return {0} end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
 local room = math.min(tonumber(ARGV[2]) - redis.call('ZCARD', KEYS[1]), ${mostWoken})
-if room <= 0 then return {waiting} end
-local first = redis.call('ZRANGE', KEYS[2], 0, room - 1)
-redis.call('ZREM', KEYS[2], unpack(first))
-return {waiting - #first, unpack(first)}
+local woken = redis.call('ZRANGEBYSCORE', KEYS[2], 1, ARGV[1] - ${wakeMs}, 'LIMIT', 0, ${mostWoken})
+if room > 0 then
+  for _, job in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], 0, 0, 'LIMIT', 0, room)) do table.insert(woken, job) end
+end
+for _, job in ipairs(woken) do redis.call('ZADD', KEYS[2], ARGV[1], job) end
+return {waiting, unpack(woken)}
+`
+
+/** KEYS: the line. ARGV: since when they were being woken, then jobs; one may wait again by now. Answers how many are in the line. */
+const wokenScript = `
+${goOnWhenFull('KEYS[1]')}
+for at = 2, #ARGV do
+  if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[at])) == tonumber(ARGV[1]) then redis.call('ZREM', KEYS[1], ARGV[at]) end
+end
+return redis.call('ZCARD', KEYS[1])
 `
 
 /** KEYS: the set. ARGV: until when they count, then members. */
@@ -131,13 +145,16 @@ export class TenantPlaces {
     const { redis, limitOf, wake } = this.#parts
     const limit = limitOf(tenant)
     const room = limit === 0 ? Number.MAX_SAFE_INTEGER : limit
-    const answer = redis.eval(nextScript, 2, ...keysOf(tenant), serverTime(redis), room, leaves, waits)
-    const [waiting, ...first] = fromRedis<[number, ...string[]]>(await answer)
+    const now = serverTime(redis)
+    const answer = redis.eval(nextScript, 2, ...keysOf(tenant), now, room, leaves, waits)
+    const [waiting, ...woken] = fromRedis<[number, ...string[]]>(await answer)
     this.#noteWaiting(tenant, waiting)
-    await Promise.all(first.map(async job => {
+    if (woken.length === 0) return
+    await Promise.all(woken.map(async job => {
       const at = job.indexOf(' ')
       await wake({ id: job.slice(0, at), queue: job.slice(at + 1) })
     }))
+    this.#noteWaiting(tenant, fromRedis<number>(await redis.eval(wokenScript, 1, tenantLineKey(tenant), now, ...woken)))
   }
 
   #renew (): void {
