@@ -16,11 +16,12 @@ const ofTheBuild = /^node \S+\/tsc /
 const installsAll = /^npm ci --ignore-scripts$/
 
 /**
- * Lays out the files of an image below `root` as its Dockerfile says, without a container engine: `COPY`, and of `RUN`
- * what npm and find do. The compiled files are those of this checkout.
+ * Lays out the files of images as their Dockerfile says, without a container engine: `COPY`, and of `RUN` what npm and find do. The
+ * compiled files are those of this checkout. Each image gets a directory with its name in `root`; a stage of several is made once.
  */
-export async function layOutImage (image: string, root: string): Promise<void> {
-  await layOut(image, { root, stages: readStages(), made: new Map() })
+export async function layOutImages (images: readonly string[], root: string): Promise<void> {
+  const building = { root, stages: readStages(), made: new Map() }
+  await Promise.all(images.map(async image => await layOut(image, building)))
 }
 
 interface Building {

@@ -5,7 +5,7 @@ import { repoRoot } from '../repo/source-tree.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { readCompose, type ComposeService } from './compose.ts'
 import { allSteps, environmentOf, lastOf, readStages } from './dockerfile.ts'
-import { layOutImage } from './image-tree.ts'
+import { layOutImages } from './image-tree.ts'
 import { freePort } from '../support/redis-process.ts'
 import { startPlain, type PlainService } from './plain-service.ts'
 
@@ -31,10 +31,10 @@ export interface DeploymentOptions {
 export async function startDeployment (t: Cleanup, { dir, env }: DeploymentOptions): Promise<PlainDeployment> {
   const { api, worker, redis } = readCompose().services
   const images = join(dir, 'images')
-  await Promise.all(['api', 'worker'].map(async name => { await layOutImage(name, join(images, name)) }))
+  await layOutImages(['api', 'worker'], images)
   const redisPort = String(await freePort())
   const { key, secrets } = makeSecrets(dir, redisPort)
-  const root = (name: string): string => join(images, name, name)
+  const root = (name: string): string => join(images, name)
   const volumes = join(dir, 'volumes')
   for (const volume of ['redis-data', 'workspace', 'audit']) mkdirSync(join(volumes, volume), { recursive: true })
 

@@ -3,11 +3,12 @@ import { read, type Job } from '../jobs/submission.ts'
 import { createClient, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
-import type { AppProcess } from '../support/processes.ts'
+import type { AppName, AppProcess } from '../support/processes.ts'
 import { testKeys, type Service } from '../support/service.ts'
 
 type Side = 'before' | 'after'
-const sides = ['before', 'after'] as const
+/** Where a process is killed. A worker runs its tool between two commands; for an API, after one is the same as before the next. */
+const sides = { api: ['before'], worker: ['before', 'after'] } as const
 const together = 6
 /** Commands that change nothing. An API does all that it does in Redis, which is the same before and after each of them. */
 const reads = new Set(['exists', 'hget', 'hgetall', 'hmget'])
@@ -41,7 +42,7 @@ export interface WorkerStep extends Step {
 }
 
 /** @param queue the only one that a worker serves */
-async function startDoomed (t: Test, service: Service, name: 'api' | 'worker', queue: string): Promise<Doomed> {
+async function startDoomed (t: Test, service: Service, name: AppName, queue: string): Promise<Doomed> {
   const proxy = await startRedisProxy(t, { path: service.redis.socket })
   const env = { REDIS_URL: proxy.url }
   const process = await (name === 'api' ? service.startApi(env) : service.startWorker({ ...env, WORKER_QUEUES: queue }))
@@ -64,19 +65,17 @@ async function startDoomed (t: Test, service: Service, name: 'api' | 'worker', q
 }
 
 /** The cases that run at once, the first for the n-th command. */
-function casesFrom (name: string, first: number): Array<{ at: number, side: Side, queue: string, about: string }> {
-  return Array.from({ length: together }, (_, index) => {
-    const [at, side] = [first + Math.floor(index / 2), sides[index % 2] ?? 'before']
-    return { at, side, queue: `${name}-${at}-${side}`, about: `${name}, ${side} command ${at}` }
-  })
+function casesFrom (name: string, app: AppName, first: number): Array<{ at: number, side: Side, queue: string, about: string }> {
+  const commands = Array.from({ length: together / sides[app].length }, (_, index) => first + index)
+  return commands.flatMap(at => sides[app].map(side => ({ at, side, queue: `${name}-${at}-${side}`, about: `${name}, ${side} command ${at}` })))
 }
 
 /** Kills an API process at each of its commands that may write, until it has sent all that it sends, which are more than `least`. */
 export async function killApiAtEachCommand (t: Test, service: Service, name: string, least: number, step: ApiStep): Promise<void> {
   const worker = await service.startWorker()
-  let first = 1
-  for (let areAllKilled = true; areAllKilled; first += together / 2) {
-    const killed = await Promise.all(casesFrom(name, first).map(async ({ at, side, queue, about }) => {
+  let commands = 0
+  for (let first = 1; commands === first - 1; first += together) {
+    const killed = await Promise.all(casesFrom(name, 'api', first).map(async ({ at, side, queue, about }) => {
       const [id, doomed] = [await step.before(queue), await startDoomed(t, service, 'api', queue)]
       doomed.arm(at, side, `{${queue}}`)
       await step.act(createClient(doomed.process.address, testKeys.admin), id, queue).catch(() => {})
@@ -84,9 +83,9 @@ export async function killApiAtEachCommand (t: Test, service: Service, name: str
       await doomed.process.stop('SIGKILL')
       return doomed.wasKilled()
     }))
-    areAllKilled = !killed.includes(false)
+    commands += killed.filter(wasKilled => wasKilled).length
   }
-  t.ok(first - together / 2 > least, `${first - together / 2} commands`)
+  t.ok(commands > least, `${commands} commands`)
   await worker.stop()
 }
 
@@ -95,7 +94,7 @@ export async function killWorkerAtEachCommand (t: Test, service: Service, name: 
   let first = 1
   for (let areAllKilled = true; areAllKilled; first += together / 2) {
     const close = await step.open?.()
-    const made = await Promise.all(casesFrom(name, first).map(async each => ({ ...each, id: await step.before(each.queue) })))
+    const made = await Promise.all(casesFrom(name, 'worker', first).map(async each => ({ ...each, id: await step.before(each.queue) })))
     await close?.()
     const cases = await Promise.all(made.map(async each => ({ ...each, doomed: await startDoomed(t, service, 'worker', each.queue) })))
     await Promise.all(cases.map(async ({ at, side, queue, id, doomed }) => {
