@@ -1,5 +1,5 @@
 import t from 'tap'
-import { reach, submit } from '../jobs/submission.ts'
+import { list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, makeKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
@@ -97,6 +97,19 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
     t.equal(await rows.count(), 1)
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByText('No call here waits for an approval.').waitFor()
+  })
+
+  t.test('who runs a job of a tenant again as the operator is told whose rights and secrets it has then', async t => {
+    const { results: [result] } = await client.batch([{ call_id: 'a', name: 'say', arguments: { text: 'mine' } }], {}, keys.evil)
+    await page.goto(`${address}/#/jobs/${String(result?.job_id)}`)
+    await page.getByRole('button', { name: 'Run again' }).click()
+    const dialog = page.getByRole('dialog')
+    t.match(await dialog.innerText(), /the rights and the secrets of your key\. It was submitted by the tenant evil/)
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    t.equal((await list(client, '?tool=say&key=admin&text=mine')).jobs.length, 0)
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await dialog.getByRole('button', { name: 'Run it as mine' }).click()
+    await waitFor('it runs again', async () => (await list(client, '?tool=say&key=admin&text=mine')).jobs.length === 1)
   })
 
   t.test('a page for one key asks nothing in the name of another one, with which another tab has logged in', async t => {

@@ -18,7 +18,7 @@ import { Facts } from './facts.tsx'
 import { useJob } from './follow.ts'
 import { Log } from './log.tsx'
 import { ResultFiles } from './result-files.tsx'
-import { runAgain } from '../again/run-again.ts'
+import { inOwnName, runAgain } from '../again/run-again.ts'
 import { Snippets } from '../again/snippets.tsx'
 import { isEnd } from './course/terms.ts'
 import { Timeline } from './course/timeline.tsx'
@@ -49,7 +49,7 @@ export function JobPage ({ id, back }: { id: string, back: string }): VNode {
 
 function Head ({ job, back }: { job: JobView, back: string }): VNode {
   const { api, person } = useAccess()
-  const [asked, setAsked] = useState<'cancel' | 'remove'>()
+  const [asked, setAsked] = useState<'cancel' | 'remove' | 'again'>()
   const [error, setError] = useState<Error>()
   async function attempt (work: () => Promise<void>): Promise<void> {
     await work().then(() => { setError(undefined) }, (caught: unknown) => { setError(asError(caught)) })
@@ -64,6 +64,8 @@ function Head ({ job, back }: { job: JobView, back: string }): VNode {
     await api.ask(`/v1/jobs/${job.id}`, { method: 'DELETE' })
     location.hash = back
   }
+  // Somebody else has written what it is to do.
+  const isForeign = job.tenant !== person.tenant
   async function again (): Promise<void> {
     location.hash = hrefOf(['jobs', (await runAgain(api, job)).id])
   }
@@ -76,13 +78,18 @@ function Head ({ job, back }: { job: JobView, back: string }): VNode {
             {job.due_at !== undefined && <button type='button' onClick={() => { void attempt(promote) }}>Run now</button>}
             {!isEnd(job.status) && <button type='button' onClick={() => { setAsked('cancel') }}>Cancel</button>}
             {isEnd(job.status) && <button type='button' onClick={() => { setAsked('remove') }}>Remove</button>}
-            {isEnd(job.status) && <button type='button' onClick={() => { void attempt(again) }}>Run again</button>}
+            {isEnd(job.status) && <button type='button' onClick={() => { if (isForeign) setAsked('again'); else void attempt(again) }}>Run again</button>}
             <a class='button' href={hrefOf(['tools', job.tool], { job: job.id })}>With other arguments</a>
           </div>
         )}
       </header>
       <p class='soft id-line'><code>{job.id}</code> <Copy text={job.id} label='Copy the id' /></p>
       <Problem error={error} />
+      {asked === 'again' && (
+        <Confirm title='Run this job again as your own?' action='Run it as mine' onConfirm={() => { void attempt(again) }} onClose={() => { setAsked(undefined) }}>
+          <p>{inOwnName} It was submitted by {job.tenant === undefined ? 'the operator' : `the tenant ${job.tenant}`}. Look at its arguments first.</p>
+        </Confirm>
+      )}
       {asked === 'remove' && (
         <Confirm title='Remove this job?' action='Remove the job' onConfirm={() => { void attempt(remove) }} onClose={() => { setAsked(undefined) }}>
           <p>Its output and its log go with it. Files of its session stay.</p>

@@ -11,7 +11,7 @@ type Action = 'cancel' | 'remove' | 'again'
 
 const actions: ReadonlyArray<readonly [Action, label: string, about: string]> = [
   ['cancel', 'Cancel', 'Each that waits or runs is cancelled, and stays so. The others stay as they are.'],
-  ['again', 'Run again', 'Each is submitted once more, as a new job with the same arguments.'],
+  ['again', 'Run again', 'Each is submitted once more, as a new job with the same arguments, and with the rights and the secrets of your key, whoever submitted it before.'],
   ['remove', 'Remove', 'Each that has ended is removed, with its output and its log. The others stay.']
 ]
 
