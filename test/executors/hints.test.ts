@@ -1,6 +1,7 @@
 import t from 'tap'
-import type { Outcome } from '@toolyard/executors'
+import { withHint, type Outcome } from '@toolyard/executors'
 import { createFixture } from './fixture.ts'
+import { toolOf } from './mcp-fixture.ts'
 
 const hintOf = (outcome: Outcome): unknown => outcome.ok ? 'it succeeded' : (outcome.error.details as { hint?: unknown } | undefined)?.hint
 
@@ -33,4 +34,16 @@ t.test('without a sandbox no permission is missing, so none is named', async t =
   for (const text of ['touch: Read-only file system', 'connect ECONNREFUSED 127.0.0.1:5432']) {
     t.equal(hintOf(await fixture.runShell(`echo "${text}" >&2; exit 1`)), undefined, text)
   }
+})
+
+t.test('the error of a boxed server names what its box shows, and the limits that .NET calls memory', async t => {
+  const hint = (message: string, args: string[] = []): unknown => {
+    const error = { code: 'TOOL_UNAVAILABLE', message: `MCP server "sample" can't be used: exit status 1; its stderr: ${message}` } as const
+    return hintOf(withHint({ ok: false, error }, toolOf('echo', args), ['read_repo']))
+  }
+  t.match(hint("Error: Cannot find module '/srv/weather/index.js'", ['/srv/weather/index.js']), /Put \/srv\/weather\/index\.js and what it needs into tools\/, or install it as a package/)
+  t.match(hint("python3: can't open file '/srv/w.py': [Errno 2] No such file or directory", ['/srv/w.py']), /Put \/srv\/w\.py /)
+  t.equal(hint("Error: Cannot find module './part'", ['/srv/weather/index.js']), undefined)
+  t.match(hint('Out of memory.'), /"memoryBytes" .* is 4294967296 now\. Programs of \.NET say this of "openFiles" too, which is 256 now\./)
+  t.match(hint('java.lang.OutOfMemoryError: Java heap space'), /"memoryBytes" in the "limits" of its manifest entry is 4294967296 now\.$/)
 })

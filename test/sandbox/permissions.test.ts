@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
+import { writeFiles } from '../support/files.ts'
 import { boxed } from '../python/fixture.ts'
 import { boxedPython } from './boxed-python.ts'
 import { boxedTools, withoutBox } from './boxed-tools.ts'
@@ -47,6 +48,21 @@ void t.test('a tool finds its program\'s neighbours, its temporary directory and
   t.equal(outputOf(await tools.run({ program })), 'hello')
   t.match(await tools.shell('test -e /tmp/x || test -e "$HOME/x"'), { ok: false }, 'and the next call finds nothing of it')
   t.match(await tools.run({ program: process.execPath, args: ['-p', '1 + 1'] }), { ok: true, output: 2 })
+})
+
+void t.test('a program that npm has installed finds the packages beside it, and nothing of the project around them', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const project = writeFiles(t.testdir({}), {
+    '.env': 'TOKEN=x\n',
+    'node_modules/server/package.json': '{"type":"module"}',
+    'node_modules/server/index.js': `#!${process.execPath}\nimport { existsSync } from 'node:fs'\nimport told from 'needed'\nconsole.log(told, existsSync(new URL('../../.env', import.meta.url)))\n`,
+    'node_modules/needed/package.json': '{"main":"index.js"}',
+    'node_modules/needed/index.js': 'module.exports = "found"\n'
+  })
+  mkdirSync(join(project, 'node_modules/.bin'))
+  chmodSync(join(project, 'node_modules/server/index.js'), 0o755)
+  symlinkSync('../server/index.js', join(project, 'node_modules/.bin/serve'))
+  t.equal(outputOf(await tools.run({ program: join(project, 'node_modules/.bin/serve') })), 'found false')
 })
 
 void t.test('A41 a box adds nothing to the environment of a tool', { skip }, async t => {

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import type { CallError, Permission } from '@toolyard/contract'
 import { isRecord, isSecretVariable } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
@@ -20,9 +21,12 @@ const reachedLimits: ReadonlyArray<[keyof typeof defaultLimits, RegExp]> = [
   ['fileBytes', /\bEFBIG\b|file too large|^signal: SIGXFSZ$/i],
   ['tempBytes', /\bENOSPC\b|no space left on device/i],
   ['cpuSec', /^signal: SIGXCPU$|cpu time limit exceeded/i],
-  ['memoryBytes', /\bMemoryError\b|\bENOMEM\b|\bbad_alloc\b|cannot allocate memory|memory exhausted|memory allocation of \d+ bytes failed/i],
+  ['memoryBytes', /\bMemoryError\b|\bENOMEM\b|\bbad_alloc\b|cannot allocate memory|memory exhausted|memory allocation of \d+ bytes failed|\bout ?of ?memory/i],
   ['processes', /can't start new thread|failed to create (?:new OS )?thread|(?:fork|spawn|pthread_create)\b.*(?:\bEAGAIN\b|resource temporarily unavailable)/i]
 ]
+/** Of .NET, which says so of other limits as well. */
+const dotnetShortage = /(?:^|: )Out of memory\.$/m
+const notFound = /cannot find|not found|no such file|can't open/i
 const killed = /^(?:signal: SIGKILL|.*\bKilled)$/m
 const noUnixSocket = /\bEAFNOSUPPORT\b|address family not supported/i
 const usesOffice = /\b(?:soffice|libreoffice)\b/i
@@ -48,18 +52,21 @@ export function hinted (error: CallError, tool: Tool, held: readonly Permission[
 }
 
 function hintOf (message: string, { run, network, unixSockets, limits }: Tool, held?: readonly Permission[]): string | undefined {
-  const isServer = run.kind === 'mcp' && run.server.connection.kind === 'stdio'
+  const server = run.kind === 'mcp' && run.server.connection.kind === 'stdio' ? { limits: run.server.limits, ...run.server.connection } : undefined
+  const isServer = server !== undefined
   if (!isServer && run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
   if (noRoomForCode.test(message)) return 'Node.js 24 and newer reserve 512 MiB for code, which count as memory: raise "memoryBytes" in the "limits" of the tool to 640 MiB (671088640) and what the program itself needs.'
   const mayBeGiven = isServer || run.kind === 'command' || run.kind === 'skill-run'
   if (held !== undefined && mayBeGiven && unixSockets !== true && noUnixSocket.test(message)) return `A Unix socket has no place in its box: "unixSockets": true in ${run.kind === 'skill-run' ? 'the entry of the operator about the skill' : 'its manifest entry'} lets it have some.`
-  const limit = held === undefined ? undefined : reachedLimit(message, isServer ? run.server.limits : limits, run.kind === 'python')
+  const limit = held === undefined ? undefined : reachedLimit(message, isServer ? server.limits : limits, run.kind === 'python')
   if (limit !== undefined) return limit
   if (run.kind === 'skill-run' || run.kind === 'skill-command') return (run.kind === 'skill-run' && held !== undefined && unixSockets !== true && usesOffice.test(message) ? officeHint : undefined) ?? skillHint(message, held, run.kind === 'skill-run')
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
   if (network !== undefined && noNetwork.test(message)) return 'The tool reaches the hosts of its "network" alone, through a proxy that HTTPS_PROXY names (docs/egress.md).'
   if (held?.includes('network') === false && noNetwork.test(message)) return 'The tool has no network: "network" in its "permissions" gives it one.'
   if (isServer && held !== undefined && refusedWrite.test(message)) return 'The server may write to its working directory and to /tmp alone: an argument or a variable of its "mcp" entry may name a place there.'
+  const unseen = isServer && held !== undefined ? unseenFile(message, server) : undefined
+  if (unseen !== undefined) return unseen
   const variable = missingVariable.map(pattern => pattern.exec(message)?.[1]).find(name => name !== undefined)
   if (variable === undefined || always.includes(variable) || isSecretVariable(variable)) return undefined
   if (isServer) return `If ${variable} is an environment variable: the server gets those alone that "env" of its "mcp" entry gives it.`
@@ -71,7 +78,15 @@ function hintOf (message: string, { run, network, unixSockets, limits }: Tool, h
 function reachedLimit (message: string, limits: Tool['limits'] = {}, isPython = false): string | undefined {
   // The kernel ends what needs more than the control group of a call has, which a tool gets by a bound of its own.
   const name = limits.memoryBytes !== undefined && killed.test(message) ? 'memoryBytes' : reachedLimits.find(([, pattern]) => pattern.test(message))?.[0]
-  return name && `Where this is a limit of its box: "${isPython ? snakeCase(name) : name}" in the "limits" of its manifest entry is ${limits[name] ?? defaultLimits[name]} now.`
+  if (name === undefined) return undefined
+  const others = dotnetShortage.test(message) ? ` Programs of .NET say this of "openFiles" too, which is ${limits.openFiles ?? defaultLimits.openFiles} now.` : ''
+  return `Where this is a limit of its box: "${isPython ? snakeCase(name) : name}" in the "limits" of its manifest entry is ${limits[name] ?? defaultLimits[name]} now.${others}`
+}
+
+/** A program elsewhere on the machine is shown to its box, but no file that an argument names. */
+function unseenFile (message: string, { program, args }: { program: string, args: readonly string[] }): string | undefined {
+  const file = notFound.test(message) ? [...args, program].find(word => isAbsolute(word) && message.includes(word)) : undefined
+  return file && `Where there is such a file: the box shows the server its program, with the packages or the installation around it, and tools/ beside the manifest. Put ${file} and what it needs into tools/, or install it as a package and name its node_modules/.bin/NAME as "command".`
 }
 
 /** Manifests of Python tools write `cpu_sec`. */

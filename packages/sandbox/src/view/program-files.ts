@@ -6,6 +6,8 @@ import { installationOf } from './search-path.ts'
 
 const headBytes = 512
 const programDirectories = new Set(['bin', 'sbin', 'libexec', 'scripts'])
+/** Where a package that npm has installed finds what it needs. */
+const packagesAround = /^.*?\/node_modules(?=\/)/
 
 /**
  * The files that a program needs to start: itself, or its directory when that is one for programs, the installation that
@@ -22,6 +24,8 @@ export function programFiles (program: string, path: string): string[] {
 }
 
 function placeOf (file: string): string[] {
+  const modules = packagesAround.exec(file)?.[0]
+  if (modules !== undefined) return [modules]
   const directory = dirname(file)
   return programDirectories.has(basename(directory)) ? installationOf(directory) : [file]
 }
