@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '../support/condition.ts'
 import type { RedisProcess } from '../support/redis-process.ts'
 import { fill, withMember, type Fault, type FaultParts, type Interval } from './fault.ts'
-import { cutNetwork, fillTemporary, holdNetwork, slowNetwork } from './single-faults.ts'
+import { cutNetwork, fillTemporary, halveAnswers, holdNetwork, slowNetwork } from './single-faults.ts'
 import type { Member, World } from './world.ts'
 
 const faults: ReadonlyArray<readonly [weight: number, fault: Fault]> = [
   [8, killWorker], [4, stopWorker], [3, killApi], [2, endApi], [2, endWorker], [2, stopApi],
-  [3, cutNetwork], [3, holdNetwork], [2, slowNetwork], [3, fillTemporary],
+  [3, cutNetwork], [4, holdNetwork], [3, halveAnswers], [2, slowNetwork], [3, fillTemporary],
   [4, jumpClock], [2, stopRedis], [2, failOver], [2, fillMemory], [2, fillDisk]
 ]
 

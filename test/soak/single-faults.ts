@@ -9,9 +9,15 @@ export async function cutNetwork (parts: FaultParts): Promise<void> {
   await breakNetwork(parts, 'cuts', network => { network.cut() })
 }
 
-/** Lets nothing through between one process and Redis. */
+/** Lets nothing through between one process and Redis, or only what the process says, or only what it hears. */
 export async function holdNetwork (parts: FaultParts): Promise<void> {
-  await breakNetwork(parts, 'holds', network => { network.hold() })
+  const way = parts.random.pick(['both', 'said', 'heard'] as const)
+  await breakNetwork(parts, way === 'both' ? 'holds' : `holds what is ${way} by`, network => { network.hold(way) })
+}
+
+/** Breaks the connections of one process to Redis in the middle of an answer. */
+export async function halveAnswers (parts: FaultParts): Promise<void> {
+  await breakNetwork(parts, 'breaks in the middle of an answer', network => { network.halve() })
 }
 
 /** Lets everything through later between one process and Redis. */

@@ -10,13 +10,18 @@ export interface NetworkProxy {
   ports: readonly number[]
   /** Breaks all connections, and refuses new ones. */
   cut: () => void
-  /** Lets nothing through, either way, and breaks nothing: it comes when the network is mended. */
-  hold: () => void
+  /** Lets nothing through, either way or one way alone, and breaks nothing: it comes when the network is mended. */
+  hold: (way?: Way | 'both') => void
+  /** Breaks each connection in the middle of its next answer, and refuses new ones. */
+  halve: () => void
   /** Lets everything through later, each way. */
   slow: (ms: number) => void
   /** Lets everything through again. */
   mend: () => void
 }
+
+/** What goes one way: what the process says, or what it hears. */
+export type Way = 'said' | 'heard'
 
 export interface NetworkTarget {
   to: NetConnectOpts
@@ -39,7 +44,8 @@ export async function startNetworkProxy (cleanup: Cleanup, targets: readonly Net
   return {
     ports,
     cut: () => { network.cut() },
-    hold: () => { network.hold() },
+    hold: way => { network.hold(way) },
+    halve: () => { network.halve() },
     slow: ms => { network.slow(ms) },
     mend: () => { network.mend() }
   }
@@ -49,18 +55,19 @@ class Network {
   readonly #open = new Set<Socket>()
   #isCut = false
   #lateMs = 0
-  /** Fulfilled when nothing holds what is under way. */
-  #passes = Promise.resolve()
+  /** What goes one way is held while its promise isn't fulfilled. */
+  readonly #passes: Record<Way, Promise<void>> = { said: Promise.resolve(), heard: Promise.resolve() }
   #pass = (): void => {}
+  #halves = false
 
   join (client: Socket, to: NetConnectOpts, rename: (data: Buffer) => Buffer): void {
-    if (this.#isCut) {
+    if (this.#isCut || this.#halves) {
       client.destroy()
       return
     }
     const upstream = connect(to)
-    this.#lead(client, upstream, data => data)
-    this.#lead(upstream, client, rename)
+    this.#lead('said', client, upstream, data => data)
+    this.#lead('heard', upstream, client, rename)
   }
 
   cut (): void {
@@ -69,9 +76,15 @@ class Network {
     for (const socket of this.#open) socket.destroy()
   }
 
-  hold (): void {
+  hold (way: Way | 'both' = 'both'): void {
     this.mend()
-    this.#passes = new Promise(resolve => { this.#pass = resolve })
+    const held = new Promise<void>(resolve => { this.#pass = resolve })
+    for (const each of way === 'both' ? ['said', 'heard'] as const : [way]) this.#passes[each] = held
+  }
+
+  halve (): void {
+    this.mend()
+    this.#halves = true
   }
 
   slow (ms: number): void {
@@ -82,23 +95,30 @@ class Network {
   mend (): void {
     this.#isCut = false
     this.#lateMs = 0
+    this.#halves = false
     this.#pass()
   }
 
-  #lead (from: Socket, to: Socket, change: (data: Buffer) => Buffer): void {
+  #lead (way: Way, from: Socket, to: Socket, change: (data: Buffer) => Buffer): void {
     let tail = Promise.resolve()
     const then = (act: () => void): void => {
       const due = performance.now() + this.#lateMs
       tail = tail.then(async () => {
         const ms = due - performance.now()
         if (ms > 0) await delay(ms)
-        await this.#passes
+        await this.#passes[way]
         act()
       })
     }
     this.#open.add(from)
     from.on('error', () => {})
-    from.on('data', data => { then(() => { if (!to.destroyed) to.write(change(data)) }) })
+    from.on('data', data => {
+      then(() => {
+        if (to.destroyed) return
+        if (!this.#halves || way === 'said') to.write(change(data))
+        else to.end(change(data).subarray(0, data.length / 2))
+      })
+    })
     from.on('close', () => {
       this.#open.delete(from)
       if (this.#isCut) to.destroy()
