@@ -99,6 +99,18 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
     await page.getByText('No call here waits for an approval.').waitFor()
   })
 
+  t.test('however many sessions one tenant has, those of another one are found by its tenant', async t => {
+    const id = await client.session(keys.acme)
+    for (let count = 0; count < 50; count++) await client.session(keys.evil)
+    await page.goto(`${address}/#/sessions`)
+    await page.locator('tbody tr').filter({ hasText: 'evil' }).first().waitFor()
+    t.equal(await page.getByText(id.slice(-12)).count(), 0)
+    await page.getByLabel('Tenant').fill('acme')
+    await page.keyboard.press('Enter')
+    await page.getByText(id.slice(-12)).waitFor()
+    t.equal(await page.locator('tbody tr').count(), 1)
+  })
+
   t.test('who runs a job of a tenant again as the operator is told whose rights and secrets it has then', async t => {
     const { results: [result] } = await client.batch([{ call_id: 'a', name: 'say', arguments: { text: 'mine' } }], {}, keys.evil)
     await page.goto(`${address}/#/jobs/${String(result?.job_id)}`)

@@ -5,6 +5,7 @@ import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
+import { TenantFilter } from '../parts/tenant-filter.tsx'
 import { Time } from '../parts/time.tsx'
 import { bytes } from '../parts/times.ts'
 import { fullnessOf } from './fullness.ts'
@@ -19,8 +20,8 @@ interface SessionPage {
 /** The sessions, newest first; for operators the shared workspace too. */
 export function SessionsPage ({ route }: { route: Route }): VNode {
   const { api, person } = useAccess()
-  const cursor = route.query.get('cursor') ?? undefined
-  const path = `/v1/sessions?limit=50${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+  const [cursor, tenant] = ['cursor', 'tenant'].map(name => route.query.get(name) ?? undefined)
+  const path = `/v1/sessions?${String(new URLSearchParams({ limit: '50', ...cursor !== undefined && { cursor }, ...tenant !== undefined && { tenant } }))}`
   const { data, error } = useLoad(path, async signal => await api.ask<SessionPage>(path, { signal }), everyMs)
   const [problem, setProblem] = useState<Error>()
   async function make (): Promise<void> {
@@ -36,13 +37,14 @@ export function SessionsPage ({ route }: { route: Route }): VNode {
           {person.can_write && <button type='button' class='primary' onClick={() => { void make() }}>Make a session</button>}
         </div>
       </header>
+      {person.tenant === undefined && <TenantFilter page='sessions' label='Filter sessions' tenant={tenant} />}
       <Problem error={problem ?? error} />
       {data?.sessions.length === 0
         ? <Empty title='No sessions.'><p>A session is a workspace of its own: its files are seen by the calls that name it, and by no others.</p></Empty>
         : <SessionTable sessions={data?.sessions} />}
       <nav class='pages' aria-label='Parts of the list'>
-        {cursor !== undefined && <a class='button' href={hrefOf(['sessions'])}>Newest</a>}
-        {data?.next_cursor != null && <a class='button' href={hrefOf(['sessions'], { cursor: data.next_cursor })}>Older</a>}
+        {cursor !== undefined && <a class='button' href={hrefOf(['sessions'], { tenant })}>Newest</a>}
+        {data?.next_cursor != null && <a class='button' href={hrefOf(['sessions'], { tenant, cursor: data.next_cursor })}>Older</a>}
       </nav>
     </main>
   )
