@@ -1,14 +1,14 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isAlive, startTicks } from '@toolyard/runtime'
+import { isAlive, keepFresh, startTicks } from '@toolyard/runtime'
 import { endLeftProcesses } from './left-processes.ts'
 
 /** Names say whose they are: a process by its number and, where that can be told, the moment of its start. */
 const named = /^toolyard-worker-(\d+)-(\d+)-/
 
 /**
- * Makes a directory for all temporary files of this process, so that they go with it; and removes those of workers that
+ * Makes a directory for all temporary files of this process, so that they go with it, and not before; and removes those of workers that
  * were killed, with the processes that they have left.
  *
  * @returns removes it.
@@ -18,7 +18,9 @@ export function useTemporaryDirectory (): () => void {
   sweep(place)
   const own = mkdtempSync(join(place, `toolyard-worker-${process.pid}-${startTicks(process.pid)}-`))
   process.env['TMPDIR'] = own
+  const stopKeeping = keepFresh(own)
   return () => {
+    stopKeeping()
     process.env['TMPDIR'] = place
     rmSync(own, { recursive: true, force: true })
   }
