@@ -61,8 +61,10 @@ t.test('servers are found where other programs have them, and names that no serv
   const server = { command: 'docs-server' }
   for (const [at, held] of [
     { context_servers: { docs: server } }, { mcp: { servers: { docs: server } } }, { mcp: { docs: server } }, { 'amp.mcpServers': { docs: server } },
-    { mcpServers: [{ name: 'docs', ...server }] }, { mcp_servers: { docs: server } }
+    { mcpServers: [{ name: 'docs', ...server }] }, { mcp_servers: { docs: server } }, { tools: ['read', '@docs'], mcpServers: { docs: server } }
   ].entries()) t.match(await add(`holder-${at}`, JSON.stringify({ theme: 'dark', ...held })), { status: 0, stdout: /MCP server docs: docs-server/ }, JSON.stringify(held))
+  t.match(await add('whole', JSON.stringify({ docs: server, far: { url: 'https://far.example/mcp' } })), { status: 0, stdout: /MCP server docs: docs-server[^]*MCP server far: https/ })
+  t.match(await add('one', JSON.stringify(server)), { status: 1, stderr: /The file is one MCP server without a name: write \{"mcpServers": / })
   t.match(await add('names', JSON.stringify({ servers: { 'io.example/docs': server, 'io.example docs': server } })), { status: 0, stdout: /MCP server io\.example_docs: .*\n.*\n.*MCP server io\.example_docs_2: / })
 })
 

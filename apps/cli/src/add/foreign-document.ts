@@ -5,6 +5,8 @@ import { CommandError } from '../terminal/exit-status.ts'
 
 /** Where programs have their servers; `mcp` holds them itself, or as its `servers`. */
 const holders = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'amp.mcpServers', 'extensions', 'mcp'] as const
+/** One of these makes a server of an object. */
+const serverFields = ['command', 'cmd', 'url', 'httpUrl', 'serverUrl', 'uri']
 /** What separates letters that the name of a server may not have. */
 const unfit = /[^A-Za-z0-9_.-]+/g
 const mostNameChars = 64
@@ -29,8 +31,10 @@ export async function manifestOf (text: string): Promise<MadeManifest> {
   const { value, isJson } = await parsed(text)
   if (isDeeperThan(mostLevels, value)) throw new CommandError(`The file is nested deeper than ${mostLevels} levels`, { code: 'SOURCE' })
   refuseDescriptions(value)
-  if (isRecord(value) && Array.isArray(value['tools'])) return { manifest: isJson ? text : textOf(value), remarks: [] }
   const servers = isRecord(value) && value['openapi'] === undefined ? serversOf(value) : undefined
+  // Beside servers, a list of texts is what an agent of another program may call.
+  const isManifest = isRecord(value) && Array.isArray(value['tools']) && (servers === undefined || value['tools'].some(isRecord))
+  if (isManifest) return { manifest: isJson ? text : textOf(value), remarks: [] }
   if (servers !== undefined) return { manifest: textOf({ tools: servers }), remarks: [] }
   try {
     return madeOf(await importOpenapi(text, {}))
@@ -70,6 +74,9 @@ function refuseDescriptions (value: unknown): void {
   const what = isRecord(value['server']) && isRecord(value['server']['mcp_config'])
     ? 'the manifest of an MCP bundle'
     : Array.isArray(value['packages']) || Array.isArray(value['remotes']) ? 'an entry of the MCP registry' : undefined
+  if (what === undefined && isServer(value) && !Array.isArray(value['tools']) && value['openapi'] === undefined) {
+    throw new CommandError('The file is one MCP server without a name: write {"mcpServers": {"NAME": ...}} around it.', { code: 'SOURCE' })
+  }
   if (what === undefined || value['openapi'] !== undefined) return
   throw new CommandError(`The file is ${what}: install its server, and add a file such as {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}, with "url" in place of "command" for one that is elsewhere.`, { code: 'SOURCE' })
 }
@@ -77,13 +84,20 @@ function refuseDescriptions (value: unknown): void {
 /** Entries for the servers of another program; undefined where it has none. */
 function serversOf (value: Record<string, unknown>): Array<{ name: string, mcp: unknown }> | undefined {
   const [held] = holders.map(name => value[name]).filter(each => typeof each === 'object' && each !== null)
-  if (held === undefined) return undefined
+  if (held === undefined) {
+    const isMap = Object.keys(value).length > 0 && Object.values(value).every(isServer)
+    return isMap ? serversOf({ servers: value }) : undefined
+  }
   if (isRecord(held) && isRecord(held['servers'])) return serversOf({ servers: held['servers'] })
   const named: Array<[name: string, mcp: unknown]> = Array.isArray(held)
     ? held.filter(isRecord).map(({ name, ...mcp }) => [String(name), mcp])
     : Object.entries(held)
   const taken = new Set<string>()
   return named.map(([written, mcp]) => ({ name: freeName(written.replace(unfit, '_').slice(0, mostNameChars), taken), mcp }))
+}
+
+function isServer (value: unknown): boolean {
+  return isRecord(value) && serverFields.some(name => typeof value[name] === 'string' || Array.isArray(value[name]))
 }
 
 /** What is wrong with it, and where; undefined for TOML. */
