@@ -121,7 +121,9 @@ async function isYaml (line: string): Promise<boolean> {
 function unknownKeys (value: unknown, lines: readonly string[]): Remark[] {
   return Object.keys(value ?? {}).filter(key => !knownKeys.has(key) && key !== 'requires').slice(0, mostKeys).map(key => {
     const at = lines.findIndex(line => line.startsWith(`${key}:`))
-    return { rule: 'skill/front-matter', ...at > 0 && { line: at + 1, column: 1 }, message: `front matter: ${shown(key)} is no field that is read`, fix: 'Leave it, if other programs read it; put what is for people into metadata.' }
+    const place = { rule: 'skill/front-matter', ...at > 0 && { line: at + 1, column: 1 } }
+    if (key === 'disable-model-invocation' && Reflect.get(Object(value), key) === true) return { ...place, message: `front matter: ${shown(key)} is not read: models are offered this skill`, fix: 'Name the skill in SKILLS_DISABLED, if no model may use it by itself.' }
+    return { ...place, message: `front matter: ${shown(key)} is no field that is read`, fix: 'Leave it, if other programs read it; put what is for people into metadata.' }
   })
 }
 
