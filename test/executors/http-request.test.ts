@@ -103,6 +103,9 @@ t.test('arguments that have no place go to the body of the method, or to the que
   t.match(last, { url: '/?page=3', body: '[1,2]' })
   await call({ method: 'POST', body: { kind: 'form', always: true } }, { a: 'x y&z', b: ['1', '2'], c: { d: 1 } })
   t.match(last, { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=x%20y%26z&b=1&b=2&c%5Bd%5D=1' })
+  const styles = { a: 'deepObject', b: 'comma', c: 'json', toString: 'pipe' } as const
+  await call({ method: 'POST', body: { kind: 'form', always: true, styles } }, { a: [{ x: 1 }, { x: 2 }], b: ['1', '2'], c: { d: 1 }, e: ['1', '2'] })
+  t.equal(decodeURIComponent(last?.body ?? ''), 'a[0][x]=1&a[1][x]=2&b=1,2&c={"d":1}&e=1&e=2')
 })
 
 t.test('more values than a URL, a header or a form takes are refused, and nothing is sent; a JSON body takes them', async t => {

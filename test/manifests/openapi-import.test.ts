@@ -226,3 +226,22 @@ t.test('a long description is cut behind a word, never inside a letter, and the 
   t.equal(whole.entries[0]?.description, 'y'.repeat(1_024))
   t.same(whole.notes, [])
 })
+
+t.test('the fields of a form are written as its encoding says', async t => {
+  const list = { type: 'array', items: { type: 'string' } }
+  const encoding = {
+    expand: { style: 'deepObject', explode: true }, meta: { style: 'deepObject', explode: true }, ids: { explode: false }, tags: { style: 'pipeDelimited' },
+    filter: { contentType: 'application/json' }, each: { style: 'form' }, unknown: { style: 'deepObject' }
+  }
+  const properties = { expand: list, meta: { type: 'object', additionalProperties: true }, ids: list, tags: list, filter: { type: 'object' }, each: list }
+  const body = (schema: object): object => ({ requestBody: { required: true, content: { 'application/x-www-form-urlencoded': { encoding, schema } } } })
+  const document = {
+    openapi: '3.0.3',
+    servers: [{ url: 'https://pay.example' }],
+    paths: { '/a': { post: { operationId: 'spread', ...body({ type: 'object', properties }) } }, '/b': { post: { operationId: 'whole', ...body({ type: 'object', properties, additionalProperties: true }) } } }
+  }
+  const found = await importOpenapi(JSON.stringify(document), {})
+  const styles = { expand: 'deepObject', ids: 'comma', tags: 'pipe', filter: 'json' }
+  t.strictSame(entryOf(found, 'spread')?.http, { method: 'POST', url: 'https://pay.example/a', body: { type: 'form', styles } })
+  t.strictSame(entryOf(found, 'whole')?.http, { method: 'POST', url: 'https://pay.example/b', body: { type: 'form', argument: 'body', styles } })
+})

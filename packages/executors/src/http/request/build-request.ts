@@ -113,13 +113,13 @@ function bodyOf ({ body, method }: HttpRun, args: Arguments, rest: ReadonlyArray
   const value = body.argument === undefined ? writtenLike(around(Object.fromEntries(rest)), args) : argumentOf(args, body.argument)
   if (value === undefined || (body.argument === undefined && rest.length === 0 && !body.always)) return undefined
   if (body.kind === 'json') return { text: writeJson(value), headers: { 'content-type': 'application/json' } }
-  return { text: formText(value, body.argument ?? ''), headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+  return { text: formText(value, body), headers: { 'content-type': 'application/x-www-form-urlencoded' } }
 }
 
-function formText (value: unknown, argument: string): string {
+function formText (value: unknown, { argument = '', styles = {} }: HttpRun['body']): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof WrittenNumber) throw invalid(argument, 'must be an object, whose fields make the form')
   return Object.entries(value).filter(([, item]) => item !== null && item !== undefined)
-    .flatMap(([name, item]) => queryParts(item, { name, argument: argument === '' ? name : argument, style: 'repeat' })).join('&')
+    .flatMap(([name, item]) => queryParts(item, { name, argument: argument === '' ? name : argument, style: Object.hasOwn(styles, name) ? styles[name] ?? 'repeat' : 'repeat' })).join('&')
 }
 
 /**

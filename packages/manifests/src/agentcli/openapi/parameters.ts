@@ -96,10 +96,10 @@ function described (name: string, written: unknown): string {
   return description === '' ? text20(name) : `${text20(name)}: ${description}`
 }
 
-type Style = Exclude<Extract<QueryDraft, object>['style'], undefined> | undefined
+export type Style = Exclude<Extract<QueryDraft, object>['style'], undefined>
 
 /** How a parameter is written; undefined for the way that is usual in its place. */
-function styleOf ({ in: place, fields }: Parameter, schema: JsonSchema, says: string): Style {
+function styleOf ({ in: place, fields }: Parameter, schema: JsonSchema, says: string): Style | undefined {
   const { style = place === 'query' ? 'form' : 'simple', explode = style === 'form' } = fields
   const isObject = schema['type'] === 'object' || 'properties' in schema
   if (style === 'deepObject' && place === 'query') return 'deepObject'

@@ -2,11 +2,11 @@ import { freeName, isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
 import { safeName } from './names.ts'
-import type { ArgumentsDraft } from './parameters.ts'
+import type { ArgumentsDraft, Style } from './parameters.ts'
 import { isPlainObject, type PlainObject, type SchemaConverter } from './schema.ts'
 
 /** `body` of a request. */
-export type BodyDraft = 'json' | 'form' | { type: 'json' | 'form', argument: string }
+export type BodyDraft = 'json' | 'form' | { type: 'json' | 'form', argument?: string, styles?: Record<string, Style> }
 
 /** Undefined: a request without a body. */
 type Placed = BodyDraft | undefined
@@ -33,6 +33,7 @@ export function placeBody (document: OpenapiDocument, written: unknown, draft: A
   }
   const type = formType.test(name) ? 'form' : 'json'
   const schema = converter.convert(isRecord(media) ? media['schema'] : {})
+  const styles = type === 'form' && isRecord(media) ? stylesOf(media['encoding'], schema) : undefined
   if (type === 'json' && !/^(?:application\/json\s*(?:;.*)?|\*\/\*)$/i.test(name)) draft.headers['Content-Type'] = name
   if (isSpread(schema, draft, required === true)) {
     for (const [field, property] of Object.entries(schema.properties)) {
@@ -40,13 +41,32 @@ export function placeBody (document: OpenapiDocument, written: unknown, draft: A
       draft.properties[field] = property
     }
     draft.required.push(...Array.isArray(schema['required']) ? schema['required'].filter(name => typeof name === 'string') : [])
-    return type
+    return styles === undefined ? type : { type, styles }
   }
   if (type === 'form' && schema['type'] !== 'object' && !('properties' in schema)) throw new OpenapiFault('takes a form that is no object')
   const argument = freeName('body', draft.taken)
   draft.properties[argument] = { ...schema, ...!('description' in schema) && typeof description === 'string' && { description } }
   if (required === true) draft.required.push(argument)
-  return { type, argument }
+  return { type, argument, ...styles !== undefined && { styles } }
+}
+
+/** How the fields of a form are written where that isn't the usual way; an object has one way alone. */
+function stylesOf (encoding: unknown, { properties }: JsonSchema): Record<string, Style> | undefined {
+  const fields = Object.entries(isRecord(encoding) ? encoding : {}).flatMap(([name, how]): Array<[string, Style]> => {
+    const property = isRecord(properties) ? properties[name] : undefined
+    const style = isRecord(how) && isRecord(property) ? styleOfField(how, property['type'] === 'object') : undefined
+    return style === undefined ? [] : [[name, style]]
+  })
+  return fields.length === 0 ? undefined : Object.fromEntries(fields)
+}
+
+function styleOfField ({ style, explode, contentType }: Record<string, unknown>, isObject: boolean): Style | undefined {
+  if (style === undefined && explode === undefined) return typeof contentType === 'string' && jsonType.test(contentType) ? 'json' : undefined
+  if (isObject) return undefined
+  if (style === 'deepObject') return 'deepObject'
+  if (explode === true) return undefined
+  if (style === 'spaceDelimited' || style === 'pipeDelimited') return style === 'spaceDelimited' ? 'space' : 'pipe'
+  return explode === false ? 'comma' : undefined
 }
 
 /** Whether the fields of a body can be arguments beside the parameters. */

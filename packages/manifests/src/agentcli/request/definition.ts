@@ -41,7 +41,8 @@ const Body = Type.Union([
   Type.Enum(['json', 'form', 'none'], { description: 'What the other arguments make: a JSON object, a form, or nothing, so that they go to the query.' }),
   Type.Object({
     type: Type.Enum(['json', 'form']),
-    argument: Type.String({ minLength: 1, description: 'The argument whose value is the whole body.' })
+    argument: Type.Optional(Type.String({ minLength: 1, description: 'The argument whose value is the whole body; without it the other arguments make it.' })),
+    styles: Type.Optional(Type.Record(Type.String(), Type.Enum([...queryStyles]), { description: 'How lists and objects are written, by the fields of a form; repeat is the default.' }))
   }, { additionalProperties: false })
 ])
 

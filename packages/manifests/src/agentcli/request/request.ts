@@ -1,4 +1,4 @@
-import { asError, isSecretVariable } from '@toolyard/contract/terms'
+import { asError, isSecretVariable, withoutUndefined } from '@toolyard/contract/terms'
 import type { DocumentPath } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
 import type { HttpBody, HttpHeader, HttpQueryField, HttpRun } from '../../tool/tool.ts'
@@ -92,5 +92,8 @@ function bodyOf ({ method, body }: DescribedRequest, { fault }: Notes): HttpBody
   if (body === undefined) return { kind: ['GET', 'HEAD', 'DELETE', 'OPTIONS'].includes(method) ? 'none' : 'json', always: false }
   if (body === 'none') return { kind: 'none', always: false }
   if (method === 'HEAD') fault(['body'], 'http.body: a HEAD request has none', 'Remove body, or write another method.')
-  return typeof body === 'string' ? { kind: body, always: true } : { kind: body.type, always: true, argument: body.argument }
+  if (typeof body === 'string') return { kind: body, always: true }
+  const { type, argument, styles } = body
+  if (type === 'json' && styles !== undefined) fault(['body', 'styles'], 'http.body.styles is about the fields of a form', 'Remove it: JSON has lists and objects of its own.')
+  return { kind: type, always: true, ...withoutUndefined({ argument, styles }) }
 }
