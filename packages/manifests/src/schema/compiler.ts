@@ -7,6 +7,7 @@ import { checkSchema, type SchemaFault } from './check.ts'
 import { compilableSchema } from './compilable.ts'
 import { ajvFor, draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { stepCounter, stepKeyword, uniqueItems } from './keywords.ts'
+import { equalityKeywords } from './numbers/equality.ts'
 import { writtenKeywords } from './numbers/written-keywords.ts'
 import { surveySchema, type SchemaSurvey } from './survey.ts'
 import { createValidator, errorsOf, type CheckWay, type CompiledSchema, type Validator } from './validator.ts'
@@ -127,7 +128,8 @@ function compileSchema (schema: JsonSchema, way: CheckWay, pattern: PatternCompi
     code: { optimize: false, regExp: Object.assign(counted, { code: 'pattern' }) }
   })
   ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems(steps.count)).addKeyword(steps.definition)
-  if (way === 'written') for (const keyword of writtenKeywords(steps.count)) ajv.removeKeyword(String(keyword.keyword)).addKeyword(keyword)
+  const own = [...equalityKeywords(steps.count), ...way === 'written' ? writtenKeywords() : []]
+  for (const keyword of own) ajv.removeKeyword(String(keyword.keyword)).addKeyword(keyword)
   // Ajv checks keywords in this order, and none of those behind one that fails.
   const [first] = ajv.RULES.rules
   first?.rules.sort((one, other) => Number(other.keyword === stepKeyword) - Number(one.keyword === stepKeyword))

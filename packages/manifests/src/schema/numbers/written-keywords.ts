@@ -1,6 +1,5 @@
-import { compareNumbers, isMultiple, lostText, numberText } from '@toolyard/contract/terms'
-import { _, type FuncKeywordDefinition } from 'ajv'
-import { canonical, type CountSteps } from './canonical.ts'
+import { compareNumbers, isMultiple, numberText } from '@toolyard/contract/terms'
+import type { FuncKeywordDefinition } from 'ajv'
 
 /*
  * Keywords that compare numbers, for arguments with numbers that a double can't hold: what counts is how they were written.
@@ -9,7 +8,7 @@ import { canonical, type CountSteps } from './canonical.ts'
 type Validate = NonNullable<FuncKeywordDefinition['validate']>
 
 /** These replace Ajv's own. */
-export function writtenKeywords (count: CountSteps): readonly FuncKeywordDefinition[] {
+export function writtenKeywords (): readonly FuncKeywordDefinition[] {
   return [
     bound('minimum', 'is less than its minimum, as it is written', order => order >= 0),
     bound('maximum', 'is more than its maximum, as it is written', order => order <= 0),
@@ -21,23 +20,6 @@ export function writtenKeywords (count: CountSteps): readonly FuncKeywordDefinit
       schemaType: 'number',
       error: { message: 'is no multiple of what its schema says, as it is written' },
       validate: (of: number, value: number, _schema, context) => isMultiple(textOf(value, context), of) === true
-    },
-    {
-      keyword: 'enum',
-      schemaType: 'array',
-      error: { message: 'is none of its values', params: ({ schemaValue }) => _`{allowedValues: ${schemaValue}}` },
-      compile: (values: unknown[]) => {
-        const all = new Set(values.map(each => canonical(each, () => {})))
-        return (value, context) => all.has(canonicalOf(value, context, count))
-      }
-    },
-    {
-      keyword: 'const',
-      error: { message: 'is another value', params: ({ schemaValue }) => _`{allowedValue: ${schemaValue}}` },
-      compile: (only: unknown) => {
-        const one = canonical(only, () => {})
-        return (value, context) => canonicalOf(value, context, count) === one
-      }
     }
   ]
 }
@@ -51,9 +33,4 @@ type Context = Parameters<Validate>[3]
 
 function textOf (value: number, context: Context): string {
   return (context === undefined ? undefined : numberText(context.parentData, context.parentDataProperty)) ?? String(value)
-}
-
-/** At the top there is no parent. */
-function canonicalOf (value: unknown, context: Context, count: CountSteps): string {
-  return (context === undefined ? undefined : lostText(context.parentData, context.parentDataProperty)) ?? canonical(value, count)
 }
