@@ -44,6 +44,9 @@ t.test('the error of a boxed server names what its box shows, and the limits tha
   t.match(hint("Error: Cannot find module '/srv/weather/index.js'", ['/srv/weather/index.js']), /Put \/srv\/weather\/index\.js and what it needs into tools\/, or install it as a package/)
   t.match(hint("python3: can't open file '/srv/w.py': [Errno 2] No such file or directory", ['/srv/w.py']), /Put \/srv\/w\.py /)
   t.equal(hint("Error: Cannot find module './part'", ['/srv/weather/index.js']), undefined)
+  const taking = toolOf('echo', [], { connection: { kind: 'stdio', program: '/usr/bin/serve', args: [], env: { TOKEN: { setting: 'FAR_TOKEN' } } } })
+  const missing = { code: 'TOOL_UNAVAILABLE', message: "MCP server \"sample\" can't be used: the worker has no environment variable FAR_TOKEN" } as const
+  t.match(hintOf(withHint({ ok: false, error: missing }, taking, ['read_repo'])), /takes FAR_TOKEN from the workers: put the value into their environment/)
   t.match(hint('Out of memory.'), /"memoryBytes" .* is 4294967296 now\. Programs of \.NET say this of "openFiles" too, which is 256 now\./)
   t.match(hint('java.lang.OutOfMemoryError: Java heap space'), /"memoryBytes" in the "limits" of its manifest entry is 4294967296 now\.$/)
 })

@@ -69,6 +69,8 @@ function hintOf (message: string, { run, network, unixSockets, limits }: Tool, h
   if (unseen !== undefined) return unseen
   const variable = missingVariable.map(pattern => pattern.exec(message)?.[1]).find(name => name !== undefined)
   if (variable === undefined || always.includes(variable) || isSecretVariable(variable)) return undefined
+  const isGiven = isServer && Object.values(server.env).some(text => typeof text !== 'string' && 'setting' in text && text.setting === variable)
+  if (isGiven) return `Its "mcp" entry takes ${variable} from the workers: put the value into their environment, and start them again.`
   if (isServer) return `If ${variable} is an environment variable: the server gets those alone that "env" of its "mcp" entry gives it.`
   if (run.kind !== 'command') return `If ${variable} is an environment variable: tools of this kind get none but PATH, HOME and LANG. Give it as a parameter${run.kind === 'python' ? ' or in "config"' : ''}.`
   if (run.envPassthrough.includes(variable)) return undefined
