@@ -111,3 +111,18 @@ t.test('a tenant with many sessions pushes out connections of its own, and none 
   t.equal(await call('loud', 'l69'), 0)
   t.equal(await call('loud', 'l0'), 1, 'the oldest of the loud one was ended')
 })
+
+t.test('of a server that answers and can\'t be opened it is told what to do, with its HTTP status and its own words', async t => {
+  const said = async (status: number, body: string, type = 'application/json'): Promise<unknown> => {
+    const { url } = await serveMcp(t, ({ response }) => {
+      response.writeHead(status, { 'content-type': type }).end(body)
+      return answered
+    })
+    const outcome = await caller(t, url)()
+    return outcome.ok ? 'it succeeded' : outcome.error.message
+  }
+  for (const [body, type] of [['{"openapi":"3.1.0"}'], [''], ['<html>Log in</html>', 'text/html']] as const) t.match(await said(200, body, type), /is no message of MCP: give the URL .* \(often with \/mcp at its end\)/)
+  t.match(await said(401, '{"error":"invalid_token"}'), /refuses the credentials of this service with the HTTP status 401: \{"error":"invalid_token"\} \(a credential is /)
+  t.match(await said(500, 'upstream down', 'text/plain'), /it answers with the HTTP status 500: upstream down/)
+  t.match(await said(405, ''), /older HTTP\+SSE transport/)
+})

@@ -1,12 +1,12 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
-import { errorCode, isRecord, questionKinds, thrownAs, type McpTool } from '@toolyard/contract/terms'
+import { errorCode, questionKinds, thrownAs, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { onAbort, readWithShare, sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
 import { isHeaderText } from '../run/header-secret.ts'
 import type { TraceFields } from '../run/trace-fields.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
-import { createHttpTransport } from './http-transport.ts'
+import { createHttpTransport, openFault } from './http-transport.ts'
 import type { CallResult } from './message.ts'
 import { createMessageReader, ServerFault, type MessageReader } from './message-reader.ts'
 import { hasWritten, WrittenTexts } from './message-text.ts'
@@ -83,19 +83,8 @@ export async function openConnection (server: McpServer, host: Opener, signal: A
   } catch (error) {
     // A server of an older revision may answer anything to the first question, which it doesn't know.
     if (server.connection.kind === 'stdio' || signal.aborted || thrownAs(error, ServerFault) !== undefined) throw error
-    return await open(server, host, { signal, mode: 'legacy' }).catch((again: unknown) => { throw oldTransport(statusOf(again)) ?? again })
+    return await open(server, host, { signal, mode: 'legacy' }).catch((again: unknown) => { throw openFault(again) ?? again })
   }
-}
-
-function statusOf (error: unknown): number | undefined {
-  const status = isRecord(error) ? error['status'] : undefined
-  return typeof status === 'number' ? status : undefined
-}
-
-/** Servers of the first transport take no POST where they are asked for their events. */
-function oldTransport (status: number | undefined): ServerFault | undefined {
-  if (status !== 404 && status !== 405) return undefined
-  return new ServerFault(`it answers POST with the HTTP status ${status}, as a server of the older HTTP+SSE transport does: give the URL at which it speaks streamable HTTP (often /mcp in place of /sse), or run it as a command`)
 }
 
 interface Opening {

@@ -1,7 +1,9 @@
 import type { Transport } from '@modelcontextprotocol/client'
+import { asError, isRecord } from '@toolyard/contract/terms'
 import { onAbort } from '@toolyard/runtime'
 import type { HttpPolicy } from '../run/tool-call.ts'
 import { createGuardedFetch, type FetchOptions } from './http-fetch.ts'
+import { ServerFault } from './message-reader.ts'
 
 /** Between an answer, or a cancel, and the end of the request, in milliseconds. */
 const graceMs = 1_000
@@ -51,4 +53,20 @@ export async function createHttpTransport (
     })
   }
   return { transport, release: async () => { await guarded.close() } }
+}
+
+/** What to do about a server that answers, but can't be opened; undefined where its own words are all there is. */
+export function openFault (error: unknown): ServerFault | undefined {
+  if (error instanceof ServerFault) return undefined
+  const { status, issues }: Record<string, unknown> = isRecord(error) ? error : {}
+  const { message } = asError(error)
+  if (typeof status !== 'number') {
+    const isForeign = error instanceof SyntaxError || Array.isArray(issues) || message.startsWith('Unexpected content type')
+    return isForeign ? new ServerFault('it answers POST with something that is no message of MCP: give the URL at which it speaks streamable HTTP (often with /mcp at its end)') : undefined
+  }
+  // Servers of the first transport take no POST where they are asked for their events.
+  if (status === 404 || status === 405) return new ServerFault(`it answers POST with the HTTP status ${status}, as a server of the older HTTP+SSE transport does: give the URL at which it speaks streamable HTTP (often /mcp in place of /sse), or run it as a command`)
+  const said = message.replace(/^Error POSTing to endpoint: /, '')
+  const isRefusal = status === 401 || status === 403
+  return new ServerFault(`it ${isRefusal ? 'refuses the credentials of this service' : 'answers'} with the HTTP status ${status}: ${said}${isRefusal ? ' (a credential is {"setting": NAME, "prefix": "Bearer "} in "headers" of its entry)' : ''}`)
 }
