@@ -33,7 +33,7 @@ export async function runWorker (): Promise<void> {
   const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
   const guard = new RedisGuard(redis, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
-  const removeTemporary = useTemporaryDirectory()
+  const temporary = useTemporaryDirectory()
 
   const metrics = await openWorkerMetrics(settings, redis, process.env)
   const opened = await openTools(settings, { env, redis, subscriber, metrics, logger })
@@ -54,7 +54,7 @@ export async function runWorker (): Promise<void> {
   const { level, missing } = sandbox.report
   const state: { isRunning: boolean, statusServer?: Awaited<ReturnType<typeof serveStatus>> } = { isRunning: true }
   // Before it takes a job: a signal that came later would end it with what it runs.
-  stopOnSignal([
+  const stop = stopOnSignal([
     () => { state.isRunning = false },
     () => { imports.stop() },
     () => { shortages.stop() },
@@ -74,11 +74,15 @@ export async function runWorker (): Promise<void> {
       redis.disconnect()
       subscriber.disconnect()
     },
-    removeTemporary
+    () => { temporary.remove() }
   ], {
     graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + settleMs,
     onStart: reason => { logger.info({ reason }, 'worker is stopping') },
     onError: error => { logger.error({ err: error }, 'a step of stopping failed') }
+  })
+  temporary.watch(directory => {
+    logger.error({ directory }, 'the temporary directory of the worker was removed: it stops, and the one that is started next has another')
+    stop('its temporary directory was removed')
   })
   const imported = imports.start()
   await pool.start()

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive, keepFresh, startTicks } from '@toolyard/runtime'
@@ -7,22 +7,40 @@ import { endLeftProcesses } from './left-processes.ts'
 /** Names say whose they are: a process by its number and, where that can be told, the moment of its start. */
 const named = /^toolyard-worker-(\d+)-(\d+)-/
 
+/** How often a worker looks whether its directory is there, in milliseconds. */
+const lookMs = 1_000
+
+export interface TemporaryDirectory {
+  /** Calls `onGone` when somebody removes it. What boxes are made of is there, so the worker is of no use then. */
+  watch: (onGone: (directory: string) => void) => void
+  remove: () => void
+}
+
 /**
  * Makes a directory for all temporary files of this process, so that they go with it, and not before; and removes those of workers that
  * were killed, with the processes that they have left.
- *
- * @returns removes it.
  */
-export function useTemporaryDirectory (): () => void {
+export function useTemporaryDirectory (): TemporaryDirectory {
   const place = tmpdir()
   sweep(place)
   const own = mkdtempSync(join(place, `toolyard-worker-${process.pid}-${startTicks(process.pid)}-`))
   process.env['TMPDIR'] = own
   const stopKeeping = keepFresh(own)
-  return () => {
-    stopKeeping()
-    process.env['TMPDIR'] = place
-    rmSync(own, { recursive: true, force: true })
+  let timer: NodeJS.Timeout | undefined
+  return {
+    watch: onGone => {
+      timer = setInterval(() => {
+        if (existsSync(own)) return
+        clearInterval(timer)
+        onGone(own)
+      }, lookMs).unref()
+    },
+    remove: () => {
+      clearInterval(timer)
+      stopKeeping()
+      process.env['TMPDIR'] = place
+      rmSync(own, { recursive: true, force: true })
+    }
   }
 }
 

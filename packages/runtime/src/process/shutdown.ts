@@ -21,8 +21,10 @@ const sameWishMs = 1_000
  * Stops the process once, at SIGTERM, at SIGINT, or when the parent that started it with an IPC channel is gone:
  * runs the steps, then exits with 0. A step that fails is reported and doesn't keep the rest from running.
  * A further signal, a second or more later, hurries the steps.
+ *
+ * @returns stops it as a signal does, for another reason
  */
-export function stopOnSignal (steps: StopStep[], options: ShutdownOptions): void {
+export function stopOnSignal (steps: StopStep[], options: ShutdownOptions): (reason: string) => void {
   const hurry = sharedAbort()
   let stoppedAt: number | undefined
   const stop = (reason: string): void => {
@@ -38,6 +40,7 @@ export function stopOnSignal (steps: StopStep[], options: ShutdownOptions): void
   process.on('SIGTERM', () => { stop('SIGTERM') })
   process.on('SIGINT', () => { stop('SIGINT') })
   onParentGone(() => { if (stoppedAt === undefined) stop('parent gone') })
+  return stop
 }
 
 async function runSteps (steps: StopStep[], hurry: AbortSignal, options: ShutdownOptions): Promise<void> {
