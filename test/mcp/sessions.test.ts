@@ -11,11 +11,13 @@ const { keys, API_KEYS_JSON } = makeKeys({ admin: { name: 'operator' }, acme: { 
 const { client: http, api, dir, startApi } = await createService(t, {
   files: {
     'tools/bin/put': '#!/bin/sh\ncat > note.txt; echo written\n',
+    'tools/bin/keep': '#!/bin/sh\necho x > kept.txt; echo \'{"kept":true}\'\n',
     'tools/bin/note': '#!/bin/sh\ncat note.txt\n',
     'tools/bin/nap': '#!/bin/sh\nsleep 2; cat note.txt\n'
   },
   tools: [
     { name: 'put', schema: { type: 'object' }, command: ['./tools/bin/put'] },
+    { name: 'keep', schema: { type: 'object' }, command: ['./tools/bin/keep'] },
     { name: 'note', schema: { type: 'object' }, command: ['./tools/bin/note'] },
     { name: 'nap', schema: { type: 'object' }, command: ['./tools/bin/nap'] },
     { name: 'as_prompt', schema: { type: 'object' }, command: ['./tools/bin/note'], publishAs: 'prompt' },
@@ -38,6 +40,9 @@ for (const era of eras) {
       const put = await client.callTool({ name: 'put', arguments: { by: era } })
       t.equal(textAt(put), 'written')
       t.match((put.content as unknown[]).slice(1), [{ type: 'text', text: /in its session:\nworkspace:\/\/\/note.txt \(text\/plain, \d+ bytes\)$/ }], 'as a text, which each client takes')
+      const kept = await client.callTool({ name: 'keep', arguments: {} })
+      t.match(kept.content, [{ text: '{"kept":true}' }, { text: /kept\.txt/ }])
+      t.notOk(kept.structuredContent, 'clients that show a structure alone would hide the files')
       const text = JSON.stringify({ by: era })
       t.equal(readFileSync(join(dir, 'sessions', id, 'note.txt'), 'utf8').trim(), text)
       t.notOk(existsSync(join(dir, 'workspace/note.txt')))

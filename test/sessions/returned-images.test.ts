@@ -80,6 +80,7 @@ t.test('in MCP it is a block of the type image', async t => {
     jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'print', arguments: {} }
   }, { 'x-api-key': testKeys.admin, 'mcp-protocol-version': '2025-06-18' })
   t.match(body.result?.['content'], [{ type: 'text' }, { type: 'image', mimeType: 'image/png', data }])
+  t.equal(body.result?.['structuredContent'], undefined, 'clients that show a structure alone would hide the picture')
 })
 
 t.test('a task of MCP has it too, once it has ended', async t => {

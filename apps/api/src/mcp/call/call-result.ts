@@ -35,19 +35,21 @@ export function callResult (
   }
   const { json, cut, files = [] } = answer
   // Clients refuse an answer without the structure that the tool has promised.
-  const mayCut = cutting !== undefined && json.length > cutting.chars && tool?.outputSchema === undefined
+  const isPromised = tool?.outputSchema !== undefined
+  const mayCut = cutting !== undefined && json.length > cutting.chars && !isPromised
   const shown = mayCut ? shownPart(answer, cutting) : undefined
-  const output = shown ?? (cut === undefined ? outputOf(json, written, tool?.outputSchema !== undefined) : textOf(json))
-  if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId ?? ''), job, written)
   const notice: ContentBlock[] = cut === undefined || shown !== undefined
     ? []
     : [
         { type: 'text', text: `The output is cut: ${cut.storedBytes} of ${cut.bytes} bytes were kept.` }
       ]
-  const bytes = cut === undefined ? {} : { [metaKeys.outputBytes]: cut.bytes }
   const pictures = images.map(({ type, data }): ContentBlock => ({ type: 'image', mimeType: type, data }))
+  const further = [...notice, ...pictures, ...fileList(files)]
+  const output = shown ?? (cut === undefined ? outputOf(json, written, { isPromised, isAll: further.length === 0 }) : textOf(json))
+  if (isPromised && output.structuredContent === undefined) return failure(noStructure(answer.jobId ?? ''), job, written)
+  const bytes = cut === undefined ? {} : { [metaKeys.outputBytes]: cut.bytes }
   const named = files.length === 0 ? {} : { [metaKeys.files]: files }
-  return { ...output, content: [...output.content, ...notice, ...pictures, ...fileList(files)], _meta: { ...job, ...bytes, ...named } }
+  return { ...output, content: [...output.content, ...further], _meta: { ...job, ...bytes, ...named } }
 }
 
 /** The beginning and the end of an output, and how a model comes to the rest. */
@@ -93,16 +95,16 @@ export function filesIn (answer: ToolAnswer<string>): unknown {
 type Output = Pick<CallToolResult, 'content' | 'structuredContent'>
 
 /**
- * An output of so many values that reading it would hold up the process stays the text that it is. So does one with numbers that clients
- * would round, unless the tool has promised a structure: some show models the structure alone.
+ * An output of so many values that reading it would hold up the process stays the text that it is. Some clients show models the structure
+ * alone. So, unless the tool has promised one, there is none beside images and files, and none with numbers that clients would round.
  */
-function outputOf (json: string, written: WrittenParts, isPromised: boolean): Output {
+function outputOf (json: string, written: WrittenParts, { isPromised, isAll }: { isPromised: boolean, isAll: boolean }): Output {
   if (isTooLarge(json) || !/^[["{]/.test(json)) return textOf(json)
   const value = JSON.parse(json) as unknown
   if (typeof value === 'string') return textOf(json)
   const blocks = blocksOf(value)
   if (blocks !== undefined) return blocks
-  const mayBeStructure = !Array.isArray(value) && (isPromised || !isRoundedByDoubles(json))
+  const mayBeStructure = !Array.isArray(value) && (isPromised || (isAll && !isRoundedByDoubles(json)))
   return { ...textOf(json), ...(mayBeStructure ? { structuredContent: written.output(json) } : {}) }
 }
 
