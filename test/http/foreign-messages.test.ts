@@ -117,3 +117,24 @@ t.test('any format may be asked for, whatever shape the calls have', async t => 
   t.strictSame(await messages('ai-sdk'), [{ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'a', toolName: 'echo', output: { type: 'text', value: toolText } }] }])
   t.strictSame(await messages('function'), [{ role: 'function', name: 'echo', content: toolText }])
 })
+
+t.test('a key that nothing takes, in arguments that are an object, refuses its call alone: a model may be led to write it', async t => {
+  const problem = 'arguments: the JSON holds a key __proto__, or constructor with prototype in it, which nothing here takes'
+  const shapes: Array<(args: string, id: string) => string> = [
+    (args, id) => `{"type":"tool_use","id":"${id}","name":"echo","input":${args}}`,
+    (args, id) => `{"toolUse":{"toolUseId":"${id}","name":"echo","input":${args}}}`,
+    (args, id) => `{"functionCall":{"id":"${id}","name":"echo","args":${args}}}`
+  ]
+  for (const shape of shapes) {
+    for (const args of ['{"__proto__":{"a":1}}', '{"a":[{"__proto__":1}]}', '{"constructor":{"prototype":1}}', '{"\\u005f_proto__":1,"n":1e400}']) {
+      const { results, messages } = await post(`{"content":[${shape(args, 'one')},${shape('{"a":1}', 'two')}]}`)
+      t.match(results, [{ call_id: 'one', ok: false, error: { code: 'INVALID_ARGUMENTS', message: problem } }, { call_id: 'two', ok: true, output: { a: 1 } }], args)
+      t.match(JSON.stringify(messages), /which nothing here takes/)
+    }
+    t.match((await post(`{"content":[${shape('{"a":1}', 'one')}],"usage":{"__proto__":{"ok":false}},"role":"assistant"}`)).results, [{ ok: true }], 'elsewhere nobody reads it')
+    await refused(t, `{"content":[${shape(`{"__proto__":1,"a":${'['.repeat(100)}${']'.repeat(100)}}`, 'one')}]}`, /nests deeper than/)
+  }
+  await refused(t, '{"tool_calls":[],"__proto__":{"mode":"async"}}', /holds a key __proto__/)
+  await refused(t, '{"calls":[{"call_id":"a","name":"echo","arguments":{"__proto__":1}}]}', /holds a key __proto__/)
+  t.equal(({} as { a?: unknown }).a, undefined)
+})

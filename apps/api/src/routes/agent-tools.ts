@@ -68,7 +68,7 @@ export async function agentToolRoutes (
   app.get('/skills', { schema: { response: { 200: SkillList, '4xx': ErrorBody } } }, async request => catalog.publication(principalOf(request)).skills)
 
   app.post('/agent-tools/invoke-batch', {
-    config: { makesWork: true, holdsArguments: true },
+    config: { makesWork: true, holdsArguments: true, holdsMessages: true },
     schema: { querystring: InvokeBatchQuery, body: InvokeBatchRequest, response: { 200: InvokeBatchResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check names the first error in the documented order.
     validatorCompiler: ({ httpPart }) => (value: unknown) => {
@@ -83,7 +83,7 @@ export async function agentToolRoutes (
       abandoned: abandoned(reply.raw, ending),
       ...(request.query.details === 'log' ? { readLog } : {})
     }
-    const { batch: read, message } = await readBatch(request.body)
+    const { batch: read, message } = await readBatch(request.body, request.isPoisoned)
     const batch = { ...read, maxOutputChars: read.maxOutputChars ?? queryChars(request.query.max_output_chars) }
     const format = request.query.format ?? message?.format
     const told = async (answered: readonly AnsweredCall[]): Promise<InvokeBatchResponse> => {

@@ -9,12 +9,18 @@ const levelsAbove = 3
 /** UTF-16 units of a text that takes a turn of the event loop by itself. */
 const turnChars = 65_536
 
-/** Makes a batch of a checked body, whichever form its calls come in, and says whose message it was. */
-export async function readBatch (body: InvokeBatchRequest): Promise<{ batch: Batch, message: MessageOrigin | undefined }> {
+/**
+ * Makes a batch of a checked body, whichever form its calls come in, and says whose message it was.
+ *
+ * @param isPoisoned some arguments hold a key that nothing takes.
+ */
+export async function readBatch (
+  body: InvokeBatchRequest, isPoisoned: boolean
+): Promise<{ batch: Batch, message: MessageOrigin | undefined }> {
   const batch = toBatch(body)
   const found = messageOf(body)
   if (found === undefined) return { batch, message: undefined }
-  const read = new ArgumentsReader()
+  const read = new ArgumentsReader(isPoisoned)
   const calls: BatchEntry[] = []
   for (const [index, call] of found.entries()) calls.push(await entryOf(call, idOf(call) ?? `call_at_${index}`, read))
   const entries = found.map(call => ({ dialect: call.dialect, hasId: idOf(call) !== undefined }))
@@ -52,13 +58,20 @@ function fault (problem: string): Fault {
 
 /** Reads the arguments of a message's calls within the bounds of a body: what they hold is counted together. */
 class ArgumentsReader {
+  readonly #isPoisoned: boolean
   #partsLeft: number = limits.bodyParts
+
+  constructor (isPoisoned: boolean) {
+    this.#isPoisoned = isPoisoned
+  }
 
   async read (value: unknown): Promise<Read<Record<string, unknown>> | Fault> {
     const read = typeof value === 'string' ? await this.#parse(value) : { kind: 'read' as const, value }
     if (read.kind === 'fault') return read
     if (read.value === undefined || read.value === null) return { kind: 'read', value: {} }
-    return isRecord(read.value) ? { kind: 'read', value: read.value } : fault('arguments must be an object')
+    if (!isRecord(read.value)) return fault('arguments must be an object')
+    const problem = this.#isPoisoned ? problemOf(read.value, limits.bodyDepth, { largeNumbers: true }) : undefined
+    return problem === undefined ? { kind: 'read', value: read.value } : fault(`arguments: the JSON ${problem}`)
   }
 
   async #parse (text: string): Promise<Read<unknown> | Fault> {

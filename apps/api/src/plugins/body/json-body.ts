@@ -1,10 +1,10 @@
-import { asError, HttpError, limits, readJsonInTurns } from '@toolyard/contract'
+import { asError, HttpError, isRecord, limits, readJsonInTurns } from '@toolyard/contract'
 import { nextTurn } from '@toolyard/runtime'
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
-import { excessOf, problemOf, syntaxError } from './json-text.ts'
+import { excessOf, poisoned, problemOf, syntaxError } from './json-text.ts'
 
 /** Pieces that are kept apart: a body in pieces of 1 byte would take a hundred times its size, and be put together in one go. */
 const mostPieces = 1_024
@@ -13,12 +13,16 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Bytes of its JSON; 0 where there was none. */
     bodyBytes: number
+    /** A message of a provider has arguments with a key that nothing takes: only their call is refused. */
+    isPoisoned: boolean
   }
   interface FastifyContextConfig {
     /** A body without a byte is none, also where the content type says that there is one. */
     bodyOptional?: boolean
     /** The body holds arguments of calls: one with a number that nothing holds is refused by itself, as others that don't fit. */
     holdsArguments?: boolean
+    /** The body may be a message of a provider: what a model has written into a call is refused with that call. */
+    holdsMessages?: boolean
   }
 }
 
@@ -28,6 +32,7 @@ declare module 'fastify' {
  */
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.decorateRequest('bodyBytes', 0)
+  app.decorateRequest('isPoisoned', false)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const bytes = await readBody(payload, limits.bodyBytes)
@@ -41,12 +46,20 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     // Each step on a large body takes its time.
     const takesTurns = text.length > turnChars
     if (takesTurns) await nextTurn()
-    const problem = problemOf(body, limits.bodyDepth, request.routeOptions.config.holdsArguments)
+    const { holdsArguments: largeNumbers, holdsMessages } = request.routeOptions.config
+    const first = problemOf(body, limits.bodyDepth, { largeNumbers })
+    request.isPoisoned = first === poisoned && holdsMessages === true && mayBeMessage(body)
+    const problem = request.isPoisoned ? problemOf(body, limits.bodyDepth, { largeNumbers, poison: true }) : first
     if (problem !== undefined) throw refused(problem)
     if (takesTurns) await nextTurn()
     return body
   })
 }, { name: 'json-body' })
+
+/** Toolyard's own form is written by programs. */
+function mayBeMessage (body: unknown): boolean {
+  return isRecord(body) && !Object.hasOwn(body, 'calls') && !Object.hasOwn(body, '__proto__')
+}
 
 /** UTF-16 units of a body that takes a turn of the event loop by itself. */
 const turnChars = 65_536

@@ -36,27 +36,32 @@ function endOfString (text: string, start: number): number {
   return at
 }
 
-/**
- * The fault of a JSON value, as the end of a sentence; undefined where there is none.
- *
- * @param takesLarge numbers that are too large are told by who looks at the values.
- */
-export function problemOf (value: unknown, levels: number, takesLarge = false): string | undefined {
-  if (!takesLarge && (value === Infinity || value === -Infinity)) return 'holds a number that is too large for any program to hold: send it as a text, in quotes'
+/** A key that merging code takes for a prototype. */
+export const poisoned = 'holds a key __proto__, or constructor with prototype in it, which nothing here takes'
+
+/** Faults that are told by who looks at the values. */
+interface Tolerance {
+  largeNumbers?: boolean | undefined
+  poison?: boolean
+}
+
+/** The fault of a JSON value, as the end of a sentence; undefined where there is none. */
+export function problemOf (value: unknown, levels: number, takes: Tolerance = {}): string | undefined {
+  if (takes.largeNumbers !== true && (value === Infinity || value === -Infinity)) return 'holds a number that is too large for any program to hold: send it as a text, in quotes'
   if (!Array.isArray(value) && !isRecord(value)) return undefined
-  if (mayPoison(value)) return 'holds a key __proto__, or constructor with prototype in it, which nothing here takes'
+  if (takes.poison !== true && mayPoison(value)) return poisoned
   // For a large object, Object.values takes four times as long.
   if (Array.isArray(value)) {
     if (levels === 0 && value.length > 0) return tooDeep
     for (const item of value as unknown[]) {
-      const problem = problemOf(item, levels - 1, takesLarge)
+      const problem = problemOf(item, levels - 1, takes)
       if (problem !== undefined) return problem
     }
     return undefined
   }
   for (const name in value) {
     if (levels === 0) return tooDeep
-    const problem = problemOf(value[name], levels - 1, takesLarge)
+    const problem = problemOf(value[name], levels - 1, takes)
     if (problem !== undefined) return problem
   }
   return undefined
