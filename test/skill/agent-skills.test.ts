@@ -44,6 +44,18 @@ t.test('a skill with files is read and run by three tools, whose list of skills 
   t.match(skillsPrompt(registry.skills(), 'readOnDemand'), /- \*\*letters\*\*: Does what letters is for\./)
 })
 
+t.test('a skill that its author keeps for people is offered to no model; its files are read and its programs run', async t => {
+  const { fixture } = await letters(t)
+  fixture.skill('office/deploy', { 'SKILL.md': text('deploy', 'disable-model-invocation: true\n'), 'scripts/show.sh': '#!/bin/sh\necho shown\n' })
+  const both = await fixture.load(on)
+  t.strictSame([both.findings, both.skills().map(({ name }) => name)], [[], ['deploy', 'letters']])
+  for (const mode of ['full', 'readOnDemand'] as const) t.notMatch(skillsPrompt(both.skills(), mode), /deploy/)
+  t.notMatch(JSON.stringify(both.get('activate_skill')?.tool), /deploy/)
+  t.match(await fixture.call(both, 'skill_run', { skill: 'deploy', argv: ['scripts/show.sh'] }), { ok: true, output: 'shown\n' })
+  const alone = await fixture.load(on, [join(fixture.skills, 'office/deploy')])
+  t.same([names(alone), skillsPrompt(alone.skills(), 'full')], [['read_skill', 'skill_run'], ''])
+})
+
 t.test('a description that lists many skills stays as short as providers take it', async t => {
   const fixture = createFixture(t)
   for (let at = 0; at < 40; at++) fixture.skill(`skill-${at}`, { 'SKILL.md': `---\nname: skill-${at}\ndescription: ${'long '.repeat(150)}\n---\n`, 'scripts/a.sh': '' })

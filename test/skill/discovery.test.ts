@@ -165,13 +165,12 @@ t.test('SC22 a description that begins with a sign of YAML is read as if it had 
 
 t.test('a validation tells of fields of a front matter that nobody reads, with their lines', async t => {
   const fixture = createFixture(t)
-  fixture.skill('a', { 'SKILL.md': skillMd('name: a\nallowed-tools: Bash(git:*)\nlicence: MIT\nversion: 1\ndisable-model-invocation: true') })
+  fixture.skill('a', { 'SKILL.md': skillMd('name: a\nallowed-tools: Bash(git:*)\nlicence: MIT\nversion: 1') })
   const { ok, findings } = await validateManifests([fixture.skills])
   t.ok(ok)
   t.match(findings, [
     { severity: 'warning', rule: 'skill/front-matter', line: 4, message: 'front matter: "licence" is no field that is read' },
-    { severity: 'warning', rule: 'skill/front-matter', line: 5 },
-    { line: 6, message: 'front matter: "disable-model-invocation" is not read: models are offered this skill', fix: /SKILLS_DISABLED/ }
+    { severity: 'warning', rule: 'skill/front-matter', line: 5 }
   ])
   t.same((await fixture.load()).findings, [])
 })

@@ -21,6 +21,11 @@ export interface Skill {
   audit?: AuditStatus
 }
 
+/** Whether models are told of it: authors keep some skills for people, who have them as prompts of MCP. */
+export function isOffered ({ frontMatter }: Skill): boolean {
+  return frontMatter['disable-model-invocation'] !== true
+}
+
 export interface SkillSettings extends Pick<RunnableSkill, 'permissions' | 'network' | 'secrets' | 'limits' | 'timeoutSec' | 'python'> {
   skill: string
   enabled?: boolean

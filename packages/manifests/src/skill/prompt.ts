@@ -1,5 +1,5 @@
 import type { SkillOptions } from './tools/options.ts'
-import type { Skill } from '../layer/skill.ts'
+import { isOffered, type Skill } from '../layer/skill.ts'
 
 const heading = 'You have access to the following skills:'
 /** Characters that the texts of skills may take in a prompt; beyond them Agent Skills are read on demand. */
@@ -10,14 +10,15 @@ const mostChars = 65_536
  * when texts are read on demand. Empty without skills.
  */
 export function skillsPrompt (skills: readonly Skill[], contextMode: SkillOptions['contextMode']): string {
-  if (skills.length === 0) return ''
-  const parts = skills.map(skill => contextMode === 'full' && isWhole(skill, skills) ? fullPart(skill) : `- **${skill.name}**: ${descriptionOf(skill)}`)
+  const offered = skills.filter(isOffered)
+  if (offered.length === 0) return ''
+  const parts = offered.map(skill => contextMode === 'full' && isWhole(skill, skills) ? fullPart(skill) : `- **${skill.name}**: ${descriptionOf(skill)}`)
   return [heading, ...parts].join(contextMode === 'full' ? '\n\n' : '\n')
 }
 
 /** Whether the prompt has the whole text of a skill where it may: all of those with tools, the others while all fit. */
 export function isWhole (skill: Skill, all: readonly Skill[]): boolean {
-  return skill.tools.length > 0 || all.reduce((sum, { text }) => sum + text.length, 0) <= mostChars
+  return skill.tools.length > 0 || all.filter(isOffered).reduce((sum, { text }) => sum + text.length, 0) <= mostChars
 }
 
 function fullPart (skill: Skill): string {

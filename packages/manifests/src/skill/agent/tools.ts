@@ -3,7 +3,7 @@ import type { RunnableSkill, SkillFilesRun } from '../../tool/skill-run.ts'
 import type { Permission, Tool } from '../../tool/tool.ts'
 import { permissions as allPermissions, withoutUndefined } from '@toolyard/contract/terms'
 import { dirname } from 'node:path'
-import type { Skill, SkillSettings } from '../../layer/skill.ts'
+import { isOffered, type Skill, type SkillSettings } from '../../layer/skill.ts'
 import type { SkillOptions } from '../tools/options.ts'
 
 /** The namespace of the tools of all skills together; those of one skill belong to that. */
@@ -18,7 +18,9 @@ const off = 'programs of skills do not run here: the operator switches them on w
 
 /** For agents that use Agent Skills: their texts, their files, and their programs. */
 export function agentSkillTools (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, options: SkillOptions): Tool[] {
-  return [activateTool(skills, settings, options), readTool(skills), runTool(skills.filter(({ hasFiles }) => hasFiles), settings, options)]
+  const offered = skills.filter(isOffered)
+  const activating = offered.length === 0 ? [] : [activateTool(offered, settings, options)]
+  return [...activating, readTool(skills), runTool(skills.filter(({ hasFiles }) => hasFiles), settings, options)]
 }
 
 function activateTool (

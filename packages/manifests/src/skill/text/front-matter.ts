@@ -34,7 +34,7 @@ export interface SkillDocument {
 }
 
 /** Fields of a skill, in the format of the specification and in that of Agent Skills. */
-const knownKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools', 'capability_tier', 'variant_of'])
+const knownKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools', 'disable-model-invocation', 'capability_tier', 'variant_of'])
 const mostKeys = 20
 /** A field at the left with something behind it. */
 const field = /^([A-Za-z][\w-]*):([ \t]+)(\S.*)$/
@@ -121,9 +121,7 @@ async function isYaml (line: string): Promise<boolean> {
 function unknownKeys (value: unknown, lines: readonly string[]): Remark[] {
   return Object.keys(value ?? {}).filter(key => !knownKeys.has(key) && key !== 'requires').slice(0, mostKeys).map(key => {
     const at = lines.findIndex(line => line.startsWith(`${key}:`))
-    const place = { rule: 'skill/front-matter', ...at > 0 && { line: at + 1, column: 1 } }
-    if (key === 'disable-model-invocation' && Reflect.get(Object(value), key) === true) return { ...place, message: `front matter: ${shown(key)} is not read: models are offered this skill`, fix: 'Name the skill in SKILLS_DISABLED, if no model may use it by itself.' }
-    return { ...place, message: `front matter: ${shown(key)} is no field that is read`, fix: 'Leave it, if other programs read it; put what is for people into metadata.' }
+    return { rule: 'skill/front-matter', ...at > 0 && { line: at + 1, column: 1 }, message: `front matter: ${shown(key)} is no field that is read`, fix: 'Leave it, if other programs read it; put what is for people into metadata.' }
   })
 }
 
