@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
@@ -90,6 +90,36 @@ t.test('a reload keeps a skill whose file has a fault, and takes the others', as
   writeFileSync(join(directory, 'skills/b/SKILL.md'), '---\nname: [\n---\n')
   await source.reload()
   t.strictSame(source.current().skills().map(({ name, description }) => `${name}: ${description}`), ['a: Second.', 'b: First.'])
+})
+
+t.test('a reload keeps what a directory of skills or a file served that can\'t be read any more, until it can be again', async t => {
+  const skill = (name: string): string => `---\nname: ${name}\ndescription: Does it.\n---\nText.\n`
+  const directory = project(t, { 'skills/one/SKILL.md': skill('one'), 'alone/SKILL.md': skill('alone'), 'a.json': { tools: [entry({ name: 'a' })] } })
+  const manifests = ['skills', 'alone', 'a.json'].map(name => join(directory, name))
+  const source = await openRegistrySource({ manifests, builtins: false, intervalMs: 60_000, onReload: () => {} })
+  t.teardown(() => { source.close() })
+  const served = (): string[] => [...source.current().skills().map(({ name }) => name), ...source.current().get('a') === undefined ? [] : ['a']]
+  t.same(served(), ['one', 'alone', 'a'])
+  // As where a volume is not mounted, and where it is mounted anew.
+  for (const replace of [(_path: string) => {}, (path: string) => { mkdirSync(path) }]) {
+    for (const path of manifests) {
+      renameSync(path, `${path}.away`)
+      replace(path)
+    }
+    await source.reload()
+    t.same(served(), ['one', 'alone', 'a'])
+    t.equal(source.problems().length, 3)
+    for (const path of manifests) {
+      rmSync(path, { recursive: true, force: true })
+      renameSync(`${path}.away`, path)
+    }
+    await source.reload()
+    t.same([served(), source.problems()], [['one', 'alone', 'a'], []])
+  }
+  renameSync(join(directory, 'skills/one'), join(directory, 'skills/two'))
+  writeFileSync(join(directory, 'skills/two/SKILL.md'), skill('two'))
+  await source.reload()
+  t.same(served(), ['two', 'alone', 'a'], 'a skill that is removed is not kept')
 })
 
 t.test('a tool whose module was missing is served as soon as the module exists', async t => {

@@ -19,6 +19,8 @@ export interface Layer {
   servers?: readonly McpServer[]
   /** Absolute paths of the files and directories that it was read from. */
   files?: readonly string[]
+  /** The manifest can't be read, so that nothing of it is here. */
+  isUnread?: boolean
 }
 
 export type LayerEntry = ToolEntry | SwitchEntry

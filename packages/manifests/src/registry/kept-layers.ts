@@ -20,7 +20,7 @@ export interface KeptLayers {
 
 /**
  * A new version of the manifests must not take this away: tools that were served and that an error takes from it stay as
- * they were. All else is taken as at the start. A file that can't be read as a whole stays as a whole.
+ * they were. All else is taken as at the start. A file, or a directory of skills, that can't be read as a whole stays as a whole.
  */
 export function keptLayers (before: Served, next: Served): KeptLayers {
   const lost = new Set(before.all().map(({ tool }) => tool).filter(tool => isServed(before, tool) && !isServed(next, tool)))
@@ -30,7 +30,7 @@ export function keptLayers (before: Served, next: Served): KeptLayers {
     const old = before.layers.find(({ files }) => files?.[0] === layer.files?.[0]) ?? before.layers[at]
     // An entry that the lock no longer has must not be served.
     const found = layer.findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'lock/differs')
-    const keeping = { found, lost, kept }
+    const keeping = { found, isUnread: layer.isUnread === true, lost, kept }
     kept.layers.push(old === undefined || found.length === 0 ? layer : withSkills(withEntries(layer, old, keeping), old, keeping))
   }
   return { layers: kept.layers, errors: [...new Set(kept.errors)] }
@@ -38,12 +38,14 @@ export function keptLayers (before: Served, next: Served): KeptLayers {
 
 interface Keeping {
   found: readonly Finding[]
+  /** They are about all of the layer. */
+  isUnread: boolean
   lost: ReadonlySet<Tool>
   kept: KeptLayers
 }
 
-function withEntries (layer: Layer, old: Layer, { found, lost, kept }: Keeping): Layer {
-  const taken = (tool: Tool): Finding[] => lost.has(tool) ? found.filter(error => takesAway(error, tool)) : []
+function withEntries (layer: Layer, old: Layer, { found, isUnread, lost, kept }: Keeping): Layer {
+  const taken = (tool: Tool): Finding[] => lost.has(tool) ? found.filter(error => isUnread || takesAway(error, tool)) : []
   const entries = old.entries.filter((entry): entry is ToolEntry => entry.kind === 'tool' && taken(entry.tool).length > 0)
   const errors = entries.flatMap(({ tool }) => taken(tool))
   if (errors.length === 0) return layer
@@ -57,11 +59,11 @@ function withEntries (layer: Layer, old: Layer, { found, lost, kept }: Keeping):
 }
 
 /** A skill stays with all of its tools. */
-function withSkills (layer: Layer, old: Layer, { found, lost, kept }: Keeping): Layer {
+function withSkills (layer: Layer, old: Layer, { found, isUnread, lost, kept }: Keeping): Layer {
   const now = layer.skills ?? []
   const about = ({ name, file, tools }: Skill): Finding[] => {
     const stays = now.some(skill => skill.name === name) && !tools.some(tool => lost.has(tool))
-    return stays ? [] : found.filter(error => dirname(error.file) === dirname(file))
+    return stays ? [] : found.filter(error => isUnread || dirname(error.file) === dirname(file))
   }
   const skills = (old.skills ?? []).filter(skill => about(skill).length > 0)
   if (skills.length === 0) return layer

@@ -72,7 +72,7 @@ async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {
     return { ...layer, files: [...new Set([...files, ...layer.files ?? []])] }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
-    return { entries: [], findings: [wholeFinding(error, file)], files }
+    return { entries: [], findings: [wholeFinding(error, file)], files, isUnread: true }
   }
 }
 
