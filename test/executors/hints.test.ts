@@ -44,6 +44,11 @@ t.test('the error of a boxed server names what its box shows, and the limits tha
   t.match(hint("Error: Cannot find module '/srv/weather/index.js'", ['/srv/weather/index.js']), /Put \/srv\/weather\/index\.js and what it needs into tools\/, or install it as a package/)
   t.match(hint("python3: can't open file '/srv/w.py': [Errno 2] No such file or directory", ['/srv/w.py']), /Put \/srv\/w\.py /)
   t.equal(hint("Error: Cannot find module './part'", ['/srv/weather/index.js']), undefined)
+  const fetching = toolOf('echo', [], { connection: { kind: 'stdio', program: 'npx', args: ['-y', 'far-server'], env: {} } })
+  const late = { code: 'TOOL_UNAVAILABLE', message: "MCP server \"sample\" can't be used: Request timed out" } as const
+  t.match(hintOf(withHint({ ok: false, error: late }, fetching, ['read_repo'])), /npx fetches the server from the network .* install the server .* "permissions": \["network"\]/)
+  t.equal(hintOf(withHint({ ok: false, error: late }, fetching, ['network'])), undefined)
+  t.equal(hintOf(withHint({ ok: false, error: { ...late, code: 'TOOL_FAILED' } }, fetching, ['read_repo'])), undefined, 'a call that failed is not about its start')
   const taking = toolOf('echo', [], { connection: { kind: 'stdio', program: '/usr/bin/serve', args: [], env: { TOKEN: { setting: 'FAR_TOKEN' } } } })
   const missing = { code: 'TOOL_UNAVAILABLE', message: "MCP server \"sample\" can't be used: the worker has no environment variable FAR_TOKEN" } as const
   t.match(hintOf(withHint({ ok: false, error: missing }, taking, ['read_repo'])), /takes FAR_TOKEN from the workers: put the value into their environment/)

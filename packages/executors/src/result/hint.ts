@@ -1,4 +1,4 @@
-import { isAbsolute } from 'node:path'
+import { basename, isAbsolute } from 'node:path'
 import type { CallError, Permission } from '@toolyard/contract'
 import { isRecord, isSecretVariable } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
@@ -31,6 +31,8 @@ const killed = /^(?:signal: SIGKILL|.*\bKilled)$/m
 const noUnixSocket = /\bEAFNOSUPPORT\b|address family not supported/i
 const usesOffice = /\b(?:soffice|libreoffice)\b/i
 const always = ['PATH', 'HOME', 'LANG']
+/** They fetch what they start, and wait long for a network that isn't there. */
+const fetchingPrograms = new Set(['npx', 'bunx', 'pnpx', 'uvx', 'pipx'])
 
 /**
  * Adds `details.hint` to a failure that reads like something the tool may not do: the permission or the field that
@@ -47,11 +49,13 @@ export function withHint (outcome: Outcome, tool: Tool, held: readonly Permissio
 export function hinted (error: CallError, tool: Tool, held: readonly Permission[] | undefined): CallError {
   if (!['TOOL_FAILED', 'TOOL_UNAVAILABLE'].includes(error.code)) return error
   const details = isRecord(error.details) ? error.details : {}
-  const hint = Object.hasOwn(details, 'hint') ? undefined : hintOf(error.message, tool, held)
+  const hint = Object.hasOwn(details, 'hint') ? undefined : hintOf(error, tool, held)
   return hint === undefined ? error : { ...error, details: { ...details, hint } }
 }
 
-function hintOf (message: string, { run, network, unixSockets, limits }: Tool, held?: readonly Permission[]): string | undefined {
+function hintOf (
+  { code, message }: CallError, { run, network, unixSockets, limits }: Tool, held: readonly Permission[] | undefined
+): string | undefined {
   const server = run.kind === 'mcp' && run.server.connection.kind === 'stdio' ? { limits: run.server.limits, ...run.server.connection } : undefined
   const isServer = server !== undefined
   if (!isServer && run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'skill-command' && run.kind !== 'skill-run' && run.kind !== 'python') return undefined
@@ -65,6 +69,8 @@ function hintOf (message: string, { run, network, unixSockets, limits }: Tool, h
   if (network !== undefined && noNetwork.test(message)) return 'The tool reaches the hosts of its "network" alone, through a proxy that HTTPS_PROXY names (docs/egress.md).'
   if (held?.includes('network') === false && noNetwork.test(message)) return 'The tool has no network: "network" in its "permissions" gives it one.'
   if (isServer && held !== undefined && refusedWrite.test(message)) return 'The server may write to its working directory and to /tmp alone: an argument or a variable of its "mcp" entry may name a place there.'
+  const hasNone = network === undefined && held?.includes('network') === false
+  if (isServer && hasNone && code === 'TOOL_UNAVAILABLE' && fetchingPrograms.has(basename(server.program))) return `${basename(server.program)} fetches the server from the network at each start, and has none: install the server and name its program as "command", or write "permissions": ["network"].`
   const unseen = isServer && held !== undefined ? unseenFile(message, server) : undefined
   if (unseen !== undefined) return unseen
   const variable = missingVariable.map(pattern => pattern.exec(message)?.[1]).find(name => name !== undefined)
