@@ -30,6 +30,16 @@ const find = async (fixture: Fixture, args: Record<string, unknown>): Promise<Ou
 const found = async (fixture: Fixture, args: Record<string, unknown>): Promise<Found> => outputOf(await find(fixture, args)) as Found
 const places = async (fixture: Fixture, args: Record<string, unknown>): Promise<string[]> => (await found(fixture, args)).matches.map(({ path, line, column }) => `${path}:${line}:${column}`)
 
+t.test('a search has its whole time though the clock of the machine is set forward while it begins', async t => {
+  const fixture = createFixture(t)
+  writeFiles(fixture.workspace, Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}.txt`, 'a needle'])))
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  // Its thread has a clock of its own, which goes on.
+  Date.now = () => now() - 3_600_000
+  t.match(await found(fixture, { query: 'needle' }), { match_count: 50, truncated: false, has_more: false })
+})
+
 t.test('RC39 lines are found with their places, ordered by path', async t => {
   const fixture = createFixture(t)
   writeFiles(fixture.workspace, { 'b.txt': 'no\nA needle, a Needle\n', 'a/z.txt': 'é needle', 'a.txt': 'nothing\r\nneedle\r\n' })

@@ -2,7 +2,7 @@ import { asError, type CallError, type Settlement } from '@toolyard/contract'
 import { isRecord } from '@toolyard/contract/terms'
 import { logStart, type JobLogs, type OutputStore } from '@toolyard/queue'
 import { OwnerTurns, TurnMissedError } from '@toolyard/runtime'
-import { ThreadError, Threads } from '@toolyard/runtime/threads'
+import { steadyMs, ThreadError, Threads } from '@toolyard/runtime/threads'
 import type { ReadArguments } from './read-output.ts'
 import type { SearchArguments } from './search-output.ts'
 import type { Source } from './kept-text.ts'
@@ -59,7 +59,7 @@ export class KeptOutputs {
     if (found.kind === 'refused') return found
     const task = { source: found.source, args, about: { job_id: job.jobId, of, ...of === 'output' && keptOf(job) }, room: job.room }
     try {
-      return { kind: 'found', json: await this.#threads.run<string>({ kind, task }, { until: Date.now() + most.ms, signal: job.abandoned }) }
+      return { kind: 'found', json: await this.#threads.run<string>({ kind, task }, { until: steadyMs() + most.ms, signal: job.abandoned }) }
     } catch (error) {
       if (!(error instanceof ThreadError)) throw error
       return { kind: 'refused', error: faultOf(error) }

@@ -1,6 +1,6 @@
 import { failure, type Outcome } from '../run/outcome.ts'
 import type { ProcessEnd } from '@toolyard/sandbox'
-import { bufferOf, movable, ThreadError, type Threads } from '@toolyard/runtime/threads'
+import { bufferOf, movable, steadyMs, ThreadError, type Threads } from '@toolyard/runtime/threads'
 import { interruptionError } from '../run/interruption.ts'
 import type { OutputAnswer, OutputTask } from './output-task.ts'
 import { decodePrefix } from '../run/utf8.ts'
@@ -29,7 +29,7 @@ export async function largeProcessOutput ({ ending, stdout: { kept, totalBytes }
 
 export async function readLargeOutput (task: OutputTask, { threads, signal, owner }: OutputReading): Promise<Outcome> {
   try {
-    const options = { until: Date.now() + maxMs, owner, signal, move: movable(task.bytes) }
+    const options = { until: steadyMs() + maxMs, owner, signal, move: movable(task.bytes) }
     const { json, parts } = await threads.run<OutputAnswer>({ kind: 'output', task }, options)
     return json === undefined ? failure('OUTPUT_INVALID', 'the output is not JSON') : { ok: true, output: undefined, json: bufferOf(json), parts }
   } catch (error) {

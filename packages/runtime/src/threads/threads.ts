@@ -1,6 +1,7 @@
 import { Worker, type TransferListItem } from 'node:worker_threads'
 import { onAbort } from '../abort/on-abort.ts'
 import { OwnerTurns, TurnMissedError } from '../process/owner-turns.ts'
+import { steadyMs } from './steady-ms.ts'
 
 /** Threads that wait for the next work, and how long, in milliseconds: a new one costs more than most work. */
 const idleMs = 30_000
@@ -36,7 +37,7 @@ export interface ThreadAnswer {
 export interface ThreadOptions {
   /** Whose work it is, where pieces may have to wait. */
   owner?: string
-  /** When the work should be done, in milliseconds since the epoch; a thread that isn't is ended a little later. */
+  /** When the work should be done, by `steadyMs`; a thread that isn't is ended a little later. */
   until?: number
   /** In place of it: how long the work may take from its beginning, in milliseconds. */
   ms?: number
@@ -111,7 +112,7 @@ export class Threads {
     signal?.throwIfAborted()
     const thread = this.#take()
     const stop = (): void => { void thread.terminate() }
-    const late = setTimeout(stop, ms ?? Math.max(0, until - Date.now()) + lateMs)
+    const late = setTimeout(stop, ms ?? Math.max(0, until - steadyMs()) + lateMs)
     const offAbort = onAbort([signal], stop)
     try {
       thread.postMessage(work, move)

@@ -1,5 +1,5 @@
 import { atPlace, checkTexts, hasSpecialBits, lookAgain, openFile, readFully, replaceFile, type FileStanding, type Place, type PlaceOptions, type WriteTurns } from '@toolyard/workspace'
-import { movable, type Threads } from '@toolyard/runtime/threads'
+import { movable, steadyMs, type Threads } from '@toolyard/runtime/threads'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
@@ -70,7 +70,7 @@ async function workOut (task: ChangeTask, context: BuiltinContext, threads: Thre
   if (isShort(task)) return applyChange(task)
   const move = task.before === undefined ? [] : movable(task.before)
   const { signal, timeoutMs } = context
-  return await runInThread(threads, { kind: 'change', task }, { until: Date.now() + timeoutMs, owner: ownerOfBuiltin(context), signal, move }, {
+  return await runInThread(threads, { kind: 'change', task }, { until: steadyMs() + timeoutMs, owner: ownerOfBuiltin(context), signal, move }, {
     time: 'the change takes too long; make it in parts',
     memory: 'the change needs too much memory; make it in parts'
   })

@@ -8,6 +8,7 @@ import { compileQuery, type LinePattern } from './line-pattern.ts'
 import { baseOf, createWalk } from './walk/name-search.ts'
 import type { ContentQuery, ContentResult, SearchAnswer, SearchTask } from './walk/task.ts'
 import { openPath, type OpenDirectory, type TreeWalk } from './walk/tree-walk.ts'
+import { steadyMs } from '@toolyard/runtime/threads'
 
 /** A file to search; `open` is undefined for what can't be read. */
 interface Candidate {
@@ -24,7 +25,7 @@ export function searchContents (task: SearchTask, query: ContentQuery): SearchAn
   const buffer = FileText.newBuffer()
   const found: Found = { results: [], skippedBinary: 0, timeUp: false, last: undefined }
   for (const candidate of query.files === undefined ? walked(task, walk, { base, service }) : given(task, query.files, { base, service })) {
-    if (Date.now() > task.until) found.timeUp = true
+    if (steadyMs() > task.until) found.timeUp = true
     if (found.timeUp || found.results.length > task.limit) break
     const file = candidate.open(buffer)
     if (file === undefined) continue
@@ -57,7 +58,7 @@ function searchFile (path: string, file: FileText, { task, query, pattern, found
   const fromLine = task.after?.path === path ? (task.after.line ?? Infinity) + 1 : 1
   for (const match of matchesIn(file, pattern, query)) {
     if (match === 'block') {
-      found.timeUp ||= Date.now() > task.until
+      found.timeUp ||= steadyMs() > task.until
     } else if (file.binary) {
       found.skippedBinary += 1
       return

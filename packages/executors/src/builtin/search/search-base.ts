@@ -1,6 +1,6 @@
 import { atPlace, inDirectory } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
-import type { Threads } from '@toolyard/runtime/threads'
+import { steadyMs, type Threads } from '@toolyard/runtime/threads'
 import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { readCursor } from './cursor.ts'
@@ -37,7 +37,7 @@ export async function atSearchBase<T> (
       includeIgnored: args['include_ignored'] === true,
       glob: glob || undefined,
       after,
-      until: Date.now() + Math.min(maxMs, context.timeoutMs * timeShare)
+      until: steadyMs() + Math.min(maxMs, context.timeoutMs * timeShare)
     }))
   })
 }

@@ -6,7 +6,7 @@ import { errorCode, thrownAs } from '@toolyard/contract/terms'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, ownerOfBuiltin, JsonText, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
-import { bufferOf, movable, type Threads } from '@toolyard/runtime/threads'
+import { bufferOf, movable, steadyMs, type Threads } from '@toolyard/runtime/threads'
 import { decodedBody, EncodingError } from '../../http/answer/decoded-body.ts'
 import { header, redirectTarget } from '../../http/answer/response-head.ts'
 import { pageAnswer, shortPage, type PageTask } from './web-task.ts'
@@ -41,7 +41,7 @@ export function createFetchPage (policy: FetchPolicy, threads: Threads): Builtin
     try {
       const page = await follow(url, { policy, connections, signal: limit.signal, maxBytes: integerArgument(args['max_bytes'], maxBytes) })
       const task = { ...page, url: page.url.href, raw: args['raw'] === true, durationMs: Math.round(performance.now() - begun) }
-      return await readPage(task, { signal: limit.signal, until: Date.now() + ms, owner: ownerOfBuiltin(context) }, threads)
+      return await readPage(task, { signal: limit.signal, until: steadyMs() + ms, owner: ownerOfBuiltin(context) }, threads)
     } catch (error) {
       throw fetchFailure(error, context, limit, ms)
     } finally {

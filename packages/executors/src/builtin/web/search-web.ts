@@ -2,7 +2,7 @@ import { openConnections } from '@toolyard/runtime/connections'
 import { readBounded, startTimeLimit } from '@toolyard/runtime/outgoing'
 import { isShortage } from '@toolyard/sandbox'
 import { request } from 'undici'
-import type { Threads } from '@toolyard/runtime/threads'
+import { steadyMs, type Threads } from '@toolyard/runtime/threads'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
@@ -84,7 +84,7 @@ async function ask (
 
 async function readResults (task: ResultsTask, context: BuiltinContext, threads: Threads): Promise<WebResult[]> {
   if (task.body.length <= shortPage) return resultsOf(task)
-  const options = { until: Date.now() + timeoutMs, owner: ownerOfBuiltin(context), signal: context.signal }
+  const options = { until: steadyMs() + timeoutMs, owner: ownerOfBuiltin(context), signal: context.signal }
   return await runInThread(threads, { kind: 'results', task }, options, {
     time: `the answer of ${task.name} takes too long to read`,
     memory: `the answer of ${task.name} needs too much memory`

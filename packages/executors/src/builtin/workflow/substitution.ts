@@ -1,5 +1,5 @@
 import { writeJson } from '@toolyard/contract/terms'
-import type { Threads } from '@toolyard/runtime/threads'
+import { steadyMs, type Threads } from '@toolyard/runtime/threads'
 import type { StepProgress } from '../../run/steps.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { namesIn } from './placeholders.ts'
@@ -49,7 +49,7 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
     }
     const chars = names.length * outputs.reduce((sum, [, json]) => sum + json.length, paramsJson.length)
     if (chars <= shortWork) return substituted(task)
-    return await runInThread<string>(threads, { kind: 'substitution', task }, { until: Date.now() + maxMs, owner, signal }, {
+    return await runInThread<string>(threads, { kind: 'substitution', task }, { until: steadyMs() + maxMs, owner, signal }, {
       time: `${at}: replacing its placeholders takes too long`,
       memory: `${at}: replacing its placeholders takes too much memory`
     })

@@ -4,6 +4,7 @@ import { scopeAbove, readIgnoreFile } from './ignore-rules.ts'
 import type { NameResult, SearchAnswer, SearchTask, IgnoreRules } from './task.ts'
 import { openPath, TreeWalk, type OpenDirectory, type TreeEntry, openChild } from './tree-walk.ts'
 import { closeSync } from 'node:fs'
+import { steadyMs } from '@toolyard/runtime/threads'
 
 /** Finds entries whose path contains the query, in any case. */
 export function searchNames (task: SearchTask, query: string): SearchAnswer<NameResult> {
@@ -22,7 +23,7 @@ export function createWalk (task: SearchTask, service: ServiceFiles): TreeWalk {
   const scope = includeIgnored ? undefined : scopeAbove(rulesAbove(task, service), base)
   let asked = 0
   // The clock is read now and then: an entry takes less time than that.
-  const isOver = (): boolean => ++asked % 64 === 0 && Date.now() > until
+  const isOver = (): boolean => ++asked % 64 === 0 && steadyMs() > until
   return new TreeWalk({ base, service, includeHidden, scope, respectIgnore: !includeIgnored, after: after?.path, isOver })
 }
 

@@ -18,7 +18,7 @@ export interface SearchTask {
   /** The results that another page ended with. */
   after: Cursor | undefined
   limit: number
-  /** When to stop with what is there, in milliseconds since the epoch. */
+  /** When to stop with what is there, by `steadyMs`. */
   until: number
   find: { kind: 'names', query: string } | ({ kind: 'contents' } & ContentQuery)
 }
