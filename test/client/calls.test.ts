@@ -23,6 +23,11 @@ t.test('whole numbers keep their digits both ways: those beyond 2^53 are a bigin
   })
 })
 
+t.test('fractions with many digits stand beside large whole numbers as they are', async t => {
+  const values = { id: 725653563933458432n, sum: 0.30000000000000004, negative: -1.2345678901234566e-7, large: 1.2345678901234567e+300, text: '0.30000000000000004' }
+  t.strictSame(await toolyard.call('back', values), values)
+})
+
 t.test('what can never be sent is a TypeError at once', async t => {
   const loop: Record<string, unknown> = {}
   loop['self'] = loop

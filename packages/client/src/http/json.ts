@@ -9,7 +9,9 @@ export const exactJson: Json = { parse: parseExactly, stringify: stringifyExactl
 
 /** Whether a number of 16 digits or more may be in a JSON, outside of its texts. */
 const mayBeLarge = /(?:^|[[:,])\s*-?\d{16}/
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d{16,}(?![\d.eE])/g
+/** Texts and numbers, each as a whole: a fraction has digits that look like a number of their own. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+const wholeNumber = /^-?\d{16,}$/
 
 function parseExactly (text: string): unknown {
   const value: unknown = JSON.parse(text)
@@ -17,7 +19,7 @@ function parseExactly (text: string): unknown {
   const mark = markBeside(text)
   let found = false
   const marked = text.replace(tokens, token => {
-    if (token.startsWith('"') || Number.isSafeInteger(Number(token))) return token
+    if (!wholeNumber.test(token) || Number.isSafeInteger(Number(token))) return token
     found = true
     return `"${mark}${token}"`
   })
