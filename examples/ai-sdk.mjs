@@ -1,6 +1,6 @@
 /** An agent on the AI SDK, which runs the loop itself: each tool is given as one that Toolyard calls. */
 import { openai } from '@ai-sdk/openai'
-import { Toolyard } from '@toolyard/client'
+import { exactJson, Toolyard } from '@toolyard/client'
 import { dynamicTool, jsonSchema, stepCountIs, streamText } from 'ai'
 
 const toolyard = new Toolyard()
@@ -8,7 +8,7 @@ const specs = await toolyard.tools('anthropic')
 const tools = Object.fromEntries(specs.map(({ name, description, input_schema: schema }) => [name, dynamicTool({
   description,
   inputSchema: jsonSchema(schema),
-  execute: async (input, { abortSignal }) => await toolyard.call(name, input, { signal: abortSignal })
+  execute: async (input, { abortSignal }) => exactJson.stringify(await toolyard.call(name, input, { signal: abortSignal }))
 })]))
 
 const { textStream } = streamText({

@@ -2,13 +2,13 @@
 import { HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
-import { Toolyard } from '@toolyard/client'
+import { exactJson, Toolyard } from '@toolyard/client'
 
 const toolyard = new Toolyard()
 const specs = await toolyard.tools('anthropic')
 const tools = specs.map(({ name, description, input_schema: schema }) => tool(
   // A model can mend what it is told of; an error that is thrown would end the loop.
-  async args => await toolyard.call(name, args).catch(String),
+  async args => await toolyard.call(name, args).then(exactJson.stringify, String),
   { name, description, schema }
 ))
 

@@ -13,7 +13,10 @@ import { startModelServer, type ModelServer } from './model-server.ts'
 import { sums } from './script.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const service = await createService(t, { tools: clientTools, files: clientFiles })
+const service = await createService(t, {
+  tools: [...clientTools, { name: 'count', description: 'Counts', schema: { type: 'object' }, command: ['./tools/bin/count'] }],
+  files: { ...clientFiles, 'tools/bin/count': '#!/bin/sh\necho \'{"count":725653563933458432}\'\n' }
+})
 const url = service.api.address
 
 const examples = ['openai-chat.mjs', 'openai-responses.mjs', 'anthropic.mjs', 'ai-sdk.mjs', 'langchain.mjs', 'standard_library.py']

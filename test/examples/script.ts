@@ -8,13 +8,13 @@ export type Script = (answers: readonly string[]) => Turn | Promise<Turn>
 
 /**
  * A call that goes on until a file is there, beside one that ends at once; then a call on that one's output, beside one
- * that fails; and then what came of it.
+ * that fails and one whose number no double holds; and then what came of it.
  */
 export const sums = (file: string): Script => answers => {
-  const [waited = '', first = '', both = '', failed = ''] = answers
+  const [waited = '', first = '', both = '', failed = '', counted = ''] = answers
   if (answers.length === 0) return { calls: [{ id: 'call_a', name: 'wait_for', args: { file } }, { id: 'call_b', name: 'add', args: { a: 2, b: 3 } }] }
-  if (answers.length === 2) return { calls: [{ id: 'call_c', name: 'add', args: { a: sumIn(first), b: 30 } }, { id: 'call_d', name: 'fail', args: {} }] }
-  return { text: `${waited.includes('"saw"') ? 'The file is there' : waited}, the sum is ${sumIn(both)}, and ${failed.includes('the well is dry') ? 'the well is dry' : failed}.` }
+  if (answers.length === 2) return { calls: [{ id: 'call_c', name: 'add', args: { a: sumIn(first), b: 30 } }, { id: 'call_d', name: 'fail', args: {} }, { id: 'call_e', name: 'count', args: {} }] }
+  return { text: `${waited.includes('"saw"') ? 'The file is there' : waited}, the sum is ${counted.includes('725653563933458432') ? sumIn(both) : counted}, and ${failed.includes('the well is dry') ? 'the well is dry' : failed}.` }
 }
 
 function sumIn (answer: string): number {

@@ -20,4 +20,4 @@ export type {
   LangChainAnswer, LangChainMessage, LangChainToolCall, ProviderAnswer, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput,
   ResponsesTool
 } from './providers.ts'
-export type { Json } from './http/json.ts'
+export { exactJson, type Json } from './http/json.ts'
