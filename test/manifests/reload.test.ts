@@ -40,6 +40,21 @@ t.test('a skill whose front matter holds itself, or more than it says by aliases
   }
 })
 
+t.test('a reload that meets a fault of the program itself takes nothing away, and the next one reads what is there', async t => {
+  const directory = project(t, { 'a.json': { tools: [entry({ name: 'a' })] } })
+  let isBroken = false
+  const skills = { get shell (): boolean { if (isBroken) throw new Error('never foreseen'); return false } }
+  const source = await openRegistrySource({ manifests: [join(directory, 'a.json')], builtins: false, skills, intervalMs: 60_000, onReload: () => {} })
+  t.teardown(() => { source.close() })
+  writeFileSync(join(directory, 'a.json'), JSON.stringify({ tools: [entry({ name: 'b' })] }))
+  isBroken = true
+  t.match(await source.reload(), { kind: 'unchanged', errors: [{ severity: 'error', file: join(directory, 'a.json'), message: /never foreseen/ }] })
+  t.same([names(source.current()), source.problems().length], [['a'], 1])
+  isBroken = false
+  t.match(await source.reload(), { kind: 'replaced', errors: [], hadErrors: true })
+  t.same([names(source.current()), source.problems().length], [['b'], 0])
+})
+
 t.test('arguments are checked against the new schema after a reload', async t => {
   const schema = (type: string) => JSON.stringify({ tools: [entry({ schema: { type: 'object', properties: { a: { type, pattern: '^x+$' } } } })] })
   const directory = project(t, { 'a.json': schema('string') })

@@ -18,6 +18,7 @@ export const lintRules: Readonly<Record<string, string>> = {
   'mcp/secret': 'Secrets for an MCP server come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/mcp-servers.md.',
   'mcp/publish': 'publishAs is "prompt" or {"uri": ..., "mimeType": ...}; the arguments of a prompt are texts, those of a resource stand in its URI: docs/mcp.md.',
   'skill/front-matter': 'A front matter has fields that somebody reads.',
+  'manifests/reload': 'Manifests that have changed are read again. Where a fault of the program keeps it from that, what was served is served on.',
   'skill/settings': 'An entry about a skill has the fields of docs/skills.md, and names a skill that there is.',
   'env/missing': 'The variables that tools and MCP servers name are set on this machine.',
   'skill/missing': 'The programs and packages that the scripts of a skill need are on this machine.',

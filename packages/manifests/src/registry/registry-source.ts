@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import type { Finding } from '../finding/finding.ts'
 import { createFileStates } from './file-states.ts'
 import type { ImportFaults } from './import-faults.ts'
@@ -54,10 +55,13 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
   let closed = false
   let faults: ImportFaults = new Map()
 
+  const reread = async (): ReturnType<Registry['keeping']> => await registry.reload()
+    .then(async next => await next.keeping(registry))
+    .catch((error: unknown) => ({ registry, errors: options.manifests.map(file => unforeseen(error, file)) }))
   const replace = async (): Promise<ReloadResult> => {
     const before = await statesOf(files)
     const known = faults
-    const { registry: reloaded, errors } = await (await registry.reload()).keeping(registry)
+    const { registry: reloaded, errors } = await reread()
     files = [...new Set([...filesOf(options, reloaded), ...filesOf(options, registry)])]
     // Taken before the load: a change during it leads to another one.
     read = before === await statesOf(files) ? before : ''
@@ -105,6 +109,11 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
       clearTimeout(timer)
     }
   }
+}
+
+/** A fault of this program, which what somebody has written may meet, takes nothing away that is served. */
+function unforeseen (error: unknown, file: string): Finding {
+  return { severity: 'error', whole: true, file, rule: 'manifests/reload', message: `The manifests can't be read again: ${String(asError(error).stack)}` }
 }
 
 function filesOf (options: RegistryOptions, registry: Registry): string[] {
