@@ -116,6 +116,19 @@ void t.test('a session begins as one version of its template, also when another 
   t.same(readdirSync(making), [])
 })
 
+void t.test('calls that arrive first at once in a session of an empty template work in one directory', async t => {
+  const [dir, templatesDir] = [directory(t), directory(t)]
+  mkdirSync(join(templatesDir, 'blank'), { mode: 0o750 })
+  for (let session = 0; session < 20; session++) {
+    const found: number[] = []
+    await Promise.all(Array.from({ length: 6 }, async () => {
+      found.push(statSync(await openSessionDirectory({ dir, templatesDir }, { id: String(session), from: 'blank' })).ino)
+    }))
+    const { ino, mode } = statSync(join(dir, String(session)))
+    t.same([new Set(found), mode & 0o777], [new Set([ino]), 0o750])
+  }
+})
+
 // The kernel lets root look into everything.
 if (process.getuid?.() === 0) {
   const own = mkdtempSync(join(tmpdir(), 'toolyard-unprivileged-'))

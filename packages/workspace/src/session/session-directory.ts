@@ -54,7 +54,7 @@ export async function openSessionDirectory (
     try {
       await mkdir(aside, { recursive: true, mode: ownerOnly })
       await copyTemplate(template, aside)
-      await rename(aside, place).catch(unlessThere)
+      await put(aside, place)
       return place
     } catch (error) {
       if (!changed.includes(errorCode(error) ?? '')) throw error
@@ -85,6 +85,16 @@ async function copyTemplate (template: string, aside: string): Promise<void> {
     from.handle.close()
   }
   await chmod(aside, ((await lstat(template)).mode & 0o7777) | ownerOnly)
+}
+
+/**
+ * Puts a copy in its place, unless another one is there. A rename would replace an empty directory that is there, in which a call
+ * may work by now.
+ */
+async function put (aside: string, place: string): Promise<void> {
+  if ((await readdir(aside)).length > 0) return await rename(aside, place).catch(unlessThere)
+  const isOwn = await mkdir(place, { mode: ownerOnly }).then(() => true, unlessThere)
+  if (isOwn === true) await chmod(place, (await lstat(aside)).mode & 0o7777)
 }
 
 /** Puts the directory of a session where no call reaches it; `Trash` removes it. Only for a session that nobody holds a lease of. */
