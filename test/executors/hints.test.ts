@@ -44,6 +44,7 @@ t.test('the error of a boxed server names what its box shows, and the limits tha
   t.match(hint("Error: Cannot find module '/srv/weather/index.js'", ['/srv/weather/index.js']), /Put \/srv\/weather\/index\.js and what it needs into tools\/, or install it as a package/)
   t.match(hint("python3: can't open file '/srv/w.py': [Errno 2] No such file or directory", ['/srv/w.py']), /Put \/srv\/w\.py /)
   t.equal(hint("Error: Cannot find module './part'", ['/srv/weather/index.js']), undefined)
+  t.match(hint('TypeError: fetch failed'), /The tool has no network: "network" in its "permissions" gives it one/)
   const fetching = toolOf('echo', [], { connection: { kind: 'stdio', program: 'npx', args: ['-y', 'far-server'], env: {} } })
   const late = { code: 'TOOL_UNAVAILABLE', message: "MCP server \"sample\" can't be used: Request timed out" } as const
   t.match(hintOf(withHint({ ok: false, error: late }, fetching, ['read_repo'])), /npx fetches the server from the network .* install the server .* "permissions": \["network"\]/)

@@ -6,7 +6,7 @@ import { defaultLimits } from '@toolyard/sandbox'
 import type { Outcome } from '../run/outcome.ts'
 
 const refusedWrite = /read-only file system|\bEROFS\b|readonly database/i
-const noNetwork = /\b(?:ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|gaierror)\b|network is unreachable|no route to host|connection refused|name resolution|name or service not known|could not resolve host/i
+const noNetwork = /\b(?:ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|gaierror)\b|network is unreachable|no route to host|connection refused|name resolution|name or service not known|could not resolve host|\bfetch failed\b/i
 /** How programs say that a variable isn't there: shells, Python, and what authors write. */
 const missingVariable = [
   /(?:^|[\s:])([A-Z][A-Z0-9_]+): (?:unbound variable|parameter (?:null or )?not set)/m,
