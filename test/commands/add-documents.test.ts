@@ -68,6 +68,15 @@ t.test('servers are found where other programs have them, and names that no serv
   t.match(await add('names', JSON.stringify({ servers: { 'io.example/docs': server, 'io.example docs': server } })), { status: 0, stdout: /MCP server io\.example_docs: .*\n.*\n.*MCP server io\.example_docs_2: / })
 })
 
+t.test('servers that their program has switched off beside them are switched off', async t => {
+  const { add, manifest } = project(t)
+  const mcpServers = { one: { command: 'one' }, two: { command: 'two' } }
+  for (const [at, off] of [{ mcp: { excluded: ['two'] } }, { mcp: { allowed: ['one'] } }, { disabledMcpServers: ['two'] }].entries()) {
+    t.match(await add(`off-${at}`, JSON.stringify({ mcpServers, ...off })), { status: 0 })
+    t.strictSame(JSON.parse(manifest(`off-${at}`)), { tools: [{ name: 'one', mcp: { command: 'one' } }, { name: 'two', mcp: { command: 'two', disabled: true } }] })
+  }
+})
+
 t.test('what can\'t be taken is refused with what to write, and what is left is told', async t => {
   const { add } = project(t)
   t.match(await add('vars', JSON.stringify({ mcpServers: { a: { command: 'node', args: ['$' + '{workspaceFolder}/a.js'] } } })), { status: 1, stderr: /mcp\.args\[0\] holds a placeholder, which nobody replaces\. Write what it stands for/ })

@@ -93,7 +93,18 @@ function serversOf (value: Record<string, unknown>): Array<{ name: string, mcp: 
     ? held.filter(isRecord).map(({ name, ...mcp }) => [String(name), mcp])
     : Object.entries(held)
   const taken = new Set<string>()
-  return named.map(([written, mcp]) => ({ name: freeName(written.replace(unfit, '_').slice(0, mostNameChars), taken), mcp }))
+  const isOff = offIn(value)
+  return named.map(([written, mcp]) => ({
+    name: freeName(written.replace(unfit, '_').slice(0, mostNameChars), taken),
+    mcp: isRecord(mcp) && isOff(written) ? { ...mcp, disabled: true } : mcp
+  }))
+}
+
+/** Gemini CLI and Claude Code name the servers that are switched off beside all of them. */
+function offIn ({ mcp, disabledMcpServers, disabledMcpjsonServers }: Record<string, unknown>): (name: string) => boolean {
+  const { excluded, allowed }: Record<string, unknown> = isRecord(mcp) ? mcp : {}
+  const off = [excluded, disabledMcpServers, disabledMcpjsonServers].flatMap((names): unknown[] => Array.isArray(names) ? names : [])
+  return name => off.includes(name) || (Array.isArray(allowed) && !allowed.includes(name))
 }
 
 function isServer (value: unknown): boolean {
