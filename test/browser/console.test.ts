@@ -142,7 +142,7 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     await page.getByRole('button', { name: 'Call', exact: true }).click()
     await page.getByText("'path' must be filled in.").waitFor()
     await page.getByText("'longest' must be a number.").waitFor()
-    t.equal(await page.evaluate('document.activeElement.id'), 'arg-path', 'the first field with a fault is focused')
+    await page.waitForFunction("document.activeElement.id === 'arg-path'")
     await isAccessible(t, page, 'a form with faults')
     await page.getByLabel('path').fill('by-form.md')
     await page.getByLabel('longest').fill('99')
