@@ -110,7 +110,7 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     t.equal(await page.getByLabel('Tool', { exact: true }).inputValue(), 'send_report')
     await page.getByRole('link', { name: 'all', exact: true }).click()
     await page.goto(`${address}/#/jobs`)
-    await page.waitForFunction("document.querySelector('input[name=tool]').value === ''")
+    await waitFor('the filter is gone', async () => await page.getByLabel('Tool', { exact: true }).inputValue() === '')
   })
 
   t.test('a job is run again, and its output is text whatever it holds', async t => {
@@ -142,7 +142,7 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     await page.getByRole('button', { name: 'Call', exact: true }).click()
     await page.getByText("'path' must be filled in.").waitFor()
     await page.getByText("'longest' must be a number.").waitFor()
-    await page.waitForFunction("document.activeElement.id === 'arg-path'")
+    await page.locator('#arg-path:focus').waitFor()
     await isAccessible(t, page, 'a form with faults')
     await page.getByLabel('path').fill('by-form.md')
     await page.getByLabel('longest').fill('99')
