@@ -9,7 +9,10 @@ export function isRoundedByDoubles (json: string): boolean {
   return false
 }
 
-/** Each double has at least 15 digits of its own. Programs write up to 17 of a fraction, of which JavaScript leaves out what is no help. */
+/**
+ * A double holds any 15 digits. Programs write fractions with up to 17, of which JavaScript writes fewer for the same double: nothing is
+ * lost then, which `losesValue` would say.
+ */
 function isRounded (number: string): boolean {
   const digits = number.replace(/[eE].*/, '').replaceAll(/\D/g, '').replace(/^0+/, '').replace(/0+$/, '').length
   return digits > 17 || (digits > 15 && /^-?\d+$/.test(number) && String(Number(number)) !== number)
