@@ -6,8 +6,11 @@ import { startRedisProxy } from '../support/redis-proxy.ts'
 import { createService, testKeys } from '../support/service.ts'
 
 const service = await createService(t, {
-  files: { 'tools/bin/quick': '#!/bin/sh\necho "{}"\n' },
-  tools: [{ name: 'quick', schema: { type: 'object' }, command: ['./tools/bin/quick'] }],
+  files: {
+    'tools/bin/quick': '#!/bin/sh\necho "{}"\n',
+    'tools/bin/large': '#!/bin/sh\nprintf \'"%0100000d"\' 0\n'
+  },
+  tools: ['quick', 'large'].map(name => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`] })),
   env: { MAX_JOBS_PER_KEY: '1000', RATE_LIMIT_PER_MINUTE: '100000' }
 })
 const proxy = await startRedisProxy(t, { path: service.redis.socket })
@@ -59,3 +62,11 @@ for (const [what, meet] of Object.entries(meets)) {
     }
   })
 }
+
+void t.test('a call whose tool has ended, and whose output Redis does not give, says that the job has ended', async t => {
+  await waitFor('the API is ready', async () => (await broken.request('/ready')).status === 200)
+  void proxy.failWhere('LOADING Redis is loading the dataset in memory', name => name === 'getrange')
+  const { body } = await broken.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'large' }], wait_ms: 20_000 } })
+  proxy.mend()
+  t.match(body, { results: [{ ok: false, pending: true, error: { code: 'TIMEOUT', message: /^Job \S+ has ended, its output can't be read now$/ } }] })
+})

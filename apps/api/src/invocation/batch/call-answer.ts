@@ -82,8 +82,8 @@ export function failed (error: CallError, jobId?: string): CallAnswer {
 }
 
 /** `wait_ms` ended first. */
-export function pending (jobId: string, message: string): CallAnswer {
-  return { kind: 'pending', jobId, error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' }, message }
+export function pending (jobId: string, message: string, why = 'Job did not complete within wait_ms'): CallAnswer {
+  return { kind: 'pending', jobId, error: { code: 'TIMEOUT', message: why }, message }
 }
 
 /** The call waits until a person approves it. */
@@ -143,7 +143,10 @@ export async function settled (
     return { kind: 'succeeded', jobId, output: value, notice, files: settlement.output }
   } catch (cause) {
     // The output is safe beside the job and can be read when Redis is back.
-    if (cause instanceof RedisUnavailableError) return pending(jobId, `Job ${jobId} has ended, its output can't be read now${hint}`)
+    if (cause instanceof RedisUnavailableError) {
+      const why = `Job ${jobId} has ended, its output can't be read now`
+      return pending(jobId, `${why}${hint}`, why)
+    }
     return failed({ code: 'INTERNAL', message: asError(cause).message }, jobId)
   }
 }
