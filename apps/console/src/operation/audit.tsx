@@ -76,7 +76,7 @@ function wordsOf (action: string, about: ChangeView['about']): string {
 function Target ({ action, target }: Pick<ChangeView, 'action' | 'target'>): VNode | null {
   if (target === null) return null
   if (action.startsWith('job.') || action === 'approval.decide') return <a href={hrefOf(['jobs', target])}><code>{target.slice(-8)}</code></a>
-  return <code>{target}</code>
+  return <code title={target}>{action.startsWith('session.') ? target.slice(-12) : target}</code>
 }
 
 function sentence (about: ChangeView['about']): string {

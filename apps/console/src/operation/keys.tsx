@@ -60,7 +60,7 @@ function KeyTable ({ keys, onRevoke }: { keys: readonly KeyView[] | undefined, o
               <td title={name}>{name}</td>
               <td>{role}</td>
               <td>{tenant === null ? <span class='soft'>operator</span> : <a href={hrefOf(['jobs'], { tenant })}>{tenant}</a>}</td>
-              <td class='wide'>{queues?.join(', ') ?? 'all'}</td>
+              <td class='wide'>{queues === null ? 'all' : queues.join(', ') || 'none'}</td>
               <td class='wide'>{permissions === null ? 'all' : permissions.length === 0 ? 'none' : permissions.join(', ')}{namespaces === null ? '' : ` in ${namespaces.join(', ') || 'no namespace'}`}{hosts === null ? '' : `, hosts ${hosts.join(', ') || 'none'}`}</td>
               <td class='wide'><Time at={used} /></td>
               <td class='wide'>{expires === null ? <span class='soft'>never</span> : <Time at={expires} />}</td>

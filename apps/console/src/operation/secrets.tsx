@@ -35,7 +35,7 @@ export function SecretsPage (): VNode {
       <Problem error={problem ?? error} />
       {data?.secrets.length === 0
         ? <Empty title='No secrets.'>A tool names one in its manifest, and a call uses that of its key, else of its tenant, else the operator's.</Empty>
-        : <SecretTable secrets={data?.secrets} canWrite={canWrite} onRemove={setRemoved} onReplace={replace} />}
+        : error === undefined && <SecretTable secrets={data?.secrets} canWrite={canWrite} onRemove={setRemoved} onReplace={replace} />}
       {removed !== undefined && (
         <Confirm title={`Remove “${removed.name}” of ${whose(removed)}?`} action='Remove the secret' onConfirm={() => { void remove(removed) }} onClose={() => { setRemoved(undefined) }}>
           <p>The next call that needs it uses one of a wider scope, or fails with SECRET_MISSING. A call that has it goes on.</p>

@@ -26,7 +26,7 @@ export function ToolsPage ({ route }: { route: Route }): VNode {
       <header class='page-head'><h1>Tools</h1><p class='soft small' aria-live='polite'>{tools === undefined ? '' : `${tools.length} of ${data?.count ?? 0}`}</p></header>
       <form class='filters' role='search' onSubmit={event => { event.preventDefault() }}>
         <input
-          ref={search} type='search' class='search' aria-label='Search tools' placeholder='Search by name, namespace, description, file or audit status' value={route.query.get('q') ?? ''}
+          ref={search} type='search' class='search' aria-label='Search tools' placeholder='Name, namespace, description, file or audit status' value={route.query.get('q') ?? ''}
           onInput={event => { history.replaceState(null, '', hrefOf(['tools'], { q: event.currentTarget.value })); window.dispatchEvent(new HashChangeEvent('hashchange')) }}
         />
       </form>
