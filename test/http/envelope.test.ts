@@ -88,6 +88,16 @@ t.test('R33, X28 malformed JSON, other content types and missing routes get JSON
   t.equal(nowhere.body.error.code, 'NOT_FOUND')
 })
 
+t.test('a request without a byte of a body has none, whatever its content type says', async t => {
+  for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain;charset=UTF-8', 'application/octet-stream', 'multipart/form-data']) {
+    const send = async (path: string, method: string): Promise<{ status: number, text: string }> => await client.request(path, { method, headers: { 'content-type': type } })
+    t.match(await send('/v1/jobs/00000000-0000-4000-8000-000000000000', 'DELETE'), { status: 404 }, `DELETE with ${type}`)
+    t.match(await send('/v1/jobs/00000000-0000-4000-8000-000000000000/cancel', 'POST'), { status: 404 })
+    t.match(await send('/v1/auth/sse-token', 'POST'), { status: 200 })
+    t.match(await send(path, 'POST'), { status: 400, text: /"Request body must be an object"/ })
+  }
+})
+
 t.test('R34 a body above 1 MiB is a JSON 413, one just below it is served', async t => {
   const text = 'x'.repeat(1_048_576)
   const large = await client.request<{ error: { code: string } }>(path, { body: { calls: [{ ...call, arguments: { text } }] } })

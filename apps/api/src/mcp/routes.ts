@@ -203,7 +203,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     return reply
   })
 
-  app.delete('/mcp', { config: { role: 'read', bodyOptional: true } }, async (request, reply) => {
+  app.delete('/mcp', { config: { role: 'read' } }, async (request, reply) => {
     const { id } = await sessionOf(request)
     if (id === undefined) throw new RpcHttpError(400, rpcCodes.refused, 'The header Mcp-Session-Id says which session is to end')
     await sessions.end(id, sessionOwner(principalOf(request)))

@@ -86,7 +86,7 @@ function bodyOf ({ method, schema, config }: ListedRoute, { id, body: example, f
   const body = schema.body === undefined ? { type: 'object' } : schemas.refer(schema.body)
   return {
     requestBody: {
-      required: config.bodyOptional !== true && id !== 'access.sse-token',
+      required: config.bodyOptional !== true,
       content: { 'application/json': { schema: body, example } }
     }
   }

@@ -9,7 +9,6 @@ import { whenRead } from './body/unread-body.ts'
 const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limits.bodyBytes} bytes`),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError('UNSUPPORTED_MEDIA_TYPE', 'The request body must be sent as application/json'),
-  FST_ERR_CTP_EMPTY_JSON_BODY: () => new HttpError('VALIDATION_ERROR', 'Request body must be an object'),
   FST_ERR_NOT_FOUND: () => new HttpError('NOT_FOUND', 'No such route')
 }
 

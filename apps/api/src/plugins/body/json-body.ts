@@ -17,7 +17,7 @@ declare module 'fastify' {
     isPoisoned: boolean
   }
   interface FastifyContextConfig {
-    /** A body without a byte is none, also where the content type says that there is one. */
+    /** Told in the OpenAPI document. */
     bodyOptional?: boolean
     /** The body holds arguments of calls: one with a number that nothing holds is refused by itself, as others that don't fit. */
     holdsArguments?: boolean
@@ -28,7 +28,8 @@ declare module 'fastify' {
 
 /**
  * Bodies are JSON or nothing, have no more parts than can be read in a moment, nest no deeper than a serializer can follow, and
- * hold no number that would become null and no key that merging code takes for a prototype.
+ * hold no number that would become null and no key that merging code takes for a prototype. A body without a byte is none,
+ * whatever the content type says: many clients send one with each request.
  */
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.decorateRequest('bodyBytes', 0)
@@ -40,8 +41,7 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     // Other bytes would become U+FFFD, and a tool would write or send what nobody meant.
     if (!isUtf8(bytes)) throw refused('is not UTF-8: send JSON in UTF-8, and not compressed')
     const text = bytes.toString()
-    if (text === '' && request.routeOptions.config.bodyOptional === true) return undefined
-    if (text === '') throw new errorCodes.FST_ERR_CTP_EMPTY_JSON_BODY()
+    if (text === '') return undefined
     const body = await parsed(text.replace(/^\ufeff/, ''))
     // Each step on a large body takes its time.
     const takesTurns = text.length > turnChars
@@ -53,6 +53,10 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     if (problem !== undefined) throw refused(problem)
     if (takesTurns) await nextTurn()
     return body
+  })
+  app.addContentTypeParser('*', async ({ headers }: FastifyRequest) => {
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return undefined
+    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE()
   })
 }, { name: 'json-body' })
 

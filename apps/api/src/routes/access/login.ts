@@ -30,7 +30,7 @@ export async function loginRoutes (app: App, logins: Logins, authDisabled: boole
   })
 
   app.post('/auth/logout', {
-    config: { role: 'read', bodyOptional: true }, schema: { response: { 200: LogoutResponse, '4xx': ErrorBody, '5xx': ErrorBody } }
+    config: { role: 'read' }, schema: { response: { 200: LogoutResponse, '4xx': ErrorBody, '5xx': ErrorBody } }
   }, async (request, reply) => {
     void reply.header('set-cookie', await logins.end(request, request.login))
     request.log.info({ key: request.principal?.name }, 'console: logout')

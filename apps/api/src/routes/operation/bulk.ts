@@ -49,7 +49,7 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
     return { ok: true as const, bulk: view(found(jobIdPattern.test(id) ? await bulk.read(id, scopeOf(principalOf(request))) : undefined)) }
   })
 
-  app.post('/bulk/:id/stop', { config: { bodyOptional: true, changes: { action: 'jobs.stop_change' } }, schema: { params, response: { 200: BulkResponse, ...errors } } }, async request => {
+  app.post('/bulk/:id/stop', { config: { changes: { action: 'jobs.stop_change' } }, schema: { params, response: { 200: BulkResponse, ...errors } } }, async request => {
     const { id } = request.params
     return { ok: true as const, bulk: view(found(jobIdPattern.test(id) ? await bulk.halt(id, scopeOf(principalOf(request))) : undefined)) }
   })
