@@ -2,11 +2,20 @@ import { Toolyard } from '@toolyard/client'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { waitFor } from '../support/condition.ts'
 import { freePort } from '../support/redis-process.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
-const service = await createService(t, { tools: clientTools, files: clientFiles })
+const askTwice = `#!/bin/sh
+if [ "$([ -z "$TOOLYARD_ANSWER" ] || wc -l < "$TOOLYARD_ANSWER")" = 2 ]; then echo '{}'; exit; fi
+echo '{"$ask": {"text": "Sure?", "schema": {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}}}'
+`
+const service = await createService(t, {
+  tools: [...clientTools, { name: 'ask_twice', description: 'Asks twice', schema: { type: 'object' }, command: ['./tools/bin/ask_twice'], asks: true }],
+  files: { ...clientFiles, 'tools/bin/ask_twice': askTwice },
+  env: { SECRETS_KEY: '07'.repeat(32) }
+})
 const place = (name: string): string => join(service.dir, 'workspace', name)
 
 /** Between the client and the service: it may fail a request before or after it was served. */
@@ -63,6 +72,45 @@ t.test('a job whose answer is lost is submitted once', async t => {
 t.test('a cancel whose answer is lost is sent again, and succeeds', async t => {
   const job = await through().toolyard.jobs.submit({ type: 'agentcli.wait_for', input: { file: place('cancelled') } })
   t.equal((await through(answerLost).toolyard.cancel(job)).status, 'cancelled')
+})
+
+t.test('what is removed or promoted, and whose answer is lost, is done', async t => {
+  const { jobs, secrets, files } = through().toolyard
+  const submit = async (rest: object = {}): Promise<string> => (await jobs.submit({ type: 'agentcli.add', input: { a: 1, b: 2 }, ...rest })).id
+  const later = await submit({ delay_ms: 3_600_000 })
+  t.notMatch((await through(answerLost).toolyard.jobs.promote(later)).status, 'held')
+  for await (const event of through().toolyard.follow(later)) if (event.type === 'end') t.equal(event.job.status, 'succeeded')
+  await through(answerLost).toolyard.jobs.remove(later)
+  await t.rejects(jobs.get(later), { code: 'NOT_FOUND' })
+  await t.rejects(jobs.remove(later), { code: 'NOT_FOUND' })
+  await secrets.set('LOST', 'a value')
+  await through(answering(503, 'UNAVAILABLE'), answerLost).toolyard.secrets.remove('LOST')
+  await t.rejects(through(answering(429, 'RATE_LIMITED', { 'retry-after': '0' })).toolyard.secrets.remove('LOST'), { code: 'NOT_FOUND' }, 'a request that was refused removed nothing')
+  await files.put('lost.txt', 'text')
+  await through(answerLost).toolyard.files.remove('lost.txt')
+  await t.rejects(files.remove('lost.txt'), { code: 'NOT_FOUND' })
+})
+
+t.test('an answer whose answer is lost is sent again, and answers no later question', async t => {
+  const { jobs } = through().toolyard
+  const { id } = await jobs.submit({ type: 'agentcli.ask_twice', input: {} })
+  const asks = async (number: number): Promise<void> => { await waitFor(`question ${number}`, async () => (await jobs.get(id)).question?.number === number) }
+  await asks(1)
+  const lostUntilTheNext: Fault = async send => {
+    const sent = await send()
+    await asks(2)
+    return await answerLost(async () => sent)
+  }
+  await through(async send => await send(), lostUntilTheNext).toolyard.jobs.answer(id, { sure: true })
+  t.equal((await jobs.get(id)).question?.number, 2, 'nobody has answered it')
+  const lostUntilTheEnd: Fault = async send => {
+    const sent = await send()
+    await waitFor('the end', async () => (await jobs.get(id)).status === 'succeeded')
+    return await answerLost(async () => sent)
+  }
+  t.equal((await through(lostUntilTheEnd).toolyard.jobs.answer(id, { sure: false }, { number: 2 })).status, 'succeeded')
+  await t.rejects(jobs.answer(id, { sure: true }, { number: 2 }), { code: 'CONFLICT' }, 'another answer is refused')
+  await t.rejects(jobs.answer(id, { sure: true }), { code: 'CONFLICT', message: 'The job asks nothing: it is succeeded' })
 })
 
 t.test('429 and 503 are tried again after the time that Retry-After says', async t => {

@@ -111,7 +111,7 @@ class AsyncJobs:
         """
         Answers what the tool of a job asks; `number` is that of the question, the one that is asked now when absent.
 
-        A ToolyardError `VALIDATION_ERROR` says what doesn't fit its schema, `CONFLICT` that it was answered before.
+        A ToolyardError `VALIDATION_ERROR` says what doesn't fit its schema, `CONFLICT` that it was answered otherwise, or asks nothing.
         """
         return await in_thread(lambda stop: _work.answer(self._transport, stop, job_id, answer, number))
 

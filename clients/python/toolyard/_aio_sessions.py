@@ -26,7 +26,7 @@ class AsyncFiles:
     async def get(self, path: str) -> bytes:
         """A whole file."""
         address = _files.file_path(self._base, path)
-        return await in_thread(lambda stop: b"".join(_files.stream(self._transport, stop, address)))
+        return await in_thread(lambda stop: _files.get(self._transport, stop, address))
 
     async def stream(self, path: str) -> AsyncIterator[bytes]:
         """A file in pieces, as they come: of any size."""

@@ -110,7 +110,7 @@ class Jobs:
         """
         Answers what the tool of a job asks; `number` is that of the question, the one that is asked now when absent.
 
-        A ToolyardError `VALIDATION_ERROR` says what doesn't fit its schema, `CONFLICT` that it was answered before.
+        A ToolyardError `VALIDATION_ERROR` says what doesn't fit its schema, `CONFLICT` that it was answered otherwise, or asks nothing.
         """
         return _work.answer(self._transport, Stop(), job_id, answer, number)
 

@@ -39,6 +39,10 @@ def put(transport: Transport, stop: Stop, address: str, content: FileBody) -> Pu
     return answer
 
 
+def get(transport: Transport, stop: Stop, address: str) -> bytes:
+    return transport.whole(address, stop)
+
+
 def stream(transport: Transport, stop: Stop, address: str) -> Iterator[bytes]:
     return transport.pieces(address, stop)
 
@@ -49,7 +53,7 @@ def list_files(transport: Transport, stop: Stop, address: str, query: dict[str, 
 
 
 def remove(transport: Transport, stop: Stop, address: str, recursive: bool) -> None:
-    transport.send("DELETE", address, stop, query={"recursive": "true" if recursive else None})
+    transport.change("DELETE", address, stop, "NOT_FOUND", {"recursive": "true" if recursive else None})
 
 
 def stream_archive(transport: Transport, stop: Stop, address: str) -> Iterator[bytes]:

@@ -25,7 +25,7 @@ class Files:
     def get(self, path: str) -> bytes:
         """A whole file."""
         address = _files.file_path(self._base, path)
-        return b"".join(_files.stream(self._transport, Stop(), address))
+        return _files.get(self._transport, Stop(), address)
 
     def stream(self, path: str) -> Iterator[bytes]:
         """A file in pieces, as they come: of any size."""

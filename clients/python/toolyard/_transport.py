@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 from ._errors import ToolyardError
 from ._patience import Patience, Stop
+from ._response import WholeResponse
 
 _SILENCE = 60.0
 """Seconds beyond what is expected, until a connection counts as broken; the service sends heartbeats more often."""
@@ -57,15 +58,40 @@ class Transport:
         while True:
             try:
                 sent = source or body
-                with self._open(method, _with_query(path, query), stop, headers, sent, _SILENCE + answer_seconds) as response:
-                    text = response.read()
-                    answer = {} if response.status == 204 else _parse(text)
-                    if response.status >= 300 or answer is None:
-                        raise _error_of(response, answer, text)
-                    return answer
+                return self._once(method, _with_query(path, query), stop, headers, sent, _SILENCE + answer_seconds)
             except ToolyardError as error:
                 if source is not None and not source.is_kept:
                     raise
+                patience.wait(error, stop)
+
+    def change(self, method: str, path: str, stop: Stop, found: str, query: Mapping[str, object] | None = None) -> None:
+        """
+        Makes something so, such as removed. A repeat that is answered with `found` finds what an earlier try did, whose
+        answer was lost.
+        """
+        patience = Patience(self._retry_seconds)
+        may_be_done = False
+        while True:
+            try:
+                self._once(method, _with_query(path, query), stop, {}, None, _SILENCE)
+                return
+            except ToolyardError as error:
+                if may_be_done and error.code == found:
+                    return
+                patience.wait(error, stop)
+                may_be_done = may_be_done or error.code != "RATE_LIMITED"
+
+    def whole(self, path: str, stop: Stop) -> bytes:
+        """Gives the body of an answer, and asks again where it breaks off."""
+        patience = Patience(self._retry_seconds)
+        while True:
+            try:
+                with self._open("GET", path, stop, {"accept": "*/*"}, None, _SILENCE) as response:
+                    content = response.read()
+                    if response.status >= 300:
+                        raise _error_of(response, _parse(content), content)
+                    return content
+            except ToolyardError as error:
                 patience.wait(error, stop)
 
     def pieces(self, path: str, stop: Stop, query: Mapping[str, object] | None = None) -> Iterator[bytes]:
@@ -108,6 +134,16 @@ class Transport:
             except ToolyardError as error:
                 patience.wait(error, stop)
 
+    def _once(
+        self, method: str, target: str, stop: Stop, headers: Mapping[str, str], body: object, timeout: float
+    ) -> Any:
+        with self._open(method, target, stop, headers, body, timeout) as response:
+            text = response.read()
+            answer = {} if response.status == 204 else _parse(text)
+            if response.status >= 300 or answer is None:
+                raise _error_of(response, answer, text)
+            return answer
+
     @contextmanager
     def _open(
         self, method: str, target: str, stop: Stop, headers: Mapping[str, str], body: object, timeout: float
@@ -115,6 +151,7 @@ class Transport:
         """One exchange on a connection of its own. What isn't an answer is a connection that failed or broke off."""
         stop.check()
         connection = self._connection(timeout)
+        connection.response_class = WholeResponse
         try:
             connection.connect()
             stop.reads(connection.sock)

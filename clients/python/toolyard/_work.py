@@ -116,7 +116,14 @@ def logs(transport: Transport, stop: Stop, job_id: str, tail: int | None) -> lis
 
 
 def answer(transport: Transport, stop: Stop, job_id: str, given: dict[str, Any], number: int | None) -> JobView:
-    body: dict[str, Any] = {"answer": given} if number is None else {"answer": given, "number": number}
+    asked = number
+    if asked is None:
+        # Without a number, an answer that is sent again would answer what the tool asks next.
+        now = get(transport, stop, job_id)
+        if "question" not in now:
+            raise ToolyardError("CONFLICT", f"The job asks nothing: it is {now['status']}")
+        asked = now["question"]["number"]
+    body = {"answer": given, "number": asked}
     job: JobView = transport.send("POST", job_path(job_id, "/answer"), stop, body=body)["job"]
     return job
 
@@ -138,12 +145,12 @@ def decide(transport: Transport, stop: Stop, job_id: str, decision: str, digest:
 
 
 def promote(transport: Transport, stop: Stop, job_id: str) -> JobView:
-    answer: JobView = transport.send("POST", job_path(job_id, "/promote"), stop)["job"]
-    return answer
+    transport.change("POST", job_path(job_id, "/promote"), stop, "CONFLICT")
+    return get(transport, stop, job_id)
 
 
 def remove(transport: Transport, stop: Stop, job_id: str) -> None:
-    transport.send("DELETE", job_path(job_id), stop)
+    transport.change("DELETE", job_path(job_id), stop, "NOT_FOUND")
 
 
 def cancel(transport: Transport, stop: Stop, job_id: str) -> JobView:
@@ -205,7 +212,7 @@ def list_secrets(transport: Transport, stop: Stop) -> SecretList:
 
 
 def remove_secret(transport: Transport, stop: Stop, name: str, query: dict[str, object]) -> None:
-    transport.send("DELETE", f"/v1/secrets/{path_segment(name)}", stop, query=query)
+    transport.change("DELETE", f"/v1/secrets/{path_segment(name)}", stop, "NOT_FOUND", query)
 
 
 def _send(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiting, key: str, wait: float) -> Any:

@@ -103,26 +103,30 @@ export class Jobs {
   /**
    * Answers what the tool of a job asks; `number` is that of the question, the one that is asked now when absent.
    *
-   * @throws ToolyardError `VALIDATION_ERROR` for what doesn't fit its schema, `CONFLICT` when it was answered before.
+   * @throws ToolyardError `VALIDATION_ERROR` for what doesn't fit its schema, `CONFLICT` when it was answered otherwise, or asks nothing.
    */
   async answer (
     id: string, answer: Record<string, unknown>, { number, signal }: WaitOptions & { number?: number | undefined } = {}
   ): Promise<JobView> {
+    // Without a number, an answer that is sent again would answer what the tool asks next.
+    const job = number === undefined ? await this.get(id, { signal }) : undefined
+    const asked = number ?? job?.question?.number
+    if (asked === undefined) throw new ToolyardError('CONFLICT', `The job asks nothing: it is ${job?.status}`)
     const response = await this.#transport.send<{ job: JobView }>({
-      method: 'POST', path: pathOf(id, '/answer'), body: { answer, ...(number === undefined ? {} : { number }) }, signal
+      method: 'POST', path: pathOf(id, '/answer'), body: { answer, number: asked }, signal
     }, { job: jobShape })
     return response.job
   }
 
   /** Lets a job run now that waits for its time. @throws ToolyardError `CONFLICT` when it does not wait for one. */
   async promote (id: string, { signal }: WaitOptions = {}): Promise<JobView> {
-    const answer = await this.#transport.send<{ job: JobView }>({ method: 'POST', path: pathOf(id, '/promote'), signal }, { job: jobShape })
-    return answer.job
+    await this.#transport.change({ method: 'POST', path: pathOf(id, '/promote'), signal }, 'CONFLICT')
+    return await this.get(id, { signal })
   }
 
   /** Removes a job that has ended, with its output and its log. @throws ToolyardError `CONFLICT` when it has not. */
   async remove (id: string, { signal }: WaitOptions = {}): Promise<void> {
-    await this.#transport.send<{ id: string }>({ method: 'DELETE', path: pathOf(id), signal }, { id: text })
+    await this.#transport.change({ method: 'DELETE', path: pathOf(id), signal }, 'NOT_FOUND')
   }
 }
 

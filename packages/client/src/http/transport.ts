@@ -82,6 +82,25 @@ export class Transport {
     return await this.#tried(sent, async () => await this.#once<T>(sent, record(fields)))
   }
 
+  /**
+   * Makes something so, such as removed. A repeat that is answered with `found` finds what a try did whose answer was lost.
+   *
+   * @throws ToolyardError; the signal's reason.
+   */
+  async change (request: Omit<ApiRequest, 'body'>, found: ErrorCode): Promise<void> {
+    let mayBeDone = false
+    await this.#tried(request, async () => {
+      try {
+        await this.#once(request, record({}))
+      } catch (error) {
+        const code = error instanceof ToolyardError ? error.code : undefined
+        if (mayBeDone && code === found) return
+        mayBeDone ||= code !== 'RATE_LIMITED'
+        throw error
+      }
+    })
+  }
+
   /** The answer when it has begun; who asks reads its body. @throws ToolyardError; the signal's reason. */
   async fetch (asked: ApiRequest): Promise<Response> {
     const request = this.#written(asked)
@@ -147,7 +166,7 @@ export class Transport {
     try {
       const response = await this.#open(request, exchange, 'application/json')
       const text = await response.text()
-      const body = this.#parse(text)
+      const body = response.status === 204 ? {} : this.#parse(text)
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
       if (response.ok && isAnswer(body)) return body as T
       throw errorOf(response, body, text)

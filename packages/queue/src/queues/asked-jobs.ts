@@ -54,11 +54,15 @@ ${clock}${leavePart}${markPart}
 local id, tenant, number, answer, channel, checked = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}', 'timestamp', 'finishedOn', 'cancelled')
 if not job[3] then return 'missing' end
-if job[4] or job[5] then return 'ended' end
-if not job[1] then return 'unasked' end
+local isEnded = job[4] or job[5]
+if not job[1] then return isEnded and 'ended' or 'unasked' end
 ${readAnswers}
 local wanted = tonumber(number) or open[1]
-if wanted < asked.number then return 'other' end
+if isEnded or wanted < asked.number then
+  -- Who said so before may not have heard that it was taken.
+  if number ~= '' and lines[wanted] == answer then return 'noted' end
+  return isEnded and 'ended' or 'other'
+end
 if (lines[wanted] or '') ~= '' then
   if number == '' or lines[wanted] ~= answer then return 'answered' end
   return asked.state == 'asked' and 'noted' or 'done'
@@ -126,8 +130,8 @@ export interface AskingJob {
 }
 
 /**
- * `taken`: the answer counts, or `done` where the same was said before; `noted`, while others are open. `answered`, `ended`,
- * `expired`: it is too late. `other`: it is for another question. `unasked`: the tool has asked nothing.
+ * `taken`: the answer counts, or `done` where the same was said before; `noted`, while others are open, or where the job went on
+ * since. `answered`, `ended`, `expired`: it is too late. `other`: it is for another question. `unasked`: the tool has asked nothing.
  */
 export type AnswerResult = 'taken' | 'noted' | 'done' | 'answered' | 'ended' | 'expired' | 'other' | 'unasked' | 'missing'
 
