@@ -11,14 +11,16 @@ t.test('promise 10: no secret of a tenant holds up the worker that hides it', as
   const lines = {
     'a thousand lines': Array.from({ length: 1_000 }, (_, index) => `/"é${index} of many`),
     'a thousand lines that begin alike': Array.from({ length: 1_000 }, (_, index) => `aaaaaa${'a'.repeat(index % 60)}${index}`),
-    'a line that nearly stands at each place': [late]
+    'lines that are told apart late': Array.from({ length: 20 }, (_, index) => `${'a'.repeat(230)}${index}`),
+    'a line that nearly stands at each place': [late],
+    'texts that are written in many ways': [JSON.stringify(Array.from({ length: 990 }, (_, index) => `aé/+'${index}`.padEnd(55, 'é\'+/')))]
   }
   for (const [what, secret] of Object.entries(lines)) {
-    const forms = secretForms([secret.join('\n')], [])
+    const forms = await secretForms([secret.join('\n')], [])
     await leavesLoopFree(t, `${what} in a text of equal letters`, () => { withoutTexts(equal, forms) })
     await leavesLoopFree(t, `${what} in the lines of a log`, () => { for (let line = 0; line < 9_000; line++) withoutTexts(`aaaaaa${line}`, forms) })
     await leavesLoopFree(t, `${what} in an error`, () => { withoutParts('aaaaaa\n'.repeat(1_200), forms) })
-    await leavesLoopFree(t, `the forms of ${what}`, () => { withoutTexts('a text', secretForms([secret.join('\n')], [])) })
+    await leavesLoopFree(t, `the forms of ${what}`, async () => { withoutTexts('a text', await secretForms([secret.join('\n')], [])) })
   }
 })
 

@@ -64,7 +64,7 @@ t.test('ten requests that come in one go are answered in their order, one after 
 t.test('a value that a host repeats is hidden from the program, in headers, in pieces of a body, and in its forms; all else stays', async t => {
   const { value, placeholder } = secret
   const credentials = Buffer.from(`me:${value}`).toString('base64')
-  const forms = [value, encodeURIComponent(value), Buffer.from(value).toString('base64'), credentials]
+  const forms = [value, encodeURIComponent(value), Buffer.from(value).toString('base64'), credentials, value.replace('+', '\\u002B')]
   const body = forms.map(form => `value ${form.slice(0, -1)}x but ${form}`).join('|')
   const { program, heads } = await host(t, (_head, socket) => {
     socket.write(`HTTP/1.1 302 Found\r\nlocation: https://api.test/?token=${encodeURIComponent(value)}\r\nx-request-id: ${value}\r\ncontent-length: ${body.length}\r\n\r\n`)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, connect, type Socket } from 'node:net'
-import { createCallTable, createConnector, createHttpProxy, serveSocks, type Connector } from '@toolyard/executors'
+import { byteForms, createCallTable, createConnector, createHttpProxy, htmlSafeForms, secretForms, serveSocks, type Connector } from '@toolyard/executors'
 import { readEgressRule, type Lookup } from '@toolyard/runtime/outgoing'
 import type { Test } from 'tap'
 import { listening } from '../support/listening.ts'
@@ -47,7 +47,8 @@ export async function egressProxy (
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
   if (secret !== undefined) {
     const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
-    const secrets = [{ ...secret, name: 'api', isCurrent: async () => await Promise.resolve(true), rules }]
+    const forms = byteForms([...await secretForms([secret.value], []), ...htmlSafeForms(secret.value)])
+    const secrets = [{ ...secret, forms, name: 'api', isCurrent: async () => await Promise.resolve(true), rules }]
     calls.enter({ tool: 'hostile', job: 'job-1', log: () => {}, audit, secrets })
   }
   const connector = createConnector({ rules, privateHosts: ['api.test'], calls, lookup })

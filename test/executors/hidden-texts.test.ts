@@ -20,7 +20,7 @@ t.test('what is not hidden stays as it is', async t => {
     return isThere || withoutTexts(said, hide) === said
   })))
   const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index} of a key`)
-  t.equal(withoutTexts('in front: line 7 of a key. Behind, and line 7', secretForms([lines[7] ?? ''], [])), 'in front: ***REDACTED***. Behind, and line 7')
+  t.equal(withoutTexts('in front: line 7 of a key. Behind, and line 7', await secretForms([lines[7] ?? ''], [])), 'in front: ***REDACTED***. Behind, and line 7')
   t.equal(withoutTexts('abcdefSECRET!', ['abcdef', 'cdefSECRET']), '***REDACTED***!', 'where two overlap, both are hidden')
   t.equal(withoutTexts('secret-1secret-1', ['secret-1'], '[secret]'), '[secret][secret]')
 })
@@ -35,17 +35,19 @@ t.test('of a text that was cut, what is left of a hidden text at the ends of its
 })
 
 t.test('a secret of digits is hidden where it comes as a number, however that is written', async t => {
-  const shown = (secret: string, json: string): string => writeJson(withoutTextsIn(readWhole(json), secretForms([secret], [])))
-  t.equal(shown('4815162342', '{"a": 4815162342, "b": [4815162342.0, 4.815162342e9], "c": 7}'), '{"a":"***REDACTED***","b":["***REDACTED***.0","***REDACTED***"],"c":7}')
-  t.equal(shown('48151623421234567890123', '{"z": 48151623421234567890123, "a": 90071992547409931}'), '{"z":"***REDACTED***","a":90071992547409931}')
-  t.equal(shown('48151623421234567890123', '48151623421234567890123'), '"***REDACTED***"')
+  const shown = async (secret: string, json: string): Promise<string> => {
+    return writeJson(withoutTextsIn(readWhole(json), await secretForms([secret], [])))
+  }
+  t.equal(await shown('4815162342', '{"a": 4815162342, "b": [4815162342.0, 4.815162342e9], "c": 7}'), '{"a":"***REDACTED***","b":["***REDACTED***.0","***REDACTED***"],"c":7}')
+  t.equal(await shown('48151623421234567890123', '{"z": 48151623421234567890123, "a": 90071992547409931}'), '{"z":"***REDACTED***","a":90071992547409931}')
+  t.equal(await shown('48151623421234567890123', '48151623421234567890123'), '"***REDACTED***"')
 })
 
 t.test('of a secret that is a document in JSON, long texts and the items of lists are hidden, and fields with their texts', async t => {
   const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----END KEY-----\n'
   const secret = { type: 'account', project_id: 'my-project', keys: { pin: 1_234_567, private_key: key }, codes: ['code-one'] }
   for (const value of [JSON.stringify(secret), JSON.stringify(secret, null, 2)]) {
-    const hide = secretForms([value], [])
+    const hide = await secretForms([value], [])
     const mark = '***REDACTED***'
     const shown = withoutTextsIn({ mine: secret }, hide)
     t.same(shown, { mine: { type: mark, project_id: mark, keys: { pin: mark, private_key: mark }, codes: [mark] } })
@@ -56,7 +58,7 @@ t.test('of a secret that is a document in JSON, long texts and the items of list
 })
 
 t.test('what is escaped in a text is read before it is looked for, and stays as it is otherwise', async t => {
-  const hide = secretForms(['a+b/c=<d>&e', 'töken-1'], [])
+  const hide = await secretForms(['a+b/c=<d>&e', 'töken-1'], [])
   t.equal(withoutTexts('{"error": "no a\\u002Bb/c\\u003D\\u003Cd\\u003E\\u0026e", "q": "\\u0022"}', hide), '{"error": "no ***REDACTED***", "q": "\\u0022"}')
   t.equal(withoutTexts('t\\u00F6ken-1', hide), '***REDACTED***')
   t.equal(withoutTexts('\\\\u0061 and \\u0062', hide), '\\\\u0061 and \\u0062')
@@ -64,7 +66,7 @@ t.test('what is escaped in a text is read before it is looked for, and stays as 
 
 t.test('a value is hidden in each way to write a URL, whatever is escaped there, and what is beside it stays', async t => {
   const value = 'p@ss w/o!rd(x)*y~z"q\\é+=&\u{1f511}'
-  const hide = secretForms([value], [])
+  const hide = await secretForms([value], [])
   const octets = (text: string): string => [...Buffer.from(text)].map(octet => `%${octet.toString(16).padStart(2, '0')}`).join('')
   const escape = (text: string, plain: RegExp): string => [...text].map(character => plain.test(character) ? character : octets(character)).join('')
   const large = (text: string): string => text.replace(/%../g, octet => octet.toUpperCase())
@@ -76,7 +78,7 @@ t.test('a value is hidden in each way to write a URL, whatever is escaped there,
 
 t.test('base64 on several lines is hidden, as a whole and line by line', async t => {
   const value = Array.from({ length: 9 }, (_, index) => `part ${index} of a long value;`).join('')
-  const hide = secretForms([value], [])
+  const hide = await secretForms([value], [])
   for (const length of [64, 76]) {
     const lines = (text: string): string[] => Buffer.from(text).toString('base64').match(new RegExp(`.{1,${length}}`, 'g')) ?? []
     for (const each of lines(value).slice(0, -1)) t.equal(withoutTexts(`> ${each}`, hide), '> ***REDACTED***')

@@ -4,9 +4,10 @@ import type { HandedText } from '@toolyard/sandbox'
 import type { Threads } from '@toolyard/runtime/threads'
 import { makePlaceholder } from './egress/placeholders.ts'
 import { storedNamesOf } from './mcp/setting-text.ts'
+import { byteForms } from './result/hidden-bytes.ts'
 import { withoutParts, withoutTexts, withoutTextsIn } from './result/hidden-texts.ts'
 import { readLargeOutput } from './result/large-output.ts'
-import { partsOfSecret, secretForms } from './result/secret-forms.ts'
+import { htmlSafeForms, partsOfSecret, plainTexts, secretForms } from './result/secret-forms.ts'
 import { isHeaderText, type HeaderSecret } from './run/header-secret.ts'
 import { failure, ownerOfCall, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
 
@@ -41,8 +42,8 @@ interface CallSecrets {
   headerSecrets: readonly HeaderSecret[]
   /** Variables that name files, and what is in these. */
   handed: readonly HandedText[]
-  /** Hidden in everything that its processes say. */
-  hidden: readonly string[]
+  /** All that gives a value away, hidden in everything that its processes say. */
+  forms: readonly string[]
 }
 
 /** Runs a call with the secrets that its tool uses, and hides those of its processes, and of their requests, in all that they say. */
@@ -67,7 +68,9 @@ async function openSecrets (
   const opened = await openNamed(names, { keyName, tenant }, source)
   if (!opened.ok) return opened
   const { values } = opened
-  return readUses(Object.entries(tool.secrets ?? {}), values, name => {
+  const uses = Object.entries(tool.secrets ?? {})
+  const forms = await formsOf(uses, values)
+  return readUses(uses, { values, forms }, name => {
     const open = async (): ReturnType<typeof openNamed> => await openNamed([name], { keyName, tenant }, source)
     return createCheck(open, { name, value: values.get(name), openedAt })
   })
@@ -116,7 +119,8 @@ export async function openNamed (
 }
 
 function readUses (
-  uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>, checkOf: (name: string) => HeaderSecret['isCurrent']
+  uses: ReadonlyArray<[string, SecretUse]>, { values, forms }: Pick<CallSecrets, 'values'> & { forms: FormsByName },
+  checkOf: (name: string) => HeaderSecret['isCurrent']
 ): CallSecrets | Failure {
   const variables: Record<string, string> = {}
   const headerSecrets: HeaderSecret[] = []
@@ -137,9 +141,10 @@ function readUses (
     const placeholder = makePlaceholder()
     variables[variable] = placeholder
     const rules = use.hosts.flatMap(host => readEgressRule(host) ?? [])
-    headerSecrets.push({ placeholder, value, name: use.secret, isCurrent: checkOf(use.secret), rules })
+    const inAnswers = byteForms([...forms.get(use.secret) ?? [], ...htmlSafeForms(value)])
+    headerSecrets.push({ placeholder, value, forms: inAnswers, name: use.secret, isCurrent: checkOf(use.secret), rules })
   }
-  return { ok: true, values, variables, headerSecrets, handed, hidden: uses.map(([, { secret }]) => values.get(secret) ?? '') }
+  return { ok: true, values, variables, headerSecrets, handed, forms: longestFirst([...forms.values()]) }
 }
 
 /** The kernel takes a text with a NUL for a shorter one, and bounds each text by 128 KiB with the NUL at its end. */
@@ -152,17 +157,33 @@ function storedIn ({ run }: Tool): string[] {
   return run.kind !== 'http' ? [] : [...run.query, ...run.headers].flatMap(field => 'setting' in field && field.stored === true ? [field.setting] : [])
 }
 
-/** Hosts are written in small letters. */
+type FormsByName = ReadonlyMap<string, readonly string[]>
+
+/** All that gives each secret away that the processes of a call use. */
+async function formsOf (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>): Promise<FormsByName> {
+  const forms = new Map<string, readonly string[]>()
+  for (const name of new Set(uses.map(([, { secret }]) => secret))) forms.set(name, await secretForms([values.get(name) ?? ''], []))
+  return forms
+}
+
+function longestFirst (lists: ReadonlyArray<readonly string[]>): readonly string[] {
+  const [only = []] = lists
+  return lists.length < 2 ? only : [...new Set(lists.flat())].sort((a, b) => b.length - a.length)
+}
+
+/** Hosts have no ways to write a text but small letters. */
 function hideInHost (values: ReadonlyMap<string, string>): (text: string) => string {
-  const forms = secretForms([...values.values()].flatMap(value => [value, value.toLowerCase()]), [])
-  return text => withoutTexts(text, forms)
+  let texts: readonly string[] | undefined
+  return text => {
+    texts ??= plainTexts([...values.values()]).flatMap(plain => [plain, plain.toLowerCase()])
+    return withoutTexts(text, texts)
+  }
 }
 
 /** Hides the values in all that processes of a call say, by all forms that they are written in. */
 function hideSecrets (
-  { hidden }: CallSecrets, context: RunContext, threads: Threads
+  { forms }: CallSecrets, context: RunContext, threads: Threads
 ): { context: RunContext, hide: (outcome: Outcome) => Promise<Outcome> } {
-  const forms = secretForms(hidden, [])
   if (forms.length === 0) return { context, hide: async outcome => await Promise.resolve(outcome) }
   const mask = (text: string): string => withoutTexts(text, forms)
   // A failure's text is the beginning or the end of what was printed.

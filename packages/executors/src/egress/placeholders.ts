@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { Transform } from 'node:stream'
-import { secretForms } from '../result/secret-forms.ts'
+import type { Transform } from 'node:stream'
+import { byteForms, starred, starStream } from '../result/hidden-bytes.ts'
+import { sentForms } from '../result/secret-forms.ts'
 import type { HeaderSecret } from '../run/header-secret.ts'
 
 const placeholders = /tyd_placeholder_[0-9a-f]{32}/g
@@ -52,37 +53,11 @@ interface Mask {
  *
  * @param sent headers with values in them
  */
-export function createMask (secrets: ReadonlyArray<Pick<HeaderSecret, 'value'>>, sent: readonly string[]): Mask {
+export function createMask (secrets: ReadonlyArray<Pick<HeaderSecret, 'forms'>>, sent: readonly string[]): Mask {
   const credentials = sent.flatMap(text => basic.exec(text)?.[2] ?? [])
-  const forms = secretForms(secrets.map(({ value }) => value), credentials)
-  const inBody = [...new Set(forms.flatMap(form => [form, Buffer.from(form).toString('latin1')]))].map(form => Buffer.from(form, 'latin1'))
-  const hide = (text: string): string => forms.reduce((rest, form) => rest.replaceAll(form, '*'.repeat(form.length)), text)
+  const lists = [...secrets.map(({ forms }) => forms), byteForms(sentForms(credentials))]
   return {
-    headers: headers => headers.map((text, index) => index % 2 === 0 ? text : hide(text)),
-    body () {
-      let held = Buffer.alloc(0)
-      return new Transform({
-        transform (chunk: Buffer, _encoding, done) {
-          const bytes = Buffer.concat([held, chunk])
-          for (const form of inBody) {
-            for (let at = bytes.indexOf(form); at !== -1; at = bytes.indexOf(form, at + form.length)) bytes.fill('*', at, at + form.length)
-          }
-          const shown = bytes.length - Math.max(...inBody.map(form => begunAtEnd(bytes, form)), 0)
-          held = bytes.subarray(shown)
-          done(null, bytes.subarray(0, shown))
-        },
-        flush (done) { done(null, held) }
-      })
-    }
+    headers: headers => headers.map((text, index) => index % 2 === 0 ? text : starred(text, lists)),
+    body: () => starStream(lists)
   }
-}
-
-/** How many bytes at the end may be the beginning of a form. */
-function begunAtEnd (bytes: Buffer, form: Buffer): number {
-  const [first = 0] = form
-  for (let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1)); at !== -1; at = bytes.indexOf(first, at + 1)) {
-    const length = bytes.length - at
-    if (form.compare(bytes, at, bytes.length, 0, length) === 0) return length
-  }
-  return 0
 }

@@ -58,7 +58,7 @@ async function answerOf (run: HttpRun, { args, context, worker, maxOutputBytes }
     return limit.passed ? { ok: false, error: interruptionError({ kind: 'timeout', afterMs: context.timeoutMs }) } : undefined
   }
   try {
-    const built = buildRequest(run, args, worker.env, { trace: traceFields(context.trace), secrets: context.secrets })
+    const built = await buildRequest(run, args, worker.env, { trace: traceFields(context.trace), secrets: context.secrets })
     connections.checkHost(hostname)
     if (protocol === 'http:' && !allowPrivate) throw new RequestFault('NOT_ALLOWED', 'http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
     const response = await send(built, connections, limit.signal)

@@ -103,7 +103,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
     life.abort()
     onEnded(reason)
   }
-  const secrets = secretsOf(server, { env: host.worker.env, stored: host.place.stored })
+  const secrets = await secretsOf(server, { env: host.worker.env, stored: host.place.stored })
   const { worker: { threads }, place: { owner = '' } } = host
   const reader = createMessageReader({ threads, owner, secrets }, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')

@@ -141,7 +141,7 @@ export function createServers (host: WorkerHost): McpServers {
     const limit = new AbortController()
     const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
     const off = onAbort(life.signal, () => { limit.abort(life.signal.reason) })
-    const secrets = secretsOf(server, { env: worker.env, stored: place.stored })
+    const secrets = await secretsOf(server, { env: worker.env, stored: place.stored })
     const lines: string[] = []
     try {
       const onLine = (line: string): void => {

@@ -4,8 +4,8 @@ import type { McpServer, SettingText } from '@toolyard/manifests'
 import { withoutTexts, withoutTextsIn } from '../result/hidden-texts.ts'
 import { secretForms } from '../result/secret-forms.ts'
 
-/** Values of texts, and what of them must not come out again; or what the first one lacks. */
-export type SettingTexts = { ok: true, texts: Record<string, string>, secrets: string[] } | { ok: false, missing: string }
+/** Values of texts, those that are secrets, and what was sent with one in it; or what the first text lacks. */
+export type SettingTexts = { ok: true, texts: Record<string, string>, secrets: string[], sent: string[] } | { ok: false, missing: string }
 
 export interface SettingValues {
   env: NodeJS.ProcessEnv
@@ -29,13 +29,13 @@ export function settingTexts (texts: Readonly<Record<string, SettingText>>, { en
     secrets.push(value)
     sent.push(whole)
   }
-  return { ok: true, texts: values, secrets: secretForms(secrets, sent) }
+  return { ok: true, texts: values, secrets, sent }
 }
 
 /** Values that a server was given and nobody must be told. */
-export function secretsOf (server: McpServer, values: SettingValues): readonly string[] {
+export async function secretsOf (server: McpServer, values: SettingValues): Promise<readonly string[]> {
   const texts = settingTexts(textsOf(server), values)
-  return texts.ok ? texts.secrets : []
+  return texts.ok ? await secretForms(texts.secrets, texts.sent) : []
 }
 
 export function storedNamesOf (server: McpServer): string[] {

@@ -1,36 +1,8 @@
 import { mapTexts } from '@toolyard/contract/terms'
+import { cutAt, hashesOf, hiderOf, leastHidden, placesOf, type Hider, type Place } from './hider.ts'
 
 /** Stands in the place of what is hidden. */
 export const hiddenText = '***REDACTED***'
-/** UTF-16 units of the shortest text that is hidden, and of what a longer one is found by. More texts end with fewer by chance. */
-export const leastHidden = 6
-/** UTF-16 units of a text that are compared. Where a text has so many of a secret, the length of the whole is hidden. */
-const compared = 256
-/** Texts with the same beginning, or end, that are told apart. With more, as much as the longest of them has is hidden. */
-const mostAlike = 8
-const slots = 4_096
-
-interface Hidden {
-  part: string
-  length: number
-  /** It stands for all that begin, or end, like this. */
-  isMany?: boolean
-}
-type Index = ReadonlyMap<string, readonly Hidden[]>
-
-interface Hider {
-  heads: Index
-  tails: Index
-  /** Where 1 is, some text begins with two letters of this slot. */
-  begins: Uint8Array
-}
-
-const hiders = new WeakMap<readonly string[], Hider>()
-
-/*
- * A tenant chooses its secrets, and may choose thousands of lines that all begin alike, or that nearly stand in what it prints. So
- * texts are not looked for one by one: each place of a text is looked at once, and takes bounded time however many they are.
- */
 
 interface Reading {
   /** A text without it has none of the tokens. */
@@ -105,26 +77,6 @@ function placesIn (text: string, { token, read }: Reading, places: readonly Plac
   return places.map(([start, end]) => [standsAt(start)[0], standsAt(end - 1)[1]])
 }
 
-type Place = readonly [start: number, end: number]
-
-/** Where hidden texts stand; of those that overlap, one place. */
-function placesOf (text: string, { heads, begins }: Hider): Place[] {
-  const places: Place[] = []
-  let start = -1
-  let end = -1
-  for (let at = 0; at + leastHidden <= text.length && end < text.length; at++) {
-    if (begins[slotOf(text, at)] === 0) continue
-    const length = lengthAt(heads, text, at)
-    if (length === 0) continue
-    if (at >= end) {
-      if (start !== -1) places.push([start, end])
-      start = at
-    }
-    end = Math.max(end, at + length)
-  }
-  return start === -1 ? places : [...places, [start, end]]
-}
-
 /** Where places overlap, they have one mark. */
 function withMarks (text: string, places: Place[], mark: string): string {
   if (places.length === 0) return text
@@ -167,62 +119,19 @@ function withoutRests (text: string, hider: Hider): string {
   return text.split('\n').map(line => withoutBegun(withoutEnded(line, hider), hider)).join('\n')
 }
 
-function withoutBegun (line: string, { heads }: Hider): string {
-  for (let at = 0; at + leastHidden <= line.length; at++) {
-    for (const { part, length } of heads.get(line.slice(at, at + leastHidden)) ?? []) {
-      const left = line.length - at
-      const isBegun = left <= part.length ? part.startsWith(line.slice(at)) : line.startsWith(part, at)
-      if (isBegun && left < length) return line.slice(0, at) + hiddenText
-    }
-  }
-  return line
+function withoutBegun (line: string, hider: Hider): string {
+  const begun = cutAt(line, hider)
+  return begun === line.length ? line : line.slice(0, begun) + hiddenText
 }
 
-function withoutEnded (line: string, { tails }: Hider): string {
+function withoutEnded (line: string, hider: Hider): string {
+  const tails = hider.tails()
+  const hashAt = hashesOf(line)
   for (let end = line.length; end >= leastHidden; end--) {
-    for (const { part, length } of tails.get(line.slice(end - leastHidden, end)) ?? []) {
-      const isEnded = end <= part.length ? part.endsWith(line.slice(0, end)) : line.endsWith(part, end)
+    for (const { part, length, hash } of tails.get(line.slice(end - leastHidden, end)) ?? []) {
+      const isEnded = end <= part.length ? part.endsWith(line.slice(0, end)) : hashAt(end - part.length, part.length) === hash
       if (isEnded && end < length) return hiddenText + line.slice(end)
     }
   }
   return line
-}
-
-function lengthAt (heads: Index, text: string, at: number): number {
-  const alike = heads.get(text.slice(at, at + leastHidden)) ?? []
-  return alike.reduce((most, { part, length }) => length > most && text.startsWith(part, at) ? length : most, 0)
-}
-
-function hiderOf (hide: readonly string[]): Hider {
-  const known = hiders.get(hide)
-  if (known !== undefined) return known
-  const begins = new Uint8Array(slots)
-  const long = hide.filter(text => text.length >= leastHidden)
-  for (const text of long) begins[slotOf(text, 0)] = 1
-  const hider = {
-    heads: indexOf(long, text => text.slice(0, compared), part => part.slice(0, leastHidden)),
-    tails: indexOf(long, text => text.slice(-compared), part => part.slice(-leastHidden)),
-    begins
-  }
-  hiders.set(hide, hider)
-  return hider
-}
-
-function slotOf (text: string, at: number): number {
-  return (text.charCodeAt(at) * 31 + text.charCodeAt(at + 1)) % slots
-}
-
-function indexOf (texts: readonly string[], partOf: (text: string) => string, keyOf: (part: string) => string): Index {
-  const index = new Map<string, Hidden[]>()
-  for (const text of texts) {
-    const part = partOf(text)
-    const key = keyOf(part)
-    const alike = index.get(key)
-    const same = alike?.find(each => each.part === part || each.isMany === true)
-    if (same !== undefined) same.length = Math.max(same.length, text.length)
-    else if (alike === undefined) index.set(key, [{ part, length: text.length }])
-    else if (alike.length < mostAlike) alike.push({ part, length: text.length })
-    else index.set(key, [{ part: key, length: Math.max(text.length, ...alike.map(({ length }) => length)), isMany: true }])
-  }
-  return index
 }

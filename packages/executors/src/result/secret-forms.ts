@@ -1,6 +1,8 @@
 import { isRecord, numberText } from '@toolyard/contract/terms'
+import { Turns } from '@toolyard/runtime'
 import { parseJson } from '../run/json.ts'
-import { fieldForm, leastHidden } from './hidden-texts.ts'
+import { fieldForm } from './hidden-texts.ts'
+import { leastHidden } from './hider.ts'
 
 /** UTF-16 units of a text in a secret document that is hidden wherever it stands. A shorter one may be an ordinary name. */
 const leastAlone = 16
@@ -11,21 +13,53 @@ const lineLengths = [64, 76]
 /**
  * Every text that would give a secret away: as it is, without the white space around it, line by line, as JSON and a URL have
  * it, and as base64 has it, also in the midst of another text. Of a document in JSON, such as the key of a service account, each
- * long text, and each field with its text. The longest first.
+ * long text, and each field with its text. The longest first. They are made in turns: a tenant's secret may have many.
  *
  * @param values the secrets.
  * @param sent texts with a secret in them, such as headers as they were sent.
  */
-export function secretForms (values: Iterable<string>, sent: readonly string[]): string[] {
-  // The output loses the white space around it, and comes line by line.
-  const documents = [...values].map(readDocument)
-  const wholes = [...values, ...documents.flatMap(({ texts }) => texts)].flatMap(value => [value, value.trim()])
-  const lines = wholes.flatMap(value => value.split(/[\r\n]+/)).map(line => line.trim())
-  const forms = [...new Set([...wholes, ...lines])].flatMap(value => [value, ...jsonForms(value), ...urlForms(value)])
-  const encoded = [...sent, ...wholes].flatMap(base64Forms)
-  const fields = documents.flatMap(document => document.fields)
-  const all = new Set([...sent, ...forms, ...encoded, ...fields])
-  return [...all].filter(text => text.length >= leastHidden).sort((a, b) => b.length - a.length)
+export async function secretForms (values: Iterable<string>, sent: readonly string[]): Promise<string[]> {
+  const turns = new Turns()
+  const all = new Set<string>()
+  for (const form of eachForm([...values], sent)) {
+    if (form.length >= leastHidden) all.add(form)
+    // So that the clock is looked at for each: one may be long.
+    if (turns.isOver(64)) await turns.next()
+  }
+  return [...all].sort((a, b) => b.length - a.length)
+}
+
+function * eachForm (values: readonly string[], sent: readonly string[]): Generator<string> {
+  yield * sentForms(sent)
+  const documents = values.map(readDocument)
+  const wholes = wholesOf(values, documents)
+  for (const whole of wholes) yield * base64Forms(whole)
+  for (const text of new Set([...wholes, ...linesOf(wholes)])) {
+    yield text
+    yield * jsonForms(text)
+    yield * urlForms(text)
+  }
+  for (const { fields } of documents) yield * fields
+}
+
+/** What gives a text away that was sent with a secret in it. */
+export function sentForms (sent: readonly string[]): string[] {
+  return sent.flatMap(text => [text, ...base64Forms(text)])
+}
+
+/** The texts of secrets as they are, without the ways to write them elsewhere. */
+export function plainTexts (values: readonly string[]): string[] {
+  const wholes = wholesOf(values, values.map(readDocument))
+  return [...new Set([...wholes, ...linesOf(wholes)])]
+}
+
+function wholesOf (values: readonly string[], documents: ReadonlyArray<{ texts: string[] }>): string[] {
+  return [...new Set([...values, ...documents.flatMap(({ texts }) => texts)].flatMap(value => [value, value.trim()]))]
+}
+
+/** The output loses the white space around it, and comes line by line. */
+function linesOf (wholes: readonly string[]): string[] {
+  return wholes.flatMap(value => value.split(/[\r\n]+/)).map(line => line.trim())
 }
 
 /** How many texts of a secret are hidden by themselves, before their forms. */
@@ -52,19 +86,43 @@ function readDocument (value: string): { texts: string[], fields: string[] } {
 }
 
 /** As JSON has a text: also with slashes escaped, as PHP does it, and all but ASCII, as Python does. */
-function jsonForms (value: string): string[] {
+function * jsonForms (value: string): Generator<string> {
   const plain = JSON.stringify(value).slice(1, -1)
-  const ascii = plain.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return [plain, plain.replaceAll('/', '\\/'), ascii, ascii.replaceAll('/', '\\/')]
+  yield plain
+  yield plain.replaceAll('/', '\\/')
+  const ascii = plain.replace(/[^\x20-\x7e]/g, escapeUnit)
+  yield ascii
+  yield ascii.replaceAll('/', '\\/')
+}
+
+function escapeUnit (unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** As JSON has a text that may stand in HTML, by the libraries of Go, Java (Gson), .NET and PHP. Who reads JSON first needs none. */
+export function htmlSafeForms (value: string): string[] {
+  const [plain = '', , ascii = '', slashed = ''] = jsonForms(value)
+  const small = (found: string): string => escapeUnit(found.slice(-1))
+  const large = (found: string): string => inLargeDigits(small(found))
+  return [
+    plain.replace(/[<>&]/g, small), plain.replace(/[<>&=']/g, small),
+    inLargeDigits(ascii).replace(/\\"|[<>&'+`]/g, large), slashed.replace(/\\"|[<>&']/g, large)
+  ]
+}
+
+function inLargeDigits (text: string): string {
+  return text.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
 }
 
 /** As a URL, or a form, has a text: libraries leave other characters as they are, and write small digits or large ones. */
-function urlForms (value: string): string[] {
-  if (/\p{Surrogate}/u.test(value)) return [value]
+function * urlForms (value: string): Generator<string> {
+  if (/\p{Surrogate}/u.test(value)) return
   const usual = encodeURIComponent(value)
   const strict = usual.replace(/[!'()*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-  const forms = [usual, strict, strict.replaceAll('%2F', '/'), strict.replaceAll('%20', '+')]
-  return [...forms, ...forms.map(form => form.replace(/%../g, octet => octet.toLowerCase()))]
+  for (const form of [usual, strict, strict.replaceAll('%2F', '/'), strict.replaceAll('%20', '+')]) {
+    yield form
+    yield form.replace(/%../g, octet => octet.toLowerCase())
+  }
 }
 
 /** The whole, and what is the same wherever the text begins in a longer one; in both alphabets. */

@@ -4,6 +4,8 @@ import type { EgressRule } from '@toolyard/runtime/outgoing'
 export interface HeaderSecret {
   placeholder: string
   value: string
+  /** All that gives the value away in an answer, with a letter for each byte. */
+  forms: readonly string[]
   /** Its name, for who is told that it is gone. */
   name: string
   /** Whether it is still stored, with this value, as it was at most half a second ago. It fails where nobody can say. */

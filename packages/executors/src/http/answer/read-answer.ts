@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { readLargeOutput, shortOutput, type OutputReading } from '../../result/large-output.ts'
+import { byteForms } from '../../result/hidden-bytes.ts'
 import { withoutTexts } from '../../result/hidden-texts.ts'
+import { begunAt, cutAt, hiderOf } from '../../result/hider.ts'
 import { runOutputTask, type OutputTask } from '../../result/output-task.ts'
 import { shownChars } from '../../result/stream-end.ts'
 import { decodeText } from '../../run/decode-text.ts'
@@ -104,11 +106,9 @@ function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: 
 
 /** If a hidden text was cut in two, its first part is hidden as well. */
 function withoutBegunText (bytes: Buffer, hidden: readonly string[]): Buffer {
-  const begun = hidden.map(text => {
-    const whole = Buffer.from(text)
-    let length = Math.min(whole.length - 1, bytes.length)
-    while (length > 0 && !bytes.subarray(-length).equals(whole.subarray(0, length))) length--
-    return length
-  })
-  return bytes.subarray(0, bytes.length - Math.max(0, ...begun))
+  const forms = byteForms(hidden)
+  const longest = forms.reduce((most, { length }) => Math.max(most, length), 0)
+  const hider = hiderOf(forms)
+  const end = bytes.subarray(Math.max(0, bytes.length - longest)).toString('latin1')
+  return bytes.subarray(0, bytes.length - end.length + Math.min(begunAt(end, hider), cutAt(end, hider)))
 }

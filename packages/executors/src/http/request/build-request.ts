@@ -36,9 +36,9 @@ interface Beside {
  *
  * @throws RequestFault for an argument that can't be sent, or a secret that this worker doesn't have.
  */
-export function buildRequest (
+export async function buildRequest (
   run: HttpRun, given: Arguments, env: NodeJS.ProcessEnv, { trace = {}, secrets = new Map() }: Beside = {}
-): BuiltRequest {
+): Promise<BuiltRequest> {
   const args = withNumbers(given)
   const settings = new SettingValues(env, secrets)
   const path = expandPath(run.path, args)
@@ -61,7 +61,7 @@ export function buildRequest (
     url,
     headers: { ...standard, ...trace, ...body?.headers, ...headers.all, 'accept-encoding': 'identity' },
     ...(body === undefined ? {} : { body: body.text }),
-    hidden: settings.hidden(headers.secrets)
+    hidden: await settings.hidden(headers.secrets)
   }
 }
 
@@ -198,7 +198,7 @@ export class SettingValues {
   }
 
   /** Every text that would give a value away. */
-  hidden (sent: readonly string[]): string[] {
-    return secretForms(this.#values, sent)
+  async hidden (sent: readonly string[]): Promise<string[]> {
+    return await secretForms(this.#values, sent)
   }
 }

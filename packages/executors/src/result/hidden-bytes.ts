@@ -1,0 +1,38 @@
+import { Transform } from 'node:stream'
+import { begunAt, hiderOf, placesOf, type Place } from './hider.ts'
+
+/** Texts as bytes may have them, UTF-8 or Latin-1, with a letter for each byte. */
+export function byteForms (forms: readonly string[]): string[] {
+  return [...new Set(forms.flatMap(form => [form, Buffer.from(form).toString('latin1')]))]
+}
+
+/** A text with a letter for each byte, with stars in the place of others, as many as these have letters. */
+export function starred (text: string, lists: ReadonlyArray<readonly string[]>): string {
+  return withStars(text, lists.flatMap(list => placesOf(text, hiderOf(list)))).toString('latin1')
+}
+
+/** The same for bytes that come in pieces. It holds back only what may be the beginning of a hidden text. */
+export function starStream (lists: ReadonlyArray<readonly string[]>): Transform {
+  const hiders = lists.map(hiderOf)
+  let held = ''
+  /** So many of the bytes that come next belong to what was hidden. */
+  let hidden = 0
+  return new Transform({
+    transform (chunk: Buffer, _encoding, done) {
+      const text = held + chunk.toString('latin1')
+      const shown = Math.min(...hiders.map(hider => begunAt(text, hider)))
+      const places: Place[] = [[0, hidden], ...hiders.flatMap(hider => placesOf(text, hider))]
+      // What begins behind is looked for again.
+      hidden = places.reduce((most, [start, end]) => start < shown || start === 0 ? Math.max(most, end - shown) : most, 0)
+      held = text.slice(shown)
+      done(null, withStars(text, places).subarray(0, shown))
+    },
+    flush (done) { done(null, withStars(held, [[0, hidden], ...hiders.flatMap(hider => placesOf(held, hider))])) }
+  })
+}
+
+function withStars (text: string, places: readonly Place[]): Buffer {
+  const bytes = Buffer.from(text, 'latin1')
+  for (const [start, end] of places) bytes.fill('*', start, Math.min(end, bytes.length))
+  return bytes
+}
