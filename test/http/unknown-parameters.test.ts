@@ -39,6 +39,21 @@ t.test('every route below /v1 refuses a parameter that it does not know, and nam
   }
 })
 
+t.test('a parameter whose value is wrong is named, with what it may be', async t => {
+  interface Parameter { name: string, in: string, schema: { enum?: string[], type?: string } }
+  const { body: { paths } } = await client.request<{ paths: Record<string, Record<string, { parameters?: Parameter[] }>> }>('/openapi.json', { key: null })
+  const cases = Object.entries(paths).flatMap(([path, { get }]) => (get?.parameters ?? [])
+    .filter(({ in: place, schema }) => place === 'query' && (schema.enum !== undefined || schema.type === 'integer'))
+    .map(parameter => ({ path: path.replace('{name}', 'x').replace('{path}', 'x').replace('{id}', id), ...parameter })))
+  t.ok(cases.length > 8)
+  for (const { path, name, schema } of cases) {
+    const { status, body } = await ask('GET', `${path}?${name}=wrong`)
+    t.equal(status, 400, `${path} ${name}`)
+    const may = schema.enum === undefined ? 'must be (?:an )?integer' : `must be .*${schema.enum[0]}`
+    t.match(body, { error: { code: 'VALIDATION_ERROR', message: new RegExp(`^'${name}' ${may}`) } }, `${path} ${name}`)
+  }
+})
+
 t.test('pages, and what monitors ask, take any parameter', async t => {
   for (const url of ['/health', '/ready', '/metrics', '/docs', '/']) t.not((await app.inject({ url: `${url}?time=1`, headers: { 'x-api-key': key } })).statusCode, 400, url)
 })

@@ -41,14 +41,22 @@ export function sendError (error: Error, request: FastifyRequest, reply: Fastify
   whenRead(request, () => { void reply.send(body) })
 }
 
-export function toHttpError (error: Error & { code?: string, statusCode?: number }): HttpError {
+export function toHttpError (error: Error & Partial<Pick<FastifyError, 'code' | 'statusCode' | 'validation'>>): HttpError {
   if (error instanceof HttpError) return error
   if (error instanceof JobsUnknownError) return new HttpError('UNAVAILABLE', error.message, { may_exist: true })
   if (error instanceof RedisUnavailableError) return new HttpError('UNAVAILABLE', error.message)
   const known = fastifyErrors[error.code ?? '']
   if (known !== undefined) return known()
+  if (error.validation !== undefined) return new HttpError('VALIDATION_ERROR', validationText(error.validation))
   const status = error.statusCode ?? 500
   if (status === 404) return new HttpError('NOT_FOUND', 'No such route')
   if (status >= 400 && status < 500) return new HttpError('VALIDATION_ERROR', error.message)
   return new HttpError('INTERNAL', 'The service met a fault; its log has it under the request id')
+}
+
+/** Names the first parameter or field that doesn't fit its schema, and what it may be. */
+function validationText ([first]: NonNullable<FastifyError['validation']>): string {
+  const { instancePath = '', message = 'does not fit', params: { allowedValues } = {} } = first ?? {}
+  const may = Array.isArray(allowedValues) ? `must be one of: ${allowedValues.join(', ')}` : message
+  return instancePath === '' ? `The request ${may}` : `'${instancePath.slice(1).replaceAll('/', '.')}' ${may}`
 }

@@ -55,7 +55,7 @@ export async function agentToolRoutes (
       : search === undefined && namespace === undefined
         ? await publication.specs(format, isStrict)
         : await published(
-            await chosen(publication, { search, namespace, limit: Number(limit) }), tool => providerTool(tool, format, isStrict), format
+            await chosen(publication, { search, namespace, limit }), tool => providerTool(tool, format, isStrict), format
           )
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     const isKnown = namesTag(request.headers['if-none-match'], etag)

@@ -42,7 +42,7 @@ export const ToolListQuery = Type.Object({
   namespace: Type.Optional(Type.String({ minLength: 1, maxLength: limits.namespaceChars, description: 'Only tools of this namespace.' })),
   defer: Type.Optional(Type.Enum(['1', 'true', '0', 'false'], { description: 'Tools that are not pinned are deferred in the form of the provider, whose own search finds them: `defer_loading` of Anthropic and of the Responses API, there in namespaces. In other formats the list has the pinned tools, search_tools and call_tool alone.' })),
   pin: Type.Optional(Type.String({ minLength: 1, maxLength: limits.pinnedChars, description: 'With defer, names of tools that are loaded from the start, comma-separated, beside those whose manifest says `pinned`.' })),
-  limit: Type.Optional(Type.String({ pattern: '^(?:[1-9]|[1-4][0-9]|50)$', description: `With search, how many tools at most: 1 to ${limits.toolSearch.results.max}, ${limits.toolSearch.results.default} when left out.` }))
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.toolSearch.results.max, description: `With search, how many tools at most; ${limits.toolSearch.results.default} when left out.` }))
 }, { additionalProperties: false })
 
 /** `GET /v1/agent-tools`. */
