@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { JobAccess, JobListQuery, JobSummary } from '@toolyard/contract'
 import type { Asker, JobLister } from '../read/job-lister.ts'
 import { newJobId, ownerOf, type JobScope, type Redis, required, serverTime } from '@toolyard/store'
@@ -28,6 +29,8 @@ type BulkRequest = Omit<BulkOrder, 'id' | 'query' | 'total' | 'createdAt'> & { q
 const pageSize = 100
 const atOnce = 10
 const leaseMs = 15_000
+/** What two processes take for the time of Redis may differ by so much: a job that was answered before is meant, by whichever process. */
+const apartMs = 200
 /** Of one tenant, at the same time. */
 const mostRunning = 10
 /** How often a process looks for changes whose process is gone. */
@@ -62,14 +65,16 @@ export class BulkChanges {
     { query: { limit: _, cursor: __, ...query }, scope, ...request }: BulkRequest, signal?: AbortSignal
   ): Promise<Bulk | undefined> {
     const createdAt = serverTime(this.#parts.redis)
-    // Jobs that are made later are not meant.
-    const bounded = { ...query, to: Math.min(query.to ?? createdAt, createdAt) }
+    const last = createdAt + apartMs
+    const bounded = { ...query, to: Math.min(query.to ?? last, last) }
     const asker = { ...askerOf(scope, request.keyName), ...(signal === undefined ? {} : { signal }) }
     const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope, asker)
     if (signal?.aborted === true) throw new TurnMissedError()
     const id = newJobId(createdAt)
     const order = { ...request, id, query: bounded, scope, createdAt, total: complete ? total : null }
     if (!await this.#records.add(order, mostRunning)) return undefined
+    // Who hears that it is begun makes later jobs, which are not meant.
+    await delay(Math.max(0, last + 1 - serverTime(this.#parts.redis)))
     void this.#goOn(id)
     return required(await this.#records.read(id), 'the record of a bulk change')
   }
