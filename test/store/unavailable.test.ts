@@ -13,6 +13,17 @@ t.test('an error of the file system says nothing of Redis', async t => {
   fc.assert(fc.property(code, syscall, (code, syscall) => !mayRedisTakeItLater(Object.assign(new Error(`${code}: ${syscall}`), { code, syscall }))))
 })
 
+t.test('what a cluster answers while a slot moves from one server to another is taken later', async t => {
+  for (const message of [
+    'ASK 7365 127.0.0.1:7001',
+    'MOVED 3300 127.0.0.1:7001',
+    'TRYAGAIN Multiple keys request during rehashing of slot',
+    'ERR Script attempted to access a non local key in a cluster node script: caf1759b4d236eb774c757497a2e3f10d1a1123c, on @user_script:25.',
+    'ERR Error running script (call to f_caf1): @user_script:25: Script attempted to access a non local key in a cluster node'
+  ]) t.equal(mayRedisTakeItLater(new Error(message)), true, message)
+  t.equal(mayRedisTakeItLater(new Error("ERR unknown command 'ASKED'")), false)
+})
+
 t.test('an error of a socket does', async t => {
   const refused = new Promise<unknown>(resolve => {
     const redis = connectRedis({ place: { kind: 'server', url: 'redis://127.0.0.1:1' } }, 'request', error => {

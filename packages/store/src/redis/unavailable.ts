@@ -56,8 +56,10 @@ export function asRedisError (error: unknown): Error {
 const connectionMessages = new RegExp([
   "Connection is closed|Stream isn't writeable|Command timed out|Reached the max retries|Connection is in subscriber",
   "Cluster isn't ready|Failed to refresh slots cache|Too many Cluster redirections",
+  // A script that runs while its slot moves to another server.
+  'attempted to access a non local key',
   // In front of a script's error, Redis 6.2 puts where it happened.
-  '(?:^|: -)(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|BUSY)\\b'
+  '(?:^|: -)(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|BUSY|ASK|MOVED)\\b'
 ].join('|'))
 
 /** Whether the same command may be accepted later: Redis is away, full, or takes no writes for now. */
