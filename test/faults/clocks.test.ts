@@ -6,8 +6,10 @@ import type { Test } from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, reach, submit } from '../jobs/submission.ts'
 import { openReader } from '../streams/event-reader.ts'
+import { rpc } from '../mcp/clients.ts'
 import { createClient, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
+import { startIssuer } from '../support/issuer.ts'
 import { createService, testKeys, type Service } from '../support/service.ts'
 import { findClocks } from '../support/shifted-clock.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
@@ -129,6 +131,21 @@ void t.test('clocks: the clock of an API is set back while a tenant has no reque
   const { status, headers } = await client.request('/v1/agent-tools')
   t.equal(status, 429)
   t.ok(Number(headers.get('retry-after')) <= 60, `retry-after: ${headers.get('retry-after')}`)
+})
+
+void t.test('clocks: an API whose clock is wrong takes the tokens that are good, and none that are over', { skip }, async t => {
+  if ('missing' in clocks) throw new Error(clocks.missing)
+  const issuer = await startIssuer(t)
+  for (const sec of [-86_400, 86_400]) {
+    const { api } = await createService(t, { workers: 0, env: { ...(await clocks.shift(t, sec)).env, MCP_AUTH_ISSUER: issuer.url } })
+    const list = async (exp: number): Promise<number> => {
+      const token = await issuer.token(`${api.address}/mcp`, { claims: { exp } })
+      return (await rpc(api.address, 'tools/list', {}, { headers: { authorization: `Bearer ${token}` } })).status
+    }
+    const now = Math.floor(Date.now() / 1_000)
+    t.equal(await list(now + 300), 200, `${sec} s`)
+    t.equal(await list(now - 300), 401, `${sec} s`)
+  }
 })
 
 /** What the keys of turns are when the clock of Redis is set back by an hour: they last for longer by that. */

@@ -210,7 +210,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     if (registered === undefined) return 1
     return deps.jobTypes.limitsOf(registered.tool, {}).maxAttempts
   })
-  const tokens = options.tokens && new AccessTokens(options.tokens, () => `${listenedAt(app)}${options.basePath}/mcp`, error => {
+  const tokens = options.tokens && new AccessTokens(options.tokens, () => `${listenedAt(app)}${options.basePath}/mcp`, options.keys, error => {
     app.log.warn({ err: error }, 'an access token could not be checked')
   })
   void app.register(resourceMetadataRoutes, { tokens })

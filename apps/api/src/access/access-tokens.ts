@@ -4,6 +4,7 @@ import type { Role } from '@toolyard/contract'
 import type { TokenSettings } from '@toolyard/runtime'
 import type { JWTPayload } from 'jose'
 import { IssuerKeys } from './issuer-keys.ts'
+import type { KeyRing } from './key-ring.ts'
 import type { Principal } from './principal.ts'
 
 /** A bearer token that opens nothing, with what RFC 6750 calls the reason. */
@@ -21,7 +22,7 @@ export class TokenRefusedError extends HttpError {
 
 /** Signatures that the issuer alone can make. Where a key may be known to others, as with HS256, it proves nothing. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
-/** Clocks of the issuer and of this machine may differ by so much, in seconds. */
+/** Clocks of the issuer and of Redis may differ by so much, in seconds. */
 const clockToleranceSec = 30
 /** Tokens of other kinds say so (RFC 8725, 3.11). Issuers that know no `at+jwt` (RFC 9068) send `JWT`, or nothing. */
 const accessTokenTypes = new Set(['at+jwt', 'jwt'])
@@ -34,13 +35,15 @@ export class AccessTokens {
   readonly #resource: () => string
   readonly #keys: IssuerKeys
   readonly #principals = new WeakSet<Principal>()
+  readonly #clock: Pick<KeyRing, 'now'>
   readonly #onFailure: (error: Error) => void
 
   /** @param resource the URL of what the tokens are for. */
-  constructor (settings: TokenSettings, resource: () => string, onFailure: (error: Error) => void) {
+  constructor (settings: TokenSettings, resource: () => string, clock: Pick<KeyRing, 'now'>, onFailure: (error: Error) => void) {
     this.#settings = settings
     this.#resource = () => settings.resource ?? resource()
     this.#keys = new IssuerKeys(settings.issuer)
+    this.#clock = clock
     this.#onFailure = onFailure
   }
 
@@ -114,7 +117,7 @@ export class AccessTokens {
     const audience = this.#settings.audience ?? this.#resource()
     try {
       const { payload, protectedHeader } = await jwtVerify(token, this.#keys.find.bind(this.#keys), {
-        issuer, audience, algorithms, clockTolerance: clockToleranceSec, requiredClaims: ['exp', 'sub']
+        issuer, audience, algorithms, currentDate: new Date(this.#clock.now()), clockTolerance: clockToleranceSec, requiredClaims: ['exp', 'sub']
       })
       if (!isAccessToken(protectedHeader.typ)) throw new errors.JWTInvalid('its header typ must be at+jwt, JWT or absent')
       return payload

@@ -37,6 +37,11 @@ export class KeyRing {
     return stored === undefined || this.#byName.has(stored.name) ? undefined : principalOfStored(stored)
   }
 
+  /** Redis' time, in milliseconds since 1970: by it all processes find a token over at once, however their clocks differ. */
+  now (): number {
+    return this.#stored.now()
+  }
+
   /** Tells a listener of each key that was revoked; nobody tells of one whose time is over. */
   onRevoked (listener: () => void): void {
     this.#stored.onRevoked.add(listener)

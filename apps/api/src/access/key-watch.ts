@@ -42,7 +42,7 @@ export class KeyWatch {
       const { proof, endsAt = Infinity, isLoggedIn } = principal
       const staying = asked.get(proof) ?? this.#keys.opensStill(principal).catch(() => true)
       asked.set(proof, staying)
-      const isOver = endsAt <= Date.now() || !await staying || await isLoggedIn?.().catch(() => true) === false
+      const isOver = endsAt <= this.#keys.now() || !await staying || await isLoggedIn?.().catch(() => true) === false
       if (isOver) end()
     }))
   }

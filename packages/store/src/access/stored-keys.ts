@@ -125,6 +125,11 @@ export class StoredKeys {
     this.#replicas = replicas
   }
 
+  /** Redis' time, in milliseconds since 1970. */
+  now (): number {
+    return serverTime(this.#redis)
+  }
+
   /** All of them are called when a key was revoked. A key whose time is over, or whose message was lost, causes no call. */
   readonly onRevoked = new Set<() => void>()
 
