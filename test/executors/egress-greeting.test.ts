@@ -45,21 +45,23 @@ t.test('no bytes make the reader fail, and what is wrong is never taken for TLS 
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
     readGreeting(Buffer.concat([Buffer.from([22, 3, 1, 0, bytes.length, 1, 0, 0, Math.max(0, bytes.length - 4)]), Buffer.from(bytes)]))
   }))
-  t.equal(readGreeting(Buffer.from('GET / HTTP/1.1')).kind, 'http')
-  t.equal(readGreeting(Buffer.from('\r\nPOST /')).kind, 'http')
+  for (const line of ['\r\nPOST / HTTP/1.1\r\n', `${'\r\n'.repeat(9)}GET / HTTP/1.1\n`, 'M-SEARCH * HTTP/1.1\r\n', 'get\t/ http/1.1\n', 'PRI * HTTP/2.0\r\n']) {
+    t.equal(readGreeting(Buffer.from(line)).kind, 'http', line)
+    t.equal(readGreeting(Buffer.from(line.trimEnd())).kind, 'more', line)
+  }
   t.equal(readGreeting(Buffer.from('GE')).kind, 'more')
-  t.equal(readGreeting(Buffer.from('SSH-2.0-x')).kind, 'other')
+  for (const said of ['SSH-2.0-x\r\n', 'EHLO me\r\n', '*1\r\n', '{', 'AMQP\0', '\0\0\0\x08', '\x16\x01\0']) t.equal(readGreeting(Buffer.from(said)).kind, 'other', said)
   t.equal(readGreeting(Buffer.alloc(0)).kind, 'more')
 })
 
 /** A proxy in this process whose connections all lead to one server; gives what that received. */
-async function proxy (t: Test): Promise<{ port: number, received: () => Buffer, refused: string[] }> {
+async function proxy (t: Test, entry = 'api.test'): Promise<{ port: number, received: () => Buffer, refused: string[] }> {
   const seen: Buffer[] = []
   const refused: string[] = []
   const sockets = new Set<Socket>()
   const behind = createServer(socket => { sockets.add(socket.on('data', bytes => { seen.push(bytes) }).on('error', () => {})) })
   const hostPort = await listening(t, behind)
-  const rule = readEgressRule('api.test')
+  const rule = readEgressRule(entry)
   const connector: Connector = {
     admit: () => rule ?? { host: '', port: 1 },
     open: async () => await new Promise(resolve => { const socket = connect(hostPort, '127.0.0.1', () => { resolve(socket) }) }),
@@ -93,6 +95,40 @@ void t.test('a greeting that names the host of CONNECT passes, another or none i
     await through(place, bytes)
     t.equal(place.received().length, 0)
     t.match(place.refused, [why])
+  }
+})
+
+void t.test('other protocols pass at an entry with a port, also those that begin with a word', async t => {
+  for (const said of ['EHLO me\r\n', 'USER anonymous\r\n', 'CONNECT {"verbose":false}\r\n', 'OPTIONS rtsp://api.test RTSP/1.0\r\n', '\0\0\0\x08\x04\xd2\x16\x2f']) {
+    const place = await proxy(t, 'api.test:443')
+    await through(place, Buffer.from(said, 'latin1'))
+    t.equal(place.received().toString('latin1'), said)
+  }
+})
+
+void t.test('TLS and HTTP that name another host are cut off at an entry with a port, however they are written', async t => {
+  const other = await helloFor('other.test')
+  const length = other.readUIntBE(6, 3) + 40_000
+  const extensions = other.indexOf('other.test') - 11
+  const padding = Buffer.concat([Buffer.from([0, 21, 156, 60]), Buffer.alloc(39_996)])
+  const padded = Buffer.concat([other.subarray(9, extensions), Buffer.alloc(2), other.subarray(extensions + 2), padding])
+  padded.writeUInt16BE(padded.length - (extensions - 9) - 2, extensions - 9)
+  const message = Buffer.concat([Buffer.from([1, length >> 16, length >> 8 & 255, length & 255]), padded])
+  const records = Array.from({ length: Math.ceil(message.length / 16_000) }, (_, at) => {
+    const part = message.subarray(at * 16_000, (at + 1) * 16_000)
+    return Buffer.concat([Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part])
+  })
+  const host = 'Host: other.test\r\n\r\n'
+  const said = [
+    other,
+    ...[[22, 3, 1, 0, 0], [21, 3, 1, 0, 2, 1, 90]].map(record => Buffer.concat([Buffer.from(record), other])),
+    Buffer.concat(records),
+    ...['\r\n\r\n\r\n\r\n\r\nGET /', 'M-SEARCH *', 'AB /', `GET /${'x'.repeat(20_000)}`].map(line => Buffer.from(`${line} HTTP/1.1\r\n${host}`))
+  ]
+  for (const [at, bytes] of said.entries()) {
+    const place = await proxy(t, 'api.test:443')
+    await through(place, bytes)
+    t.equal(place.received().length, 0, `${at}`)
   }
 })
 

@@ -5,40 +5,54 @@ export type Greeting =
   /** `name`: the host that it wants, by SNI. */
   | { kind: 'tls', name: string | undefined }
   | { kind: 'http' }
+  /** It begins as TLS or HTTP does, and what it asks for can't be read. */
+  | { kind: 'unclear' }
   | { kind: 'other' }
 
 /** A greeting of TLS with keys for the time after quantum computers has about 2 KB. */
 const mostBytes = 32_768
 const [handshakeRecord, clientHello, serverName] = [22, 1, 0]
-const methodStart = /^[\r\n]{0,4}[A-Z]{3,20} /
-const methodBegun = /^[\r\n]{0,4}[A-Z]{0,20}$/
+const recordTypes = { least: 20, most: 24 }
+const majorVersion = 3
+/** Node's parser takes no longer ones. */
+const mostLine = 16_384
+const firstLine = /^[\r\n]*([^\r\n]*)([\r\n]?)/
+/** What may become a request of HTTP, as lenient servers read one: with any method, and any white space. */
+const requestBegun = /^(?:[!#$%&'*+.^`|~\w-]+(?:[\t\v\f ][\t\v\f\x20-\xff]*)?)?$/
+const httpVersion = /[\t\v\f ]HTTP\/\d/i
 
-/** Tells TLS, HTTP and everything else apart by the first bytes. Whatever is wrong with a greeting of TLS makes it `other`. */
+/**
+ * Tells TLS, HTTP and everything else apart by the first bytes. HTTP is told by its whole first line: other protocols say words, too.
+ */
 export function readGreeting (bytes: Buffer): Greeting {
-  if (bytes.length === 0) return { kind: 'more' }
-  if (bytes[0] === handshakeRecord) return readHello(bytes)
-  const text = bytes.toString('latin1', 0, 32)
-  if (methodStart.test(text)) return { kind: 'http' }
-  return methodBegun.test(text) ? { kind: 'more' } : { kind: 'other' }
+  const [type = 0, version] = bytes
+  const isRecord = type >= recordTypes.least && type <= recordTypes.most
+  if (bytes.length === 0 || (isRecord && version === undefined)) return { kind: 'more' }
+  if (isRecord && version === majorVersion) return readHello(bytes)
+  const text = bytes.toString('latin1', 0, mostLine)
+  const [, line = '', end = ''] = firstLine.exec(text) ?? []
+  if (!requestBegun.test(line)) return { kind: 'other' }
+  if (end === '') return { kind: bytes.length < mostLine ? 'more' : 'unclear' }
+  return { kind: httpVersion.test(line) ? 'http' : 'other' }
 }
 
 function readHello (bytes: Buffer): Greeting {
   const message = joinRecords(bytes)
-  if (message === undefined) return { kind: 'other' }
+  if (message === undefined) return { kind: 'unclear' }
   if (message.length < 4) return moreOf(bytes)
   const length = message.readUIntBE(1, 3)
-  if (message[0] !== clientHello || length > mostBytes) return { kind: 'other' }
+  if (message[0] !== clientHello || length > mostBytes) return { kind: 'unclear' }
   if (message.length < 4 + length) return moreOf(bytes)
   try {
     return { kind: 'tls', name: nameIn(message.subarray(4, 4 + length)) }
   } catch (error) {
-    if (error instanceof RangeError) return { kind: 'other' }
+    if (error instanceof RangeError) return { kind: 'unclear' }
     throw error
   }
 }
 
 function moreOf (bytes: Buffer): Greeting {
-  return bytes.length > mostBytes ? { kind: 'other' } : { kind: 'more' }
+  return bytes.length > mostBytes ? { kind: 'unclear' } : { kind: 'more' }
 }
 
 /** A greeting may be cut into records anywhere; undefined where something else is between them. */

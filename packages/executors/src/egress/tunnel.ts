@@ -69,6 +69,7 @@ function faultOf (
     if (greeting.name === undefined) return isIP(host) !== 0 ? undefined : ': the TLS greeting names no host'
     return canonicalHost(greeting.name) === host ? undefined : `: the TLS greeting names another host, ${JSON.stringify(greeting.name.slice(0, 80))}`
   }
+  if (greeting?.kind === 'unclear') return ': it begins like TLS or HTTP, and can\'t be read as such'
   if (greeting?.kind === 'http' || isPort) return undefined
   return isRead ? ': it is neither TLS nor HTTP, and requests to this host carry a secret' : ': it is neither TLS nor HTTP; name its port in "network"'
 }
