@@ -5,13 +5,14 @@ import { createConnectionBound } from '@toolyard/executors'
 
 const connection = (): Socket => new EventEmitter() as Socket
 
-void t.test('a network that takes all the connections it can leaves room for others, and what is closed is free again', async t => {
+void t.test('a tenant that takes all the connections it can, in many networks, leaves room for others, and what is closed is free again', async t => {
   const bound = createConnectionBound(64)
-  const [hog, other] = [bound.network(), bound.network()]
-  const taken = Array.from({ length: 1_000 }, connection).filter(hog)
+  const [other, operator] = [bound.of('other'), bound.of(undefined)]
+  const taken = Array.from({ length: 20 }, () => bound.of('hog')).flatMap(hog => Array.from({ length: 100 }, connection).filter(hog))
   t.equal(taken.length, 32)
   t.equal(Array.from({ length: 1_000 }, connection).filter(other).length, 16)
-  t.equal(hog(connection()), false)
+  t.equal(Array.from({ length: 1_000 }, connection).filter(operator).length, 8)
+  t.equal(bound.of('hog')(connection()), false)
   for (const each of taken) each.emit('close')
-  t.equal(Array.from({ length: 1_000 }, connection).filter(hog).length, 24)
+  t.equal(Array.from({ length: 1_000 }, connection).filter(bound.of('hog')).length, 20)
 })

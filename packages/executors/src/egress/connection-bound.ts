@@ -5,26 +5,26 @@ const mostOfWorker = 2_048
 
 /** Bounds connections of all networks. */
 export interface ConnectionBound {
-  /** Makes the check of one network: whether it may have one more connection, which counts until it is closed. */
-  network (): (client: Socket) => boolean
+  /** Makes the check of a network of a tenant: whether it may have one more connection, which counts until it is closed. */
+  of (tenant: string | undefined): (client: Socket) => boolean
 }
 
-/** A network may have as many connections as are left for all: however many one has taken, there is room for another. */
+/** A tenant may have as many connections, in all of its networks, as are left for all: however many one has, there is room for another. */
 export function createConnectionBound (most = mostOfWorker): ConnectionBound {
+  const open = new Map<string | undefined, number>()
   let all = 0
+  const count = (tenant: string | undefined, change: 1 | -1): void => {
+    const own = (open.get(tenant) ?? 0) + change
+    all += change
+    if (own === 0) open.delete(tenant)
+    else open.set(tenant, own)
+  }
   return {
-    network () {
-      let own = 0
-      return client => {
-        if (own >= most - all) return false
-        own += 1
-        all += 1
-        client.once('close', () => {
-          own -= 1
-          all -= 1
-        })
-        return true
-      }
+    of: tenant => client => {
+      if ((open.get(tenant) ?? 0) >= most - all) return false
+      count(tenant, 1)
+      client.once('close', () => { count(tenant, -1) })
+      return true
     }
   }
 }

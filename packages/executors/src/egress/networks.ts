@@ -72,9 +72,9 @@ export function createNetworks (options: NetworksOptions): EgressNetworks {
     return await trust
   }
 
-  function open (id: string, { hosts, holder }: NetworkOwner): Network {
+  function open (id: string, { tenant, hosts, holder }: NetworkOwner): Network {
     const key = `network ${count++}`
-    const made = { key, trusted: holder === undefined ? undefined : trusted, connections, ...options }
+    const made = { key, trusted: holder === undefined ? undefined : trusted, mayConnect: connections.of(tenant), ...options }
     const network = openNetwork(hosts, made, () => { forget(id, network) })
     networks.set(id, network)
     makeRoom()
@@ -131,19 +131,18 @@ interface OwnOptions extends NetworksOptions {
   key: string
   /** Absent where no request carries a secret. */
   trusted: (() => Promise<Trust>) | undefined
-  connections: ConnectionBound
+  mayConnect: ReturnType<ConnectionBound['of']>
 }
 
 function openNetwork (
   hosts: readonly string[],
-  { key, trusted, connections, means, policy, groups, onConnection, onClosed }: OwnOptions,
+  { key, trusted, mayConnect, means, policy, groups, onConnection, onClosed }: OwnOptions,
   onLost: () => void
 ): Network {
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
   const calls = createCallTable(onConnection ?? (() => {}))
   const connector = createConnector({ rules, ...policy, calls })
   const http = createHttpProxy(connector, calls, trusted === undefined ? undefined : async () => (await trusted()).authority)
-  const mayConnect = connections.network()
   const found = foundOf(rules)
   const directory = mkdtempSync(join(means.directory, 'network-'))
   const hostsFile = join(directory, 'hosts')
