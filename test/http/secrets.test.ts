@@ -80,6 +80,10 @@ t.test('lists have names, and a tenant sees its own; who only looks, and whose t
   t.match(await client.request('/v1/secrets', { key: testKeys.read }), { status: 403 })
   t.match(await client.request('/v1/secrets/x', { method: 'PUT', key: keys.acme, body: { value: 'v', scope: 'operator' } }), { status: 403 })
   t.match(await client.request('/v1/secrets/x', { method: 'PUT', key: keys.acme, body: { value: 'v', tenant: 'other' } }), { status: 403 })
+  for (const [body, message] of [
+    [{ value: 'v', scop: 'tenant' }, "'scop' is not a known field (known: 'value', 'scope', 'tenant')"], [{ value: 123_456 }, "'value' must be a text of 1 to 65536 characters"],
+    [{}, "'value' must be a text of 1 to 65536 characters"], [{ value: 'v', scope: 'all' }, "'scope' must be operator, tenant or key"], [{ value: 'v', tenant: null }, /^'tenant' must match /]
+  ] as const) t.match(await client.request('/v1/secrets/x', { method: 'PUT', body }), { status: 400, body: { error: { message } } })
   t.match(await client.request('/v1/secrets/a%20b', { method: 'PUT', body: { value: 'v' } }), { status: 400 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST', key: keys.acme }), { status: 403 })
   t.match(await client.request('/v1/secrets/rotate', { method: 'POST' }), { status: 200, body: { ok: true, sealed: 0, lost: 0 } })

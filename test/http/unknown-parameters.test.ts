@@ -39,6 +39,21 @@ t.test('every route below /v1 refuses a parameter that it does not know, and nam
   }
 })
 
+t.test('every route with a body refuses a field that it does not know', async t => {
+  interface Operation { requestBody?: { content?: Record<string, { example?: object }> } }
+  const { body: { paths } } = await client.request<{ paths: Record<string, Record<string, Operation>> }>('/openapi.json', { key: null })
+  const routes = Object.entries(paths).filter(([path]) => path.startsWith('/v1/') && !path.startsWith('/v1/tools/')).flatMap(([path, operations]) => Object.entries(operations).flatMap(([method, { requestBody }]) => {
+    const example = requestBody?.content?.['application/json']?.example
+    return example === undefined ? [] : [{ method: method.toUpperCase(), path: path.replace('{name}', 'data.file_read').replace('{id}', id), example }]
+  }))
+  t.ok(routes.length > 8)
+  for (const { method, path, example } of routes) {
+    const { status, body } = await ask(method, path, { ...example, colour: 'red' })
+    t.equal(status, 400, `${method} ${path}`)
+    t.match(body, { error: { code: 'VALIDATION_ERROR', message: /^'(?:filter\.)?colour' is not a known field \(known: '/ } }, `${method} ${path}`)
+  }
+})
+
 t.test('a parameter whose value is wrong is named, with what it may be', async t => {
   interface Parameter { name: string, in: string, schema: { enum?: string[], type?: string } }
   const { body: { paths } } = await client.request<{ paths: Record<string, Record<string, { parameters?: Parameter[] }>> }>('/openapi.json', { key: null })

@@ -20,7 +20,7 @@ export {
 } from './calls/tool-request.ts'
 export { CallbackBody, type ApprovalCallbackBody, type ApprovalEvent } from './jobs/callbacks.ts'
 export { checkLogin, LoginRequest, LoginResponse, LogoutResponse, WhoAmI } from './service/auth.ts'
-export { SecretAnswer, SecretList, SecretName, SecretPlace, SecretRequest, SecretRotation, SecretView } from './service/secrets.ts'
+export { checkSecretRequest, SecretAnswer, SecretList, SecretName, SecretPlace, SecretRequest, SecretRotation, SecretView } from './service/secrets.ts'
 export { checkNewKey, KeyList, KeyView, NewKeyRequest, NewKeyResponse, RevokedKey } from './service/keys.ts'
 export {
   checkNewSession, NewSessionRequest, parseSessionListQuery, SessionList, SessionResponse, SessionView, type SessionListQuery

@@ -5,7 +5,7 @@ import { QueueName } from '../calls/agent-tools.ts'
 import { checkObject, type HttpError } from '../terms/errors.ts'
 import { boundHostsRule, isKeyName, roles, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
 import { permissions } from '../terms/permissions.ts'
-import { unknownField } from '../value/fields.ts'
+import { unknownField, wrongField } from '../value/fields.ts'
 
 const Name = Type.String({ pattern: keyNamePattern, description: 'What logs and jobs call the key.' })
 const Role = Type.Enum([...roles], { description: 'read looks, approver also decides about held calls, admin does everything.' })
@@ -81,12 +81,5 @@ const fields = [
 ] as const
 
 export function checkNewKey (body: unknown): HttpError | undefined {
-  return checkObject(body, firstError)
-}
-
-function firstError (body: Record<string, unknown>): string | undefined {
-  for (const [name, isNeeded, check, text] of fields) {
-    if ((isNeeded || Object.hasOwn(body, name)) && !check.Check(body[name])) return text
-  }
-  return unknownField(body, NewKeyRequest)
+  return checkObject(body, object => wrongField(object, fields) ?? unknownField(object, NewKeyRequest))
 }

@@ -1,5 +1,8 @@
 import type { Static } from 'typebox'
+import { Compile } from 'typebox/schema'
+import { unknownField, wrongField } from '../value/fields.ts'
 import { Type } from '../value/type.ts'
+import { checkObject, type HttpError } from '../terms/errors.ts'
 import { tenantNamePattern } from '../terms/limits.ts'
 import { secretNamePattern } from '../terms/secret-variables.ts'
 
@@ -9,12 +12,24 @@ const Scope = Type.Enum(['operator', 'tenant', 'key'], {
 })
 const Tenant = Type.String({ pattern: tenantNamePattern, description: 'Whose it is, beside the scope tenant, where the operator\'s key asks.' })
 
+const mostChars = 65_536
+const Value = Type.String({ minLength: 1, maxLength: mostChars, description: 'It is sealed, and never read back.' })
+
 /** `PUT /v1/secrets/:name`. */
 export const SecretRequest = Type.Object({
-  value: Type.String({ minLength: 1, maxLength: 65_536, description: 'It is sealed, and never read back.' }),
-  scope: Type.Optional(Scope),
-  tenant: Type.Optional(Tenant)
+  value: Value, scope: Type.Optional(Scope), tenant: Type.Optional(Tenant)
 }, { additionalProperties: false })
+
+const fields = [
+  ['value', true, Compile(Value), `'value' must be a text of 1 to ${mostChars} characters`],
+  ['scope', false, Compile(Scope), "'scope' must be operator, tenant or key"],
+  ['tenant', false, Compile(Tenant), `'tenant' must match ${tenantNamePattern}`]
+] as const
+
+/** Checks the body of `PUT /v1/secrets/:name`. An unknown field may be a misspelt `scope`: left out, the secret would be everybody's. */
+export function checkSecretRequest (body: unknown): HttpError | undefined {
+  return checkObject(body, object => wrongField(object, fields) ?? unknownField(object, SecretRequest))
+}
 
 /** Which of several secrets of one name is meant. */
 export const SecretPlace = Type.Object({ scope: Type.Optional(Scope), tenant: Type.Optional(Tenant) }, { additionalProperties: false })

@@ -19,3 +19,11 @@ export function unknownParameter (query: object, known: readonly string[]): stri
 export function isAbsent (value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
+
+/** A field, whether it must be there, its check, and what is said of a value that doesn't fit. */
+type Field = readonly [name: string, isNeeded: boolean, check: { Check: (value: unknown) => boolean }, text: string]
+
+/** Says what is wrong with the first field that doesn't fit. */
+export function wrongField (body: Readonly<Record<string, unknown>>, fields: readonly Field[]): string | undefined {
+  return fields.find(([name, isNeeded, check]) => (isNeeded || Object.hasOwn(body, name)) && !check.Check(body[name]))?.[3]
+}

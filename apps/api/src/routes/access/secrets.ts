@@ -1,7 +1,9 @@
-import { ErrorBody, HttpError, SecretAnswer, SecretList, SecretName, SecretPlace, SecretRequest, SecretRotation, type SecretView } from '@toolyard/contract'
+import { checkSecretRequest, ErrorBody, HttpError, SecretAnswer, SecretList, SecretName, SecretPlace, SecretRequest, SecretRotation, type SecretView } from '@toolyard/contract'
 import { maxStoredSecrets, type ListedSecret, type SecretScope, type StoredSecrets } from '@toolyard/store'
+import { isSecretName, secretNamePattern } from '@toolyard/contract/terms'
 import { Type } from '@toolyard/contract/type'
 import { isBound, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
+import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
@@ -20,8 +22,13 @@ export async function secretRoutes (app: App, secrets: StoredSecrets | undefined
     return { ok: true as const, secrets: all, count: all.length }
   })
 
-  app.put('/secrets/:name', { config: { changes: { action: 'secret.set', fields: ['scope', 'tenant'] } }, schema: { params, body: SecretRequest, response: { 200: SecretAnswer, ...errors } } }, async request => {
+  app.put('/secrets/:name', {
+    config: { changes: { action: 'secret.set', fields: ['scope', 'tenant'] } },
+    schema: { params, body: SecretRequest, response: { 200: SecretAnswer, ...errors } },
+    validatorCompiler: bodyChecked(checkSecretRequest)
+  }, async request => {
     const { name } = request.params
+    if (!isSecretName(name)) throw new HttpError('VALIDATION_ERROR', `The name of a secret must match ${secretNamePattern}`)
     const { value, ...place } = request.body
     const scope = scopeOf(place, principalOf(request))
     const owner = scope.kind === 'tenant' ? scope.tenant : scope.kind === 'key' ? principalOf(request).tenant : undefined
