@@ -22,10 +22,11 @@ const entry = (name: string, rest: object = {}): object => ({
   approval: 'required',
   ...rest
 })
+const pay = '#!/bin/sh\ncat >> paid\necho >> paid\n'
 const receiver = await startReceiver(t)
 const service = await createService(t, {
-  files: { 'tools/bin/pay': '#!/bin/sh\ncat >> paid\necho >> paid\n' },
-  tools: [entry('pay'), entry('edited'), entry('removed'), entry('other', { approval: { approvers: 2 } })],
+  files: { 'tools/bin/pay': pay, 'tools/bin/replaced': pay },
+  tools: [entry('pay'), entry('replaced', { command: ['./tools/bin/replaced'] }), entry('edited'), entry('removed'), entry('other', { approval: { approvers: 2 } })],
   env: {
     ...callbackEnv,
     APPROVAL_CALLBACK_URL: receiver.url,
@@ -92,6 +93,30 @@ t.test('a call whose tool got another entry while it was held is held again', as
   if (again.status === 'succeeded') return
   t.match(again.approval, { state: 'held', changed: /entry in its manifest changed/ })
   t.equal((await decide(again, 'approve')).status, 200)
+  await reach(client, held.job_id, 'succeeded')
+  t.equal(runs(held.mark), 1)
+})
+
+t.test('who decides about a call whose program changed is shown the program that would run, also when it changed back', async t => {
+  const held = await hold('replaced')
+  const path = join(service.dir, 'tools/bin/replaced')
+  const was = readFileSync(path, 'utf8')
+  await writeFile(path, `${was}# Another version.\n`)
+  t.equal((await decide(held, 'approve')).status, 200)
+  const again = await heldAgain(held.job_id)
+  t.match(again.approval, { state: 'held', changed: /program changed/ })
+  t.not(again.program_sha256, held.program_sha256)
+  const other = await hold('replaced')
+  t.equal(again.program_sha256, other.program_sha256, 'that of a call which is submitted now')
+  await cancel(client, other.job_id)
+  await writeFile(path, was)
+  t.equal((await decide(again, 'approve')).status, 200)
+  const back = await waitFor('it is held once more', async () => {
+    const now = await client.held(held.job_id)
+    return now.approval.digest !== again.approval.digest && now
+  })
+  t.match(back, { program_sha256: held.program_sha256, approval: { state: 'held', digest: held.approval.digest, changed: 'it is again as it was when the call was submitted' } })
+  t.equal((await decide(back, 'approve')).status, 200)
   await reach(client, held.job_id, 'succeeded')
   t.equal(runs(held.mark), 1)
 })

@@ -77,7 +77,7 @@ function standStill (connection: Redis, at: (text: string) => boolean): { stoppe
 
 t.test('a worker whose job is another one\'s by now holds it no second time', async t => {
   const id = await add('lost')
-  const changed = { kind: 'held', held: { digest: 'f'.repeat(64), changed: 'it' } } as const
+  const changed = { kind: 'held', held: { digest: 'f'.repeat(64), changed: 'it', program: null } } as const
   next.set(id, async () => {
     await redis.set(`${jobKey('lost', id)}:lock`, 'of another worker', 'PX', 60_000)
     return changed
@@ -132,7 +132,7 @@ t.test('a job that was denied ends as denied, though the process that ends it di
 t.test('a job that was approved while its dying worker parked it runs soon', async t => {
   const id = await add('parking')
   const { stopped, letGo } = standStill(redis, text => text.includes('parking') && text.includes('expiresAt') && text.includes('ZADD') && !text.includes('heldAt'))
-  next.set(id, async () => ({ kind: 'held', held: { digest: 'a'.repeat(64), changed: 'it' } }))
+  next.set(id, async () => ({ kind: 'held', held: { digest: 'a'.repeat(64), changed: 'it', program: null } }))
   t.equal(await decide('parking', id, 'approve'), 'approved')
   // From here on the worker does nothing.
   await stopped
@@ -221,6 +221,6 @@ t.test('a list shows how the arguments of held calls begin, whatever is in them,
   t.ok(await sent() - before < 300_000)
   t.same(new Map(calls.map(({ id, preview }) => [id, preview])), expected)
   const [call] = calls
-  const { arguments: _, ...whole } = await jobs.held('listed', call?.id ?? '') ?? {}
+  const { arguments: _, program: __, ...whole } = await jobs.held('listed', call?.id ?? '') ?? {}
   t.same(call, { ...whole, preview: call?.preview })
 })

@@ -24,7 +24,7 @@ const { redis, directory, queues } = await startPool(t, server, {
   concurrency: 8,
   handle: async ({ id, data, approved, answers = [] }) => {
     const digest = digestOf(versions.get(id) ?? 0, data.hold?.digest ?? '')
-    if (approved !== digest) return { kind: 'held', held: { digest, changed: 'it' } }
+    if (approved !== digest) return { kind: 'held', held: { digest, changed: 'it', program: null } }
     if (answers.length === 0) return { kind: 'asks', ask: { ...question('a'), more: [question('b'), question('c')] } }
     if (answers.join() !== [1, 2, 3].map(answerTo).join()) throw new Error(`These are not the answers: ${answers.join()}`)
     runs.set(id, (runs.get(id) ?? 0) + 1)

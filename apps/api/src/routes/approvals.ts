@@ -88,13 +88,13 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
   }
 
   async function detail (call: HeldCall, principal: Principal): Promise<string> {
-    const { hold, version, arguments: args, approval } = call
+    const { program, version, arguments: args, approval } = call
     const previous = await approvals.previous(call, scopeOf(principal))
     const shown: ApprovalDetail = around({
       ...about(call),
       arguments: args,
       version: version ?? null,
-      program_sha256: hold.parts.program,
+      program_sha256: program,
       previous: previous === undefined ? null : around(previous),
       approval
     })
@@ -114,7 +114,7 @@ function itemOf (call: ListedCall): ApprovalItem {
   return { ...about(call), arguments_preview: call.preview, approval: call.approval }
 }
 
-function about ({ id, tool, type, queue, keyName, tenant, session, conversation, parentId, submittedAt, status }: Omit<HeldCall, 'arguments'>): Omit<ApprovalItem, 'arguments_preview' | 'approval'> {
+function about ({ id, tool, type, queue, keyName, tenant, session, conversation, parentId, submittedAt, status }: Omit<HeldCall, 'arguments' | 'program'>): Omit<ApprovalItem, 'arguments_preview' | 'approval'> {
   return {
     job_id: id,
     tool,

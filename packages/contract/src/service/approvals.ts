@@ -40,7 +40,7 @@ export const ApprovalDetail = Type.Object({
   ...about,
   arguments: Type.Unknown({ description: 'As they will be handed over, with defaults.' }),
   version: Type.Union([Type.String(), Type.Null()], { description: 'Of the tool: what the arguments were checked against.' }),
-  program_sha256: Type.Union([Type.String(), Type.Null()], { description: 'Of its files, as this service read them; empty for a tool without any, null where they can\'t be read here.' }),
+  program_sha256: Type.Union([Type.String(), Type.Null()], { description: 'Of its files, as they were when the call was held, or held again; empty for a tool without any, null where this service can\'t read them.' }),
   previous: Type.Union([Type.Object({ job_id: Type.String(), arguments: Type.Unknown() }), Type.Null()], { description: 'The call of this tool that was approved before; null where none is known.' }),
   approval: ApprovalView
 })

@@ -1,7 +1,7 @@
 import type { Hold } from '@toolyard/contract'
 import { BatchedScript, eachCall, fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, runForGood, type Redis, type Replicas } from '@toolyard/store'
 import { markPart } from './release.ts'
-import { approvalField, decodeApproval, heldKey, type ApprovalRecord, type DecidingKey } from '../record/approval.ts'
+import { approvalField, decodeApproval, heldKey, type ApprovalRecord, type DecidingKey, type HeldAgain } from '../record/approval.ts'
 
 /*
  * Jobs that wait for an approval. Such a job is delayed until its approval expires: it takes no worker's place, costs nothing
@@ -106,17 +106,19 @@ return {record.state, record.expiresAt - now, record.digest}
 `
 
 /**
- * KEYS: job, held, lock. ARGV: token, seconds of its hold, digest, what changed, channel, entries of the index. Answers the
- * milliseconds until it expires; nothing for a job that is another worker's by now.
+ * KEYS: job, held, lock. ARGV: token, seconds of its hold, channel, what the record says beside its times as JSON, entries of the
+ * index. Answers the milliseconds until it expires; nothing for a job that is another worker's by now.
  */
 const holdAgainScript = `
 if redis.call('GET', KEYS[3]) ~= ARGV[1] then return '' end
 ${read}
 ${goOnWhenFull('KEYS[1]')}
 local ms = ARGV[2] * 1000
-redis.call('HSET', KEYS[1], '${approvalField}', cjson.encode({state = 'held', digest = ARGV[3], heldAt = now, expiresAt = now + ms, changed = ARGV[4]}))
-for at = 6, #ARGV do redis.call('ZADD', KEYS[2], 0, ARGV[at]) end
-redis.call('PUBLISH', ARGV[5], 'job')
+local record = cjson.decode(ARGV[4])
+record.state, record.heldAt, record.expiresAt = 'held', now, now + ms
+redis.call('HSET', KEYS[1], '${approvalField}', cjson.encode(record))
+for at = 5, #ARGV do redis.call('ZADD', KEYS[2], 0, ARGV[at]) end
+redis.call('PUBLISH', ARGV[3], 'job')
 return ms
 `
 
@@ -182,9 +184,9 @@ export async function admitHeld (
  * job that is another worker's by now.
  */
 export async function holdAgain (
-  redis: Redis, { queue, id, hold }: HeldJob, { digest, changed }: { digest: string, changed: string }, { token, entries }: Taker
+  redis: Redis, { queue, id, hold }: HeldJob, { digest, changed, program }: HeldAgain, { token, entries }: Taker
 ): Promise<number | undefined> {
-  const args = [token, hold.expiresSec, digest, changed, jobChannel(id), ...entries]
+  const args = [token, hold.expiresSec, jobChannel(id), JSON.stringify({ digest, changed, program }), ...entries]
   const ms = await redis.eval(holdAgainScript, 3, ...keysOf(queue, id), ...args)
   return ms === '' ? undefined : Number(ms)
 }

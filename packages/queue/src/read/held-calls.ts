@@ -11,12 +11,14 @@ export interface HeldCall extends Omit<ShownCall, 'preview'> {
   /** As they will be handed over, to be written by `writeJson` alone. */
   arguments: unknown
   approval: ApprovalView
+  /** The digest of the tool's files, as they were when the call was held last; null where they couldn't be read. */
+  program: string | null
   submittedAt: string
   status: JobView['status']
 }
 
 /** A held call as lists have it: with the beginning of its arguments. */
-export type ListedCall = Omit<HeldCall, 'arguments'> & { preview: string }
+export type ListedCall = Omit<HeldCall, 'arguments' | 'program'> & { preview: string }
 
 /**
  * Reads what a list shows of held calls; one that was decided meanwhile is left out. To read and parse up to a megabyte of

@@ -128,6 +128,7 @@ export class JobReader {
     if (found === undefined) return undefined
     const { job: { view }, data: { hold, version, tool, keyName, tenant, session, conversation, callbackUrl } } = found
     if (hold === undefined || view.approval === undefined) return undefined
+    const record = decodeApproval(await whileAvailable(this.#parts.redis.hget(jobKey(queue, id), approvalField)))
     return {
       queue,
       id,
@@ -142,7 +143,8 @@ export class JobReader {
       hold,
       parentId: view.parent_id,
       arguments: view.input,
-      approval: view.approval,
+      approval: record === undefined ? view.approval : approvalView(hold, record),
+      program: record?.program === undefined ? hold.parts.program : record.program,
       submittedAt: view.created_at,
       status: view.status
     }

@@ -42,11 +42,15 @@ export interface ApprovalRecord {
   heldAt: number
   expiresAt: number
   approvedAt?: number
-  /** Why it is held again. */
+  /** Why it is held again, and the digest of the tool's files then. */
   changed?: string
+  program?: string | null
   /** Absent: none. Lua writes an empty list as an object. */
   decisions?: MadeDecision[]
 }
+
+/** What would run, which isn't what was approved. */
+export type HeldAgain = Required<Pick<ApprovalRecord, 'digest' | 'changed' | 'program'>>
 
 export interface MadeDecision extends DecidingKey {
   decision: 'approve' | 'deny'

@@ -2,6 +2,7 @@ import type { CallError, ChangedFiles, JobData, OutputCut, Progress, SandboxStat
 import type { CallbackOptions } from '../callbacks/callback-worker.ts'
 import type { Redis, WantedReplicas } from '@toolyard/store'
 import type { StepWait } from '../change/job-flow.ts'
+import type { HeldAgain } from '../record/approval.ts'
 import type { Questions } from '../record/question.ts'
 import type { LogLine } from '../record/log/job-log-writer.ts'
 import type { Retention } from '../record/retention.ts'
@@ -50,7 +51,7 @@ export type HandlerResult =
   /** Back to the queue: nothing was done, and the run counts as lost. */
   | { kind: 'requeued' }
   /** The call isn't what was approved: nothing was done, and the job is held again. */
-  | { kind: 'held', held: { digest: string, changed: string } }
+  | { kind: 'held', held: HeldAgain }
   /** The tool asks something: the job waits for an answer. */
   | { kind: 'asks', ask: Questions }
   /** The job is another worker's by now. */
