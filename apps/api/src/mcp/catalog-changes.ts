@@ -43,7 +43,7 @@ function snapshotOf (catalog: ToolCatalog, lists: ToolLists): Snapshot {
     tools: JSON.stringify(lists.for({}).tools),
     prompts: JSON.stringify(listPrompts(skills, publication)),
     resources: new Map([
-      ...skills.map(({ name, frontMatter, text }) => [`skill://${name}/SKILL.md`, JSON.stringify([frontMatter, text])] as const),
+      ...skills.map(({ name, digest }) => [`skill://${name}/SKILL.md`, digest] as const),
       ...publication.resources.flatMap(tool => (
         tool.publishAs?.kind === 'resource' ? [[tool.publishAs.uri, JSON.stringify(tool)] as const] : []
       ))

@@ -11,6 +11,8 @@ export interface Skill {
   frontMatter: Readonly<Record<string, unknown>>
   /** SKILL.md behind its front matter. */
   text: string
+  /** Hash of what SKILL.md says: made once, while it is read, since all texts together may be many megabytes. */
+  digest: string
   /** Absolute path of its SKILL.md. */
   file: string
   /** Whether it is an Agent Skill with more than its text: models read its files and run its scripts by way of tools. */

@@ -48,6 +48,7 @@ export async function readManifests (named: readonly string[], lock: LockPolicy 
       continue
     }
     const layer = withAudit(await readManifest(manifest.path, tools), manifest.audit)
+    await setImmediate()
     layers.push({ ...layer, findings: [...manifest.findings, ...layer.findings], files: [...layer.files ?? [], ...manifest.files] })
   }
   return refuseTooMany(layers)

@@ -71,7 +71,9 @@ export class Registration {
     const known = this.#digests.get(tool)
     if (known !== undefined) return known
     const { source: _, ...served } = tool
-    const digest = createHash('sha256').update(JSON.stringify(served)).digest('base64url')
+    // The texts of all skills are too long for one turn of the event loop.
+    const told = tool.run.kind === 'read-skill' ? { ...served, run: { ...tool.run, skills: undefined } } : served
+    const digest = createHash('sha256').update(JSON.stringify(told)).digest('base64url')
     this.#digests.set(tool, digest)
     return digest
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
 import type { Finding } from '../finding/finding.ts'
 import { createFileStates } from './file-states.ts'
@@ -56,13 +57,17 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
   let faults: ImportFaults = new Map()
 
   const reread = async (): ReturnType<Registry['keeping']> => await registry.reload()
-    .then(async next => await next.keeping(registry))
+    .then(async next => {
+      // To put thousands of files and tools together takes much of a turn of the event loop.
+      await setImmediate()
+      return await next.keeping(registry)
+    })
     .catch((error: unknown) => ({ registry, errors: options.manifests.map(file => unforeseen(error, file)) }))
   const replace = async (): Promise<ReloadResult> => {
     const before = await statesOf(files)
     const known = faults
     const { registry: reloaded, errors } = await reread()
-    files = [...new Set([...filesOf(options, reloaded), ...filesOf(options, registry)])]
+    files = filesOf(options, reloaded, registry)
     // Taken before the load: a change during it leads to another one.
     read = before === await statesOf(files) ? before : ''
     // Those that came meanwhile; from here on nothing is waited for.
@@ -116,6 +121,6 @@ function unforeseen (error: unknown, file: string): Finding {
   return { severity: 'error', whole: true, file, rule: 'manifests/reload', message: `The manifests can't be read again: ${String(asError(error).stack)}` }
 }
 
-function filesOf (options: RegistryOptions, registry: Registry): string[] {
-  return [...new Set([...options.manifests, ...registry.files])]
+function filesOf (options: RegistryOptions, ...registries: readonly Registry[]): string[] {
+  return [...new Set([...options.manifests, ...registries.flatMap(({ files }) => files)])]
 }

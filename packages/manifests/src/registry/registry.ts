@@ -155,8 +155,7 @@ async function joined (reading: Reading): Promise<ReadManifests> {
   return { ...reading, builtins: own, joined: trusted, skills, skillSettings: settings, registration }
 }
 
-async function keep (read: ReadManifests, faults: ImportFaults, before: Registry): ReturnType<Registry['keeping']> {
-  const next = assemble(read, faults)
+async function keep (next: Registry, { read, faults }: { read: ReadManifests, faults: ImportFaults }, before: Registry): ReturnType<Registry['keeping']> {
   const { layers, errors } = keptLayers(before, next)
   const policyErrors = read.policyFindings.filter(({ severity }) => severity === 'error')
   if (errors.length + policyErrors.length === 0) return { registry: next, errors }
@@ -175,7 +174,7 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
   const rules = read.policy.map(({ rule }) => JSON.stringify(rule))
   const findings = [...read.policyFindings, ...layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
   const { policyFile } = read.options
-  return {
+  const registry: Registry = {
     ...registryOf(tools.map(tool => read.registration.of(tool)), merged, findings),
     version: versionOf([...tools.map(tool => read.registration.digest(tool)), ...rules], read.skills),
     skills: () => read.skills,
@@ -187,8 +186,9 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
     imported: evenSo => importedTools(read.joined, evenSo),
     withImportFaults: others => assemble(read, others),
     reload: () => load(read.options, read.memory, faults),
-    keeping: before => keep(read, faults, before)
+    keeping: before => keep(registry, { read, faults }, before)
   }
+  return registry
 }
 
 function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Pick<Registry, 'get' | 'ofType' | 'jobTypes' | 'published' | 'all' | 'findings' | 'explain'> {
@@ -227,8 +227,7 @@ function filesOf (layers: readonly Layer[]): string[] {
 }
 
 function versionOf (tools: readonly string[], skills: readonly Skill[]): string {
-  const told = skills.map(({ name, description, frontMatter, text }) => [name, description, frontMatter, text])
-  return createHash('sha256').update(JSON.stringify([tools, told])).digest('hex').slice(0, 32)
+  return createHash('sha256').update(JSON.stringify([tools, skills.map(({ digest }) => digest)])).digest('hex').slice(0, 32)
 }
 
 function toolsOf ({ entries }: Layer): Tool[] {

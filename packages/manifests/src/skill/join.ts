@@ -2,9 +2,9 @@ import { withoutUndefined } from '@toolyard/contract/terms'
 import type { Finding } from '../finding/finding.ts'
 import type { Layer, LayerEntry } from '../layer/layer.ts'
 import type { Tool } from '../tool/tool.ts'
-import { agentSkillTools, skillsNamespace } from './agent/tools.ts'
+import { agentSkillTools, skillsNamespace, versionOfSkills } from './agent/tools.ts'
 import type { SkillOptions } from './tools/options.ts'
-import { isWhole } from './prompt.ts'
+import { textsFit } from './prompt.ts'
 import type { Skill, SkillSettings } from '../layer/skill.ts'
 import { jobTypeOf } from '../tool/job-type.ts'
 
@@ -25,9 +25,10 @@ export interface JoinedSkills {
 export function joinSkills (layers: readonly Layer[], options: SkillOptions): JoinedSkills {
   const all = layers.flatMap(layer => layer.skills ?? [])
   const { settings, findings } = settingsOf(layers, all)
-  const last = new Map(all.map(skill => [skill.name, skill]))
+  const last = byName(all)
   const skills = all.filter(skill => last.get(skill.name) === skill && settings.get(skill.name)?.enabled !== false)
   const stays = new Set(skills)
+  const served = byName(skills)
   const [first] = skills
   const readers = first === undefined ? [] : readersOf(skills, settings, options)
   return {
@@ -46,12 +47,17 @@ export function joinSkills (layers: readonly Layer[], options: SkillOptions): Jo
         findings: [
           ...layer.findings,
           ...replacedOnes.map(skill => replaced(skill, last.get(skill.name))),
-          ...variants(own.filter(skill => stays.has(skill)), skills),
+          ...variants(own.filter(skill => stays.has(skill)), served),
           ...findings.get(layer) ?? []
         ]
       }
     })
   }
+}
+
+/** The last one of each name. */
+function byName (skills: readonly Skill[]): Map<unknown, Skill> {
+  return new Map(skills.map(skill => [skill.name, skill]))
 }
 
 /** The operator's settings for a skill with three files, which has none of its own. */
@@ -63,7 +69,8 @@ function withSettings (tool: Tool, settings: SkillSettings | undefined): Tool {
 
 /** Skills with files, and those that the prompt doesn't have, are read and run by tools. */
 function readersOf (skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, options: SkillOptions): Tool[] {
-  const agents = skills.filter(skill => skill.hasFiles || (options.contextMode === 'full' && !isWhole(skill, skills)))
+  const isCut = options.contextMode === 'full' && !textsFit(skills)
+  const agents = skills.filter(({ hasFiles, tools }) => hasFiles || (isCut && tools.length === 0))
   if (agents.some(({ hasFiles }) => hasFiles)) return agentSkillTools(options.contextMode === 'full' ? agents : skills, settings, options)
   return options.contextMode === 'readOnDemand' || agents.length > 0 ? [readSkillTool(skills)] : []
 }
@@ -96,9 +103,10 @@ function unknownSkill ({ skill, source: { file, index } }: SkillSettings): Findi
 }
 
 /** A variant has tools of the skill that it is one of, under the same names: the later one's are served. */
-function variants (own: readonly Skill[], all: readonly Skill[]): Finding[] {
+function variants (own: readonly Skill[], served: ReadonlyMap<unknown, Skill>): Finding[] {
   return own.flatMap(({ name, file, frontMatter, tools }): Finding[] => {
-    const other = all.find(skill => skill.name !== name && skill.name === frontMatter['variant_of'])
+    const variantOf = frontMatter['variant_of']
+    const other = variantOf === name ? undefined : served.get(variantOf)
     const same = tools.filter(tool => other?.tools.some(each => each.name === tool.name) === true).map(tool => tool.name)
     return same.length === 0
       ? []
@@ -134,6 +142,6 @@ function readSkillTool (skills: readonly Skill[]): Tool {
     enabled: true,
     idempotent: true,
     source: { format: 'skill', file: skills[0]?.file ?? '', index: 0 },
-    run: { kind: 'read-skill', action: 'read', skills: Object.fromEntries(skills.map(skill => [skill.name, skill.text])) }
+    run: { kind: 'read-skill', action: 'read', skills: Object.fromEntries(skills.map(skill => [skill.name, skill.text])), version: versionOfSkills(skills) }
   }
 }

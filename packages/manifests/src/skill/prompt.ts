@@ -12,13 +12,14 @@ const mostChars = 65_536
 export function skillsPrompt (skills: readonly Skill[], contextMode: SkillOptions['contextMode']): string {
   const offered = skills.filter(isOffered)
   if (offered.length === 0) return ''
-  const parts = offered.map(skill => contextMode === 'full' && isWhole(skill, skills) ? fullPart(skill) : `- **${skill.name}**: ${descriptionOf(skill)}`)
+  const fit = contextMode === 'full' && textsFit(skills)
+  const parts = offered.map(skill => fit || (contextMode === 'full' && skill.tools.length > 0) ? fullPart(skill) : `- **${skill.name}**: ${descriptionOf(skill)}`)
   return [heading, ...parts].join(contextMode === 'full' ? '\n\n' : '\n')
 }
 
-/** Whether the prompt has the whole text of a skill where it may: all of those with tools, the others while all fit. */
-export function isWhole (skill: Skill, all: readonly Skill[]): boolean {
-  return skill.tools.length > 0 || all.filter(isOffered).reduce((sum, { text }) => sum + text.length, 0) <= mostChars
+/** Whether the prompt has the whole texts of all skills where it may. If not, it has those of skills with tools alone. */
+export function textsFit (skills: readonly Skill[]): boolean {
+  return skills.filter(isOffered).reduce((sum, { text }) => sum + text.length, 0) <= mostChars
 }
 
 function fullPart (skill: Skill): string {

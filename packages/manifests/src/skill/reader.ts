@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ManifestFault, wholeFinding, type Finding } from '../finding/finding.ts'
@@ -121,12 +122,17 @@ async function readContent (source: SkillDirectory, ownName: string): Promise<Sk
     if (tools === undefined || first !== undefined || programs.missing.length > 0) return { findings }
     const isDescribed = frontMatter.description != null && frontMatter.description !== ''
     const hasFiles = tools.length === 0 && isDescribed && await readSkillText(directory, 'tools.json') === undefined && await holdsMore(directory, document)
-    return { skill: { name, description: frontMatter.description ?? '', frontMatter: { ...frontMatter }, text: body, file, hasFiles, tools }, findings }
+    const told = { name, description: frontMatter.description ?? '', frontMatter: { ...frontMatter }, text: body }
+    return { skill: { ...told, digest: digestOf(told), file, hasFiles, tools }, findings }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
     const others = everyFault ? await readTools(source, { frontMatter: {}, programs: { missing: [] } }) : { findings: [] }
     return { findings: [wholeFinding(error, file), ...others.findings] }
   }
+}
+
+function digestOf (told: Pick<Skill, 'name' | 'description' | 'frontMatter' | 'text'>): string {
+  return createHash('sha256').update(JSON.stringify(told)).digest('base64url')
 }
 
 /** Whether there is something that is shown, beside its text. */

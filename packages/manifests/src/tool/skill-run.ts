@@ -72,6 +72,8 @@ export interface SkillFilesRun {
   action: 'read' | 'activate'
   /** The text behind the front matter of each skill's SKILL.md, by the skill's name. */
   skills: Record<string, string>
+  /** Stands for the texts where tools are compared. */
+  version: string
   /** Absolute paths of their directories; absent where files aren't handed out. */
   directories?: Record<string, string>
   /** Whether programs of skills run here, and whether shell command lines do. */

@@ -2,6 +2,7 @@ import { jobTypeOf } from '../../tool/job-type.ts'
 import type { RunnableSkill, SkillFilesRun } from '../../tool/skill-run.ts'
 import type { Permission, Tool } from '../../tool/tool.ts'
 import { permissions as allPermissions, withoutUndefined } from '@toolyard/contract/terms'
+import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
 import { isOffered, type Skill, type SkillSettings } from '../../layer/skill.ts'
 import type { SkillOptions } from '../tools/options.ts'
@@ -101,8 +102,14 @@ function filesRun (action: SkillFilesRun['action'], skills: readonly Skill[], to
     action,
     ...told,
     skills: Object.fromEntries(skills.map(skill => [skill.name, skill.text])),
+    version: versionOfSkills(skills),
     directories: Object.fromEntries(skills.map(skill => [skill.name, dirname(skill.file)]))
   }
+}
+
+/** Another one when a text, or the order, is another one. */
+export function versionOfSkills (skills: readonly Skill[]): string {
+  return createHash('sha256').update(skills.map(({ digest }) => digest).join()).digest('base64url')
 }
 
 function toolOf (name: string, skills: readonly Skill[]): Pick<Tool, 'name' | 'namespace' | 'jobType' | 'enabled' | 'idempotent' | 'source'> {
