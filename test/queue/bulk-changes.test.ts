@@ -1,9 +1,10 @@
 import type { JobListQuery } from '@toolyard/contract'
 import { BulkChanges, type FinishedJobs, type JobCanceller, type JobLister } from '@toolyard/queue'
-import { serverTime } from '@toolyard/store'
+import { connectRedis, isConnected, serverTime } from '@toolyard/store'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'
 import { waitFor } from '../support/condition.ts'
+import { startRedisProxy } from '../support/redis-proxy.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 void t.test('a process that loses its lease during a page notes nothing of it, and leaves the change to the other', async t => {
@@ -53,4 +54,47 @@ void t.test('a change means what another process made until it was asked for, by
   await waitFor('it is done', async () => (await changes.read(begun.id, {}))?.state === 'done')
   t.equal(asked.length, 2)
   for (const { to = Infinity } of asked) t.ok(madeBefore <= to && to < madeAfter, `${madeBefore} <= ${to} < ${madeAfter}`)
+})
+
+void t.test('a change that is stopped changes no more jobs than it is at', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const jobs = Array.from({ length: 30 }, (_, place) => ({ id: `job-${place}`, queue: 'q', status: 'queued' }))
+  const lister = {
+    count: async () => ({ total: 30, complete: true }),
+    list: async () => ({ jobs, nextCursor: null })
+  } as unknown as JobLister
+  let cancels = 0
+  const canceller = {
+    cancel: async () => {
+      if (++cancels === 10) for (const { id } of await changes.list({})) await changes.halt(id, {})
+      return 'cancelled'
+    }
+  } as unknown as JobCanceller
+  const changes = new BulkChanges({
+    redis, lister, canceller, finished: {} as FinishedJobs, mayRun: () => true, onError: error => { t.fail(String(error)) }
+  })
+  t.teardown(() => { changes.stop() })
+  const begun = await changes.begin({ action: 'cancel', filter: { queue: 'q' }, query: { queue: 'q', limit: 1 }, scope: {}, keyName: 'k' })
+  await waitFor('what it has done is noted', async () => (await changes.read(begun?.id ?? '', {}))?.seen !== 0)
+  t.match(await changes.read(begun?.id ?? '', {}), { state: 'stopped', seen: 10, changed: 10 })
+  t.equal(cancels, 10)
+})
+
+void t.test('a change whose beginning nobody heard of says that it may have begun, and is in the list', async t => {
+  const server = await startTestRedis(t)
+  const direct = await connectTo(t, server)
+  const proxy = await startRedisProxy(t, { path: server.socket })
+  const redis = connectRedis({ place: { kind: 'server', url: proxy.url } }, 'request', () => {})
+  t.teardown(() => { redis.disconnect() })
+  if (!await isConnected(redis, 5_000)) throw new Error('no connection')
+  const lister = {
+    count: async () => ({ total: 0, complete: true }),
+    list: async () => ({ jobs: [], nextCursor: null })
+  } as unknown as JobLister
+  const parts = { lister, canceller: {} as JobCanceller, finished: {} as FinishedJobs, mayRun: () => true, onError: () => {} }
+  const changes = new BulkChanges({ ...parts, redis })
+  void proxy.breakAt('after', (_name, args) => args.some(arg => arg.endsWith('{bulk}:all')))
+  const begun = changes.begin({ action: 'run_again', filter: { queue: 'q' }, query: { queue: 'q', limit: 1 }, scope: {}, keyName: 'k' })
+  await t.rejects(begun, { name: 'JobsUnknownError', message: /may have begun: GET \/v1\/bulk lists it/ })
+  t.match(await new BulkChanges({ ...parts, redis: direct }).list({}), [{ action: 'run_again', state: 'running' }])
 })

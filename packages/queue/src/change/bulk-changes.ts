@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { JobAccess, JobListQuery, JobSummary } from '@toolyard/contract'
 import type { Asker, JobLister } from '../read/job-lister.ts'
-import { newJobId, ownerOf, type JobScope, type Redis, required, serverTime } from '@toolyard/store'
+import {
+  JobsUnknownError, newJobId, ownerOf, RedisFullError, RedisUnavailableError, type JobScope, type Redis, required, serverTime
+} from '@toolyard/store'
 import { TurnMissedError } from '@toolyard/runtime'
 import { BulkRecords, type Bulk, type BulkOrder } from './bulk-record.ts'
 import type { FinishedJobs } from './finished-jobs.ts'
@@ -72,11 +74,21 @@ export class BulkChanges {
     if (signal?.aborted === true) throw new TurnMissedError()
     const id = newJobId(createdAt)
     const order = { ...request, id, query: bounded, scope, createdAt, total: complete ? total : null }
-    if (!await this.#records.add(order, mostRunning)) return undefined
+    if (!await this.#add(order)) return undefined
     // Who hears that it is begun makes later jobs, which are not meant.
     await delay(Math.max(0, last + 1 - serverTime(this.#parts.redis)))
     void this.#goOn(id)
     return required(await this.#records.read(id), 'the record of a bulk change')
+  }
+
+  /** @throws JobsUnknownError where Redis may have heard of it: then a process goes on with it. */
+  async #add (order: BulkOrder): Promise<boolean> {
+    try {
+      return await this.#records.add(order, mostRunning)
+    } catch (error) {
+      if (!(error instanceof RedisUnavailableError) || error instanceof RedisFullError) throw error
+      throw new JobsUnknownError(error, 'The change may have begun: GET /v1/bulk lists it')
+    }
   }
 
   /** Those of a scope, the newest first. */
@@ -126,13 +138,20 @@ export class BulkChanges {
     const { id, query, scope, keyName, cursor } = bulk
     const place = cursor === undefined ? {} : { cursor }
     const { jobs, nextCursor } = await this.#parts.lister.list({ ...query, limit: pageSize, ...place }, scope, askerOf(scope, keyName))
-    let changed = 0
-    for (let start = 0; start < jobs.length; start += atOnce) {
-      const results = await Promise.all(jobs.slice(start, start + atOnce).map(async job => await this.#change(bulk, job)))
+    let [seen, changed] = [0, 0]
+    while (seen < jobs.length && (seen === 0 || await this.#isStillOwn(id))) {
+      const some = jobs.slice(seen, seen + atOnce)
+      const results = await Promise.all(some.map(async job => await this.#change(bulk, job)))
+      seen += some.length
       changed += results.filter(Boolean).length
     }
-    const done = { seen: jobs.length, changed, cursor: nextCursor, at: serverTime(this.#parts.redis) }
+    const done = { seen, changed, cursor: nextCursor, at: serverTime(this.#parts.redis) }
     return await this.#records.advance(id, this.#holder, done)
+  }
+
+  /** Not so where it was stopped, or this process stood still for so long that another one goes on with it. */
+  async #isStillOwn (id: string): Promise<boolean> {
+    return await this.#records.lease(id, this.#holder, leaseMs) && (await this.#records.read(id))?.state === 'running'
   }
 
   async #change (bulk: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {

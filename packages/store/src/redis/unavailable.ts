@@ -14,13 +14,13 @@ export class RedisFullError extends RedisUnavailableError {
   override readonly message = 'Redis is full: it has reached its maxmemory'
 }
 
-/** Redis was sent jobs, and didn't say that it has them, on as many servers as it must: they may exist, and run. */
+/** Redis was sent jobs, or a change of many, and didn't say that it has them, on as many servers as it must: they may exist, and run. */
 export class JobsUnknownError extends RedisUnavailableError {
   override readonly name = 'JobsUnknownError'
 
-  constructor (cause: unknown) {
+  constructor (cause: unknown, remedy = 'What was sent may exist and run: repeat the request with the same Idempotency-Key to find it') {
     super(cause)
-    this.message = `${cause instanceof Error ? cause.message : 'Redis is not available'}. What was sent may exist and run: repeat the request with the same Idempotency-Key to find it`
+    this.message = `${cause instanceof Error ? cause.message : 'Redis is not available'}. ${remedy}`
   }
 }
 
