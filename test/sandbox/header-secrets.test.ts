@@ -157,6 +157,13 @@ void t.test('each request inside TLS is judged by itself, and none is smuggled b
   t.strictSame(seen.map(({ url }) => url), ['/a'])
 })
 
+void t.test('a program that guesses how a secret begins does not hear that it does', { skip }, async t => {
+  const { shell } = await place(t)
+  const value = valueOf(undefined)
+  const guess = value.slice(0, -1)
+  t.match(await shell(`echo '${guess}' >&2; echo 'of ${value}' >&2; exit 1`), { ok: false, error: { message: new RegExp(`${guess}\\nof \\*{3}REDACTED`) } })
+})
+
 void t.test('a program that trusts other authorities fails, and the call says why', { skip }, async t => {
   const { port, seen, shell } = await place(t)
   const url = `https://api.test:${port}/`

@@ -44,6 +44,11 @@ interface CallSecrets {
   handed: readonly HandedText[]
   /** All that gives a value away, hidden in everything that its processes say. */
   forms: readonly string[]
+  /**
+   * Those of values that its processes have: of these, what is left where a text was cut is hidden, too. Of others nobody prints a
+   * part, and who prints a guess must not hear that one begins so.
+   */
+  given: readonly string[]
 }
 
 /** Runs a call with the secrets that its tool uses, and hides those of its processes, and of their requests, in all that they say. */
@@ -125,6 +130,7 @@ function readUses (
   const variables: Record<string, string> = {}
   const headerSecrets: HeaderSecret[] = []
   const handed: HandedText[] = []
+  const given = uses.flatMap(([, { as, secret }]) => as === 'header' ? [] : [forms.get(secret) ?? []])
   for (const [variable, use] of uses) {
     const value = values.get(use.secret) ?? ''
     if (use.as !== 'header') {
@@ -144,7 +150,7 @@ function readUses (
     const inAnswers = byteForms([...forms.get(use.secret) ?? [], ...htmlSafeForms(value)])
     headerSecrets.push({ placeholder, value, forms: inAnswers, name: use.secret, isCurrent: checkOf(use.secret), rules })
   }
-  return { ok: true, values, variables, headerSecrets, handed, forms: longestFirst([...forms.values()]) }
+  return { ok: true, values, variables, headerSecrets, handed, forms: longestFirst([...forms.values()]), given: longestFirst(given) }
 }
 
 /** The kernel takes a text with a NUL for a shorter one, and bounds each text by 128 KiB with the NUL at its end. */
@@ -182,12 +188,12 @@ function hideInHost (values: ReadonlyMap<string, string>): (text: string) => str
 
 /** Hides the values in all that processes of a call say, by all forms that they are written in. */
 function hideSecrets (
-  { forms }: CallSecrets, context: RunContext, threads: Threads
+  { forms, given }: CallSecrets, context: RunContext, threads: Threads
 ): { context: RunContext, hide: (outcome: Outcome) => Promise<Outcome> } {
   if (forms.length === 0) return { context, hide: async outcome => await Promise.resolve(outcome) }
   const mask = (text: string): string => withoutTexts(text, forms)
   // A failure's text is the beginning or the end of what was printed.
-  const maskParts = (text: string): string => withoutParts(text, forms)
+  const maskParts = (text: string): string => withoutParts(mask(text), given)
   return {
     context: {
       ...context,
@@ -201,13 +207,13 @@ function hideSecrets (
     async hide (outcome) {
       if (!outcome.ok) {
         const { code, message, details } = outcome.error
-        const shown = details === undefined ? {} : { details: withoutTextsIn(details, forms, { isCut: true }) }
+        const shown = details === undefined ? {} : { details: withoutTextsIn(details, forms, { cut: given }) }
         return { ...outcome, error: { code, message: maskParts(message), ...shown } }
       }
-      const isCut = outcome.cut !== undefined
-      if (outcome.json === undefined) return { ...outcome, output: withoutTextsIn(outcome.output, forms, { isCut }) }
+      const cut = outcome.cut === undefined ? [] : given
+      if (outcome.json === undefined) return { ...outcome, output: withoutTextsIn(outcome.output, forms, { cut }) }
       const reading = { threads, signal: context.signal, owner: ownerOfCall(context) }
-      const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms, isCut }, reading)
+      const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms, cut }, reading)
       return hidden.ok ? { ...outcome, ...hidden } : hidden
     }
   }

@@ -44,7 +44,7 @@ export function askingWhole (headers: readonly string[]): string[] {
 interface Mask {
   /** @param headers names and values in turn. */
   headers (headers: readonly string[]): string[]
-  /** Hides them in what is written to it, of which it holds back only what may be the beginning of one. */
+  /** Hides them in what is written to it, of which it holds back what stands behind the last line break. */
   body (): Transform
 }
 

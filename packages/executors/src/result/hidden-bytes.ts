@@ -1,5 +1,5 @@
 import { Transform } from 'node:stream'
-import { begunAt, hiderOf, placesOf, type Place } from './hider.ts'
+import { compared, hiderOf, placesOf, type Place } from './hider.ts'
 
 /** Texts as bytes may have them, UTF-8 or Latin-1, with a letter for each byte. */
 export function byteForms (forms: readonly string[]): string[] {
@@ -11,7 +11,10 @@ export function starred (text: string, lists: ReadonlyArray<readonly string[]>):
   return withStars(text, lists.flatMap(list => placesOf(text, hiderOf(list)))).toString('latin1')
 }
 
-/** The same for bytes that come in pieces. It holds back only what may be the beginning of a hidden text. */
+/**
+ * The same for bytes that come in pieces. What stands behind their last line break is held back until more comes, as far as a
+ * hidden text could reach into it: whatever it is, or who chooses it would hear whether a hidden text begins so.
+ */
 export function starStream (lists: ReadonlyArray<readonly string[]>): Transform {
   const hiders = lists.map(hiderOf)
   let held = ''
@@ -20,7 +23,7 @@ export function starStream (lists: ReadonlyArray<readonly string[]>): Transform 
   return new Transform({
     transform (chunk: Buffer, _encoding, done) {
       const text = held + chunk.toString('latin1')
-      const shown = Math.min(...hiders.map(hider => begunAt(text, hider)))
+      const shown = Math.max(text.lastIndexOf('\n') + 1, text.length - compared + 1, 0)
       const places: Place[] = [[0, hidden], ...hiders.flatMap(hider => placesOf(text, hider))]
       // What begins behind is looked for again.
       hidden = places.reduce((most, [start, end]) => start < shown || start === 0 ? Math.max(most, end - shown) : most, 0)

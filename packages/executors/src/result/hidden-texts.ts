@@ -89,11 +89,17 @@ function withMarks (text: string, places: Place[], mark: string): string {
   return `${pieces.join('')}${text.slice(shown)}`
 }
 
+interface HidingOptions {
+  mark?: string
+  /** Of these, what is left where a text was cut is hidden, too. */
+  cut?: readonly string[]
+}
+
 /** The same for all texts in a value, and for a field with the text that a hidden document has there: see `fieldForm`. */
-export function withoutTextsIn (value: unknown, hide: readonly string[], { mark = hiddenText, isCut = false } = {}): unknown {
+export function withoutTextsIn (value: unknown, hide: readonly string[], { mark = hiddenText, cut = [] }: HidingOptions = {}): unknown {
   if (hide.length === 0) return value
   return mapTexts(value, (text, field) => {
-    const shown = isCut ? withoutParts(text, hide) : withoutTexts(text, hide, mark)
+    const shown = withoutParts(withoutTexts(text, hide, mark), cut)
     if (shown !== text || field === undefined) return shown
     return withoutTexts(fieldForm(field, text), hide, mark) === mark ? mark : text
   })

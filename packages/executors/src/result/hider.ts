@@ -1,7 +1,7 @@
 /** UTF-16 units of the shortest text that is hidden, and of what a longer one is found by. More texts end with fewer by chance. */
 export const leastHidden = 6
 /** UTF-16 units of a text that are compared. Where a text has so many of a secret, the length of the whole is hidden. */
-const compared = 256
+export const compared = 256
 /** Texts with the same beginning, or end, that are told apart, as ways to write one value. With more, the longest length is hidden. */
 const mostAlike = 24
 const slots = 4_096
@@ -19,8 +19,6 @@ export type Index = ReadonlyMap<string, readonly Hidden[]>
 export interface Hider {
   heads: Index
   tails: () => Index
-  /** What texts begin with, of fewer letters than they are found by. */
-  starts: () => ReadonlySet<string>
   /** Where 1 is, some text begins with two letters of this slot. */
   begins: Uint8Array
 }
@@ -51,17 +49,6 @@ export function placesOf (text: string, { heads, begins }: Hider): Place[] {
     end = Math.max(end, at + length)
   }
   return start === -1 ? places : [...places, [start, end]]
-}
-
-/** Where a hidden text may begin that goes on behind the end of this one: what is in front of it can be shown. */
-export function begunAt (text: string, { heads, starts, begins }: Hider): number {
-  for (let at = Math.max(0, text.length - compared + 1); at < text.length; at++) {
-    const rest = text.slice(at)
-    if (rest.length > 1 && begins[slotOf(rest, 0)] === 0) continue
-    const isBegun = ({ part }: Hidden): boolean => part.length > rest.length && part.startsWith(rest)
-    if (rest.length < leastHidden ? starts().has(rest) : heads.get(rest.slice(0, leastHidden))?.some(isBegun) === true) return at
-  }
-  return text.length
 }
 
 /** Where a hidden text begins that was cut at the end of this one; a rest that is too short to be found by is none. */
@@ -120,7 +107,6 @@ export function hiderOf (hide: readonly string[]): Hider {
   const hider = {
     heads,
     tails: once(() => indexOf(long, text => text.slice(-compared), part => part.slice(-leastHidden))),
-    starts: once(() => new Set([...heads.keys()].flatMap(key => Array.from(key, (_, at) => key.slice(0, at))))),
     begins
   }
   hiders.set(hide, hider)

@@ -14,8 +14,8 @@ export interface OutputTask {
   contentType?: string
   /** Texts that are replaced wherever they stand. */
   hide?: readonly string[]
-  /** It is the beginning of a longer text. */
-  isCut?: boolean
+  /** Of a text that was cut: those whose rests are hidden as well. */
+  cut?: readonly string[]
 }
 
 export interface OutputAnswer {
@@ -27,7 +27,7 @@ export interface OutputAnswer {
 
 /** Reads an output and writes its JSON, for a thread: a megabyte of small objects takes a tenth of a second. */
 export function runOutputTask (task: OutputTask): ThreadAnswer & { answer: OutputAnswer } {
-  const { bytes, kind, contentType, hide = [], isCut = false } = task
+  const { bytes, kind, contentType, hide = [], cut = [] } = task
   const decoded = contentType === undefined ? Buffer.from(bytes).toString('utf8') : decodeText(bytes, contentType)
   if (kind === 'text') return answerOf(JSON.stringify(withoutTexts(decoded, hide)), 0)
   const trimmed = decoded.trim()
@@ -35,7 +35,7 @@ export function runOutputTask (task: OutputTask): ThreadAnswer & { answer: Outpu
   const parsed = parseJson(trimmed) ?? (kind === 'either' ? { value: trimmed } : undefined)
   if (parsed === undefined) return { answer: { json: undefined, parts: 0 } }
   // In the value: what is written in place of a number would be no JSON, and JSON may write any character as an escape.
-  const value = withoutTextsIn(parsed.value, hide, { isCut })
+  const value = withoutTextsIn(parsed.value, hide, { cut })
   return answerOf(writeJson(value), partsOf(value))
 }
 

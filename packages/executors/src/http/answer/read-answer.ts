@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import { readLargeOutput, shortOutput, type OutputReading } from '../../result/large-output.ts'
 import { byteForms } from '../../result/hidden-bytes.ts'
 import { withoutTexts } from '../../result/hidden-texts.ts'
-import { begunAt, cutAt, hiderOf } from '../../result/hider.ts'
+import { compared, hiderOf, placesOf } from '../../result/hider.ts'
 import { runOutputTask, type OutputTask } from '../../result/output-task.ts'
 import { shownChars } from '../../result/stream-end.ts'
 import { decodeText } from '../../run/decode-text.ts'
@@ -104,11 +104,17 @@ function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: 
   }
 }
 
-/** If a hidden text was cut in two, its first part is hidden as well. */
+/**
+ * Without the end that may hold the beginning of a hidden text. It is left out whatever it is: who chooses the text would hear
+ * whether a hidden one begins so.
+ */
 function withoutBegunText (bytes: Buffer, hidden: readonly string[]): Buffer {
   const forms = byteForms(hidden)
   const longest = forms.reduce((most, { length }) => Math.max(most, length), 0)
-  const hider = hiderOf(forms)
-  const end = bytes.subarray(Math.max(0, bytes.length - longest)).toString('latin1')
-  return bytes.subarray(0, bytes.length - end.length + Math.min(begunAt(end, hider), cutAt(end, hider)))
+  if (longest === 0) return bytes
+  const from = Math.max(0, bytes.length - longest - compared)
+  const end = bytes.subarray(from).toString('latin1')
+  const kept = Math.max(0, end.length - Math.min(longest, compared) + 1)
+  const [start = kept] = placesOf(end, hiderOf(forms)).find(place => place[1] > kept) ?? []
+  return bytes.subarray(0, from + Math.min(kept, start))
 }
