@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { waitFor } from '../support/condition.ts'
 import { createService, makeKeys, testKeys } from '../support/service.ts'
 import { reach, submit } from './submission.ts'
 
@@ -20,15 +21,18 @@ const service = await createService(t, {
     'tools/bin/pay': '#!/bin/sh\necho paid >> payments\nexit 1\n',
     'tools/bin/send': '#!/bin/sh\ncat order.txt\n',
     'tools/bin/fetch': '#!/bin/sh\ncat\n',
-    'tools/bin/own': '#!/bin/sh\ncat\n'
+    'tools/bin/own': '#!/bin/sh\ncat\n',
+    'tools/bin/slow': '#!/bin/sh\ncat\n',
+    ...Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`templates/large/${index}`, 'x']))
   },
   tools: [
     tool('pay', { permissions: ['write_files'] }),
     tool('send', { schema: { type: 'object', properties: { file: { type: 'string', format: 'session-file' } } }, permissions: ['read_repo'] }),
     tool('fetch', { permissions: ['network'] }),
+    tool('slow'),
     tool('own', { approval: { by: ['acme-desk', 'other-desk'] } })
   ],
-  env: { API_KEYS_JSON }
+  env: { API_KEYS_JSON, SESSION_TEMPLATES_DIR: 'templates' }
 })
 const { client } = service
 
@@ -82,4 +86,22 @@ t.test('a tenant\'s call that names a file and no session is refused, and nobody
   t.match(result, { ok: false, error: { code: 'INVALID_ARGUMENTS', message: /file.*session/ } })
   t.notOk('job_id' in result)
   t.match(await client.call('send', {}, {}, keys.acme), { pending: true }, 'without a file it is held')
+})
+
+t.test('promise 12 a program that changes while the session of its approved call is made ready does not run', async t => {
+  const { body: { session } } = await client.request<{ session: { id: string } }>('/v1/sessions', { body: { from: 'large' } })
+  const id = await hold('slow', {}, { session: session.id })
+  const [worker] = service.workers
+  const isMade = (): boolean => readdirSync(service.dir, { recursive: true }).some(name => name.toString().startsWith('sessions/') && name.includes(session.id))
+  t.equal(await approve(id), 200)
+  await waitFor('its session is being made ready', isMade)
+  worker?.child.kill('SIGSTOP')
+  writeFileSync(join(service.dir, 'tools/bin/slow'), '#!/bin/sh\necho another\n')
+  worker?.child.kill('SIGCONT')
+  const seen = await waitFor('it is held again, or ran as it was', async () => {
+    const now = await client.held(id)
+    return (now.approval.changed !== null || now.status === 'succeeded') && now
+  })
+  if (seen.status === 'held') t.match(seen.approval.changed, /program changed/)
+  t.notMatch((await client.request(`/v1/jobs/${id}`)).text, /another/)
 })

@@ -141,14 +141,15 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
   if (admitted.kind === 'refused') return { kind: 'failed', error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
   const { tool } = admitted.registered
-  const changed = job.data.hold === undefined ? undefined : await changedSince(job, admitted.registered, deps.keyPartOf)
-  if (changed !== undefined) return { kind: 'held', held: changed }
   let workspace: SessionWorkspace | undefined
   try {
     const enteredAt = performance.now()
     const entered = await enterSession(job, tool, deps)
     if (entered?.kind === 'refused') return { kind: 'failed', error: entered.error }
     workspace = entered
+    // Not before the session is ready, which may take seconds: what is replaced meanwhile wasn't approved.
+    const changed = job.data.hold === undefined ? undefined : await changedSince(job, admitted.registered, deps.keyPartOf)
+    if (changed !== undefined) return { kind: 'held', held: changed }
     const timeoutMs = job.data.timeoutSec * 1_000
     // To count the files of a large session takes seconds of the call's time.
     const usedMs = Math.floor((performance.now() - enteredAt) / 1_000) * 1_000
