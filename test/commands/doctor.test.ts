@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { toolyardProgram as program } from '../cli/toolyard.ts'
 
@@ -68,5 +68,14 @@ void t.test('the doctor exits 1 when Redis does not answer', async t => {
 void t.test('fault 18 a required sandbox that is missing is an error', async t => {
   const { status, output } = doctor(t, { PATH: '/no/such/directory', SANDBOX: 'require' })
   t.match(output, /ERROR .*Sandbox: bubblewrap .*there is no bwrap/)
+  t.equal(status, 1)
+})
+
+void t.test('the doctor exits 1 for a file of rules with which no call would run', async t => {
+  const file = join(mkdtempSync(join(tmpdir(), 'toolyard-doctor-')), 'rules.json')
+  t.teardown(() => { rmSync(dirname(file), { recursive: true, force: true }) })
+  writeFileSync(file, '{"rules": []}')
+  const { status, output } = doctor(t, { POLICY_FILE: file, SANDBOX: 'off' })
+  t.match(output, /ERROR +Manifests +\S+rules\.json: is no list of rules/)
   t.equal(status, 1)
 })

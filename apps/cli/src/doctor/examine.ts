@@ -66,7 +66,7 @@ async function examinePython (): Promise<Check> {
 }
 
 async function examineManifests (settings: Settings): Promise<Check[]> {
-  const { skills, lock } = toolSourcesOf(settings, process.env)
+  const { skills, policyFile, lock } = toolSourcesOf(settings, process.env)
   const manifests = settings.TOOL_MANIFESTS ?? sampleManifests().split(',')
   const python = (await programPaths('python3', process.env)).length > 0
   const checks: Check[] = []
@@ -83,6 +83,7 @@ async function examineManifests (settings: Settings): Promise<Check[]> {
   const validation = await validateManifests([...manifests], {
     strict: false,
     skills,
+    policyFile,
     lock,
     lacking: async read => [
       ...await missingForSkills(read.skills, read.settings, process.env), ...missingVariables(read, 'warning', process.env)
