@@ -40,6 +40,15 @@ t.test('a skill whose name another one has is not added, whether that is beside 
   t.same(added(), ['office'])
 })
 
+t.test('of an archive of another kind than tar it is said what to do', async t => {
+  const { add, added } = project(t)
+  const kinds = { zip: ['504b0304', /is a zip archive, which isn't read: unpack it, and add the directory\.$/m], xz: ['fd377a585a00', /is compressed by xz/] } as const
+  for (const [kind, [head, says]] of Object.entries(kinds)) {
+    t.match(await add('packed', { [kind]: Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(600)]) }, kind), { status: 1, stderr: says })
+  }
+  t.same(added(), [])
+})
+
 t.test('skills whose names are paths, hide letters, or differ from others in the form of their letters alone are not added', async t => {
   const { add, added } = project(t)
   for (const [at, name] of ['".."', '"../../etc"', '"/abs/x"', '"a\\\\b"', '"a\\nskill b"', '"a\\e[2Jb"', '"a\\u202eb"', '__proto__'].entries()) {

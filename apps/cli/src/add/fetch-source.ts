@@ -18,6 +18,8 @@ export interface SignatureCheck {
   keys: readonly string[]
 }
 
+/** How files begin that hold or are archives of other kinds: skills and MCP bundles are also given away as zip archives. */
+const otherArchives = new Map([['504b0304', 'a zip archive'], ['fd377a58', 'compressed by xz'], ['425a6839', 'compressed by bzip2'], ['28b52ffd', 'compressed by zstd']])
 /** GitHub's document has 13 MB. */
 const mostDocumentBytes = 67_108_864
 
@@ -66,6 +68,8 @@ async function takeContent (head: Buffer, content: () => Readable, directory: st
     await withoutTop(directory)
     return []
   }
+  const other = otherArchives.get(head.toString('hex', 0, 4))
+  if (other !== undefined) throw new CommandError(`The file is ${other}, which isn't read: unpack it, and add the directory.`, { code: 'ARCHIVE' })
   if (head.length >= mostDocumentBytes) throw new CommandError(`The file is no tar archive, and a document may have less than ${mostDocumentBytes} bytes.`, { code: 'SOURCE' })
   const { manifest, remarks } = await manifestOf(head.toString('utf8'))
   await writeFile(join(directory, 'tools.json'), manifest)

@@ -3,11 +3,28 @@ import { limits, readWhole, WrittenNumber } from '@toolyard/contract/terms'
 /** Every number matches that JavaScript may not hold; each run of digits is counted once. */
 const mayBeTooLarge = /\d[eE]\+?\d\d|(?<!\d)\d{300}/
 
+/** What most JSON doesn't have: then nothing more is looked for. */
+const mayBeHalf = /\\u[dD][89a-fA-F]/
+/** Each escape once: a whole surrogate pair, half of one, or another one. */
+const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|[^])/g
+const halfLength = '\\ud800'.length
+
 /**
- * Parses JSON that may be a tool's output. Undefined for what is no JSON, is nested deeper than `limits.outputDepth`
- * (later readers of the value walk it recursively), or has a number that JavaScript can't hold, which would become null.
+ * JSON whose texts are all Unicode: half a surrogate pair becomes U+FFFD. JavaScript leaves one where a text is cut inside an emoji, and
+ * Python where the name of a file isn't UTF-8. Providers of models refuse a conversation that holds one from then on, and clients in
+ * Python and Rust can't read the answer.
  */
-export function parseJson (text: string): { value: unknown } | undefined {
+export function wellFormed (json: string): string {
+  return mayBeHalf.test(json) ? json.replace(escapes, escape => escape.length === halfLength ? '\\ufffd' : escape) : json
+}
+
+/**
+ * Parses JSON that may be a tool's output, and makes its texts Unicode. Undefined for what is no JSON, is nested deeper than
+ * `limits.outputDepth` (later readers of the value walk it recursively), or has a number that JavaScript can't hold, which would
+ * become null.
+ */
+export function parseJson (json: string): { value: unknown } | undefined {
+  const text = wellFormed(json)
   try {
     const value = readWhole(text)
     return isTooDeep(text) || (mayBeTooLarge.test(text) && holdsInfinity(value)) ? undefined : { value }

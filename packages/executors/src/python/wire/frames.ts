@@ -1,5 +1,6 @@
 import { around, isRecord, writeJson } from '@toolyard/contract/terms'
 import type { Socket } from 'node:net'
+import { wellFormed } from '../../run/json.ts'
 
 /** From a Python process. Its fields may be anything: code of tools runs in there. */
 export type Message = Readonly<Record<string, unknown>>
@@ -17,7 +18,7 @@ export function encodeFrame (message: object): Buffer {
 /** The message in a frame; an empty one for what is no JSON object. */
 export function decodeFrame (content: Buffer): Message {
   try {
-    const message: unknown = JSON.parse(content.toString('utf8'))
+    const message: unknown = JSON.parse(wellFormed(content.toString('utf8')))
     return isRecord(message) ? message : {}
   } catch {
     return {}

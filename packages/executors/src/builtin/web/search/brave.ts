@@ -1,4 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
+import { wellFormed } from '../../../run/json.ts'
 import type { SearchProvider, WebResult } from './provider.ts'
 import { webResults } from './result-text.ts'
 
@@ -16,7 +17,7 @@ export function createBrave (endpoint: string, key: string): SearchProvider {
 
 /** Reads the results of an answer; none where it has no `web`. @throws Error for one whose results are no list. */
 export function readBrave (body: string): WebResult[] {
-  const answer: unknown = JSON.parse(body)
+  const answer: unknown = JSON.parse(wellFormed(body))
   const web = isRecord(answer) ? answer['web'] : undefined
   return webResults(isRecord(web) ? web['results'] ?? [] : [], 'description')
 }

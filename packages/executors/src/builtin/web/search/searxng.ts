@@ -1,4 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
+import { wellFormed } from '../../../run/json.ts'
 import type { SearchProvider, WebResult } from './provider.ts'
 import { webResults } from './result-text.ts'
 
@@ -16,6 +17,6 @@ export function createSearxng (endpoint: string): SearchProvider {
 
 /** Reads the results of an answer. @throws Error for one without a list of them. */
 export function readSearxng (body: string): WebResult[] {
-  const answer: unknown = JSON.parse(body)
+  const answer: unknown = JSON.parse(wellFormed(body))
   return webResults(isRecord(answer) ? answer['results'] : undefined, 'content')
 }
