@@ -36,6 +36,7 @@ t.test('A6 AC2 a schema that can\'t be used disables only its own entry, and the
     [{ properties: { a: { pattern: '(' } } }, 'schema has a pattern that is not a valid regular expression: "("'],
     [{ patternProperties: { '[z-a]': {} } }, 'schema has a pattern that is not a valid regular expression: "[z-a]"'],
     [{ $defs: { unused: { pattern: ')' } } }, 'schema has a pattern that is not a valid regular expression: ")"'],
+    [{ properties: { 'a\ud83d': {} } }, 'schema has a name that is no Unicode text ("a\\ud83d")'],
     [{ properties: Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`a${index}`, {}])) }, 'schema has more than 5000 subschemas']
   ] as const) {
     const registry = await load(t, entry({ name: 'fine' }), entry({ schema }))

@@ -57,6 +57,7 @@ function plainFaults (schema: JsonSchema, survey: SchemaSurvey): SchemaFault[] {
       message: `refers to itself without end: ${shown(cycle.slice(0, placesShown).join(' -> '))}`, fix: 'Write a schema at one of these places, instead of a reference.'
     })
   }
+  if (survey.halfNames.length > 0) faults.push({ message: `has a name that is no Unicode text (${shown(survey.halfNames[0])})`, fix: 'Write another name: it has half a surrogate pair.' })
   if (survey.asynchronous) faults.unshift({ message: 'must not use "$async"', fix: 'Remove "$async".' })
   return faults
 }

@@ -58,7 +58,8 @@ export function createSchemas (known?: SchemasMemory): Schemas {
   return {
     memory: { ...compiler.memory, checks, good, threads },
     check: async schema => {
-      if (isDeeperThan(manifestLimits.depth, schema)) return compiler.check(schema)
+      const isRefused = isDeeperThan(manifestLimits.depth, schema) || surveySchema(schema).nodes > manifestLimits.schemaNodes
+      if (isRefused) return compiler.check(schema)
       if (!isLarge(schema)) {
         const digest = createHash('sha256').update(writeThrough(schema)).digest('base64')
         const faults = known?.good.has(digest) === true ? [] : [...lostValues(schema), ...compiler.check(schema)]

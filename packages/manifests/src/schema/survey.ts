@@ -6,7 +6,7 @@ import { dataKeywords, mapKeywords, plainKeywords, referenceKeywords } from './k
 
 /** Seen by one walk over the subschemas of a schema. */
 export interface SchemaSurvey {
-  /** Subschemas. */
+  /** Subschemas, counted until there are more than a schema may have: such a schema is refused, whatever else it has. */
   nodes: number
   /** To check and to compile, in keywords. */
   cost: number
@@ -22,6 +22,8 @@ export interface SchemaSurvey {
   references: Set<string>
   /** References that leave the schema. */
   remote: string[]
+  /** Names of properties and definitions that hold half a surrogate pair, which Ajv can't compile. */
+  halfNames: string[]
   /** It asks for Ajv's asynchronous validation, which would answer before it has validated. */
   asynchronous: boolean
 }
@@ -38,6 +40,7 @@ export function surveySchema (schema: object): SchemaSurvey {
     plain: true,
     references: new Set(),
     remote: [],
+    halfNames: [],
     asynchronous: false
   }
   visit(schema, survey)
@@ -45,6 +48,7 @@ export function surveySchema (schema: object): SchemaSurvey {
 }
 
 function visit (schema: unknown, survey: SchemaSurvey): void {
+  if (survey.nodes > manifestLimits.schemaNodes) return
   if (Array.isArray(schema)) {
     for (const item of schema) visit(item, survey)
     return
@@ -56,7 +60,12 @@ function visit (schema: unknown, survey: SchemaSurvey): void {
     note(keyword, value, survey)
     if (dataKeywords.has(keyword)) continue
     if (!mapKeywords.has(keyword)) visit(value, survey)
-    else for (const subschema of Object.values((value as unknown) ?? {})) visit(subschema, survey)
+    else {
+      for (const [name, subschema] of Object.entries((value as unknown) ?? {})) {
+        if (/\p{Surrogate}/u.test(name)) survey.halfNames.push(name)
+        visit(subschema, survey)
+      }
+    }
   }
 }
 
