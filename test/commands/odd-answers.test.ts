@@ -62,6 +62,17 @@ await t.test('no command follows a redirect, which would take the key along', as
   t.strictSame(seen, [])
 })
 
+await t.test('every command says of an answer that breaks off that the service can\'t be reached', async t => {
+  const half = (response: ServerResponse): void => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"ok": true, ', () => { response.destroy() })
+  }
+  for (const { line, status, printed } of await runAll(t, { half })) {
+    if (line.startsWith('complete')) continue
+    t.match(printed, /can't be reached/, line)
+    t.not(status, 0, line)
+  }
+})
+
 async function serving (t: Test, server: ReturnType<typeof createServer>): Promise<string> {
   return `http://127.0.0.1:${await listening(t, server)}`
 }

@@ -23,14 +23,16 @@ export async function askService (
   target: Target, { method, path, body, headers, signal }: ServiceRequest
 ): Promise<Record<string, unknown>> {
   const { url, apiKey } = target
+  const broken = (error: unknown): never => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached at ${url}: ${thrownMessage(error)}` }, target) }
   const response = await fetch(url + path, {
     method,
     redirect: 'manual',
     headers: { ...apiKey !== undefined && { 'x-api-key': apiKey }, ...body !== undefined && { 'content-type': 'application/json' }, ...headers },
     ...body !== undefined && { body },
     ...signal !== undefined && { signal }
-  }).catch((error: unknown) => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached at ${url}: ${thrownMessage(error)}` }, target) })
-  const text = await response.text().catch(() => '')
+  }).catch(broken)
+  // What breaks off is no answer of another service.
+  const text = await response.text().catch(broken)
   const answer = parsed(text)
   if (response.ok && isRecord(answer)) return answer
   const { code, message, details } = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {}
