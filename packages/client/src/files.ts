@@ -38,7 +38,7 @@ export class Files {
 
   /** Removes a file, or a directory: an empty one, or with `recursive` all that is in it. */
   async remove (path: string, { recursive, signal }: WaitOptions & { recursive?: boolean | undefined } = {}): Promise<void> {
-    await this.#transport.change({ method: 'DELETE', path: this.#at(path), query: recursive === true ? { recursive: 'true' } : {}, signal }, 'NOT_FOUND')
+    await this.#transport.change({ method: 'DELETE', path: this.#at(path), query: recursive === true ? { recursive: 'true' } : {}, signal }, {}, 'NOT_FOUND')
   }
 
   /** The answer with all of a directory, as a tar archive. */

@@ -120,13 +120,13 @@ export class Jobs {
 
   /** Lets a job run now that waits for its time. @throws ToolyardError `CONFLICT` when it does not wait for one. */
   async promote (id: string, { signal }: WaitOptions = {}): Promise<JobView> {
-    await this.#transport.change({ method: 'POST', path: pathOf(id, '/promote'), signal }, 'CONFLICT')
+    await this.#transport.change<{ job: JobView }>({ method: 'POST', path: pathOf(id, '/promote'), signal }, { job: jobShape }, 'CONFLICT')
     return await this.get(id, { signal })
   }
 
   /** Removes a job that has ended, with its output and its log. @throws ToolyardError `CONFLICT` when it has not. */
   async remove (id: string, { signal }: WaitOptions = {}): Promise<void> {
-    await this.#transport.change({ method: 'DELETE', path: pathOf(id), signal }, 'NOT_FOUND')
+    await this.#transport.change<{ id: string }>({ method: 'DELETE', path: pathOf(id), signal }, { id: text }, 'NOT_FOUND')
   }
 }
 

@@ -32,7 +32,7 @@ export class Secrets {
 
   /** The next call of any worker doesn't use it any more. */
   async remove (name: string, place: SecretPlace = {}, { signal }: WaitOptions = {}): Promise<void> {
-    await this.#transport.change({ method: 'DELETE', path: pathOf(name), query: { ...place }, signal }, 'NOT_FOUND')
+    await this.#transport.change({ method: 'DELETE', path: pathOf(name), query: { ...place }, signal }, {}, 'NOT_FOUND')
   }
 }
 

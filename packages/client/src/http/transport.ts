@@ -87,11 +87,11 @@ export class Transport {
    *
    * @throws ToolyardError; the signal's reason.
    */
-  async change (request: Omit<ApiRequest, 'body'>, found: ErrorCode): Promise<void> {
+  async change<T> (request: Omit<ApiRequest, 'body'>, fields: Fields<T>, found: ErrorCode): Promise<void> {
     let mayBeDone = false
     await this.#tried(request, async () => {
       try {
-        await this.#once(request, record({}))
+        await this.#once(request, record(fields))
       } catch (error) {
         const code = error instanceof ToolyardError ? error.code : undefined
         if (mayBeDone && code === found) return
