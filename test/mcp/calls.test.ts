@@ -76,7 +76,7 @@ for (const era of eras) {
       const failed = await client.callTool({ name: 'fail', arguments: { stderr: '{"error":"no luck","why":1}' } })
       t.equal(failed.isError, true)
       t.equal(textAt(failed), 'no luck')
-      t.same(JSON.parse(textAt(failed, 1)), { code: 'TOOL_FAILED', details: { why: 1 } })
+      t.equal(textAt(failed, 1), 'TOOL_FAILED {"why":1}', 'no block is JSON by itself, which some clients show alone')
       t.match(failed._meta, { 'toolyard/error': { code: 'TOOL_FAILED', message: 'no luck' } })
       const invalid = await client.callTool({ name: 'echo_strict', arguments: { word: 1 } })
       t.match(invalid._meta, { 'toolyard/error': { code: 'INVALID_ARGUMENTS' } })

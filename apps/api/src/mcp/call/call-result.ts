@@ -1,4 +1,4 @@
-import { around, limits, writeJson, type CallError, type ResultFile } from '@toolyard/contract'
+import { limits, writeJson, type CallError, type ResultFile } from '@toolyard/contract'
 import { truncate } from '@toolyard/queue'
 import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server'
 import type { ReturnedImage } from '../../files/returned-images.ts'
@@ -73,11 +73,11 @@ function fileList (files: readonly ResultFile[]): ContentBlock[] {
   return [{ type: 'text', text: ['Files that the call made or changed in its session:', ...lines].join('\n') }]
 }
 
-/** A failure that the model reads: the message first, then its code and details. */
+/** A failure that the model reads: the message, then its code and details. Neither is JSON: some clients show what is JSON alone. */
 function failure (error: CallError, job: object, written: WrittenParts): CallToolResult {
   const { code, message, details } = error
-  const rest = { code, ...(details === undefined ? {} : { details }) }
-  const content: ContentBlock[] = [message, writeJson(around(rest))].map(text => ({ type: 'text', text }))
+  const rest = details === undefined ? code : `${code} ${writeJson(details)}`
+  const content: ContentBlock[] = [message, rest].map(text => ({ type: 'text', text }))
   const kept = details === undefined ? {} : { details: written.value(details, writeJson(details)) }
   return { content, isError: true, _meta: { ...job, [metaKeys.error]: { code, ...kept, message } } }
 }
