@@ -35,6 +35,9 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
   app.decorateRequest('bodyBytes', 0)
   app.decorateRequest('isPoisoned', false)
   app.removeAllContentTypeParsers()
+  app.addHook('onRequest', async ({ headers }) => {
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) delete headers['content-type']
+  })
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const bytes = await readBody(payload, limits.bodyBytes)
     request.bodyBytes = bytes.length
@@ -53,10 +56,6 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     if (problem !== undefined) throw refused(problem)
     if (takesTurns) await nextTurn()
     return body
-  })
-  app.addContentTypeParser('*', async ({ headers }: FastifyRequest) => {
-    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return undefined
-    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE()
   })
 }, { name: 'json-body' })
 
