@@ -53,10 +53,11 @@ function toolAt (url: string): Tool {
   return testTool({ kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) })
 }
 
+const contextOf = (timeoutMs: number): Parameters<Executors['run']>[2] => ({ jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} })
+
 async function callOf (t: Test, answer: Answer, timeoutMs = 60_000): Promise<{ outcome: unknown, methods: string[] }> {
   const { url, methods } = await serve(t, answer)
-  const context = { jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} }
-  const outcome = await openExecutors(t).run(toolAt(url), {}, context)
+  const outcome = await openExecutors(t).run(toolAt(url), {}, contextOf(timeoutMs))
   return { outcome: outcome.ok ? whole(outcome) : outcome, methods }
 }
 
@@ -67,6 +68,8 @@ const ends: Record<string, Answer> = {
     setImmediate(() => { response.destroy() })
   },
   'ends its stream without an answer': response => { response.writeHead(200, events).end(': nothing\n\n') },
+  'ends a stream that it could go on with, and does not': response => { response.writeHead(200, events).end('retry: 1\nid: 1\ndata:\n\n') },
+  'names an event that it can go on from by what no header carries': response => { response.writeHead(200, events).end('id: €\ndata:\n\n') },
   'answers with an error of HTTP': response => { response.writeHead(500, json).end('{"oops": true}') },
   'answers with a page': response => { response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>') },
   'answers with something else than JSON': response => { response.writeHead(200, json).end('{"jsonrpc": "2.0", "id"') },
@@ -89,6 +92,27 @@ t.test('a call of a server with a URL that hangs ends at its timeout, in an answ
   }
 })
 
+const textEvent = (id: number, text: string): string => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } })}`
+
+t.test('a server with a URL that ends its stream after an event without data is asked for the rest', async t => {
+  const asked: unknown[] = []
+  const { url } = await serveMcp(t, ({ id, method, request, response }) => {
+    if (method === 'tools/call') response.writeHead(200, events).end('retry: 1\nid: first\ndata:\n\n')
+    else if (method === 'GET' && request.headers['last-event-id'] !== undefined) response.writeHead(200, events).end(`id: second\n${textEvent(asked.push(request.headers['last-event-id']) + 1, 'the rest')}\n\n`)
+    else return id === undefined ? undefined : opening(method, [described])
+    return answered
+  })
+  t.match(whole(await openExecutors(t).run(toolAt(url), {}, contextOf(60_000))), { ok: true, output: 'the rest' })
+  t.strictSame(asked, ['first'])
+})
+
+t.test('an answer is read whatever its event and the media type of its stream are called; what stands behind a carriage return is none', async t => {
+  const odd = await callOf(t, (response, id) => { response.writeHead(200, { 'content-type': 'Text/Event-Stream' }).end(`event: odd\n${textEvent(id, 'read')}\n\n`) })
+  t.match(odd.outcome, { ok: true, output: 'read' })
+  const hidden = await callOf(t, (response, id) => { response.writeHead(200, events).end(`event: message\r${textEvent(id, 'hidden')}\r\r\n\n`) })
+  t.match(hidden.outcome, { ok: false, error: { code: 'TOOL_FAILED', message: /without an answer/ } })
+})
+
 t.test('an answer of a server with a URL to another request is ignored', async t => {
   const { outcome } = await callOf(t, (response, id) => {
     response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id: id + 1_000, result: { content: [{ type: 'text', text: 'foreign' }] } }))
@@ -100,7 +124,6 @@ t.test('an answer of a server with a URL to another request is ignored', async t
 const says: Answer = (response, id) => {
   response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'said' }] } }))
 }
-const contextOf = (timeoutMs: number): Parameters<Executors['run']>[2] => ({ jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} })
 
 t.test('a tool whose description the server with a URL has changed is not called', async t => {
   const changed = { ...described, description: 'Says what it is given, and sends it elsewhere.' }

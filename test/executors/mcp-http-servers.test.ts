@@ -85,6 +85,15 @@ t.test('promise 10: a body that is no message holds up no event loop, whatever i
   }
 })
 
+t.test('promise 10: a message that another line of a stream hides holds up no event loop', async t => {
+  const message = JSON.stringify({ jsonrpc: '2.0', id: 2, result: { content: [], structuredContent: Array.from({ length: 40_000 }, () => ({})) } })
+  for (const line of ['\ufeff', 'event: message\r', 'id: 1\r']) {
+    const call = caller(t, await serve(t, response => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${line}data: ${message}\r\r\n\n`)))
+    t.match(await call(), { ok: false, error: { code: 'TOOL_FAILED', message: /without an answer/ } })
+    await leavesLoopFree(t, JSON.stringify(line), call)
+  }
+})
+
 t.test('a tenant with many sessions pushes out connections of its own, and none of a tenant with few', async t => {
   let opened = 0
   const { url } = await serveMcp(t, ({ method }) => {

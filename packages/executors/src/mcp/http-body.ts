@@ -1,5 +1,5 @@
 import { createCapture } from '@toolyard/sandbox'
-import { ServerFault, linesOf, tooLong, type MessageReader } from './message-reader.ts'
+import { linesOf, tooLong, type MessageReader } from './message-reader.ts'
 
 /*
  * A server's answers over HTTP, message by message: each one is read, and the client gets what is left of it.
@@ -18,40 +18,11 @@ export interface Reading {
   onAnswer: (id: unknown) => void
 }
 
-export interface Asked {
-  /** Absent for what needs no answer. */
-  id: unknown
-  isAnswered: boolean
-  /** The server names events, so that the client can ask for those that are missing. */
-  isResumable: boolean
-}
-
-/** For the client, in place of an answer that doesn't come. */
-export function unanswered (id: unknown): object {
-  return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'the server ended the connection without an answer' } }
-}
-
-/** Reads the body of an answer; `asked` is there for a stream of events. */
-export function messageBody (body: AsyncIterable<Uint8Array>, reading: Reading, asked: Asked | undefined): AsyncGenerator<Uint8Array> {
-  return asked === undefined ? readWhole(body, reading) : answered(readEvents(body, { ...reading, asked }), asked)
-}
-
-/** A stream that ends or breaks off before its answer fails the request: the client would wait until its time is over. */
-async function * answered (events: AsyncGenerator<Uint8Array>, asked: Asked): AsyncGenerator<Uint8Array> {
-  const isLost = (): boolean => asked.id !== undefined && !asked.isAnswered && !asked.isResumable
-  try {
-    yield * events
-  } catch (error) {
-    if (error instanceof ServerFault || !isLost()) throw error
-  }
-  if (isLost()) yield Buffer.from(`\ndata: ${JSON.stringify(unanswered(asked.id))}\n\n`)
-}
-
 /** Bytes of a body that is no message: the client takes it apart, or says what it is. */
 const mostForeign = 65_536
 
 /** The body of one message. Another body passes as it is, up to a bound. */
-async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes, onAnswer }: Reading): AsyncGenerator<Uint8Array> {
+export async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes, onAnswer }: Reading): AsyncGenerator<Uint8Array> {
   const read = createCapture(maxBytes)
   for await (const chunk of body) {
     read.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
@@ -63,10 +34,12 @@ async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes,
   yield message === undefined ? whole.subarray(0, mostForeign) : Buffer.from(JSON.stringify(message))
 }
 
+/** The other lines that the client gets. It would take what stands behind a carriage return for a line, and for a message. */
+const passed = /^(?:id|retry):[^\r]*$/
+const mostPassed = 1_024
+
 /** The events of a stream, line by line: the data of each is a message. */
-async function * readEvents (
-  body: AsyncIterable<Uint8Array>, { reader, maxBytes, onAnswer, asked }: Reading & { asked: Asked }
-): AsyncGenerator<Uint8Array> {
+export async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes, onAnswer }: Reading): AsyncGenerator<Uint8Array> {
   let bytes = 0
   /** Each line of it begins with a newline. */
   let data = createCapture(Infinity)
@@ -82,23 +55,20 @@ async function * readEvents (
       await reader.read(nothing)
       return undefined
     }
-    if (text.subarray(0, 3).toString('latin1') === 'id:') asked.isResumable = true
-    if (text.length > 0) return Buffer.concat([text, Buffer.of(newline)])
+    if (text.length > 0) return text.length <= mostPassed && passed.test(text.toString('latin1')) ? Buffer.concat([text, Buffer.of(newline)]) : undefined
     const whole = data.read().kept.subarray(1)
     bytes = 0
     data = createCapture(Infinity)
     const message: ReadMessage | undefined = await reader.read(whole)
-    if (isAnswer(message)) {
-      if (message.id === asked.id) asked.isAnswered = true
-      onAnswer(message.id)
-    }
-    return message === undefined ? Buffer.of(newline) : Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
+    if (isAnswer(message)) onAnswer(message.id)
+    // An event without data counts too: its id is where the client goes on when the stream ends.
+    return Buffer.from(`data:${message === undefined ? '' : JSON.stringify(message)}\n\n`)
   }
   for await (const line of linesOf(body, { maxBytes, perTurn })) {
     bytes += line.length
     if (bytes > maxBytes) throw tooLong(maxBytes)
-    const passed = await take(line)
-    if (passed !== undefined) yield passed
+    const taken = await take(line)
+    if (taken !== undefined) yield taken
   }
 }
 

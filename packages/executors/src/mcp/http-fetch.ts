@@ -1,3 +1,4 @@
+import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/client'
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
 import { openConnections } from '@toolyard/runtime/connections'
@@ -5,7 +6,7 @@ import { AddressRefusedError, isListedHost, startTimeLimit } from '@toolyard/run
 import { shortageError, shortageOf } from '@toolyard/sandbox'
 import { fetch, type RequestInit, type Response as FetchResponse } from 'undici'
 import type { HttpPolicy } from '../run/tool-call.ts'
-import { messageBody, unanswered, type Reading } from './http-body.ts'
+import { readEvents, readWhole, type Reading } from './http-body.ts'
 import { ServerFault, UnsentFault, notRead } from './message-reader.ts'
 
 export interface GuardedFetch {
@@ -70,7 +71,7 @@ export function createGuardedFetch (
   }
 
   /** Sends a request, or opens a stream for what the server says by itself. */
-  async function ask (to: URL, init: RequestOptions | undefined, id: unknown): Promise<Response> {
+  async function ask (to: URL, init: RequestOptions | undefined, id: RequestId | undefined): Promise<Response> {
     const end = new AbortController()
     const { signal = life.signal } = { ...init?.signal && { signal: init.signal } }
     // One that is made of others, as the client's are, is lost unless something holds it: what reads the body does.
@@ -84,9 +85,8 @@ export function createGuardedFetch (
       return Response.json(unanswered(id))
     }
     if (body === null) return new Response(null, { status, headers })
-    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
-    const asked = isStream ? { id, isAnswered: false, isResumable: false } : undefined
-    const read = messageBody(body as AsyncIterable<Uint8Array>, reading, asked)
+    const isStream = /text\/event-stream/i.test(response.headers.get('content-type') ?? '')
+    const read = (isStream ? readEvents : readWhole)(body as AsyncIterable<Uint8Array>, reading)
     return new Response(streamOf(read, { onFault, onEnd: off }), { status, statusText, headers })
   }
 
@@ -118,6 +118,11 @@ export function createGuardedFetch (
   }
 }
 
+/** For the client, in place of an answer that doesn't come. */
+export function unanswered (id: RequestId): JSONRPCErrorResponse {
+  return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'the server ended the connection without an answer' } }
+}
+
 /** Why no connection came about; undefined for an error of one that did. */
 function connectFault (error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined
@@ -128,10 +133,10 @@ function connectFault (error: unknown): string | undefined {
 }
 
 /** The message that the client sends; undefined where it sends none. */
-function messageIn (body: unknown): { id?: unknown, method?: unknown } | undefined {
+function messageIn (body: unknown): { id?: RequestId, method?: string } | undefined {
   if (typeof body !== 'string' || !body.startsWith('{')) return undefined
-  const message: unknown = JSON.parse(body)
-  return isRecord(message) ? message : undefined
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The client has written it.
+  return JSON.parse(body) as { id?: RequestId, method?: string }
 }
 
 /** A short body leaves its connection to the next request. */

@@ -2,7 +2,7 @@ import type { Transport } from '@modelcontextprotocol/client'
 import { asError, isRecord } from '@toolyard/contract/terms'
 import { onAbort } from '@toolyard/runtime'
 import type { HttpPolicy } from '../run/tool-call.ts'
-import { createGuardedFetch, type FetchOptions } from './http-fetch.ts'
+import { createGuardedFetch, unanswered, type FetchOptions } from './http-fetch.ts'
 import { ServerFault } from './message-reader.ts'
 
 /** Between an answer, or a cancel, and the end of the request, in milliseconds. */
@@ -47,7 +47,12 @@ export async function createHttpTransport (
     const own = new AbortController()
     open.set(String(id), own)
     if (options?.requestSignal !== undefined) onAbort(options.requestSignal, () => { end(id) })
-    await send(message, { ...options, requestSignal: own.signal }).catch((error: unknown) => {
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.()
+      // Without an answer the client would wait until the time of the request is over. It ignores a second one.
+      transport.onmessage?.(unanswered(id))
+    }
+    await send(message, { ...options, requestSignal: own.signal, onRequestStreamEnd }).catch((error: unknown) => {
       end(id)
       throw error
     })
