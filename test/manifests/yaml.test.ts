@@ -27,3 +27,23 @@ t.test('a process that has read a text ends, though the thread waits for another
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { timeout: 20_000 })
   t.match(JSON.parse(stdout), { ok: true, value: { a: 1 } })
 })
+
+t.test('texts that are nested without bound are refused, and the process that reads them goes on', async t => {
+  const script = `
+    import { readYaml } from '@toolyard/manifests'
+    for (const level of ['- ', '[', '? ', '{a: ', '- [', '- ? ', ': ']) {
+      for (const times of [4_000, 4_350, 4_700, 20_000]) if ((await readYaml(level.repeat(times))).ok) throw new Error(level)
+    }
+    console.log('done')`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { timeout: 60_000 })
+  t.equal(stdout, 'done\n')
+})
+
+t.test('as many levels as a manifest may have are read, in blocks and in brackets, and one more is refused with its place', async t => {
+  const blocks = (levels: number): string => Array.from({ length: levels }, (_, level) => `${' '.repeat(level)}a:\n`).join('')
+  for (const textOf of [blocks, (levels: number) => '- '.repeat(levels) + '1', (levels: number) => '['.repeat(levels) + ']'.repeat(levels)]) {
+    t.match(await readYaml(textOf(100)), { ok: true })
+    t.match(await readYaml(textOf(102)), { ok: false, fault: { message: 'nested deeper than 100 levels' } })
+  }
+  t.strictSame(await readYaml(`a: 1\nb: ${'['.repeat(200)}`), { ok: false, fault: { message: 'nested deeper than 100 levels', line: 2, column: 113 } })
+})

@@ -1,8 +1,9 @@
-import { isCollection, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
+import { Composer, isCollection, isNode, isPair, isScalar, LineCounter, type Document } from 'yaml'
 import type { DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import type { DuplicateKey } from './duplicate-keys.ts'
 import { withoutSmallBigInts } from './large-integers.ts'
+import { TooDeep, yamlTokens } from './yaml-tokens.ts'
 
 export interface Position {
   line: number
@@ -23,25 +24,22 @@ const options = {
 } as const
 
 const tooDeep = `nested deeper than ${manifestLimits.depth} levels`
-/** Where the parser speaks to programmers; what exhausts it is the depth of the text. */
-const inOwnWords: Readonly<Record<string, string>> = { MULTIPLE_DOCS: 'several documents in one file', RESOURCE_EXHAUSTION: tooDeep }
 
 /** Reads a YAML text. It takes time and memory without bound, so manifests are read in a thread (`readYaml`). */
 export function readYamlText (text: string, expansion?: number): YamlReading {
   const lines = new LineCounter()
   try {
-    const document = parseDocument(text, { ...options, lineCounter: lines })
+    const { document, second } = documentOf(text, lines)
     // A tag that nobody knows is only a warning to the parser.
     const [error] = [...document.errors, ...document.warnings]
-    if (error !== undefined) {
-      return { ok: false, fault: { message: inOwnWords[error.code] ?? error.message, ...positionAt(lines, error.pos[0]) } }
-    }
+    if (error !== undefined) return { ok: false, fault: { message: error.message, ...positionAt(lines, error.pos[0]) } }
+    if (second !== undefined) return { ok: false, fault: { message: 'several documents in one file', ...positionAt(lines, second) } }
     const { value, large } = withoutSmallBigInts(document.toJS({ maxAliasCount: manifestLimits.yamlAliases }))
     const fault = plainDataFault(value, expansion)
     if (fault !== undefined) return { ok: false, fault: { message: fault } }
     return { ok: true, value, duplicates: duplicates(document, lines), ...large && { large } }
   } catch (error) {
-    if (error instanceof RangeError) return { ok: false, fault: { message: tooDeep } }
+    if (error instanceof TooDeep) return { ok: false, fault: { message: tooDeep, ...positionAt(lines, error.offset) } }
     // A ReferenceError is an alias that is missing, or one too many.
     return { ok: false, fault: { message: error instanceof Error ? error.message.split('\n', 1)[0] ?? '' : String(error) } }
   }
@@ -53,11 +51,19 @@ export function readYamlText (text: string, expansion?: number): YamlReading {
  */
 export function locateInText (text: string, paths: readonly DocumentPath[]): Array<Position | undefined> {
   const lines = new LineCounter()
-  const document = parseDocument(text, { ...options, lineCounter: lines })
+  const { document } = documentOf(text, lines)
   return paths.map(path => {
     const offset = offsetOf(document, path)
     return offset === undefined ? undefined : positionAt(lines, offset)
   })
+}
+
+/** The first document of a text, and where a second one begins. */
+function documentOf (text: string, lines: LineCounter): { document: Document.Parsed, second: number | undefined } {
+  const documents = new Composer({ ...options, lineCounter: lines }).compose(yamlTokens(text, lines.addNewLine), true, text.length)
+  const [document, second] = [documents.next().value, documents.next().value]
+  if (document === undefined) throw new Error('A YAML text has no document')
+  return { document, second: second?.range[0] }
 }
 
 function offsetOf (document: Document, path: DocumentPath): number | undefined {
