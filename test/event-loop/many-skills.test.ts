@@ -41,7 +41,23 @@ t.test('promise 10: the lists of 3,000 skills hold up nothing', async t => {
         body: { jsonrpc: '2.0', id: 1, method }, headers: { accept: 'application/json', 'mcp-protocol-version': '2025-11-25' }
       })
       t.equal(status, 200)
-      t.match(JSON.stringify(body), /skill-2999/)
+      t.match(JSON.stringify(body), method === 'skills/list' ? /"nextCursor":"skill-\d+"/ : /skill-2999/)
     })
   }
+})
+
+t.test('the pages of skills/list have each skill once, and a cursor that is none is refused', async t => {
+  const page = async (cursor?: string): Promise<{ result?: { skills: Array<{ uri: string }>, nextCursor?: string }, error?: object }> => {
+    const { body } = await client.request('/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method: 'skills/list', params: { cursor } }, headers: { accept: 'application/json', 'mcp-protocol-version': '2025-11-25' }
+    })
+    return body
+  }
+  const seen: string[] = []
+  for (let next = await page(); next.result !== undefined; next = await page(next.result.nextCursor)) {
+    seen.push(...next.result.skills.map(({ uri }) => uri))
+    if (next.result.nextCursor === undefined) break
+  }
+  t.strictSame(seen.toSorted(), names.map(name => `skill://${name}/SKILL.md`).toSorted())
+  t.match(await page('none'), { error: { code: -32602, message: 'No such cursor: the list has changed, begin anew' } })
 })

@@ -1,7 +1,8 @@
-import { HttpError, type Permission, type PermissionPolicy } from '@toolyard/contract'
+import type { Permission, PermissionPolicy } from '@toolyard/contract'
 import { makesJobs, outputSchemaOf, type JsonSchema, type Tool } from '@toolyard/manifests'
 import type { JobTypeDefaults, JobTypes } from '../../catalog/job-types.ts'
 import type { KeyBounds, Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
+import { pageOf } from '../../catalog/page.ts'
 
 export interface ListedTool {
   name: string
@@ -42,18 +43,10 @@ export class ToolLists {
     return this.#of(this.#catalog.publication(key))
   }
 
-  /**
-   * One page of the list. A cursor is the name of the last tool of the page before.
-   *
-   * @throws HttpError `VALIDATION_ERROR` for one that is no longer there.
-   */
+  /** @throws HttpError `VALIDATION_ERROR` for a cursor that is none. */
   page (key: KeyBounds, cursor: string | undefined): { tools: ListedTool[], nextCursor?: string } {
-    const { tools } = this.for(key)
-    const before = cursor === undefined ? -1 : tools.findIndex(({ name }) => name === cursor)
-    if (cursor !== undefined && before === -1) throw new HttpError('VALIDATION_ERROR', 'No such cursor: the list has changed, begin anew')
-    const page = tools.slice(before + 1, before + 1 + this.#catalog.listMax)
-    const last = page.at(-1)
-    return { tools: page, ...last !== undefined && before + 1 + page.length < tools.length && { nextCursor: last.name } }
+    const { page: tools, ...rest } = pageOf(this.for(key).tools, { cursor, size: this.#catalog.listMax, nameOf: ({ name }) => name })
+    return { tools, ...rest }
   }
 
   /** The publication to a key with these bounds, whatever protocol it is listed in. */

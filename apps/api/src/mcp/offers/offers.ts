@@ -62,10 +62,7 @@ export function serveOffers (
     { ...await readDirectory(uri, cursor, of(context)), ...cache }
   )))
 
-  server.setRequestHandler('skills/list', { params: cursorParams }, ({ cursor }) => guarded(async () => {
-    noCursor(cursor)
-    return { skills: await book.entries(), ...cache }
-  }))
+  server.setRequestHandler('skills/list', { params: cursorParams }, ({ cursor }) => guarded(async () => ({ ...await book.entries(cursor), ...cache })))
   server.setRequestHandler('skills/get', { params: uriParams }, ({ uri }) => guarded(async () => {
     const skill = await book.entry(uri)
     if (skill === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such skill', { uri })

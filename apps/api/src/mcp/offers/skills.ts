@@ -4,10 +4,13 @@ import type { Resource } from '@modelcontextprotocol/server'
 import type { FastifyBaseLogger } from 'fastify'
 import { basename, dirname } from 'node:path'
 import { readSkillFile, skillChildren, skillFiles, typeOfName } from '@toolyard/workspace'
+import { pageOf } from '../../catalog/page.ts'
 import { directoryType, requireResourceSize } from './contents.ts'
 
 export const skillScheme = 'skill://'
 const document = 'SKILL.md'
+/** Skills in a page of the list, for which all of their files are read. */
+const pageSkills = 100
 /** The names of the Agent Skills specification. */
 const namePattern = /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
 
@@ -30,14 +33,19 @@ export class SkillResources {
     this.#told = told
   }
 
-  /** Every skill that has a name and a description as the specification wants them, in order. */
-  async entries (): Promise<SkillEntry[]> {
-    const entries: SkillEntry[] = []
-    for (const skill of this.#published()) {
+  /**
+   * A page of the skills that have a name and a description as the specification wants them, in order.
+   *
+   * @throws HttpError `VALIDATION_ERROR` for a cursor that is none.
+   */
+  async entries (cursor: string | undefined): Promise<{ skills: SkillEntry[], nextCursor?: string }> {
+    const { page, ...rest } = pageOf(this.#published(), { cursor, size: pageSkills, nameOf: ({ name }) => name })
+    const skills: SkillEntry[] = []
+    for (const skill of page) {
       const entry = await this.#entry(skill)
-      if (entry !== undefined) entries.push(entry)
+      if (entry !== undefined) skills.push(entry)
     }
-    return entries
+    return { skills, ...rest }
   }
 
   /** The skill whose SKILL.md a URI names. */
