@@ -58,3 +58,13 @@ t.test('promise 10: no field beside those that a message has, and no list of num
     await leavesLoopFree(t, `300,000 fields in ${what}`, async () => { t.match(await other.call('line', { line }), { ok: true, output: 'x' }) })
   }
 })
+
+t.test('promise 10: many servers that say something at the same moment hold up no worker', async t => {
+  const calls = open(t, [''])
+  const sessions = Array.from({ length: 24 }, (_, at) => ({ tenant: 'acme', session: { id: `session-${at}`, dir: calls.fixture.workspace } }))
+  const call = async (count: number): Promise<void> => {
+    await Promise.all(sessions.map(async session => { t.match(await calls.call('strays', { count, bytes: 0, objects: 20_000 }, session), { ok: true, output: 'sent' }) }))
+  }
+  await call(0)
+  await leavesLoopFree(t, '40 messages of 60 KB from each of 24 servers', async () => { await call(40) })
+})

@@ -51,9 +51,11 @@ async function call (id: Message['id'], { name, arguments: args = {}, _meta }: N
       process.stdout.write(`${String(args['line']).replace('ID', String(id))}\n`)
       return
     }
-    case 'strays':
-      for (let at = 0; at < Number(args['count']); at++) answer(1_000_000 + at, text('x'.repeat(Number(args['bytes']))))
+    case 'strays': {
+      const result = JSON.stringify({ ...text('x'.repeat(Number(args['bytes']))), structuredContent: Array.from({ length: Number(args['objects'] ?? 0) }, () => ({})) })
+      for (let at = 0; at < Number(args['count']); at++) process.stdout.write(`{"jsonrpc":"2.0","id":${1_000_000 + at},"result":${result}}\n`)
       return answer(id, text('sent'))
+    }
     case 'late':
       late.set(id, Number(args['bytes']))
       break

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { createCapture } from '@toolyard/sandbox'
+import { OwnerTurns } from '@toolyard/runtime'
 import { movable, type Threads } from '@toolyard/runtime/threads'
 import { readMessage, type CallResult, type MessageTask, type ReadMessage } from './message.ts'
 import type { CallError } from '@toolyard/contract'
@@ -8,6 +9,13 @@ import type { CallError } from '@toolyard/contract'
 /** Bytes of a message that is read at once; a larger one is read in a thread. */
 const shortMessage = 65_536
 const maxMs = 30_000
+/** One turn of the event loop reads so much, or so many short messages, whatever number of servers sent it. Owners take turns. */
+const ofTurn = { bytes: 65_536, messages: 32 }
+const lane = new OwnerTurns(1)
+/** Of a turn: 1 is all of it. */
+let taken = 0
+/** The end of the connection ends the wait for a turn. */
+const longestWaitMs = 2 ** 31 - 1
 /** Messages that nobody asked for: so many at once, and so many a second from then on. Each 16 KiB of them count as one. */
 const burst = 2_000
 const perSecond = 200
@@ -86,6 +94,18 @@ export function createMessageReader (
     )
   }
 
+  async function inTurn (bytes: Buffer): Promise<ReadMessage | undefined> {
+    return await lane.run(owner, async () => {
+      const part = Math.max(1 / ofTurn.messages, bytes.length / ofTurn.bytes)
+      if (taken + part > 1) {
+        await turn()
+        taken = 0
+      }
+      taken += part
+      return readMessage(bytes.toString('utf8'), secrets)
+    }, { ms: longestWaitMs, signal })
+  }
+
   return {
     sent (message) {
       if (!('method' in message) || !('id' in message)) return
@@ -93,7 +113,7 @@ export function createMessageReader (
       if (message.method === 'tools/call') awaited.set(Number(message.id), message.params?.['arguments'])
     },
     async read (bytes) {
-      const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8'), secrets) : await inThread(bytes)
+      const read = await (bytes.length <= shortMessage ? inTurn(bytes) : inThread(bytes))
       const { message, call } = read ?? {}
       // As the client reads it: servers turn numbers into texts.
       const id = message?.['method'] === undefined ? Number(message?.['id']) : undefined
