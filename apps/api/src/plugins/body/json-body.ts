@@ -4,10 +4,15 @@ import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
+import type { Principal } from '../../access/principal.ts'
+import { HeldBytes } from '../load/held-bytes.ts'
 import { excessOf, poisoned, problemOf, syntaxError } from './json-text.ts'
 
 /** Pieces that are kept apart: a body in pieces of 1 byte would take a hundred times its size, and be put together in one go. */
 const mostPieces = 1_024
+/** Bytes of the bodies that one owner is sending: a body that comes slowly is in memory. They are counted in steps. */
+const mostComing = 128 * 1_024 * 1_024
+const stepBytes = 16_384
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,12 +39,13 @@ declare module 'fastify' {
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.decorateRequest('bodyBytes', 0)
   app.decorateRequest('isPoisoned', false)
+  const coming = new HeldBytes(mostComing)
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', async ({ headers }) => {
     if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) delete headers['content-type']
   })
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
-    const bytes = await readBody(payload, limits.bodyBytes)
+    const bytes = await readBody(payload, limits.bodyBytes, comingOf(coming, request.principal))
     request.bodyBytes = bytes.length
     // Other bytes would become U+FFFD, and a tool would write or send what nobody meant.
     if (!isUtf8(bytes)) throw refused('is not UTF-8: send JSON in UTF-8, and not compressed')
@@ -81,20 +87,47 @@ function refused (problem: string): HttpError {
   return new HttpError('VALIDATION_ERROR', `Request body ${problem}`)
 }
 
-/** Reads a body. @throws FastifyError when it is longer than `mostBytes`, or ends before its end. */
-async function readBody (payload: IncomingMessage, mostBytes: number): Promise<Buffer> {
+interface Coming {
+  /** Takes the bytes so far. Gives the error where the owner is sending too much. */
+  count: (bytes: number) => HttpError | undefined
+  letGo: () => void
+}
+
+/** Counts a body for its owner. Who has no key is nobody's neighbour. */
+function comingOf (coming: HeldBytes, principal: Principal | null | undefined): Coming {
+  const held: Array<() => void> = []
+  let counted = 0
+  return {
+    count (bytes) {
+      if (principal === null || principal === undefined || bytes - counted < stepBytes) return undefined
+      if (!coming.hasRoom(principal, bytes - counted)) {
+        return new HttpError('RATE_LIMITED', `The bodies that this ${principal.tenant === undefined ? 'key' : 'tenant'} is sending leave no room for another: they may have ${mostComing} bytes. Send fewer at a time`)
+      }
+      held.push(coming.hold(principal, bytes - counted))
+      counted = bytes
+      return undefined
+    },
+    letGo () { for (const letGo of held) letGo() }
+  }
+}
+
+/** Reads a body. @throws FastifyError when it is longer than `mostBytes`, or ends before its end; what `count` gives. */
+async function readBody (payload: IncomingMessage, mostBytes: number, { count, letGo }: Coming): Promise<Buffer> {
   if (Number(payload.headers['content-length'] ?? 0) > mostBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
   return await new Promise((resolve, reject) => {
     const large: Buffer[] = []
     let small: Buffer[] = []
     let bytes = 0
     const end = (settle: () => void): void => {
-      payload.off('data', onData).off('end', onEnd).off('error', onError)
+      payload.off('data', onData).off('end', onEnd).off('error', onError).off('close', letGo)
+      letGo()
       settle()
     }
     const onData = (piece: Buffer): void => {
       bytes += piece.length
       if (bytes > mostBytes) return end(() => { reject(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()) })
+      const refusal = count(bytes)
+      if (refusal !== undefined) return end(() => { reject(refusal) })
       small.push(piece)
       if (small.length < mostPieces) return
       large.push(Buffer.concat(small))
@@ -102,6 +135,6 @@ async function readBody (payload: IncomingMessage, mostBytes: number): Promise<B
     }
     const onEnd = (): void => { end(() => { resolve(Buffer.concat([...large, ...small])) }) }
     const onError = (error: Error): void => { end(() => { reject(Object.assign(error, { statusCode: 400 })) }) }
-    payload.on('data', onData).on('end', onEnd).on('error', onError)
+    payload.on('data', onData).on('end', onEnd).on('error', onError).on('close', letGo)
   })
 }

@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { createService, makeKeys } from '../support/service.ts'
+
+const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, other: { tenant: 'other' } })
+const path = '/v1/tools/cat'
+const mebibyte = 1_024 * 1_024
+/** Of the 128 MiB that may be on their way, so much is left free: the last bytes of each body don't come. */
+const coming = Buffer.alloc(mebibyte - 16_384, ' ')
+
+t.test('a tenant whose bodies come and come, and never end, has 128 MiB of them in memory at most, and others are served', async t => {
+  const { api, client } = await createService(t, {
+    files: { 'tools/bin/cat': '#!/bin/sh\nexec cat\n' }, tools: [{ name: 'cat', schema: { type: 'object' }, command: ['./tools/bin/cat'] }], env: { API_KEYS_JSON }
+  })
+  const { hostname, port } = new URL(api.address)
+  const sockets: Socket[] = []
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  const answers: string[] = []
+  for (let count = 0; count < 140; count++) {
+    const socket = connect(Number(port), hostname)
+    sockets.push(socket)
+    socket.on('error', () => {}).on('data', data => { answers.push(data.toString('latin1')) })
+    await once(socket, 'connect')
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.acme}\r\ncontent-type: application/json\r\ncontent-length: ${mebibyte}\r\n\r\n`)
+    socket.write(coming)
+  }
+  await waitFor('those that are too many are refused', () => answers.length >= 10)
+  for (const answer of answers) t.match(answer, /^HTTP\/1\.1 429 .*bodies that this tenant is sending/s)
+  const large = async (key: string): Promise<number> => (await client.request(path, { body: { text: 'x'.repeat(500_000) }, key })).status
+  t.equal(await large(keys.other), 200)
+  t.equal((await client.request(path, { body: {}, key: keys.acme })).status, 200, 'what is small goes in any case')
+  for (const socket of sockets) socket.destroy()
+  await waitFor('it is served again', async () => await large(keys.acme) === 200)
+})
