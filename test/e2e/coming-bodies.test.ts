@@ -34,3 +34,10 @@ t.test('a tenant whose bodies come and come, and never end, has 128 MiB of them 
   for (const socket of sockets) socket.destroy()
   await waitFor('it is served again', async () => await large(keys.acme) === 200)
 })
+
+t.test('who has no key sends 16 KiB at most: the body of a login is a key', async t => {
+  const { client } = await createService(t, { workers: 0 })
+  const login = async (key: string): Promise<object> => await client.request('/v1/auth/login', { key: null, body: { key } })
+  t.match(await login('x'.repeat(17_000)), { status: 413, body: { error: { code: 'PAYLOAD_TOO_LARGE', message: 'The request body is larger than 16384 bytes' } } })
+  t.match(await login('x'.repeat(16_000)), { status: 403 })
+})

@@ -1,4 +1,4 @@
-import { HttpError, limits, type ErrorBody, type HttpErrorCode } from '@toolyard/contract'
+import { HttpError, type ErrorBody, type HttpErrorCode } from '@toolyard/contract'
 import { JobsUnknownError, RedisUnavailableError } from '@toolyard/store'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -7,7 +7,6 @@ import { nameAnswer } from './request-id.ts'
 import { whenRead } from './body/unread-body.ts'
 
 const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limits.bodyBytes} bytes`),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError('UNSUPPORTED_MEDIA_TYPE', 'The request body must be sent as application/json'),
   FST_ERR_NOT_FOUND: () => new HttpError('NOT_FOUND', 'No such route')
 }

@@ -1,6 +1,6 @@
 import { asError, HttpError, isRecord, limits, readJsonInTurns } from '@toolyard/contract'
 import { nextTurn } from '@toolyard/runtime'
-import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
@@ -13,6 +13,8 @@ const mostPieces = 1_024
 /** Bytes of the bodies that one owner is sending: a body that comes slowly is in memory. They are counted in steps. */
 const mostComing = 128 * 1_024 * 1_024
 const stepBytes = 16_384
+/** Who has no key sends one, to log in. */
+const mostWithoutKey = 16_384
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -45,7 +47,8 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) delete headers['content-type']
   })
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
-    const bytes = await readBody(payload, limits.bodyBytes, comingOf(coming, request.principal))
+    const { principal } = request
+    const bytes = await readBody(payload, principal === null ? mostWithoutKey : limits.bodyBytes, comingOf(coming, principal))
     request.bodyBytes = bytes.length
     // Other bytes would become U+FFFD, and a tool would write or send what nobody meant.
     if (!isUtf8(bytes)) throw refused('is not UTF-8: send JSON in UTF-8, and not compressed')
@@ -93,13 +96,13 @@ interface Coming {
   letGo: () => void
 }
 
-/** Counts a body for its owner. Who has no key is nobody's neighbour. */
-function comingOf (coming: HeldBytes, principal: Principal | null | undefined): Coming {
+/** Counts a body for its owner. */
+function comingOf (coming: HeldBytes, principal: Principal | null): Coming {
   const held: Array<() => void> = []
   let counted = 0
   return {
     count (bytes) {
-      if (principal === null || principal === undefined || bytes - counted < stepBytes) return undefined
+      if (principal === null || bytes - counted < stepBytes) return undefined
       if (!coming.hasRoom(principal, bytes - counted)) {
         return new HttpError('RATE_LIMITED', `The bodies that this ${principal.tenant === undefined ? 'key' : 'tenant'} is sending leave no room for another: they may have ${mostComing} bytes. Send fewer at a time`)
       }
@@ -111,9 +114,10 @@ function comingOf (coming: HeldBytes, principal: Principal | null | undefined): 
   }
 }
 
-/** Reads a body. @throws FastifyError when it is longer than `mostBytes`, or ends before its end; what `count` gives. */
+/** Reads a body. @throws HttpError when it is longer than `mostBytes`, or ends before its end; what `count` gives. */
 async function readBody (payload: IncomingMessage, mostBytes: number, { count, letGo }: Coming): Promise<Buffer> {
-  if (Number(payload.headers['content-length'] ?? 0) > mostBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
+  const tooLarge = (): HttpError => new HttpError('PAYLOAD_TOO_LARGE', `The request body is larger than ${mostBytes} bytes`)
+  if (Number(payload.headers['content-length'] ?? 0) > mostBytes) throw tooLarge()
   return await new Promise((resolve, reject) => {
     const large: Buffer[] = []
     let small: Buffer[] = []
@@ -125,7 +129,7 @@ async function readBody (payload: IncomingMessage, mostBytes: number, { count, l
     }
     const onData = (piece: Buffer): void => {
       bytes += piece.length
-      if (bytes > mostBytes) return end(() => { reject(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()) })
+      if (bytes > mostBytes) return end(() => { reject(tooLarge()) })
       const refusal = count(bytes)
       if (refusal !== undefined) return end(() => { reject(refusal) })
       small.push(piece)
