@@ -33,6 +33,17 @@ void t.test('a tool that sets nothing has the limits that docs/security.md names
   t.same(limitsIn(outputOf(await host.execute('limits', 'return open("/proc/self/limits").read()'))), bounds)
 })
 
+void t.test('where memory is short the kernel ends processes of tools before the worker, and no tool changes that', { skip }, async t => {
+  const own = readFileSync('/proc/self/oom_score_adj', 'utf8').trim()
+  const tools = await boxedTools(t)
+  const script = '(echo 0 > /proc/self/oom_score_adj) 2>/dev/null; (cat /proc/self/oom_score_adj)'
+  for (let call = 0; call < 3; call++) t.equal(outputOf(await tools.shell(script)), 1_000)
+  const host = await boxedPython(t)
+  const body = 'import subprocess\nreturn [open("/proc/self/oom_score_adj").read(), subprocess.run(["cat", "/proc/self/oom_score_adj"], capture_output=True, text=True).stdout]'
+  for (let call = 0; call < 3; call++) t.same(outputOf(await host.execute('order', body)), ['1000\n', '1000\n'])
+  t.equal(readFileSync('/proc/self/oom_score_adj', 'utf8').trim(), own)
+})
+
 void t.test('a tool without a box has the limits that it sets itself', { skip }, async t => {
   const tools = await boxedTools(t, { mode: 'off' })
   t.match(limitsIn(outputOf(await tools.shell('cat /proc/self/limits', { limits: { fileBytes: 2 ** 20 } }))), { 'Max file size': '1048576', 'Max core file size': '0' })

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { errorCode } from '@toolyard/contract/terms'
 import { readWithShare } from '@toolyard/runtime'
 import {
-  type Deadline, createCapture, type Captured, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, type CallGroup,
-  watchProcessorTime, type ProcessEnding
+  type Deadline, createCapture, type Captured, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, endFirst, childrenOf,
+  type CallGroup, watchProcessorTime, type ProcessEnding
 } from '@toolyard/sandbox'
 import { disconnect } from '../wire/connections.ts'
 import type { CallProcess, ForkEnding } from '../host/process-tree.ts'
@@ -82,6 +82,7 @@ export async function runCall (
   const reply = readReply(replies, request.max_bytes)
   const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
   const unbound = group === undefined ? undefined : await enterGroup(group, process)
+  placeInMemory(process)
   const run: Running = { process, reply, printedBytes: () => printed.totalBytes(), closed }
   const endWatch = onUsed === undefined ? undefined : watchProcessorTime(() => process.tree.first())
   if (unbound === undefined) requests.write(encodeFrame(request))
@@ -98,6 +99,14 @@ export async function runCall (
   void endShare?.()
   if (survivors.length > 0) onSurvivors(survivors)
   return { ending, reply, printed: printed.read() }
+}
+
+/** Before its arguments come, so that no code of the tool has run for this call. The init may be about to start the first process. */
+function placeInMemory ({ tree }: CallProcess): void {
+  const init = tree.first()
+  if (init === undefined) return
+  endFirst(init)
+  childrenOf(init).forEach(endFirst)
 }
 
 async function enterGroup ({ members, limits }: CallGroup, { tree }: CallProcess): Promise<Unbound | undefined> {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, unlinkSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import { createServer } from 'node:net'
+import { startFirstToEnd } from '../table/memory-order.ts'
 import { childrenOf, namespacePids } from '../table/process-table.ts'
 import { codeOf, createOwnGroups } from './own-groups.ts'
 import type { HelperMessage, HelperRequest, JoinMessage, ListenMessage, MakePipesMessage, StartMessage } from './messages.ts'
@@ -112,9 +113,9 @@ function start (message: StartMessage): void {
     for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
     if (message.group !== undefined) groups.enterCall(message.group.members)
-    const child = spawn(message.program, message.args, {
+    const child = startFirstToEnd(`${workersProc}/self`, () => spawn(message.program, message.args, {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
-    })
+    }))
     child.on('error', error => { if (child.pid === undefined) say({ kind: 'failed', id, error: codeOf(error) }) })
     const refused = groups.leaveCall(child.pid === undefined ? [] : message.group?.limits)
     if (child.pid === undefined) letGo(id)
