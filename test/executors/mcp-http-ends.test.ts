@@ -113,12 +113,11 @@ t.test('an answer is read whatever its event and the media type of its stream ar
   t.match(hidden.outcome, { ok: false, error: { code: 'TOOL_FAILED', message: /without an answer/ } })
 })
 
-t.test('an answer of a server with a URL to another request is ignored', async t => {
+t.test('a server with a URL that answers another request fails the call, which does not wait for its time', async t => {
   const { outcome } = await callOf(t, (response, id) => {
     response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id: id + 1_000, result: { content: [{ type: 'text', text: 'foreign' }] } }))
-  }, 1_500)
-  t.match(outcome, { ok: false })
-  t.notMatch(JSON.stringify(outcome), /foreign/)
+  })
+  t.match(outcome, { ok: false, error: { code: 'TOOL_FAILED', message: /without an answer/ } })
 })
 
 const says: Answer = (response, id) => {

@@ -1,3 +1,4 @@
+import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/client'
 import { createCapture } from '@toolyard/sandbox'
 import { linesOf, tooLong, type MessageReader } from './message-reader.ts'
 
@@ -21,8 +22,15 @@ export interface Reading {
 /** Bytes of a body that is no message: the client takes it apart, or says what it is. */
 const mostForeign = 65_536
 
-/** The body of one message. Another body passes as it is, up to a bound. */
-export async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes, onAnswer }: Reading): AsyncGenerator<Uint8Array> {
+/** For the client, in place of an answer that doesn't come. */
+export function unanswered (id: RequestId): JSONRPCErrorResponse {
+  return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'the server ended the connection without an answer' } }
+}
+
+/** The body of one message, which should answer the request with this id. Another body passes as it is, up to a bound. */
+export async function * readWhole (
+  body: AsyncIterable<Uint8Array>, { reader, maxBytes, onAnswer }: Reading, id?: RequestId
+): AsyncGenerator<Uint8Array> {
   const read = createCapture(maxBytes)
   for await (const chunk of body) {
     read.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
@@ -31,7 +39,8 @@ export async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, ma
   const whole = read.read().kept
   const message: ReadMessage | undefined = await reader.read(whole)
   if (isAnswer(message)) onAnswer(message.id)
-  yield message === undefined ? whole.subarray(0, mostForeign) : Buffer.from(JSON.stringify(message))
+  const isOther = id !== undefined && (!isAnswer(message) || String(message.id) !== String(id))
+  yield message === undefined ? whole.subarray(0, mostForeign) : Buffer.from(JSON.stringify(isOther ? unanswered(id) : message))
 }
 
 /** The other lines that the client gets. It would take what stands behind a carriage return for a line, and for a message. */

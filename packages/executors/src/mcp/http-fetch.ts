@@ -1,4 +1,4 @@
-import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/client'
+import type { RequestId } from '@modelcontextprotocol/client'
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
 import { openConnections } from '@toolyard/runtime/connections'
@@ -6,7 +6,7 @@ import { AddressRefusedError, isListedHost, startTimeLimit } from '@toolyard/run
 import { shortageError, shortageOf } from '@toolyard/sandbox'
 import { fetch, type RequestInit, type Response as FetchResponse } from 'undici'
 import type { HttpPolicy } from '../run/tool-call.ts'
-import { readEvents, readWhole, type Reading } from './http-body.ts'
+import { readEvents, readWhole, unanswered, type Reading } from './http-body.ts'
 import { ServerFault, UnsentFault, notRead } from './message-reader.ts'
 
 export interface GuardedFetch {
@@ -86,7 +86,8 @@ export function createGuardedFetch (
     }
     if (body === null) return new Response(null, { status, headers })
     const isStream = /text\/event-stream/i.test(response.headers.get('content-type') ?? '')
-    const read = (isStream ? readEvents : readWhole)(body as AsyncIterable<Uint8Array>, reading)
+    const pieces = body as AsyncIterable<Uint8Array>
+    const read = isStream ? readEvents(pieces, reading) : readWhole(pieces, reading, response.ok ? id : undefined)
     return new Response(streamOf(read, { onFault, onEnd: off }), { status, statusText, headers })
   }
 
@@ -116,11 +117,6 @@ export function createGuardedFetch (
       await connections.close()
     }
   }
-}
-
-/** For the client, in place of an answer that doesn't come. */
-export function unanswered (id: RequestId): JSONRPCErrorResponse {
-  return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'the server ended the connection without an answer' } }
 }
 
 /** Why no connection came about; undefined for an error of one that did. */

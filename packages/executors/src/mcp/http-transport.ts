@@ -2,7 +2,8 @@ import type { Transport } from '@modelcontextprotocol/client'
 import { asError, isRecord } from '@toolyard/contract/terms'
 import { onAbort } from '@toolyard/runtime'
 import type { HttpPolicy } from '../run/tool-call.ts'
-import { createGuardedFetch, unanswered, type FetchOptions } from './http-fetch.ts'
+import { unanswered } from './http-body.ts'
+import { createGuardedFetch, type FetchOptions } from './http-fetch.ts'
 import { ServerFault } from './message-reader.ts'
 
 /** Between an answer, or a cancel, and the end of the request, in milliseconds. */
