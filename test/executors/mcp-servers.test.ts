@@ -89,6 +89,13 @@ t.test('progress that the server reports is the job\'s progress, and no line of 
   t.strictSame(calls.lines, [])
 })
 
+t.test('of progress that is reported faster than anybody reads, some is left out, and the call has its answer', async t => {
+  const calls = open(t, [''])
+  let told = 0
+  for (let call = 0; call < 2; call++) t.match(await calls.call('report', { count: 6_000 }, { progress: () => { told++ } }), { ok: true, output: 'reported' })
+  t.ok(told > 0 && told < 6_000, `${told} of 12,000`)
+})
+
 t.test('the server is told to cancel a call that takes too long, and goes on with others', async t => {
   const warned: string[] = []
   const calls = open(t, [''], { logger: { warn: (_, message) => { warned.push(message) } } })

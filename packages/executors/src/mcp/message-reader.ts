@@ -20,6 +20,9 @@ const longestWaitMs = 2 ** 31 - 1
 const burst = 2_000
 const perSecond = 200
 const bytesOfOne = 16_384
+/** Reports of a server that works on: those beyond the bound are left out, since a later one says more, and so many of them end it. */
+const reports = new Set<unknown>(['notifications/progress', 'notifications/message'])
+const mostLeftOut = 20_000
 /** Requests without an answer that are remembered: a server may never answer one that was given up. */
 const mostAsked = 1_000
 
@@ -69,16 +72,15 @@ export function createMessageReader (
   const asked = new Set<number>()
   /** By the arguments of the call. */
   const results = new Map<unknown, CallResult>()
-  let tokens = burst
-  let filledAt = performance.now()
+  const [reported, others] = [createBucket(), createBucket()]
 
-  function spend (bytes: number): void {
-    const now = performance.now()
+  /** Says whether a message is heard. */
+  function spend (bytes: number, isReport: boolean): boolean {
     const count = Math.max(1, bytes / bytesOfOne)
-    tokens = Math.min(burst, tokens + (now - filledAt) / 1_000 * perSecond) - count
-    filledAt = now
+    const left = (isReport ? reported : others)(count)
     const flood = count > 1 ? `${perSecond * bytesOfOne} bytes` : `${perSecond} messages`
-    if (tokens < 0) throw new ServerFault(`it sends more than ${flood} a second that nobody asked for`)
+    if (left < (isReport ? -mostLeftOut : 0)) throw new ServerFault(`it sends more than ${flood} a second that nobody asked for`)
+    return left >= 0
   }
 
   function ask (id: number): void {
@@ -119,7 +121,8 @@ export function createMessageReader (
       const id = message?.['method'] === undefined ? Number(message?.['id']) : undefined
       const args = awaited.get(id)
       awaited.delete(id)
-      if (id === undefined || !asked.delete(id)) spend(bytes.length)
+      const isHeard = (id !== undefined && asked.delete(id)) || spend(bytes.length, reports.has(message?.['method']))
+      if (!isHeard) return undefined
       if (call !== undefined && args !== undefined) results.set(args, call)
       return message === undefined ? undefined : unchecked(message)
     },
@@ -129,6 +132,18 @@ export function createMessageReader (
       results.delete(args)
       return result
     }
+  }
+}
+
+/** Takes a number of tokens, and says how many are left: fewer than none where there were too few. */
+function createBucket (): (count: number) => number {
+  let tokens = burst
+  let filledAt = performance.now()
+  return count => {
+    const now = performance.now()
+    tokens = Math.min(burst, tokens + (now - filledAt) / 1_000 * perSecond) - count
+    filledAt = now
+    return tokens
   }
 }
 
