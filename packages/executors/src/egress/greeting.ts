@@ -20,6 +20,8 @@ const firstLine = /^[\r\n]*([^\r\n]*)([\r\n]?)/
 /** What may become a request of HTTP, as lenient servers read one: with any method, and any white space. */
 const requestBegun = /^(?:[!#$%&'*+.^`|~\w-]+(?:[\t\v\f ][\t\v\f\x20-\xff]*)?)?$/
 const httpVersion = /[\t\v\f ]HTTP\/\d/i
+/** A line that hasn't ended is waited for where it begins like a method: other protocols say a word and wait for an answer. */
+const methodBegun = /^[\r\n]*(?:[A-Z]|$)/
 
 /**
  * Tells TLS, HTTP and everything else apart by the first bytes. HTTP is told by its whole first line: other protocols say words, too.
@@ -32,7 +34,7 @@ export function readGreeting (bytes: Buffer): Greeting {
   const text = bytes.toString('latin1', 0, mostLine)
   const [, line = '', end = ''] = firstLine.exec(text) ?? []
   if (!requestBegun.test(line)) return { kind: 'other' }
-  if (end === '') return { kind: bytes.length < mostLine ? 'more' : 'unclear' }
+  if (end === '') return { kind: !methodBegun.test(text) ? 'other' : bytes.length < mostLine ? 'more' : 'unclear' }
   return { kind: httpVersion.test(line) ? 'http' : 'other' }
 }
 
