@@ -40,4 +40,5 @@ t.test('who has no key sends 16 KiB at most: the body of a login is a key', asyn
   const login = async (key: string): Promise<object> => await client.request('/v1/auth/login', { key: null, body: { key } })
   t.match(await login('x'.repeat(17_000)), { status: 413, body: { error: { code: 'PAYLOAD_TOO_LARGE', message: 'The request body is larger than 16384 bytes' } } })
   t.match(await login('x'.repeat(16_000)), { status: 403 })
+  for (const path of ['/v1/none', '/none']) t.match(await client.request(path, { body: { key: 'x'.repeat(500_000) } }), { status: 404 }, path)
 })

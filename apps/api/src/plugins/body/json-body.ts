@@ -47,6 +47,8 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) delete headers['content-type']
   })
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    // Nobody has looked for its key.
+    if (request.is404) return undefined
     const { principal } = request
     const bytes = await readBody(payload, principal === null ? mostWithoutKey : limits.bodyBytes, comingOf(coming, principal))
     request.bodyBytes = bytes.length
