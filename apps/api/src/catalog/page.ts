@@ -1,7 +1,7 @@
 import { HttpError } from '@toolyard/contract'
 
 /**
- * One page of a list. A cursor is the name of the last item of the page before.
+ * Makes one page of a list. A cursor is the name of the last item of the page before.
  *
  * @throws HttpError `VALIDATION_ERROR` for one that is no longer there.
  */

@@ -13,7 +13,7 @@ const mostPieces = 1_024
 /** Bytes of the bodies that one owner is sending: a body that comes slowly is in memory. They are counted in steps. */
 const mostComing = 128 * 1_024 * 1_024
 const stepBytes = 16_384
-/** Who has no key sends one, to log in. */
+/** A request without a key is a login: its body is a key. In bytes. */
 const mostWithoutKey = 16_384
 
 declare module 'fastify' {
@@ -24,7 +24,7 @@ declare module 'fastify' {
     isPoisoned: boolean
   }
   interface FastifyContextConfig {
-    /** Told in the OpenAPI document. */
+    /** The OpenAPI document says that the body may be left out. */
     bodyOptional?: boolean
     /** The body holds arguments of calls: one with a number that nothing holds is refused by itself, as others that don't fit. */
     holdsArguments?: boolean
@@ -47,7 +47,7 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
     if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) delete headers['content-type']
   })
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
-    // Nobody has looked for its key.
+    // A route that isn't there has looked for no key, and needs no body.
     if (request.is404) return undefined
     const { principal } = request
     const bytes = await readBody(payload, principal === null ? mostWithoutKey : limits.bodyBytes, comingOf(coming, principal))
