@@ -116,7 +116,7 @@ function take ({ id, method, params = {} }: Message): void {
       if (mode === 'endless-pages') return answer(id, { tools: [], nextCursor: String(lists) })
       if (mode === 'heavy-pages') return answer(id, { tools: [{ name: `t${lists}`, description: 'x'.repeat(100_000), inputSchema: { type: 'object' } }], nextCursor: String(lists) })
       if (mode === 'many-tools') return answer(id, { tools: Array.from({ length: 1_001 }, (_, at) => ({ name: `t${at}`, inputSchema: { type: 'object' } })) })
-      if (mode === 'odd-tools') return answer(id, { tools: [{ name: 'nulls', title: null, description: null, inputSchema: { type: 'object' }, outputSchema: null, annotations: null }, { name: 'none' }, { name: 'null', inputSchema: null }, { name: 'empty', inputSchema: {} }, { name: 'required', inputSchema: { type: 'object', required: null } }, { name: 'list', inputSchema: { type: 'object' }, outputSchema: [] }, { name: '', inputSchema: { type: 'object' } }, 7, ...tools()], nextCursor: null })
+      if (mode === 'odd-tools') return answer(id, { tools: [{ name: 'deep', inputSchema: { type: 'object', properties: { tree: deepSchema() } } }, { name: 'nulls', title: null, description: null, inputSchema: { type: 'object' }, outputSchema: null, annotations: null }, { name: 'none' }, { name: 'null', inputSchema: null }, { name: 'empty', inputSchema: {} }, { name: 'required', inputSchema: { type: 'object', required: null } }, { name: 'list', inputSchema: { type: 'object' }, outputSchema: [] }, { name: '', inputSchema: { type: 'object' } }, 7, ...tools()], nextCursor: null })
       if (mode === 'noted') return answer(id, { tools: [{ name: 'echo', description: 'long '.repeat(300), inputSchema: { type: 'object', properties: { count: { type: 'integer', default: 'ten' } } } }] })
       if (mode === 'same-cursor') return answer(id, { tools: tools(), nextCursor: 'next' })
       if (mode === 'no-tools') return answer(id, { tools: [{ name: 7 }] })
@@ -162,3 +162,9 @@ function flood (): void {
 if (mode === 'stays') process.on('SIGTERM', () => {})
 createInterface({ input: process.stdin }).on('line', line => { take(JSON.parse(line) as Message) }).on('close', () => { if (mode !== 'stays') process.exit() })
 if (mode === 'stays') setInterval(() => {}, 1_000)
+
+function deepSchema (): object {
+  let schema: object = { type: 'string' }
+  for (let depth = 0; depth < 600; depth++) schema = { items: schema }
+  return schema
+}

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
-import { around, isMcpTool, isRecord, listedTool, mcpToolFault, mostMcpTools, writeJson } from '@toolyard/contract/terms'
+import { around, isMcpTool, isRecord, listedTool, mcpToolFault, mostMcpTools, orElse, writeJson } from '@toolyard/contract/terms'
 import { parseJson, partsOf } from '../run/json.ts'
 import { firstChars } from '../run/utf8.ts'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
@@ -94,11 +94,11 @@ function answerOf (
   return { message: failed(id, `its error is none of JSON-RPC: ${firstChars(writeJson(hiddenIn(error, secrets)), mostErrorShown)}`) }
 }
 
-function resultOf (id: Id, result: Record<string, unknown>, secrets: readonly string[]): ReadMessage {
+function resultOf (id: Id, result: Record<string, unknown>, secrets: readonly string[], look = lookedAt): ReadMessage {
   const { content, structuredContent: structured } = result
   const resultType = typeof result['resultType'] === 'string' ? { resultType: result['resultType'] } : {}
   const tools = result['tools'] === null ? [] : result['tools']
-  if (Array.isArray(tools)) return { message: { jsonrpc: '2.0', id, result: listOf(tools, result['nextCursor'], resultType) } }
+  if (Array.isArray(tools)) return { message: { jsonrpc: '2.0', id, result: listOf(tools.slice(0, mostMcpTools + 1).map(tool => look(tool)), result['nextCursor'], resultType) } }
   if (resultType.resultType === 'input_required' && holdsFew(result)) return askingOf(id, result, secrets)
   if (!Array.isArray(content) && structured === undefined) {
     return { message: holdsFew(result) ? { jsonrpc: '2.0', id, result } : failed(id, `it holds more than ${mostValues} values`) }
@@ -133,10 +133,8 @@ const mostErrorShown = 1_000
  * The client refuses a whole list for one odd tool, and walks through all of them in one turn. So it gets tools that hold as texts what
  * becomes of those that the server sent.
  */
-function listOf (tools: readonly unknown[], nextCursor: unknown, resultType: { resultType?: string }): Record<string, unknown> {
-  const wrapped = tools.slice(0, mostMcpTools + 1).map((sent, index) => (
-    { name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: lookedAt(withoutNulls(sent)) } }
-  ))
+function listOf (tools: readonly SentTool[], nextCursor: unknown, resultType: { resultType?: string }): Record<string, unknown> {
+  const wrapped = tools.map((sent, index) => ({ name: String(index), inputSchema: { type: 'object' }, _meta: { [sentTool]: sent } }))
   // A list of 2026 has these; how long it is kept is decided here.
   const fields = resultType.resultType === undefined ? {} : { ...resultType, ttlMs: 0, cacheScope: 'private' }
   return { tools: wrapped, ...typeof nextCursor === 'string' && { nextCursor }, ...fields }
@@ -145,7 +143,8 @@ function listOf (tools: readonly unknown[], nextCursor: unknown, resultType: { r
 /** A tool of a list that was looked at here: it can be served, or why not. */
 export type SentTool = { name: string, digest: string, /** The tool. */ json: string } | { shown: string, fault: string }
 
-function lookedAt (tool: unknown): SentTool {
+function lookedAt (sent: unknown): SentTool {
+  const tool = withoutNulls(sent)
   const fault = mcpToolFault(tool)
   if (fault !== undefined || !isMcpTool(tool)) return { shown: nameOf(tool), fault: fault ?? '' }
   const listed = listedTool(tool)
@@ -196,16 +195,24 @@ function outputOf (result: Record<string, unknown>): unknown {
   return texts.join('\n')
 }
 
-/** A text that is no JSON, or not for us, still answers somebody who waits. */
+/** A text that is no JSON, or not for us, still answers somebody who waits; of a list, tools that can't be read are left out. */
 function unfitMessage (text: string): ReadMessage | undefined {
   try {
     const message: unknown = JSON.parse(text)
     if (!isRecord(message) || !isId(message['id']) || message['method'] !== undefined) return undefined
-    return { message: failed(message['id'], 'it nests too deeply, or holds a number that is too large: a text would hold it') }
+    const { id, result } = message
+    return isRecord(result) && Array.isArray(result['tools']) ? resultOf(id, result, [], readAlone) : { message: failed(id, `${unreadable}: a text would hold it`) }
   } catch {
     const id = /^\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,15}|"\d{1,15}")\s*,/.exec(text)?.[1] ?? /"id"\s*:\s*(\d{1,15}|"\d{1,15}")\s*\}\s*$/.exec(text.slice(-shownEnd))?.[1]
     return id === undefined ? undefined : { message: failed(JSON.parse(id), notJson(text)) }
   }
+}
+
+const unreadable = 'it nests too deeply, or holds a number that is too large'
+
+function readAlone (tool: unknown): SentTool {
+  const read = orElse(() => parseJson(JSON.stringify(tool)), undefined)
+  return read === undefined ? { shown: nameOf(tool), fault: unreadable } : lookedAt(read.value)
 }
 
 /** UTF-16 units of the end of a text in which its id may stand. */
