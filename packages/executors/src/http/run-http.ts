@@ -79,8 +79,7 @@ async function answerOf (run: HttpRun, { args, context, worker, maxOutputBytes }
 async function send (built: BuiltRequest, { dispatcher }: Connections, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
   let { url, method, body, headers } = built
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    // The time of the call is the only limit: an API may be slow.
-    const options = { method, headers, ...(body === undefined ? {} : { body }), dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 }
+    const options = { method, headers, ...(body === undefined ? {} : { body }), dispatcher, signal }
     const response = await request(url, options).catch((error: unknown) => {
       throw redirects === 0 && isShortage(error) ? notOpened(error) : error
     })

@@ -47,6 +47,9 @@ export function openConnections ({ allowPrivate, lookup = createHostLookup() }: 
     }
   })
   const agent = new Agent({
+    // Each task has a time of its own, which may be longer than the five minutes of undici.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     connect (options, callback) {
       connect(options, (error, socket) => {
         if (error !== null) return callback(error, null)
