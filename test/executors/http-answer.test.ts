@@ -89,6 +89,14 @@ t.test('a flood, a compression bomb and a body of 1 MB are read up to the bound,
   t.match(await call(`${site}/large`), { ok: true, output: { length: 9_000 } })
 })
 
+t.test('an answer without a body is empty, whatever encoding its header names', async t => {
+  const empty = (status: number) => (response: ServerResponse): void => { response.writeHead(status, { 'content-encoding': 'gzip' }).end() }
+  const { site } = await serve(t, { '/ok': empty(200), '/none': empty(204), '/late': empty(503) })
+  const call = caller(t)
+  for (const [path, method] of [['/ok', 'HEAD'], ['/ok', 'GET'], ['/none', 'DELETE']] as const) t.match(await call(`${site}${path}`, { method }), { ok: true, output: {} }, `${method} ${path}`)
+  t.match(await call(`${site}/late`), { ok: false, error: { code: 'TOOL_FAILED', message: 'the API answered 503 Service Unavailable' } })
+})
+
 t.test('servers that break off, lie about the length, or speak something else are TOOL_FAILED', async t => {
   const call = caller(t)
   for (const [what, bytes] of Object.entries({
