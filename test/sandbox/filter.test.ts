@@ -7,6 +7,8 @@ const { sandboxFilter, templateFilter } = await import(import.meta.resolve('@too
 const machines = {
   x64: {
     audit: 0xc000003e,
+    socket: 41,
+    ioSetup: 206,
     fallocate: 285,
     ioctl: 16,
     fcntl: 72,
@@ -26,6 +28,8 @@ const machines = {
   },
   arm64: {
     audit: 0xc00000b7,
+    socket: 198,
+    ioSetup: 0,
     fallocate: 47,
     ioctl: 29,
     fcntl: 25,
@@ -34,7 +38,16 @@ const machines = {
     creations: { openat: [56, 2, 3] }
   }
 } as const
-const verdicts = { allowed: 0x7fff0000, killed: 0x80000000, notPermitted: 0x00050001, notImplemented: 0x00050026, notSupported: 0x0005005f }
+const verdicts = {
+  allowed: 0x7fff0000,
+  killed: 0x80000000,
+  notPermitted: 0x00050001,
+  notImplemented: 0x00050026,
+  notSupported: 0x0005005f,
+  noSuchFamily: 0x00050061,
+  noSuchType: 0x0005005e,
+  noSuchProtocol: 0x0005005d
+}
 
 /** Runs a filter as the kernel does; arguments are 64 bits wide. */
 function judge (filter: Buffer, audit: number, number: number, args: readonly bigint[]): number {
@@ -64,7 +77,7 @@ function argumentsWith (places: Record<number, bigint>): bigint[] {
 const word = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const createFlags = 0x40n | 0x400000n
 
-for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl, watch }] of Object.entries(machines)) {
+for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl, watch, socket, ioSetup }] of Object.entries(machines)) {
   for (const [kind, filterOf] of Object.entries({ sandboxFilter, templateFilter })) {
     const filter = filterOf(arch) ?? Buffer.alloc(0)
     const verdict = (number: number, args: bigint[]): number => judge(filter, audit, number, args)
@@ -104,10 +117,23 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl, watch }] o
       t.equal(verdict(fcntl, argumentsWith({ 1: 1026n })), verdicts.notPermitted, 'F_NOTIFY')
     })
 
+    t.test(`fault 13 the ${kind} of ${arch} lets sockets of netlink ask for routes and addresses, and for nothing else`, async t => {
+      fc.assert(fc.property(word, word, (type, protocol) => {
+        const expected = (protocol & 0xffffffffn) === 0n ? verdicts.allowed : verdicts.noSuchProtocol
+        return verdict(socket, argumentsWith({ 0: 16n, 1: type, 2: protocol })) === expected
+      }))
+      for (const family of [2n, 10n]) t.equal(verdict(socket, argumentsWith({ 0: family, 1: 1n, 2: 6n })), verdicts.allowed)
+      for (const family of [0n, 1n, 17n, 40n]) t.equal(verdict(socket, argumentsWith({ 0: family, 1: 1n })), verdicts.noSuchFamily)
+    })
+
+    t.test(`fault 16 the ${kind} of ${arch} knows no io_setup, whose events the kernel counts for the whole machine`, async t => {
+      t.equal(verdict(ioSetup, argumentsWith({ 0: 65_536n })), verdicts.notImplemented)
+    })
+
     t.test(`fault 17 the ${kind} of ${arch} decides every system call of every calling convention`, async t => {
       const known = Object.values(verdicts)
       fc.assert(fc.property(fc.integer({ min: 0, max: 600 }), fc.array(word, { minLength: 6, maxLength: 6 }), (number, args) =>
-        known.includes(verdict(number, args)) || verdict(number, args) === 0x00050061))
+        known.includes(verdict(number, args))))
       for (const other of [0x40000003, 0x40000028, 0xc000003e, 0xc00000b7].filter(each => each !== audit)) {
         t.equal(judge(filter, other, 90, argumentsWith({ 1: 0o4755n })), verdicts.killed)
       }

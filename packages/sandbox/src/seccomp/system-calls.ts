@@ -6,6 +6,8 @@ export interface Architecture {
   foreignFrom: number | undefined
   clone: number
   clone3: number
+  /** Answered with ENOSYS as well: the events that wait are counted for the whole machine, and one process may take all of them. */
+  ioSetup: number
   unshare: number
   socket: number
   socketpair: number
@@ -53,6 +55,7 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     foreignFrom: 0x40000000,
     clone: 56,
     clone3: 435,
+    ioSetup: 206,
     unshare: 272,
     socket: 41,
     socketpair: 53,
@@ -75,6 +78,7 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     foreignFrom: undefined,
     clone: 220,
     clone3: 435,
+    ioSetup: 0,
     unshare: 97,
     socket: 198,
     socketpair: 199,
