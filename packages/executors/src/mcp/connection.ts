@@ -12,7 +12,7 @@ import { createMessageReader, ServerFault, type MessageReader } from './message-
 import { hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerPlace } from './server-process.ts'
-import { askedCapabilities, nobodyAnswers, withoutRoots } from './server-questions.ts'
+import { askedCapabilities, never, nobodyAnswers, UnaskedFault, withoutRoots } from './server-questions.ts'
 import { secretsOf, settingTexts } from './setting-text.ts'
 import { createToolList } from './tool-list.ts'
 
@@ -55,6 +55,8 @@ export interface Connection {
   ended: Promise<string>
   /** Whether the server keeps a session for it, which it may forget. */
   readonly hasSession: boolean
+  /** The server may ask something yet for a call that was given up: no other call is made here, which it would be asked of. */
+  readonly mayAskLate: boolean
   /** Set once it has ended. */
   readonly reason: string | undefined
   /** Values that must not come out again. */
@@ -118,10 +120,12 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const turns = createTurns()
   const texts = new WrittenTexts()
   let current: RemoteCall | undefined
+  let wasGivenUp = false
+  const mayAskLate = (): boolean => wasGivenUp || current?.signal.aborted === true
   for (const { method } of server.asks === true ? [questionKinds.form, questionKinds.sampling] : []) {
     client.setRequestHandler(method, async ({ params }, { mcpReq: { id } }) =>
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the form that the server asks for.
-      texts.answer(id, await (current?.onAsked ?? nobodyAnswers)(method, params)) as never)
+      texts.answer(id, await (mayAskLate() ? never : current?.onAsked ?? nobodyAnswers)(method, params)) as never)
   }
   const { transport, release } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)
@@ -154,13 +158,18 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
         if (server.asks !== true || client.getProtocolEra() === 'modern') return await callTool(client, reader, call)
         // Nothing tells which call a server asks for: there is one at a time.
         return await turns(call.signal, async () => {
+          if (mayAskLate()) throw new UnaskedFault('it may ask something late')
           current = call
-          return await callTool(client, reader, call).finally(() => { current = undefined })
+          return await callTool(client, reader, call).finally(() => {
+            wasGivenUp = mayAskLate()
+            current = undefined
+          })
         })
       },
       answers: async timeout => await client.ping({ timeout }).then(() => true, (error: unknown) => errorCode(error) !== 'REQUEST_TIMEOUT'),
       ended,
       get hasSession () { return transport.sessionId !== undefined },
+      get mayAskLate () { return mayAskLate() },
       get reason () { return reason },
       secrets,
       close

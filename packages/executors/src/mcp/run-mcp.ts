@@ -15,7 +15,7 @@ import type { Connection, RemoteCall } from './connection.ts'
 import { unfitAnswer, type CallResult } from './message.ts'
 import { ServerFault, UnsentFault } from './message-reader.ts'
 import { scopeOf, unaskedError } from './server-tool.ts'
-import { nobodyAnswers, ServerQuestions } from './server-questions.ts'
+import { asking, never, nobodyAnswers, ServerQuestions, UnaskedFault } from './server-questions.ts'
 import type { Lease, McpServers } from './servers.ts'
 import { hidden, hiddenIn } from './setting-text.ts'
 
@@ -62,6 +62,10 @@ async function attempt (run: McpRun, given: Attempt): Promise<Outcome> {
   try {
     return await callOnce(run, lease, { ...given, questions: new ServerQuestions(context), rounds: 0 })
   } catch (error) {
+    if (error instanceof UnaskedFault) {
+      lease.release()
+      return await attempt(run, given)
+    }
     const status = lease.connection.hasSession && isRecord(error) ? error['status'] : undefined
     // Some servers answer with a fault of their own, which the call may have had: the next one gets a new session.
     if (typeof status === 'number') servers.renew(lease.connection)
@@ -113,8 +117,7 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
         if (typeof said === 'string') return await nobodyAnswers(method)
         if ('answer' in said) return said.answer
         ask({ kind: 'asks', asked: said })
-        // The call is cancelled. Any answer would let a server that doesn't hear of it go on, and ask in the time of the next call.
-        return await new Promise(() => {})
+        return await never()
       }
     })
     return { kind: 'answered', result }
@@ -124,32 +127,29 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
     case 'answered': return await answered(ended.result)
     case 'refused': return { ok: false, error: ended.error }
     case 'asks':
-      calling.catch(() => {})
-      stop.abort()
-      return asking(run, ended.asked)
+      giveUp()
+      return asking(server.name, ended.asked)
     default:
-      calling.catch(() => {})
-      stop.abort()
+      giveUp()
       if (server.connection.kind === 'stdio') void servers.suspect(server, connection).catch(() => {})
       return { ok: false, error: interruptionError(ended) }
+  }
+
+  function giveUp (): void {
+    calling.catch(() => {})
+    stop.abort()
+    if (connection.mayAskLate) servers.renew(connection)
   }
 
   async function answered (result: CallResult): Promise<Outcome> {
     if (result.asks === undefined) return await asAccepted(outcomeOf(result, call.maxOutputBytes), run, call.worker.checkOutput)
     const said = questions.required(result.asks)
     if (said === undefined && rounds < mostRounds) return await callOnce(run, lease, { ...round, rounds: rounds + 1 })
-    if (typeof said === 'object' && hidden(said.memo, connection.secrets) === said.memo) return asking(run, said)
+    if (typeof said === 'object' && hidden(said.memo, connection.secrets) === said.memo) return asking(server.name, said)
     const why = typeof said === 'object' ? 'its requestState has a secret in it, and would be kept as it is' : said ?? 'it wants to be called again and again'
     const message = `MCP server ${JSON.stringify(server.name)} can't be answered: ${why}`
     return failure('QUESTION_INVALID', message)
   }
-}
-
-/** Who answers must know that it isn't the service that asks. */
-function asking ({ server: { name } }: McpRun, { questions, memo }: AskedBack): Outcome {
-  const from = `MCP server ${JSON.stringify(name)} asks`
-  const told = questions.map(({ text, ...rest }) => ({ ...rest, text: typeof text === 'string' && text.trim() !== '' ? `${from}: ${text}` : text }))
-  return { ...failure('QUESTION_INVALID', `${from} something back`), ask: { questions: told, memo } }
 }
 
 /** Callers count on the accepted schema, whatever the server sends. What it said in place of that is told. */

@@ -1,7 +1,8 @@
 import { around, isQuestionKind, isRecord, questionKinds, readJson, storedJson, writeJson, type QuestionKind } from '@toolyard/contract/terms'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { createHash } from 'node:crypto'
-import type { AskedBack, AskedQuestion, RunContext } from '../run/outcome.ts'
+import { failure, type AskedBack, type AskedQuestion, type Outcome, type RunContext } from '../run/outcome.ts'
+import { ServerFault } from './message-reader.ts'
 
 /*
  * A question of an MCP server during a call is a question of its job. The run ends with it, and the call is made again with the answer.
@@ -97,6 +98,13 @@ function said (kind: QuestionKind, answer: Record<string, unknown>): Record<stri
   return kind === 'form' ? around({ action: 'accept', content: answer }) : answer
 }
 
+/** Who answers must know that it isn't the service that asks. */
+export function asking (name: string, { questions, memo }: AskedBack): Outcome {
+  const from = `MCP server ${JSON.stringify(name)} asks`
+  const told = questions.map(({ text, ...rest }) => ({ ...rest, text: typeof text === 'string' && text.trim() !== '' ? `${from}: ${text}` : text }))
+  return { ...failure('QUESTION_INVALID', `${from} something back`), ask: { questions: told, memo } }
+}
+
 /** For a server that may ask at all. */
 export const askedCapabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
 
@@ -114,6 +122,14 @@ export function withoutRoots (message: JSONRPCMessage): JSONRPCMessage {
 export async function nobodyAnswers (method: string): Promise<Record<string, unknown>> {
   if (method !== questionKinds.form.method) throw new Error('Nobody can be asked')
   return { action: 'cancel' }
+}
+
+/** A call that was made where the server may ask something late, for an earlier one. It was not sent. */
+export class UnaskedFault extends ServerFault {}
+
+/** For what is asked for a call that was given up: with any answer, a server that doesn't hear of that would go on. */
+export async function never (): Promise<never> {
+  return await new Promise(() => {})
 }
 
 const noForm = 'it asks for something else than a form: a page that the user opens is not passed on'

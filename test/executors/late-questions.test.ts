@@ -1,0 +1,119 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { mcpDigest } from '@toolyard/contract/mcp-digest'
+import type { McpTool } from '@toolyard/contract/terms'
+import type { Outcome } from '@toolyard/executors'
+import type { McpConnection } from '@toolyard/manifests'
+import { waitFor } from '../support/condition.ts'
+import { answered, opening, serveMcp } from '../support/mcp-server.ts'
+import { openExecutors, testTool } from '../support/tool.ts'
+
+/*
+ * A server of 2025 that asks something for a call which was given up already. Nothing tells which call it means: whoever calls next must
+ * not be asked, nor have its run ended by that.
+ */
+
+const described: McpTool = { name: 'probe', description: 'Asks.', inputSchema: { type: 'object', properties: {} } }
+const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as const
+
+type Run = (who: string, options?: { timeoutMs?: number, signal?: AbortSignal }) => Promise<Outcome>
+
+function callerOf (t: Test, connection: McpConnection): Run {
+  const server = { name: 'far', asks: true, connection, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
+  const executors = openExecutors(t)
+  const tool = testTool({ kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) }, { asks: true })
+  return async (who, { timeoutMs = 60_000, signal = new AbortController().signal } = {}) => (
+    await executors.run(tool, { who }, { jobId: who, timeoutMs, signal, log: () => {} })
+  )
+}
+
+const textsIn = (outcome: Outcome): unknown => outcome.ok ? [] : outcome.ask?.questions.map(({ text }) => text)
+const question = (id: string, text: string): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'elicitation/create', params: { message: text, requestedSchema: { type: 'object', properties: {} } } })
+const result = (id: number): string => JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'said' }] } })
+
+/** A server that asks late, on whatever is open of a session in which a call was not answered, as soon as the next call comes. */
+async function serveLate (t: Test): Promise<{ run: Run, heard: string[] }> {
+  const heard: string[] = []
+  const streams = new Map<ServerResponse, string>()
+  const unanswered = new Set<string>()
+  let sessions = 0
+  const { url } = await serveMcp(t, ({ id, method, params, request, response }) => {
+    heard.push(method)
+    const session = String(request.headers['mcp-session-id'])
+    const begin = (response: ServerResponse): void => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n')
+      streams.set(response, session)
+      response.once('close', () => { streams.delete(response) })
+    }
+    if (method === 'initialize') response.setHeader('mcp-session-id', `s${++sessions}`)
+    if (request.method === 'GET') begin(response)
+    else if (method === 'tools/call' && id !== undefined) {
+      const { who } = params['arguments'] as { who: string }
+      heard.push(who)
+      begin(response)
+      if (who === 'asks') response.write(`data: ${question('q1', 'one')}\n\n`)
+      if (who !== 'next') {
+        unanswered.add(session)
+        return answered
+      }
+      for (const [stream, of] of streams) if (stream !== response && unanswered.has(of)) stream.write(`data: ${question('q2', 'late')}\n\n`)
+      // One that is asked something ends before it is answered.
+      void sleep(500).then(() => { response.end(`data: ${result(id)}\n\n`) })
+    } else return opening(method, [described])
+    return answered
+  })
+  return { run: callerOf(t, { kind: 'http', url, headers: {} }), heard }
+}
+
+t.test('what a server over HTTP asks late, for a call that has asked already, is not asked of the next call', async t => {
+  const { run, heard } = await serveLate(t)
+  const first = run('asks')
+  await waitFor('the first call runs', () => heard.includes('asks'))
+  const next = run('next')
+  t.strictSame(textsIn(await first), ['MCP server "far" asks: one'])
+  t.match(await next, { ok: true })
+  t.match(await run('next'), { ok: true })
+  await waitFor('the server hears that the first one is cancelled', () => heard.includes('notifications/cancelled'))
+})
+
+t.test('what a server over HTTP asks late, for a call that was cancelled or whose time is over, is not asked of the next call', async t => {
+  const { run, heard } = await serveLate(t)
+  const cancel = new AbortController()
+  const cancelled = run('hangs', { signal: cancel.signal })
+  await waitFor('the first call runs', () => heard.includes('hangs'))
+  cancel.abort()
+  t.match(await cancelled, { ok: false })
+  t.match(await run('next'), { ok: true })
+  t.match(await run('hangs', { timeoutMs: 1_000 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  t.match(await run('next'), { ok: true })
+  await waitFor('the server hears of both', () => heard.filter(method => method === 'notifications/cancelled').length === 2)
+})
+
+const program = `
+const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+const ask = (id, message) => send({ id, method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties: {} } } })
+let late = false
+const results = {
+  initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+  'tools/list': { tools: [${JSON.stringify(described)}] },
+  ping: {}
+}
+require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method, params } = JSON.parse(line)
+  if (id === undefined || method === undefined) return
+  if (method !== 'tools/call') return send(results[method] === undefined ? { id, error: { code: -32601, message: 'no' } } : { id, result: results[method] })
+  if (params.arguments.who === 'asks') {
+    late = true
+    return ask('q1', 'one')
+  }
+  if (late) ask('q2', 'late')
+  setTimeout(() => send({ id, result: { content: [{ type: 'text', text: 'said' }] } }), 200)
+})
+`
+t.test('what a program asks late is not asked of the next call', async t => {
+  const run = callerOf(t, { kind: 'stdio', program: process.execPath, args: ['-e', program], env: {} })
+  const [first, ...others] = await Promise.all([run('asks'), run('next'), run('next')])
+  t.strictSame(textsIn(first), ['MCP server "far" asks: one'])
+  for (const outcome of [...others, await run('next')]) t.match(outcome, { ok: true })
+})
