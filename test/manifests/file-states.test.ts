@@ -1,6 +1,6 @@
 import { createFileStates } from '@toolyard/manifests'
 import fc from 'fast-check'
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -49,6 +49,18 @@ async function nextTick (dir: string): Promise<void> {
   while (at() === before) await new Promise(resolve => setImmediate(resolve))
   rmSync(probe)
 }
+
+t.test('a change is seen that keeps the size, the time and the inode, as an archive makes it whose files have all the same time', async t => {
+  const dir = t.testdir({ file: 'one' })
+  const file = join(dir, 'file')
+  utimesSync(file, 1, 1)
+  const statesOf = createFileStates()
+  const before = await statesOf([file])
+  await nextTick(dir)
+  writeFileSync(file, 'two')
+  utimesSync(file, 1, 1)
+  t.not(await statesOf([file]), before)
+})
 
 t.test('a link that leads nowhere is looked at each time: what it leads to comes without a change of its directory', async t => {
   const dir = t.testdir({ here: {}, there: {} })

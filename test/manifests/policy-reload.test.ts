@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,7 +56,10 @@ const breaks: Record<string, [(file: string, dir: string) => Promise<void>, RegE
   'a rule with a fault': [async file => { await writeFile(file, '[{"when": "nobody == 1", "then": "allow"}]') }, /nobody/],
   'a good rule beside one with a fault': [async file => { await writeFile(file, '[{"when": "true", "then": "allow"}, {"when": "1 +", "then": "deny"}]') }, /policy\.json/],
   'no file': [async file => { await rm(file) }, /can't be read: ENOENT/],
-  'a directory': [async file => { await rm(file); await mkdir(file) }, /can't be read: EISDIR/],
+  'a directory': [async file => { await rm(file); await mkdir(file) }, /policy\.json: is not a file/],
+  'a pipe': [async file => { await rm(file); execFileSync('mkfifo', [file]) }, /policy\.json: is not a file/],
+  'a link to a device': [async file => { await rm(file); await symlink('/dev/zero', file) }, /policy\.json: is not a file/],
+  'a file of 11 MB': [async file => { await writeFile(file, ' '.repeat(11e6)) }, /policy\.json: is larger than 10485760 bytes/],
   'a broken file that takes its place': [async (file, dir) => { await writeFile(join(dir, 'next'), '{'); await rename(join(dir, 'next'), file) }, /is no JSON/],
   'a link to nothing': [async (file, dir) => { await rm(file); await symlink(join(dir, 'nothing'), file) }, /can't be read: ENOENT/],
   'a link to itself': [async file => { await rm(file); await symlink(file, file) }, /can't be read: ELOOP/]

@@ -12,7 +12,7 @@ t.test('a changed module is imported again before the next call', python, async 
   }
 })
 
-t.test('a change that keeps the size, or the time, is noticed', python, async t => {
+t.test('a change that keeps the size or the time, or both, is noticed', python, async t => {
   const fixture = await createFixture(t)
   const file = join(fixture.root, 'tool.py')
   fixture.source('tool.py', toolClass('return "one"'))
@@ -21,6 +21,9 @@ t.test('a change that keeps the size, or the time, is noticed', python, async t 
   fixture.source('tool.py', toolClass('return "three"'))
   utimesSync(file, atime, mtime)
   t.equal(outputOf(await fixture.run()), 'three')
+  fixture.source('tool.py', toolClass('return "forty"'))
+  utimesSync(file, atime, mtime)
+  t.equal(outputOf(await fixture.run()), 'forty', 'or both')
   rmSync(file)
   fixture.source('tool.py', toolClass('return "seven"'))
   t.equal(outputOf(await fixture.run()), 'seven')

@@ -143,7 +143,7 @@ async function stampOf ({ root, module }: PythonRun): Promise<string> {
   const path = join(root, ...module.split('.'))
   const states = await Promise.all([`${path}.py`, join(path, '__init__.py')].map(async file => {
     const state = await stat(file, { bigint: true }).catch(() => undefined)
-    return state === undefined ? '' : `${state.ino} ${state.size} ${state.mtimeNs}`
+    return state === undefined ? '' : `${state.ino} ${state.size} ${state.ctimeNs}`
   }))
   return states.join()
 }

@@ -1,6 +1,7 @@
 import { readJsonInTurns } from '@toolyard/contract/terms'
 import { isUtf8 } from 'node:buffer'
-import { lstat, readFile, realpath, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { lstat, open, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isDeeperThan } from './depth.ts'
@@ -28,16 +29,33 @@ export interface ManifestFileText {
  */
 export async function readManifestText (file: string): Promise<ManifestFileText> {
   try {
-    const found = await stat(file)
-    // Opening a pipe or a device could wait without end.
-    if (!found.isFile()) throw new Error(`${file} is not a file`)
-    if (found.size > manifestLimits.fileBytes) throw new Error(`${file} is larger than ${manifestLimits.fileBytes} bytes`)
-    const bytes = await readFile(file)
+    const bytes = await readFileBytes(file)
     return { text: bytes.toString('utf8'), utf8: isUtf8(bytes) }
   } catch (error) {
-    throw new ManifestFault('AC1', `read manifest: ${messageOf(error)}`, { fix: await withoutManifest(file) ?? 'Check the path, its permissions and its size.' })
+    throw new ManifestFault('AC1', `read manifest: ${error instanceof FileFault ? `${file} ` : ''}${messageOf(error)}`, { fix: await withoutManifest(file) ?? 'Check the path, its permissions and its size.' })
   }
 }
+
+/**
+ * The bytes of a file, which may be replaced by anything at any moment.
+ *
+ * @throws FileFault for what is no file, or too large; errors of the file system.
+ */
+export async function readFileBytes (file: string, mostBytes: number = manifestLimits.fileBytes): Promise<Buffer> {
+  // Without O_NONBLOCK the open of a pipe waits for a writer, and nothing is read again after it.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const found = await handle.stat()
+    if (!found.isFile()) throw new FileFault('is not a file')
+    if (found.size > mostBytes) throw new FileFault(`is larger than ${mostBytes} bytes`)
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Its message is what is said of the file. */
+export class FileFault extends Error {}
 
 /** Says what a directory must hold, when a manifest that isn't there was looked for in one. */
 async function withoutManifest (file: string): Promise<string | undefined> {

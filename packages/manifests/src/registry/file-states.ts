@@ -46,7 +46,8 @@ async function inParts<Found> (paths: readonly string[], look: (path: string) =>
 
 async function stateOf (file: string): Promise<string> {
   const status = await stat(file, { bigint: true }).catch(() => undefined)
-  return status === undefined ? gone : `${status.ino}:${status.size}:${status.mtimeNs}`
+  // An archive sets the time of a file, and a number of inode is given again: only the time of the last change can't be set.
+  return status === undefined ? gone : `${status.ino}:${status.size}:${status.ctimeNs}`
 }
 
 /** Not so a link that leads nowhere, or what may not be looked at: these can change without their directory. */

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { readFileBytes } from '../document/manifest-file.ts'
 
 /** Bytes of a source that are looked at; longer ones are not judged. */
 const mostBytes = 1_048_576
@@ -33,12 +33,5 @@ function basesOf (source: string, className: string): string | undefined {
 
 async function sourceOf (file: string): Promise<string | undefined> {
   if (!file.endsWith('.py')) return undefined
-  const handle = await open(file).catch(() => undefined)
-  if (handle === undefined) return undefined
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min((await handle.stat()).size, mostBytes + 1)), 0)
-    return bytesRead > mostBytes ? undefined : buffer.toString('utf8', 0, bytesRead)
-  } finally {
-    await handle.close()
-  }
+  return (await readFileBytes(file, mostBytes).catch(() => undefined))?.toString()
 }

@@ -83,4 +83,5 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
         stat = os.stat(path)
     except OSError:
         return None
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+    # An archive sets the time of a file, and a number of inode is given again: only the time of the last change can't be set.
+    return stat.st_ctime_ns, stat.st_size, stat.st_ino

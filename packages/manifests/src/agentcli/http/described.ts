@@ -1,10 +1,9 @@
-import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Check } from 'typebox/schema'
 import { settingNames } from '../openapi/import-openapi.ts'
 import { OpenapiFault, readOpenapi } from '../openapi/document.ts'
 import { operationDraft, operationsOf, type OperationDraft } from '../openapi/operation.ts'
-import { manifestLimits } from '../../tool/limits.ts'
+import { FileFault, readFileBytes } from '../../document/manifest-file.ts'
 import { OperationReference } from '../request/definition.ts'
 
 /** An entry whose request is written out, and the file that it was read from. */
@@ -44,8 +43,8 @@ async function operationOf (file: string, { operation, server, settings = {} }: 
 }
 
 async function textOf (file: string): Promise<string> {
-  const found = await stat(file).catch(() => undefined)
-  if (found?.isFile() !== true) throw new OpenapiFault('is no file that can be read')
-  if (found.size > manifestLimits.fileBytes) throw new OpenapiFault(`is larger than ${manifestLimits.fileBytes} bytes`)
-  return await readFile(file, 'utf8').catch(() => { throw new OpenapiFault('is no file that can be read') })
+  const bytes = await readFileBytes(file).catch((error: unknown) => {
+    throw new OpenapiFault(error instanceof FileFault ? error.message : 'is no file that can be read')
+  })
+  return bytes.toString()
 }

@@ -1,7 +1,8 @@
-import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { errorCode, isMcpTool, isRecord, mcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
+import { readFileBytes } from '../../document/manifest-file.ts'
 import type { AuditStatus } from '../../tool/audit-status.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
@@ -109,12 +110,12 @@ function textOf (entries: LockFile['entries'], servers: LockFile['servers']): st
 
 /** @throws Error for what is no JSON, no file, or too large. */
 export async function readJson (file: string): Promise<unknown> {
-  const found = await stat(file).catch(() => undefined)
-  if (found === undefined) return undefined
-  if (!found.isFile()) throw new Error('is not a file')
-  if (found.size > manifestLimits.fileBytes) throw new Error(`is larger than ${manifestLimits.fileBytes} bytes`)
+  const bytes = await readFileBytes(file).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error
+  })
+  if (bytes === undefined) return undefined
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as unknown
+    return JSON.parse(bytes.toString()) as unknown
   } catch {
     throw new Error('is not JSON')
   }

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { asError, errorCode } from '@toolyard/contract/terms'
+import { readFileBytes } from '../../document/manifest-file.ts'
 import type { Finding } from '../../finding/finding.ts'
 import type { AuditStatus } from '../../tool/audit-status.ts'
 import type { Layer } from '../layer.ts'
@@ -75,8 +75,8 @@ async function required (path: string, policy: LockPolicy): Promise<LockedManife
 async function readTrusted (file: string, { isRequired, trustedKeys }: LockPolicy): Promise<{ ok: true, entries: LockFile['entries'] } | { ok: false, fault: string }> {
   try {
     if (trustedKeys.length > 0) {
-      const content = await readFile(file)
-      const signature = await readFile(`${file}.minisig`, 'utf8').catch(() => undefined)
+      const content = await readFileBytes(file)
+      const signature = (await readFileBytes(`${file}.minisig`).catch(() => undefined))?.toString()
       const fault = signature === undefined ? 'is missing' : signatureFault(content, signature, trustedKeys)
       if (fault !== undefined && (isRequired || signature !== undefined)) return { ok: false, fault: `its signature ${fault}` }
     }

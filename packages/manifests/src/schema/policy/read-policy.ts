@@ -1,10 +1,9 @@
 import { errorCode, asError, isRecord } from '@toolyard/contract/terms'
-import { readFile } from 'node:fs/promises'
+import { FileFault, readFileBytes } from '../../document/manifest-file.ts'
 import type { DocumentPath, Finding } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
 import type { PolicyRule } from '../../tool/policy-rule.ts'
 import type { JsonSchema } from '../../tool/tool.ts'
-import { manifestLimits } from '../../tool/limits.ts'
 import { argumentTypes, type ArgumentType } from './argument-types.ts'
 import { isPolicyFile } from './definition.ts'
 import { expressionFault, loadCel } from './expression.ts'
@@ -27,11 +26,11 @@ export async function readPolicyFile (file: string): Promise<PolicyReading> {
   )
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = (await readFileBytes(file)).toString()
   } catch (error) {
+    if (error instanceof FileFault) return fault(error.message, 'Correct POLICY_FILE: it names a file of JSON.')
     return fault(`can't be read: ${errorCode(error) ?? asError(error).message}`, 'Correct POLICY_FILE, or make the file readable.')
   }
-  if (text.length > manifestLimits.fileBytes) return fault(`is larger than ${manifestLimits.fileBytes} bytes`, 'Make it smaller.')
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,5 +1,6 @@
-import { opendir, readFile, stat } from 'node:fs/promises'
+import { opendir } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative, sep } from 'node:path'
+import { readFileBytes } from '../../document/manifest-file.ts'
 import { createPause } from '../../document/pause.ts'
 import type { Skill } from '../../layer/skill.ts'
 
@@ -102,9 +103,7 @@ async function filesBelow (directory: string, count: { left: number }, level = 1
 }
 
 async function sourceOf (path: string): Promise<string | undefined> {
-  const found = await stat(path).catch(() => undefined)
-  if (found === undefined || found.size > most.bytes) return undefined
-  const source = await readFile(path, 'latin1').catch(() => undefined)
+  const source = (await readFileBytes(path, most.bytes).catch(() => undefined))?.toString('latin1')
   return source === undefined || source.includes('\0') ? undefined : source
 }
 

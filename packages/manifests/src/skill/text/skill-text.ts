@@ -1,6 +1,7 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
+import { FileFault, readFileBytes } from '../../document/manifest-file.ts'
 import { ManifestFault } from '../../finding/finding.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
@@ -16,13 +17,10 @@ export async function readSkillText (
   try {
     const real = await realpath(file)
     if (!real.startsWith(`${await realpath(directory)}${sep}`)) throw unusable(name, 'is a symbolic link out of the directory of the skill')
-    const found = await stat(real)
-    // Opening a pipe or a device could wait without end.
-    if (!found.isFile()) throw unusable(name, 'is not a file')
-    if (found.size > mostBytes) throw unusable(name, `is larger than ${mostBytes} bytes`)
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(real))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFileBytes(real, mostBytes))
   } catch (error) {
     if (error instanceof ManifestFault) throw error
+    if (error instanceof FileFault) throw unusable(name, error.message)
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw unusable(name, code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code ?? String(error)})`)
