@@ -1,9 +1,21 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createService } from '../support/service.ts'
+
+const skip = process.getuid?.() !== 0 && 'only root gives a directory to another user'
+
+t.test('a worker removes what a killed one of its own user has left, and nothing of another user', { skip }, async t => {
+  const dir = mkdtempSync(join(tmpdir(), 'toolyard-temporary-'))
+  t.teardown(() => { rmSync(dir, { recursive: true, force: true }) })
+  const [own, others] = ['toolyard-worker-1-1-own', 'toolyard-worker-1-1-others']
+  for (const name of [own, others]) mkdirSync(join(dir, name, 'tools'), { recursive: true })
+  chownSync(join(dir, others), 65_534, 65_534)
+  await createService(t, { env: { TMPDIR: dir } })
+  t.strictSame(readdirSync(dir).filter(name => name.startsWith('toolyard-worker-1-1-')), [others])
+})
 
 t.test('a worker whose temporary directory was removed takes no more calls and stops, and the next one runs them', async t => {
   const dir = mkdtempSync(join(tmpdir(), 'toolyard-temporary-'))

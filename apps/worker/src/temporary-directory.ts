@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive, keepFresh, startTicks } from '@toolyard/runtime'
@@ -49,10 +49,12 @@ function sweep (place: string): void {
   const before = `${place}/`
   endLeftProcesses(path => path.startsWith(before) && isLeft(path.slice(before.length)))
   for (const name of readdirSync(place).filter(isLeft)) {
+    const path = join(place, name)
     try {
-      rmSync(join(place, name), { recursive: true, force: true })
+      // Who puts a directory there for root to remove could lead the removal elsewhere.
+      if (lstatSync(path).uid === process.getuid?.()) rmSync(path, { recursive: true, force: true })
     } catch {
-      // Another user's worker has left it, and that one's next worker removes it.
+      // Another worker removes it, or nobody can.
     }
   }
 }
