@@ -45,11 +45,13 @@ t.test('RC40 HTML is returned as readable text, or as it is', async t => {
 t.test('RC40 a page of endless nesting, and one in another charset, are read', async t => {
   const { site } = await serve(t, (request, response) => {
     if (request.url === '/deep') response.setHeader('content-type', 'text/html').end(`${'<div>'.repeat(100_000)}text`)
+    else if (request.url === '/utf8') response.setHeader('content-type', 'application/json; charset=iso-8859-1').end('{"a":"café"}')
     else response.setHeader('content-type', 'text/plain; charset=iso-8859-1').end(Buffer.from('caf\xe9', 'latin1'))
   })
   const fetchPage = createFetch(t)
   t.match(outputOf(await fetchPage({ url: `${site}/deep`, max_bytes: 2_097_152 })), { body_text: 'text' })
   t.match(outputOf(await fetchPage({ url: `${site}/latin` })), { body_text: 'café' })
+  t.match(outputOf(await fetchPage({ url: `${site}/utf8` })), { body_json: { a: 'café' } })
 })
 
 t.test('RC40 an answer that isn\'t a success is returned as it is', async t => {

@@ -48,6 +48,9 @@ const typed = (type: string, body: string | Buffer, encoding?: string) => (respo
 t.test('JSON gives its value, text gives text in its charset, an empty body gives {}, and anything else is OUTPUT_INVALID', async t => {
   const { site } = await serve(t, {
     '/json': typed('application/problem+json', '{"a":[1,"é"]}'),
+    '/java': typed('application/json;charset=ISO-8859-1', Buffer.from('{"a":"caf\xe9"}', 'latin1')),
+    '/utf8': typed('application/json;charset=ISO-8859-1', '{"a":"café"}'),
+    '/utf16': typed('application/json; charset=utf-16le', Buffer.from('{"a":"café"}', 'utf16le')),
     '/liar': typed('application/json', 'not json'),
     '/text': typed('text/plain', ' 12 '),
     '/latin': typed('text/plain; charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1')),
@@ -59,6 +62,7 @@ t.test('JSON gives its value, text gives text in its charset, an empty body give
   const call = caller(t)
   const output = async (path: string): Promise<unknown> => await call(`${site}${path}`)
   t.match(await output('/json'), { ok: true, output: { a: [1, 'é'] } })
+  for (const path of ['/java', '/utf8', '/utf16']) t.match(await output(path), { ok: true, output: { a: 'café' } }, path)
   t.match(await output('/liar'), { ok: true, output: 'not json' })
   t.match(await output('/text'), { ok: true, output: ' 12 ' })
   t.match(await output('/latin'), { ok: true, output: 'café' })

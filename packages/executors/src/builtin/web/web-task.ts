@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { parseJson } from '../../run/json.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
-import { decodeText } from '../../run/decode-text.ts'
+import { decodeText, jsonType } from '../../run/decode-text.ts'
 import { htmlText } from './page/html-text.ts'
 import { readBrave } from './search/brave.ts'
 import { readDuckDuckGo } from './search/duckduckgo.ts'
@@ -38,7 +38,7 @@ const readers: Readonly<Record<SearchProviderName, (body: string) => WebResult[]
 /** The answer of `data.fetch`. */
 export function pageAnswer ({ url, status, contentType, bytes, truncated, raw, durationMs }: PageTask): object {
   const text = decodeText(bytes, contentType)
-  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType)
+  const isJson = jsonType.test(contentType)
   const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType)
   return {
     ok: status >= 200 && status < 300,

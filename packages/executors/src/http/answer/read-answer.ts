@@ -6,7 +6,7 @@ import { withoutTexts } from '../../result/hidden-texts.ts'
 import { compared, hiderOf, placesOf } from '../../result/hider.ts'
 import { runOutputTask, type OutputTask } from '../../result/output-task.ts'
 import { shownChars } from '../../result/stream-end.ts'
-import { decodeText } from '../../run/decode-text.ts'
+import { decodeText, jsonType } from '../../run/decode-text.ts'
 import type { Outcome } from '../../run/outcome.ts'
 import { foreignPlaces } from '../../run/foreign-bytes.ts'
 import { readBounded, type BoundedBody } from '@toolyard/runtime/outgoing'
@@ -30,7 +30,6 @@ export interface AnswerRead {
 
 /** Bytes of an error's body that are read for its end. */
 const errorBytes = 65_536
-const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 const textType = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-ndjson|javascript|graphql|x-www-form-urlencoded)\b|image\/svg\+xml\b)/i
 /** Headers that say what to do about a failure. */
 const tellingHeaders = ['retry-after', 'allow', 'location', 'x-request-id', 'x-ratelimit-reset']
@@ -61,7 +60,7 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
   // A thread takes the bytes away.
   const storedBytes = kept.length
   const isJson = !body.truncated && !textType.test(contentType)
-  const task: OutputTask = { bytes: kept, kind: isJson ? 'either' : 'text', hide: reading.hidden, ...(jsonType.test(contentType) ? {} : { contentType }) }
+  const task: OutputTask = { bytes: kept, kind: isJson ? 'either' : 'text', hide: reading.hidden, contentType }
   const outcome = storedBytes <= shortOutput ? shortOutcome(task) : await readLargeOutput(task, reading)
   if (!outcome.ok || !body.truncated) return outcome
   const announced = Number(header(response, 'content-length'))
