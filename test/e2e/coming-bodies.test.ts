@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { growthMb } from '../support/memory-growth.ts'
 import { createService, makeKeys } from '../support/service.ts'
 
 const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, other: { tenant: 'other' } })
@@ -41,4 +42,23 @@ t.test('who has no key sends 16 KiB at most: the body of a login is a key', asyn
   t.match(await login('x'.repeat(17_000)), { status: 413, body: { error: { code: 'PAYLOAD_TOO_LARGE', message: 'The request body is larger than 16384 bytes' } } })
   t.match(await login('x'.repeat(16_000)), { status: 403 })
   for (const path of ['/v1/none', '/none']) t.match(await client.request(path, { body: { key: 'x'.repeat(500_000) } }), { status: 404 }, path)
+})
+
+t.test('bodies that come in pieces of a byte take no more memory than others, with a key or without', async t => {
+  const { api, client } = await createService(t, { workers: 0, env: { API_KEYS_JSON } })
+  const { hostname, port } = new URL(api.address)
+  const sockets: Socket[] = []
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  for (const key of [`x-api-key: ${keys.acme}\r\n`, '']) {
+    const growth = await growthMb(api.child.pid ?? 0, async () => {
+      for (let count = 0; count < 400; count++) {
+        const socket = connect(Number(port), hostname).on('error', () => {})
+        sockets.push(socket)
+        await once(socket, 'connect')
+        socket.write(`POST /v1/auth/login HTTP/1.1\r\nhost: x\r\n${key}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(1_000)}`)
+      }
+      for (let looks = 0; looks < 3; looks++) t.equal((await client.request('/ready')).status, 200)
+    })
+    t.ok(growth < 64, `${growth.toFixed(0)} MB for 400 bodies of 1,000 bytes`)
+  }
 })

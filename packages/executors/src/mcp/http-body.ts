@@ -1,5 +1,5 @@
 import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/client'
-import { createCapture } from '@toolyard/sandbox'
+import { createCapture } from '@toolyard/runtime'
 import { linesOf, tooLong, type MessageReader } from './message-reader.ts'
 
 /*

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { createCapture } from '@toolyard/sandbox'
-import { OwnerTurns } from '@toolyard/runtime'
+import { createCapture, OwnerTurns } from '@toolyard/runtime'
 import { movable, type Threads } from '@toolyard/runtime/threads'
 import { readMessage, type CallResult, type MessageTask, type ReadMessage } from './message.ts'
 import type { CallError } from '@toolyard/contract'

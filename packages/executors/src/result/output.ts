@@ -1,5 +1,5 @@
 import type { Success } from '../run/outcome.ts'
-import type { Captured } from '@toolyard/sandbox'
+import type { Captured } from '@toolyard/runtime'
 import { parseJson } from '../run/json.ts'
 import { decodePrefix } from '../run/utf8.ts'
 

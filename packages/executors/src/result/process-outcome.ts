@@ -1,5 +1,6 @@
 import type { Failure, Outcome, Success } from '../run/outcome.ts'
-import type { Captured, ProcessEnd } from '@toolyard/sandbox'
+import type { Captured } from '@toolyard/runtime'
+import type { ProcessEnd } from '@toolyard/sandbox'
 import { interruptionError } from '../run/interruption.ts'
 import { printedEnds, shownChars, streamEnd, withoutProgress } from './stream-end.ts'
 import { isRecord, limits, type CallError } from '@toolyard/contract/terms'

@@ -1,5 +1,5 @@
 import { parseProgress } from '@toolyard/contract/terms'
-import type { Captured } from '@toolyard/sandbox'
+import type { Captured } from '@toolyard/runtime'
 import { decodeSuffix, lastChars } from '../run/utf8.ts'
 
 /** UTF-16 units of a stream that an error shows. */

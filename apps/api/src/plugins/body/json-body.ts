@@ -1,5 +1,5 @@
 import { asError, HttpError, isRecord, limits, readJsonInTurns } from '@toolyard/contract'
-import { nextTurn } from '@toolyard/runtime'
+import { createCapture, nextTurn } from '@toolyard/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -8,8 +8,6 @@ import type { Principal } from '../../access/principal.ts'
 import { HeldBytes } from '../load/held-bytes.ts'
 import { excessOf, poisoned, problemOf, syntaxError } from './json-text.ts'
 
-/** Pieces that are kept apart: a body in pieces of 1 byte would take a hundred times its size, and be put together in one go. */
-const mostPieces = 1_024
 /** Bytes of the bodies that one owner is sending: a body that comes slowly is in memory. They are counted in steps. */
 const mostComing = 128 * 1_024 * 1_024
 const stepBytes = 16_384
@@ -119,27 +117,24 @@ function comingOf (coming: HeldBytes, principal: Principal | null): Coming {
 /** Reads a body. @throws HttpError when it is longer than `mostBytes`, or ends before its end; what `count` gives. */
 async function readBody (payload: IncomingMessage, mostBytes: number, { count, letGo }: Coming): Promise<Buffer> {
   const tooLarge = (): HttpError => new HttpError('PAYLOAD_TOO_LARGE', `The request body is larger than ${mostBytes} bytes`)
-  if (Number(payload.headers['content-length'] ?? 0) > mostBytes) throw tooLarge()
+  const most = Number(payload.headers['content-length'] ?? mostBytes)
+  if (most > mostBytes) throw tooLarge()
+  const body = createCapture(most)
   return await new Promise((resolve, reject) => {
-    const large: Buffer[] = []
-    let small: Buffer[] = []
-    let bytes = 0
     const end = (settle: () => void): void => {
       payload.off('data', onData).off('end', onEnd).off('error', onError).off('close', letGo)
       letGo()
       settle()
     }
     const onData = (piece: Buffer): void => {
-      bytes += piece.length
-      if (bytes > mostBytes) return end(() => { reject(tooLarge()) })
-      const refusal = count(bytes)
-      if (refusal !== undefined) return end(() => { reject(refusal) })
-      small.push(piece)
-      if (small.length < mostPieces) return
-      large.push(Buffer.concat(small))
-      small = []
+      body.add(piece)
+      const bytes = body.totalBytes()
+      if (bytes > most) return end(() => { reject(tooLarge()) })
+      // What takes a body in doubles when it is full.
+      const refusal = count(Math.min(2 * bytes, most))
+      if (refusal !== undefined) end(() => { reject(refusal) })
     }
-    const onEnd = (): void => { end(() => { resolve(Buffer.concat([...large, ...small])) }) }
+    const onEnd = (): void => { end(() => { resolve(body.read().kept) }) }
     const onError = (error: Error): void => { end(() => { reject(Object.assign(error, { statusCode: 400 })) }) }
     payload.on('data', onData).on('end', onEnd).on('error', onError).on('close', letGo)
   })

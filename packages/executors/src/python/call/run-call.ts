@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { errorCode } from '@toolyard/contract/terms'
-import { readWithShare } from '@toolyard/runtime'
+import { createCapture, readWithShare, type Captured } from '@toolyard/runtime'
 import {
-  type Deadline, createCapture, type Captured, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, endFirst, childrenOf,
-  type CallGroup, watchProcessorTime, type ProcessEnding
+  type Deadline, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, endFirst, childrenOf, type CallGroup,
+  watchProcessorTime, type ProcessEnding
 } from '@toolyard/sandbox'
 import { disconnect } from '../wire/connections.ts'
 import type { CallProcess, ForkEnding } from '../host/process-tree.ts'

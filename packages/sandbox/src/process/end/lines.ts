@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { parseProgress, type Progress } from '@toolyard/contract/terms'
-import { createCapture, type Capture, type Captured } from './capture.ts'
+import { createCapture, type Capture, type Captured } from '@toolyard/runtime'
 
 const maxLineBytes = 4_096
 const maxLines = 2_000
