@@ -120,6 +120,18 @@ t.test('a server with a URL that answers another request fails the call, which d
   t.match(outcome, { ok: false, error: { code: 'TOOL_FAILED', message: /without an answer/ } })
 })
 
+t.test('a report of a server with a URL in place of the answer fails the call, also where it has reported too much before', async t => {
+  const report = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'at work' } })
+  let calls = 0
+  const { url } = await serve(t, (response, id) => {
+    if (++calls === 1) response.writeHead(200, events).end(`${`data: ${report}\n\n`.repeat(6_000)}${textEvent(id, 'said')}\n\n`)
+    else response.writeHead(200, json).end(report)
+  })
+  const executors = openExecutors(t)
+  t.match(whole(await executors.run(toolAt(url), {}, contextOf(60_000))), { ok: true, output: 'said' })
+  t.match(await executors.run(toolAt(url), {}, contextOf(10_000)), { ok: false, error: { code: 'TOOL_FAILED', message: /without an answer/ } })
+})
+
 const says: Answer = (response, id) => {
   response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'said' }] } }))
 }

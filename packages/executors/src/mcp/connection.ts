@@ -13,7 +13,7 @@ import { hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerPlace } from './server-process.ts'
 import { askedCapabilities, never, nobodyAnswers, UnaskedFault, withoutRoots } from './server-questions.ts'
-import { secretsOf, settingTexts } from './setting-text.ts'
+import { settingTexts } from './setting-text.ts'
 import { createToolList } from './tool-list.ts'
 
 /*
@@ -24,6 +24,8 @@ import { createToolList } from './tool-list.ts'
 interface Opener {
   worker: WorkerHost
   place: ServerPlace
+  /** Values that must not come out again. */
+  secrets: readonly string[]
   /** Takes what a server writes to its stderr. */
   onLine: (line: string) => void
   /** Takes what is wrong with what a server sends, where it can be used all the same. */
@@ -59,7 +61,6 @@ export interface Connection {
   readonly mayAskLate: boolean
   /** Set once it has ended. */
   readonly reason: string | undefined
-  /** Values that must not come out again. */
   secrets: readonly string[]
   close (): Promise<void>
 }
@@ -105,8 +106,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
     life.abort()
     onEnded(reason)
   }
-  const secrets = await secretsOf(server, { env: host.worker.env, stored: host.place.stored })
-  const { worker: { threads }, place: { owner = '' } } = host
+  const { worker: { threads }, place: { owner = '' }, secrets } = host
   const reader = createMessageReader({ threads, owner, secrets }, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {

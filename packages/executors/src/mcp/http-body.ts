@@ -37,8 +37,8 @@ export async function * readWhole (
     if (read.totalBytes() > maxBytes) throw tooLong(maxBytes)
   }
   const whole = read.read().kept
-  const message: ReadMessage | undefined = await reader.read(whole)
-  if (isAnswer(message)) onAnswer(message.id)
+  const message: ReadMessage | null | undefined = await reader.read(whole)
+  if (id !== undefined) onAnswer(id)
   const isOther = id !== undefined && (!isAnswer(message) || String(message.id) !== String(id))
   yield message === undefined ? whole.subarray(0, mostForeign) : Buffer.from(JSON.stringify(isOther ? unanswered(id) : message))
 }
@@ -68,10 +68,10 @@ export async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, m
     const whole = data.read().kept.subarray(1)
     bytes = 0
     data = createCapture(Infinity)
-    const message: ReadMessage | undefined = await reader.read(whole)
+    const message: ReadMessage | null | undefined = await reader.read(whole)
     if (isAnswer(message)) onAnswer(message.id)
     // An event without data counts too: its id is where the client goes on when the stream ends.
-    return Buffer.from(`data:${message === undefined ? '' : JSON.stringify(message)}\n\n`)
+    return Buffer.from(`data:${message == null ? '' : JSON.stringify(message)}\n\n`)
   }
   for await (const line of linesOf(body, { maxBytes, perTurn })) {
     bytes += line.length
@@ -86,6 +86,6 @@ interface ReadMessage {
   method?: unknown
 }
 
-function isAnswer (message: ReadMessage | undefined): message is ReadMessage {
-  return message !== undefined && message.method === undefined
+function isAnswer (message: ReadMessage | null | undefined): message is ReadMessage {
+  return message != null && message.method === undefined
 }

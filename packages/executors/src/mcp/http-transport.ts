@@ -49,6 +49,7 @@ export async function createHttpTransport (
     open.set(String(id), own)
     if (options?.requestSignal !== undefined) onAbort(options.requestSignal, () => { end(id) })
     const onRequestStreamEnd = (): void => {
+      end(id)
       options?.onRequestStreamEnd?.()
       // Without an answer the client would wait until the time of the request is over. It ignores a second one.
       transport.onmessage?.(unanswered(id))

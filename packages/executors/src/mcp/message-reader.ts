@@ -52,8 +52,8 @@ export class UnsentFault extends ServerFault {
 export interface MessageReader {
   /** Notes what the client sends: a call is awaited from then on. */
   sent (message: JSONRPCMessage): void
-  /** Undefined for what is no message. @throws ServerFault when there are too many. */
-  read (bytes: Buffer): Promise<JSONRPCMessage | undefined>
+  /** Undefined for what is no message, null for a report that is left out. @throws ServerFault when there are too many. */
+  read (bytes: Buffer): Promise<JSONRPCMessage | null | undefined>
   /** Ends the wait for the call with these arguments, the same object. Gives its result, if it had one. */
   endCall (args: object): CallResult | undefined
 }
@@ -121,7 +121,7 @@ export function createMessageReader (
       const args = awaited.get(id)
       awaited.delete(id)
       const isHeard = (id !== undefined && asked.delete(id)) || spend(bytes.length, reports.has(message?.['method']))
-      if (!isHeard) return undefined
+      if (!isHeard) return null
       if (call !== undefined && args !== undefined) results.set(args, call)
       return message === undefined ? undefined : unchecked(message)
     },

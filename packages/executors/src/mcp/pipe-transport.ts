@@ -48,7 +48,7 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
       for await (const line of linesOf(server.stdout as AsyncIterable<Buffer>, { maxBytes, perTurn })) {
         const message = await reader.read(line)
         if (ending !== undefined) return
-        if (message !== undefined) transport.onmessage?.(message)
+        if (message != null) transport.onmessage?.(message)
       }
       await end(await Promise.race([server.exited, sleep(exitMs, 'it closed its output', { ref: false })]))
     } catch (error) {

@@ -138,10 +138,10 @@ export function createServers (host: WorkerHost): McpServers {
   }
 
   async function open (slot: Slot, server: McpServer, place: ServerPlace): Promise<Connection> {
+    const secrets = await secretsOf(server, { env: worker.env, stored: place.stored })
     const limit = new AbortController()
     const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
     const off = onAbort(life.signal, () => { limit.abort(life.signal.reason) })
-    const secrets = await secretsOf(server, { env: worker.env, stored: place.stored })
     const lines: string[] = []
     try {
       const onLine = (line: string): void => {
@@ -149,7 +149,7 @@ export function createServers (host: WorkerHost): McpServers {
         report(server, `stderr: ${hidden(line, secrets)}`)
       }
       const onFault = (message: string): void => { report(server, hidden(message, secrets)) }
-      const connection = await openConnection(server, { worker, place, onLine, onFault }, limit.signal)
+      const connection = await openConnection(server, { worker, place, secrets, onLine, onFault }, limit.signal)
       const opened = performance.now()
       slot.connection = connection
       void connection.ended.then(why => {
