@@ -1,8 +1,8 @@
 import type { JobListQuery } from '@toolyard/contract'
 import { BulkChanges, type FinishedJobs, type JobCanceller, type JobLister } from '@toolyard/queue'
-import { connectRedis, isConnected, serverTime } from '@toolyard/store'
+import { connectRedis, isConnected, serverTime, type Redis } from '@toolyard/store'
 import t from 'tap'
-import { connectTo } from '../support/connection.ts'
+import { connectTo, plainRedis } from '../support/connection.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -97,4 +97,45 @@ void t.test('a change whose beginning nobody heard of says that it may have begu
   const begun = changes.begin({ action: 'run_again', filter: { queue: 'q' }, query: { queue: 'q', limit: 1 }, scope: {}, keyName: 'k' })
   await t.rejects(begun, { name: 'JobsUnknownError', message: /may have begun: GET \/v1\/bulk lists it/ })
   t.match(await new BulkChanges({ ...parts, redis: direct }).list({}), [{ action: 'run_again', state: 'running' }])
+})
+
+void t.test('a change that was begun is told, though Redis breaks off behind that', async t => {
+  const server = await startTestRedis(t)
+  const proxy = await startRedisProxy(t, { path: server.socket })
+  const redis = connectRedis({ place: { kind: 'server', url: proxy.url } }, 'request', () => {})
+  t.teardown(() => { redis.disconnect() })
+  if (!await isConnected(redis, 5_000)) throw new Error('no connection')
+  const lister = {
+    count: async () => ({ total: 0, complete: true }),
+    list: async () => ({ jobs: [], nextCursor: null })
+  } as unknown as JobLister
+  const changes = new BulkChanges({
+    redis, lister, canceller: {} as JobCanceller, finished: {} as FinishedJobs, mayRun: () => true, onError: () => {}
+  })
+  t.teardown(() => { changes.stop() })
+  void proxy.failWhere('LOADING Redis is loading the dataset in memory', name => name === 'hgetall')
+  t.match(await changes.begin({ action: 'run_again', filter: { queue: 'q' }, query: { queue: 'q', limit: 1 }, scope: {}, keyName: 'k' }), { state: 'running', seen: 0 })
+  proxy.mend()
+})
+
+void t.test('a change begins at once, also where the clock of Redis is set back meanwhile', async t => {
+  // It takes the clock of this process for that of Redis.
+  const redis = plainRedis(t, await startTestRedis(t)) as unknown as Redis
+  const { now } = Date
+  t.teardown(() => { Date.now = now })
+  const lister = {
+    count: async () => {
+      Date.now = () => now() - 3_600_000
+      return { total: 0, complete: true }
+    },
+    list: async () => ({ jobs: [], nextCursor: null })
+  } as unknown as JobLister
+  const changes = new BulkChanges({
+    redis, lister, canceller: {} as JobCanceller, finished: {} as FinishedJobs, mayRun: () => true,
+    onError: () => {}
+  })
+  t.teardown(() => { changes.stop() })
+  let state: string | undefined
+  void changes.begin({ action: 'cancel', filter: { queue: 'q' }, query: { queue: 'q', limit: 1 }, scope: {}, keyName: 'k' }).then(bulk => { state = bulk?.state })
+  await waitFor('it is begun', () => state === 'running', 5_000)
 })

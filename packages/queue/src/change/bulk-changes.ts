@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { JobAccess, JobListQuery, JobSummary } from '@toolyard/contract'
 import type { Asker, JobLister } from '../read/job-lister.ts'
 import {
-  JobsUnknownError, newJobId, ownerOf, RedisFullError, RedisUnavailableError, type JobScope, type Redis, required, serverTime
+  JobsUnknownError, newJobId, ownerOf, RedisFullError, RedisUnavailableError, type JobScope, type Redis, serverTime
 } from '@toolyard/store'
 import { TurnMissedError } from '@toolyard/runtime'
-import { BulkRecords, type Bulk, type BulkOrder } from './bulk-record.ts'
+import { begun, BulkRecords, type Bulk, type BulkOrder } from './bulk-record.ts'
 import type { FinishedJobs } from './finished-jobs.ts'
 import type { JobCanceller } from './job-canceller.ts'
 
@@ -75,10 +75,10 @@ export class BulkChanges {
     const id = newJobId(createdAt)
     const order = { ...request, id, query: bounded, scope, createdAt, total: complete ? total : null }
     if (!await this.#add(order)) return undefined
-    // Who hears that it is begun makes later jobs, which are not meant.
-    await delay(Math.max(0, last + 1 - serverTime(this.#parts.redis)))
+    // Who hears that it is begun makes later jobs, which are not meant. The clock of Redis may have been set back since.
+    await delay(Math.min(apartMs + 1, Math.max(0, last + 1 - serverTime(this.#parts.redis))))
     void this.#goOn(id)
-    return required(await this.#records.read(id), 'the record of a bulk change')
+    return { ...order, ...begun }
   }
 
   /** @throws JobsUnknownError where Redis may have heard of it: then a process goes on with it. */

@@ -30,6 +30,9 @@ interface BulkProgress {
 
 export type Bulk = BulkOrder & BulkProgress
 
+/** How far one is at first. */
+export const begun: BulkProgress = { state: 'running', seen: 0, changed: 0, cursor: undefined, finishedAt: undefined }
+
 /** So many of a tenant are kept, and as many of keys without one, each so long, in seconds. */
 const mostKept = 100
 const keptSec = 7 * 86_400
@@ -40,9 +43,8 @@ const allKey = bulkKey('all')
 const runningKey = bulkKey('running')
 
 /**
- * Writes a record, and forgets the oldest of its tenant that have ended. KEYS: record, all, those of the tenant, running. ARGV: id,
- * order, time, most running, most kept,
- * seconds, stem of the records' keys, most listed. Answers whether there was room.
+ * Writes a record, and forgets the oldest of its tenant that have ended. KEYS: record, all, those of the tenant, running. ARGV: id, order,
+ * time, most running, most kept, seconds, stem of the records' keys, most listed. Answers whether there was room.
  */
 const addScript = `
 local ended, running = {}, 0
