@@ -179,7 +179,6 @@ function filtersOf (options: CommandLine['options']): Partial<Record<typeof filt
   return Object.fromEntries(filters.flatMap(name => typeof options[name] === 'string' ? [[name, options[name]]] : []))
 }
 
-/** The line that lists the next page: a cursor holds for its own filters and order alone. */
 function row ({ id, status, tool, queue, created_at: created, error }: JobSummary): string {
   return `${id}  ${status.padEnd(9)}  ${created}  ${tool}  ${queue}${error === null ? '' : `  ${error.code}`}`
 }

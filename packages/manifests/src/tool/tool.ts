@@ -117,7 +117,8 @@ export interface HttpBody {
   /** Also where there is no argument for it. */
   always: boolean
   argument?: string
-  /** How fields of a form are written; `repeat` for any other. */ styles?: Readonly<Record<string, typeof queryStyles[number]>>
+  /** How fields of a form are written; `repeat` for any other. */
+  styles?: Readonly<Record<string, typeof queryStyles[number]>>
 }
 
 /** A request to an HTTP API, made by the worker itself. */
