@@ -11,6 +11,8 @@ export type Greeting =
 
 /** A greeting of TLS with keys for the time after quantum computers has about 2 KB. */
 const mostBytes = 32_768
+/** All of them are looked at for each piece that comes. Clients send one, or a few. */
+const mostRecords = 64
 const [handshakeRecord, clientHello, serverName] = [22, 1, 0]
 const recordTypes = { least: 20, most: 24 }
 const majorVersion = 3
@@ -57,14 +59,14 @@ function moreOf (bytes: Buffer): Greeting {
   return bytes.length > mostBytes ? { kind: 'unclear' } : { kind: 'more' }
 }
 
-/** A greeting may be cut into records anywhere; undefined where something else is between them. */
+/** A greeting may be cut into records anywhere; undefined where something else is between them, or they are too many. */
 function joinRecords (bytes: Buffer): Buffer | undefined {
   const parts: Buffer[] = []
   for (let at = 0; at < bytes.length;) {
     if (bytes[at] !== handshakeRecord || (at + 1 < bytes.length && bytes[at + 1] !== 3)) return undefined
     if (at + 5 > bytes.length) break
     const length = bytes.readUInt16BE(at + 3)
-    if (length === 0) return undefined
+    if (length === 0 || parts.length === mostRecords) return undefined
     parts.push(bytes.subarray(at + 5, at + 5 + length))
     at += 5 + length
   }
