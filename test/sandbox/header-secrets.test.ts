@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { ExecutorOptions } from '@toolyard/executors'
 import t, { type Test } from 'tap'
+import { leavesLoopFree } from '../event-loop/longest-turn.ts'
 import { outputOf } from '../executors/fixture.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { waitFor } from '../support/condition.ts'
@@ -162,6 +163,33 @@ void t.test('a program that guesses how a secret begins does not hear that it do
   const value = valueOf(undefined)
   const guess = value.slice(0, -1)
   t.match(await shell(`echo '${guess}' >&2; echo 'of ${value}' >&2; exit 1`), { ok: false, error: { message: new RegExp(`${guess}\\nof \\*{3}REDACTED`) } })
+})
+
+void t.test('promise 10: TLS that a program begins on many connections at once, to as many hosts, holds up no worker', { skip }, async t => {
+  const { port, shell } = await place(t)
+  const network = [`*.api.test:${port}`]
+  let run = 0
+  await leavesLoopFree(t, 'TLS to 200 hosts', async () => {
+    const script = `import base64, os, socket, ssl, urllib.parse
+proxy = urllib.parse.urlsplit(os.environ["HTTPS_PROXY"])
+token = base64.b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
+context = ssl._create_unverified_context()
+made = []
+for n in range(200):
+    name, hello = f"h{n}.r${run++}.api.test", ssl.MemoryBIO()
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), hello, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    made.append((socket.create_connection((proxy.hostname, proxy.port)), hello.read()))
+    made[n][0].sendall(f"CONNECT {name}:${port} HTTP/1.1\\r\\nhost: {name}\\r\\nproxy-authorization: Basic {token}\\r\\n\\r\\n".encode())
+    made[n][0].recv(4096)
+for connection, hello in made:
+    connection.sendall(hello)
+print(sum(len(connection.recv(1)) for connection, _ in made))`
+    const ended = await shell(`/usr/bin/env python3 - <<'END'\n${script}\nEND`, { network, uses: { TOKEN: { secret: 'api', as: 'header', hosts: network } } })
+    t.equal(outputOf(ended), 200)
+  })
 })
 
 void t.test('a program that trusts other authorities fails, and the call says why', { skip }, async t => {

@@ -14,8 +14,12 @@ export interface ConnectorOptions {
   lookup?: Lookup | undefined
   /** Authorities of hosts, in PEM; absent: those of Node. */
   authorities?: readonly string[] | undefined
+  inTurn?: InTurn
   calls: CallTable
 }
+
+/** Resolves in a turn of the event loop in which TLS may begin: it takes part of a millisecond, and programs begin many at once. */
+export type InTurn = () => Promise<void>
 
 /** Decides which connections of one network are made, and makes them. */
 export interface Connector {
@@ -33,7 +37,9 @@ export interface Connector {
 
 const connectMs = 10_000
 
-export function createConnector ({ rules, privateHosts, lookup = createHostLookup(), authorities, calls }: ConnectorOptions): Connector {
+export function createConnector (
+  { rules, privateHosts, lookup = createHostLookup(), authorities, inTurn = async () => {}, calls }: ConnectorOptions
+): Connector {
   const isPublic = createPublicCheck()
 
   function refuse (target: Target, by: EgressCall | undefined, why: string): EgressRefusal {
@@ -92,7 +98,11 @@ export function createConnector ({ rules, privateHosts, lookup = createHostLooku
       return rule
     },
     open,
-    openSecure: async (target, by, client) => await secured(await open(target, by, client), target, authorities),
+    openSecure: async (target, by, client) => {
+      const socket = await open(target, by, client)
+      await inTurn()
+      return await secured(socket, target, authorities)
+    },
     isInside: host => isListedHost(privateHosts, host) || (isIP(host) !== 0 && !isPublic(host)),
     refuse
   }

@@ -5,7 +5,7 @@ import type { HeaderSecret } from '../run/header-secret.ts'
 import type { CallTable, EgressCall } from './calls.ts'
 import type { Authority } from './authority.ts'
 import { answerTls } from './answer-tls.ts'
-import type { Connector } from './connector.ts'
+import type { Connector, InTurn } from './connector.ts'
 import { askingWhole, createMask, mostHeaderChars, withValues } from './placeholders.ts'
 import { answerRefusal, EgressRefusal, endWith, targetOf, targetText, type Target } from './target.ts'
 import { carryTunnel, type Tunnel } from './tunnel.ts'
@@ -32,6 +32,12 @@ interface Means {
   by: EgressCall | undefined
 }
 
+/** Answers TLS in the place of hosts. */
+interface Answering {
+  authority: () => Promise<Authority>
+  inTurn: InTurn
+}
+
 /** Between two machines alone, so that no proxy hands them on. */
 const hopByHop = new Set(['connection', 'host', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 /** Requests of one connection that wait for the answer to another one; apt sends ten in one go. With more of them it is cut off. */
@@ -43,9 +49,9 @@ const headersMs = 60_000
 /**
  * Makes the HTTP proxy of one network. Node's own parser reads all requests and answers; none is handed on as it came.
  *
- * @param authority absent where no call has secrets for headers
+ * @param answering absent where no call has secrets for headers
  */
-export function createHttpProxy (connector: Connector, calls: CallTable, authority?: () => Promise<Authority>): HttpProxy {
+export function createHttpProxy (connector: Connector, calls: CallTable, answering?: Answering): HttpProxy {
   const tunnels = new WeakMap<Socket, InTunnel>()
   const turns = new WeakMap<Socket, { last: Promise<void>, waiting: number }>()
   // A large body may take longer than the 5 minutes of Node; one that rests is cut off.
@@ -102,7 +108,8 @@ export function createHttpProxy (connector: Connector, calls: CallTable, authori
   }
 
   async function openTls (client: Socket, { target, by }: Tunnel): Promise<void> {
-    const context = await (await authority?.())?.contextOf(target.host)
+    await answering?.inTurn()
+    const context = await (await answering?.authority())?.contextOf(target.host)
     if (context === undefined || client.destroyed) return void client.destroy()
     answerTls(client, context, {
       serve (secure) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
+import { LoopTurns } from '@toolyard/runtime'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
 import { createLauncher, type BoxNetwork, type Launcher, type ProcessGroups } from '@toolyard/sandbox'
 import type { HttpPolicy } from '../run/tool-call.ts'
@@ -9,7 +10,7 @@ import type { NetworkMeans } from '../run/sandbox.ts'
 import { createCallTable, type CallTable, type EgressCall, type EgressDecision } from './calls.ts'
 import { certificateVariables, createTrust, type Trust } from './certificates.ts'
 import { createConnectionBound, type ConnectionBound } from './connection-bound.ts'
-import { createConnector } from './connector.ts'
+import { createConnector, type InTurn } from './connector.ts'
 import { createHttpProxy } from './http-proxy.ts'
 import { serveSocks } from './socks.ts'
 import { EgressRefusal, foundOf, isLoopback, type Target } from './target.ts'
@@ -61,6 +62,7 @@ interface Network {
 export function createNetworks (options: NetworksOptions): EgressNetworks {
   const networks = new Map<string, Network>()
   const connections = createConnectionBound()
+  const handshakes = new LoopTurns()
   let count = 0
   let trust: Promise<Trust> | undefined
 
@@ -74,7 +76,8 @@ export function createNetworks (options: NetworksOptions): EgressNetworks {
 
   function open (id: string, { tenant, hosts, holder }: NetworkOwner): Network {
     const key = `network ${count++}`
-    const made = { key, trusted: holder === undefined ? undefined : trusted, mayConnect: connections.of(tenant), ...options }
+    const inTurn: InTurn = async () => { await handshakes.run(tenant ?? '', 1, () => {}) }
+    const made = { key, trusted: holder === undefined ? undefined : trusted, mayConnect: connections.of(tenant), inTurn, ...options }
     const network = openNetwork(hosts, made, () => { forget(id, network) })
     networks.set(id, network)
     makeRoom()
@@ -132,17 +135,19 @@ interface OwnOptions extends NetworksOptions {
   /** Absent where no request carries a secret. */
   trusted: (() => Promise<Trust>) | undefined
   mayConnect: ReturnType<ConnectionBound['of']>
+  inTurn: InTurn
 }
 
 function openNetwork (
   hosts: readonly string[],
-  { key, trusted, mayConnect, means, policy, groups, onConnection, onClosed }: OwnOptions,
+  { key, trusted, mayConnect, inTurn, means, policy, groups, onConnection, onClosed }: OwnOptions,
   onLost: () => void
 ): Network {
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
   const calls = createCallTable(onConnection ?? (() => {}))
-  const connector = createConnector({ rules, ...policy, calls })
-  const http = createHttpProxy(connector, calls, trusted === undefined ? undefined : async () => (await trusted()).authority)
+  const connector = createConnector({ rules, ...policy, inTurn, calls })
+  const answering = trusted === undefined ? undefined : { inTurn, authority: async () => (await trusted()).authority }
+  const http = createHttpProxy(connector, calls, answering)
   const found = foundOf(rules)
   const directory = mkdtempSync(join(means.directory, 'network-'))
   const hostsFile = join(directory, 'hosts')

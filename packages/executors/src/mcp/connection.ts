@@ -1,7 +1,7 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { errorCode, questionKinds, thrownAs, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { onAbort, readWithShare, sharedAbort } from '@toolyard/runtime'
+import { onAbort, readWithShare, sharedAbort, type LoopTurns } from '@toolyard/runtime'
 import { createLineSplitter } from '@toolyard/sandbox'
 import { isHeaderText } from '../run/header-secret.ts'
 import type { TraceFields } from '../run/trace-fields.ts'
@@ -23,6 +23,8 @@ import { createToolList } from './tool-list.ts'
 
 interface Opener {
   worker: WorkerHost
+  /** In which messages of all servers are read. */
+  turns: LoopTurns
   place: ServerPlace
   /** Values that must not come out again. */
   secrets: readonly string[]
@@ -106,8 +108,8 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
     life.abort()
     onEnded(reason)
   }
-  const { worker: { threads }, place: { owner = '' }, secrets } = host
-  const reader = createMessageReader({ threads, owner, secrets }, life.signal)
+  const { worker: { threads }, turns, place: { owner = '' }, secrets } = host
+  const reader = createMessageReader({ threads, turns, owner, secrets }, life.signal)
   const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client(clientInfo, {
     capabilities: server.asks === true ? askedCapabilities : {},
@@ -117,7 +119,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Only the server knows the type.
     jsonSchemaValidator: { getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }) }
   })
-  const turns = createTurns()
+  const oneByOne = createTurns()
   const texts = new WrittenTexts()
   let current: RemoteCall | undefined
   let wasGivenUp = false
@@ -157,7 +159,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
       call: async call => {
         if (server.asks !== true || client.getProtocolEra() === 'modern') return await callTool(client, reader, call)
         // Nothing tells which call a server asks for: there is one at a time.
-        return await turns(call.signal, async () => {
+        return await oneByOne(call.signal, async () => {
           if (mayAskLate()) throw new UnaskedFault('it may ask something late')
           current = call
           return await callTool(client, reader, call).finally(() => {

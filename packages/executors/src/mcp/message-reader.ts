@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { createCapture, OwnerTurns } from '@toolyard/runtime'
+import { createCapture, type LoopTurns } from '@toolyard/runtime'
 import { movable, type Threads } from '@toolyard/runtime/threads'
 import { readMessage, type CallResult, type MessageTask, type ReadMessage } from './message.ts'
 import type { CallError } from '@toolyard/contract'
@@ -8,13 +8,8 @@ import type { CallError } from '@toolyard/contract'
 /** Bytes of a message that is read at once; a larger one is read in a thread. */
 const shortMessage = 65_536
 const maxMs = 30_000
-/** One turn of the event loop reads so much, or so many short messages, whatever number of servers sent it. Owners take turns. */
+/** One turn of the event loop reads so much, or so many short messages, whatever number of servers sent it. */
 const ofTurn = { bytes: 65_536, messages: 32 }
-const lane = new OwnerTurns(1)
-/** Of a turn: 1 is all of it. */
-let taken = 0
-/** The end of the connection ends the wait for a turn. */
-const longestWaitMs = 2 ** 31 - 1
 /** Messages that nobody asked for: so many at once, and so many a second from then on. Each 16 KiB of them count as one. */
 const burst = 2_000
 const perSecond = 200
@@ -63,7 +58,7 @@ export interface MessageReader {
  * would walk through all of a result, at once. Only results that are awaited are kept, as a server may send any.
  */
 export function createMessageReader (
-  { threads, owner, secrets }: { threads: Threads, owner: string, secrets: readonly string[] }, signal: AbortSignal
+  { threads, turns, owner, secrets }: { threads: Threads, turns: LoopTurns, owner: string, secrets: readonly string[] }, signal: AbortSignal
 ): MessageReader {
   /** The arguments of the calls without an answer, by the id of the request. */
   const awaited = new Map<number | undefined, unknown>()
@@ -96,15 +91,8 @@ export function createMessageReader (
   }
 
   async function inTurn (bytes: Buffer): Promise<ReadMessage | undefined> {
-    return await lane.run(owner, async () => {
-      const part = Math.max(1 / ofTurn.messages, bytes.length / ofTurn.bytes)
-      if (taken + part > 1) {
-        await turn()
-        taken = 0
-      }
-      taken += part
-      return readMessage(bytes.toString('utf8'), secrets)
-    }, { ms: longestWaitMs, signal })
+    const part = Math.max(1 / ofTurn.messages, bytes.length / ofTurn.bytes)
+    return await turns.run(owner, part, () => readMessage(bytes.toString('utf8'), secrets), signal)
   }
 
   return {

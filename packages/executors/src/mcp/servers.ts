@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asError, limits, thrownAs, type CallError } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
-import { onAbort, sharedAbort } from '@toolyard/runtime'
+import { LoopTurns, onAbort, sharedAbort } from '@toolyard/runtime'
 import type { Failure } from '../run/outcome.ts'
 import { createThreads } from '../run/create-threads.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
@@ -75,6 +75,7 @@ interface Slot {
 export function createServers (host: WorkerHost): McpServers {
   const threads = createThreads({ most: mostLarge })
   const worker: WorkerHost = { ...host, threads }
+  const turns = new LoopTurns()
   const slots = new Map<string, Slot>()
   const reported = new Map<string, Set<string>>()
   const closing = new Set<Promise<void>>()
@@ -149,7 +150,7 @@ export function createServers (host: WorkerHost): McpServers {
         report(server, `stderr: ${hidden(line, secrets)}`)
       }
       const onFault = (message: string): void => { report(server, hidden(message, secrets)) }
-      const connection = await openConnection(server, { worker, place, secrets, onLine, onFault }, limit.signal)
+      const connection = await openConnection(server, { worker, turns, place, secrets, onLine, onFault }, limit.signal)
       const opened = performance.now()
       slot.connection = connection
       void connection.ended.then(why => {
