@@ -1,4 +1,4 @@
-import { Toolyard } from '@toolyard/client'
+import { exactJson, Toolyard } from '@toolyard/client'
 import t from 'tap'
 import { join } from 'node:path'
 import { createService, testKeys } from '../support/service.ts'
@@ -45,6 +45,14 @@ t.test('lists of calls that come without their message are told apart', async t 
   t.match(await list([{ name: 'echo', args: {} }]), [{ parts: [{ functionResponse: { name: 'echo' } }] }])
   t.match(await list([{ functionCall: { name: 'echo', args: {} } }]), [{ parts: [{ functionResponse: { name: 'echo' } }] }])
   t.match(await list([{ toolUse: { toolUseId: 'c0', name: 'echo', input: {} } }]), [{ content: [{ toolResult: { toolUseId: 'c0' } }] }])
+})
+
+t.test('libraries of providers write tools and answers as JSON, whatever numbers are in them', async t => {
+  const tools = await Promise.all((['chat', 'responses', 'anthropic', 'gemini', 'bedrock'] as const).map(async format => JSON.stringify(await toolyard.tools(format))))
+  for (const written of tools) t.match(written, '"maximum":9223372036854776000')
+  const numbers = '{"id":725653563933458432,"list":[18446744073709551615]}'
+  const parts = [{ functionCall: { name: 'echo', args: exactJson.parse(numbers) } }]
+  t.match(JSON.stringify(await toolyard.invoke({ parts })), '"result":{"id":"725653563933458432","list":["18446744073709551615"]}')
 })
 
 t.test("a message that isn't known is refused, and the error names it", async t => {

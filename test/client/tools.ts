@@ -35,7 +35,7 @@ const file = { type: 'object', properties: { file: { type: 'string' } }, require
 
 export const clientTools = [
   { name: 'add', description: 'Adds two numbers', schema: numbers, command: ['./tools/bin/add'] },
-  { name: 'echo', description: 'Says what it gets', schema: { type: 'object' }, command: ['./tools/bin/echo'] },
+  { name: 'echo', description: 'Says what it gets', schema: { type: 'object', properties: { id: { type: ['integer', 'string'], maximum: 2 ** 63 } } }, command: ['./tools/bin/echo'] },
   { name: 'fail', description: 'Fails', schema: { type: 'object' }, command: ['./tools/bin/fail'] },
   { name: 'hold', description: 'Is held', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: 'required' },
   { name: 'long', description: 'Says much', schema: { type: 'object' }, command: ['./tools/bin/long'] },

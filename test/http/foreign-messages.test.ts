@@ -25,6 +25,19 @@ for (const { who, message, answers } of providerMessages) {
   })
 }
 
+t.test('in answers for Gemini, whose numbers are doubles, digits that one does not hold are texts', async t => {
+  const answer = async (output: string): Promise<string> => (
+    await client.request(path, { body: { parts: [{ functionCall: { name: 'value', args: { text: output } } }] } })
+  ).text
+  const response = (result: string): string => `"functionResponse":{"name":"value","response":{"ok":true,"result":${result}}}`
+  for (const rounded of ['725653563933458432', '-725653563933458432', '9007199254740993', '100000000000000000000', '0.1234567890123456789']) {
+    t.ok((await answer(`{"a":[${rounded}],"1":1.0}`)).includes(response(`{"a":["${rounded}"],"1":1.0}`)), rounded)
+  }
+  for (const kept of ['9007199254740991', '-0', '1e2', '0.10000000000000001', '2.5e-300', '1e21', '"725653563933458432"', '"a 725653563933458432"']) {
+    t.ok((await answer(`{"a":[${kept}],"1":1.0}`)).includes(response(`{"a":[${kept}],"1":1.0}`)), kept)
+  }
+})
+
 const openAiCall = (id: string): object => ({ id, type: 'function', function: { name: 'echo', arguments: '{"a":1}' } })
 
 t.test('a call of a stream that a library has put together has its arguments beside an empty input', async t => {

@@ -93,7 +93,9 @@ export class Toolyard {
   async tools<F extends Format = 'chat'> (format?: F, { strict, search, namespace, limit, pinned, signal }: ToolsOptions = {}): Promise<Array<ToolOf[F]>> {
     const deferred = pinned === undefined ? {} : { defer: '1', pin: pinned.length === 0 ? undefined : pinned.join() }
     const query = { format: format ?? 'chat', strict: strict === true ? 'true' : undefined, search, namespace, limit, ...deferred }
-    const answer = await this.#transport.send<{ tools: Array<ToolOf[F]> }>({ method: 'GET', path: '/v1/agent-tools', query, signal }, { tools: list(record(query.format === 'chat' ? { function: record({ name: text }) } : {})) })
+    // Libraries of providers write the schemas by `JSON.stringify`, which takes no bigint. The service checks calls by all digits.
+    const request = { method: 'GET', path: '/v1/agent-tools', query, signal, parse: JSON.parse } as const
+    const answer = await this.#transport.send<{ tools: Array<ToolOf[F]> }>(request, { tools: list(record(query.format === 'chat' ? { function: record({ name: text }) } : {})) })
     return answer.tools
   }
 

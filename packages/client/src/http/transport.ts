@@ -34,6 +34,8 @@ export interface ApiRequest {
   signal?: AbortSignal | undefined
   /** How long the service takes for its answer when all is well. */
   answerMs?: number
+  /** Reads the answer, where it goes to a library that knows nothing of the caller's `json`. */
+  parse?: Json['parse']
 }
 
 /** A request whose body is JSON. */
@@ -73,10 +75,7 @@ export class Transport {
     return event as T
   }
 
-  /**
-   * @param fields what the answer must have
-   * @throws ToolyardError; the signal's reason; TypeError for a body that can't be written as JSON.
-   */
+  /** @throws ToolyardError; the signal's reason; TypeError for a body that can't be written as JSON. */
   async send<T> (request: ApiRequest, fields: Fields<T>): Promise<T> {
     const sent = this.#written(request)
     return await this.#tried(sent, async () => await this.#once<T>(sent, record(fields)))
@@ -117,9 +116,9 @@ export class Transport {
     return body === undefined ? request : { ...request, json: this.#json.stringify(body) }
   }
 
-  #parse (text: string): unknown {
+  #parse (text: string, parse = this.#json.parse): unknown {
     try {
-      const value = this.#json.parse(text)
+      const value = parse(text)
       return typeof value === 'object' && value !== null ? value : undefined
     } catch {
       return undefined
@@ -166,7 +165,7 @@ export class Transport {
     try {
       const response = await this.#open(request, exchange, 'application/json')
       const text = await response.text()
-      const body = response.status === 204 ? {} : this.#parse(text)
+      const body = response.status === 204 ? {} : this.#parse(text, request.parse)
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
       if (response.ok && isAnswer(body)) return body as T
       throw errorOf(response, body, text)

@@ -1,6 +1,7 @@
-import { around, writeJson, type Batch, type InvokeBatchResponse, type MessageFormat } from '@toolyard/contract'
+import { around, isRecord, readJson, writeJson, type Batch, type InvokeBatchResponse, type MessageFormat } from '@toolyard/contract'
 import { mapInTurns, Turns } from '@toolyard/runtime'
 import type { ReturnedImage } from '../../files/returned-images.ts'
+import { numbersAsTexts } from '../../outputs/rounded-numbers.ts'
 import { modelContent, resultOf, toolMessage, type Call, type CallAnswer } from './call-answer.ts'
 import { providerMessages, type MessageOrigin } from './message-answers.ts'
 
@@ -31,17 +32,25 @@ export async function batchResponse (
     mode
   })
   if (format === undefined) return response
+  const objects = format === 'gemini' ? await mapInTurns(texts, asDoubles) : []
   response.messages = providerMessages(format, answered.map(({ call: { call_id: id, name }, answer }, index) => ({
     id,
     hasId: origin?.calls[index]?.hasId ?? true,
     name,
-    content: contents[index] ?? {},
+    content: objects[index] ?? contents[index] ?? {},
     text: texts[index] ?? '',
     images: images[index] ?? [],
     failed: answer.kind === 'failed',
     dialect: origin?.calls[index]?.dialect
   })))
   return around(response)
+}
+
+/** Gemini reads answers as objects whose numbers are doubles, and a text in one as it is. Undefined where no number would be rounded. */
+function asDoubles (text: string): Record<string, unknown> | undefined {
+  const kept = numbersAsTexts(text)
+  const value = kept === text ? undefined : readJson(kept)
+  return isRecord(value) ? value : undefined
 }
 
 /** UTF-16 units that become bytes at once. */

@@ -4,7 +4,7 @@ import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontex
 import type { ReturnedImage } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { excessOf } from '../../plugins/body/json-text.ts'
-import { isRoundedByDoubles } from './rounded-numbers.ts'
+import { isRoundedByDoubles } from '../../outputs/rounded-numbers.ts'
 import type { ListedTool } from './tool-list.ts'
 import type { WrittenParts } from './written-parts.ts'
 

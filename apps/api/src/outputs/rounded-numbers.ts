@@ -9,6 +9,18 @@ export function isRoundedByDoubles (json: string): boolean {
   return false
 }
 
+/** The JSON with such numbers, and whole ones that libraries of JavaScript read as no number, as texts of the same digits. */
+export function numbersAsTexts (json: string): string {
+  if (!mayHoldLarge.test(json)) return json
+  return json.replace(tokens, token => !token.startsWith('"') && (isRounded(token) || isLarge(token)) ? `"${token}"` : token)
+}
+
+const mayHoldLarge = /\d\.?\d{15}/
+
+function isLarge (number: string): boolean {
+  return /^-?\d{16,}$/.test(number) && !Number.isSafeInteger(Number(number))
+}
+
 /**
  * A double holds any 15 digits. Programs write fractions with up to 17, of which JavaScript writes fewer for the same double: nothing is
  * lost then, which `losesValue` would say.
