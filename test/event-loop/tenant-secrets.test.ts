@@ -17,10 +17,12 @@ const documentOf = (length: number, each: number): string => (
 void t.test('promise 10: no secret that a tenant stores holds up the worker that runs its calls', { skip }, async t => {
   const env = { ...turnEnvironment(), SANDBOX: 'require', SECRETS_KEY: 'ab'.repeat(32), WORKER_CONCURRENCY: '8', HTTP_PRIVATE_HOSTS: '127.0.0.1' }
   const ask = `#!/bin/sh\nfor each in 1 2 3; do curl -sS -H "x-token: $TOKEN" -H "x-other: $TOKEN" http://${host}/ -o /dev/null & done; wait; echo done`
+  const many = `#!/bin/sh\ncurl -sS --parallel --parallel-immediate --parallel-max 200 -H "x-token: $TOKEN" 'http://${host}/[1-200]' -o /dev/null; echo done`
   const entry = { permissions: [], network: [host], timeoutSec: 60 }
   const service = await createService(t, {
-    files: { 'tools/bin/ask': ask },
+    files: { 'tools/bin/ask': ask, 'tools/bin/many': many },
     tools: [
+      { ...entry, name: 'many', command: ['./tools/bin/many'], secrets: { TOKEN: { secret: 'short', hosts: [host] } } },
       { ...entry, name: 'ask', command: ['./tools/bin/ask'], secrets: { TOKEN: { secret: 'short', hosts: [host] } } },
       { name: 'http', description: 'Asks.', schema: { type: 'object' }, http: { method: 'GET', url: `http://${host}/http`, headers: { 'x-token': { secret: 'short' } }, query: [{ name: 'key', secret: 'long' }] } },
       { ...entry, name: 'has', command: ['/bin/echo', 'done'], secrets: { TOKEN: { secret: 'long', as: 'env' } } }
@@ -38,4 +40,5 @@ void t.test('promise 10: no secret that a tenant stores holds up the worker that
       t.same(results.map(({ ok }) => ok), Array(4).fill(true), JSON.stringify(results).slice(0, 500))
     })
   }
+  await leavesLoopsFree(t, '200 answers that come at once', async () => { t.match(await client.call('many'), { ok: true, output: 'done' }) })
 })

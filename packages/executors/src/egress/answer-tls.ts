@@ -1,6 +1,14 @@
 import type { Socket } from 'node:net'
 import { TLSSocket, type SecureContext } from 'node:tls'
 import { errorCode } from '@toolyard/contract/terms'
+import type { Authority } from './authority.ts'
+import type { InTurn } from './connector.ts'
+
+/** What answers TLS in the place of hosts, and when. */
+export interface Answering {
+  authority: () => Promise<Authority>
+  inTurn: InTurn
+}
 
 /** How the TLS of a program came out. */
 export interface TlsEnd {

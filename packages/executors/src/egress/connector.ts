@@ -18,8 +18,11 @@ export interface ConnectorOptions {
   calls: CallTable
 }
 
-/** Resolves in a turn of the event loop in which TLS may begin: it takes part of a millisecond, and programs begin many at once. */
-export type InTurn = () => Promise<void>
+/**
+ * Resolves in a turn of the event loop that bears work of so many parts of a turn; 1 when absent. To begin TLS, or to look through a piece
+ * of an answer, takes part of a millisecond, and programs begin many at once.
+ */
+export type InTurn = (part?: number) => Promise<void>
 
 /** Decides which connections of one network are made, and makes them. */
 export interface Connector {

@@ -3,10 +3,9 @@ import { Socket } from 'node:net'
 import { takeAnswerInTurns, takeTurns } from '@toolyard/runtime'
 import type { HeaderSecret } from '../run/header-secret.ts'
 import type { CallTable, EgressCall } from './calls.ts'
-import type { Authority } from './authority.ts'
-import { answerTls } from './answer-tls.ts'
+import { answerTls, type Answering } from './answer-tls.ts'
 import type { Connector, InTurn } from './connector.ts'
-import { askingWhole, createMask, mostHeaderChars, withValues } from './placeholders.ts'
+import { askingWhole, createMask, lookedAtInTurns, mostHeaderChars, withValues } from './placeholders.ts'
 import { answerRefusal, EgressRefusal, endWith, targetOf, targetText, type Target } from './target.ts'
 import { carryTunnel, type Tunnel } from './tunnel.ts'
 
@@ -29,13 +28,8 @@ interface InTunnel {
 interface Means {
   connector: Connector
   calls: CallTable
+  inTurn: InTurn | undefined
   by: EgressCall | undefined
-}
-
-/** Answers TLS in the place of hosts. */
-interface Answering {
-  authority: () => Promise<Authority>
-  inTurn: InTurn
 }
 
 /** Between two machines alone, so that no proxy hands them on. */
@@ -52,6 +46,7 @@ const headersMs = 60_000
  * @param answering absent where no call has secrets for headers
  */
 export function createHttpProxy (connector: Connector, calls: CallTable, answering?: Answering): HttpProxy {
+  const means = { connector, calls, inTurn: answering?.inTurn }
   const tunnels = new WeakMap<Socket, InTunnel>()
   const turns = new WeakMap<Socket, { last: Promise<void>, waiting: number }>()
   // A large body may take longer than the 5 minutes of Node; one that rests is cut off.
@@ -60,7 +55,7 @@ export function createHttpProxy (connector: Connector, calls: CallTable, answeri
     if (tunnel !== undefined) tunnel.asked = true
     const by = tunnel?.by ?? calls.find(tokenOf(request))
     inTurn(request.socket, async () => {
-      await forward(request, response, tunnel, { connector, calls, by }).catch((error: unknown) => { answerRefusal(response, error) })
+      await forward(request, response, tunnel, { ...means, by }).catch((error: unknown) => { answerRefusal(response, error) })
     })
   })
   server.timeout = idleMs
@@ -144,7 +139,7 @@ function tokenOf ({ headers }: IncomingMessage): string | undefined {
 
 /** Asks the host what the program asked, in a request of its own. */
 async function forward (
-  request: IncomingMessage, response: ServerResponse, tunnel: InTunnel | undefined, { connector, calls, by }: Means
+  request: IncomingMessage, response: ServerResponse, tunnel: InTunnel | undefined, { connector, calls, inTurn, by }: Means
 ): Promise<void> {
   request.on('error', () => {})
   response.on('error', () => {})
@@ -194,7 +189,7 @@ async function forward (
   // It throws for what no server may answer, such as the status 000.
   response.writeHead(answer.statusCode ?? 502, undefined, mask === undefined ? endToEnd(answer) : mask.headers(endToEnd(answer)))
   if (mask === undefined) answer.pipe(response)
-  else answer.pipe(mask.body()).pipe(response)
+  else answer.pipe(lookedAtInTurns(inTurn)).pipe(mask.body()).pipe(response)
   await closed
 }
 

@@ -62,7 +62,7 @@ interface Network {
 export function createNetworks (options: NetworksOptions): EgressNetworks {
   const networks = new Map<string, Network>()
   const connections = createConnectionBound()
-  const handshakes = new LoopTurns()
+  const turns = new LoopTurns()
   let count = 0
   let trust: Promise<Trust> | undefined
 
@@ -76,7 +76,7 @@ export function createNetworks (options: NetworksOptions): EgressNetworks {
 
   function open (id: string, { tenant, hosts, holder }: NetworkOwner): Network {
     const key = `network ${count++}`
-    const inTurn: InTurn = async () => { await handshakes.run(tenant ?? '', 1, () => {}) }
+    const inTurn: InTurn = async (part = 1) => { await turns.run(tenant ?? '', part, () => {}) }
     const made = { key, trusted: holder === undefined ? undefined : trusted, mayConnect: connections.of(tenant), inTurn, ...options }
     const network = openNetwork(hosts, made, () => { forget(id, network) })
     networks.set(id, network)

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Transform } from 'node:stream'
+import { Transform } from 'node:stream'
 import { byteForms, starred, starStream } from '../result/hidden-bytes.ts'
 import { sentForms } from '../result/secret-forms.ts'
 import type { HeaderSecret } from '../run/header-secret.ts'
+import type { InTurn } from './connector.ts'
 
 const placeholders = /tyd_placeholder_[0-9a-f]{32}/g
 /** Of a request with values in it. Servers refuse longer ones, and a placeholder may stand there hundreds of times. */
@@ -60,4 +61,16 @@ export function createMask (secrets: ReadonlyArray<Pick<HeaderSecret, 'forms'>>,
     headers: headers => headers.map((text, index) => index % 2 === 0 ? text : starred(text, lists)),
     body: () => starStream(lists)
   }
+}
+
+/** Of answers that are looked through: bytes that a turn of the event loop bears, and the part of it that a piece takes at least. */
+const pieces = { ofTurn: 65_536, leastPart: 1 / 64 }
+
+/** Lets the pieces of an answer pass when they may be looked through. */
+export function lookedAtInTurns (inTurn: InTurn = async () => {}): Transform {
+  return new Transform({
+    transform (piece: Buffer, _encoding, done) {
+      inTurn(Math.max(pieces.leastPart, piece.length / pieces.ofTurn)).then(() => { done(null, piece) }, done)
+    }
+  })
 }
