@@ -38,6 +38,15 @@ t.test('a list without items gets some, however deep it is; one with a list of i
   })
 })
 
+t.test('a property that is true or false is an object, however deep it is: Ollama reads no other one', async t => {
+  const schema = { type: 'object', properties: { a: true, b: { type: 'object', properties: { c: false, d: text } }, e: { type: 'array', items: { properties: { f: true } } } } }
+  for (const format of ['chat', 'gemini'] as const) {
+    t.strictSame((await sent(t, schema, format)).properties, {
+      a: {}, b: { type: 'object', properties: { c: { not: {} }, d: text } }, e: { type: 'array', items: { properties: { f: {} } } }
+    })
+  }
+})
+
 t.test('choices at the top are written out: all properties, and those required that every branch requires', async t => {
   const branches = [{ properties: { a: text, x: text }, required: ['a', 'x'] }, { properties: { b: text, x: { type: 'integer' } }, required: ['b', 'x'] }]
   for (const keyword of ['anyOf', 'oneOf']) {

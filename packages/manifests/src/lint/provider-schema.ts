@@ -5,6 +5,7 @@ import { providerNames } from '../schema/provider-names.ts'
 import { losesDigits } from '../schema/survey.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { flatSchema } from './flat-schema.ts'
+import { withObjectProperties } from './object-properties.ts'
 
 /** A schema as a provider takes it, and what was changed, as ends of a sentence. */
 export interface ProviderSchema {
@@ -62,7 +63,13 @@ function mended (schema: JsonSchema, mending: Mending): JsonSchema {
     if (!mapKeywords.has(keyword) || !isRecord(value)) return [[keyword, within(value, mending)]]
     return [[keyword, mendedMap(keyword, value, mending)]]
   })
-  return withRequired(withItems(Object.fromEntries(entries), changes), changes)
+  return withObjects(withRequired(withItems(Object.fromEntries(entries), changes), changes), changes)
+}
+
+function withObjects (schema: JsonSchema, changes: Set<string>): JsonSchema {
+  const found = withObjectProperties(schema)
+  if (found !== schema) changes.add('a property that is true or false is written as an object')
+  return found
 }
 
 function mendedMap (keyword: string, map: JsonSchema, mending: Mending): JsonSchema {

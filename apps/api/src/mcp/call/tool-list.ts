@@ -1,5 +1,5 @@
 import type { Permission, PermissionPolicy } from '@toolyard/contract'
-import { makesJobs, outputSchemaOf, type JsonSchema, type Tool } from '@toolyard/manifests'
+import { makesJobs, outputSchemaOf, withObjectProperties, type JsonSchema, type Tool } from '@toolyard/manifests'
 import type { JobTypeDefaults, JobTypes } from '../../catalog/job-types.ts'
 import type { KeyBounds, Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
 import { pageOf } from '../../catalog/page.ts'
@@ -84,7 +84,7 @@ function listed (tool: Tool, { permissions, jobTypes }: JobTypeDefaults): Listed
     name: tool.name,
     description: tool.description,
     inputSchema: objectSchema(tool.parameters),
-    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(outputSchema === undefined ? {} : { outputSchema: objectSchema(outputSchema) }),
     annotations: hintsOf(tool, permissions, idempotent)
   }
 }
@@ -97,7 +97,7 @@ function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): To
   return { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent, openWorldHint: may('network') }
 }
 
-/** MCP wants the type said; arguments are an object in any case. */
+/** MCP wants the type said, and its clients want objects as properties; arguments are an object in any case. */
 function objectSchema (schema: JsonSchema): ListedTool['inputSchema'] {
-  return { ...schema, type: 'object' }
+  return { ...withObjectProperties(schema), type: 'object' }
 }
