@@ -64,7 +64,7 @@ export class SessionFiles {
 
   /** The files may be gone by now, which the session shows. */
   async #note (session: CountedSession, { noteUsage }: SessionStay, isKnown: boolean): Promise<void> {
-    const { bytes } = await this.#counts.bytesOf(session, () => isKnown).catch(() => ({ bytes: Infinity }))
+    const bytes = this.#counts.freshBytes(session, () => isKnown) ?? await this.#counts.count(session).catch(() => Infinity)
     if (Number.isFinite(bytes)) noteUsage(bytes)
   }
 }

@@ -29,12 +29,36 @@ interface Running {
   moved: number
 }
 
+/** Bytes of sessions, each until what `begin` gives is called. */
+class Meanwhile {
+  readonly #bytes = new Map<string, number>()
+
+  sum (id: string): number {
+    return this.#bytes.get(id) ?? 0
+  }
+
+  begin (id: string, bytes: number): () => void {
+    const set = (now: number): void => {
+      if (now === 0) this.#bytes.delete(id)
+      else this.#bytes.set(id, now)
+    }
+    set(this.sum(id) + bytes)
+    let left = bytes
+    return () => {
+      set(this.sum(id) - left)
+      left = 0
+    }
+  }
+}
+
 /** Sizes of sessions, as this process has counted them. */
 export class SessionCounts {
   readonly #known = new Map<string, KnownCount>()
   readonly #running = new Map<string, Running>()
-  /** Bytes of files that take their places now. */
-  readonly #moving = new Map<string, number>()
+  /** Of files that take their places now. */
+  readonly #moving = new Meanwhile()
+  /** Of what was noted before it is on the disk. */
+  readonly #writing = new Meanwhile()
 
   /**
    * The bytes that a session's files take; undefined where they are to be counted anew: unless that was done a short time ago,
@@ -46,12 +70,6 @@ export class SessionCounts {
     const known = this.#known.get(id)
     if (known === undefined || known.bytes > quotaBytes) return undefined
     return performance.now() < known.until || isEnough(known.bytes) ? known.bytes : undefined
-  }
-
-  /** As `freshBytes`, counted anew where they must be. */
-  async bytesOf (session: CountedSession, isEnough: (bytes: number) => boolean): Promise<{ bytes: number, isNew: boolean }> {
-    const bytes = this.freshBytes(session, isEnough)
-    return bytes === undefined ? { bytes: await this.count(session), isNew: true } : { bytes, isNew: false }
   }
 
   /** Counts them anew; callers that ask meanwhile get the same count. */
@@ -67,7 +85,7 @@ export class SessionCounts {
   async #count (session: CountedSession, run: Running): Promise<number> {
     try {
       for (let left = moreWalks; ; left--) {
-        Object.assign(run, { noted: 0, moved: this.#moving.get(session.id) ?? 0 })
+        Object.assign(run, { noted: 0, moved: this.#moving.sum(session.id) })
         const { bytes } = await this.survey(session, { since: undefined })
         if (run.moved === 0 || left === 0) return bytes
       }
@@ -81,28 +99,38 @@ export class SessionCounts {
    * again, and has the file twice rather than not at all where that happens each time.
    */
   move (id: string, bytes: number): () => void {
-    const move = (bytes: number): void => {
-      const moving = (this.#moving.get(id) ?? 0) + bytes
-      if (moving === 0) this.#moving.delete(id)
-      else this.#moving.set(id, moving)
-    }
-    move(bytes)
     const running = this.#running.get(id)
     if (running !== undefined) running.moved += bytes
-    return () => { move(-bytes) }
+    return this.#moving.begin(id, bytes)
   }
 
-  /** Looks at the files by itself, and keeps what they take. What is noted during a `count` is added to what it found. */
+  /** Says that noted bytes are being written, until what it gives is called. */
+  write (id: string, bytes: number): () => void {
+    return this.#writing.begin(id, bytes)
+  }
+
+  /**
+   * Looks at the files by itself, and keeps what they take. It may have found what was being written when it began, or was noted during
+   * a `count`, or not. What was known before, with all that was noted, tells that where nobody else has written more.
+   */
   async survey ({ id, dir, quotaBytes }: CountedSession, options: Omit<SurveyOptions, 'mostBytes'>): Promise<Survey> {
     const begun = performance.now()
+    const unwritten = this.#writing.sum(id)
     const survey = await surveySession(dir, { ...options, mostBytes: 2 * quotaBytes })
     const now = performance.now()
     const { noted = 0, moved = 0 } = this.#running.get(id) ?? {}
-    const bytes = survey.bytes + noted + moved
+    const [found, doubt] = [survey.bytes + moved, noted + unwritten]
+    const before = this.bytesNow(id) ?? Infinity
+    const bytes = Math.abs(before - found) > doubt ? found + doubt : Math.max(before, found)
     const isLarge = survey.entries > fewEntries
     if (this.#known.size >= mostCounts) this.#known.clear()
     this.#known.set(id, { bytes, isLarge, until: isLarge ? now + countRest * (now - begun) : now })
     return { ...survey, bytes }
+  }
+
+  /** What was counted, with all that was noted since; undefined when that isn't known. */
+  bytesNow (id: string): number | undefined {
+    return this.#known.get(id)?.bytes
   }
 
   /** It had more than a few entries when it was counted last. */

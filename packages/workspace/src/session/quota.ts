@@ -16,7 +16,7 @@ export interface Addition {
 
 /** Counted with what others add meanwhile. */
 export interface Allowance {
-  /** Counts bytes before they are written. @throws WorkspaceFailure QUOTA_EXCEEDED */
+  /** Counts bytes before they are written, when those before them have been. @throws WorkspaceFailure QUOTA_EXCEEDED */
   add: (bytes: number) => void
   /** Says what it replaces, when it is about to: that may have changed since it began. @throws WorkspaceFailure QUOTA_EXCEEDED */
   replace: (bytes: number) => void
@@ -44,9 +44,12 @@ export class SessionQuota {
     const beside = entries * leastBytes
     const mayTake = (used: number): boolean => used + this.#keptIn(id) + Math.max(0, coming + beside - expected) <= quotaBytes
     // While something comes, what is noted here is more exact than a new count.
-    const known = await this.#counts.bytesOf(session, used => this.#kept.has(id) && mayTake(used))
-    const used = known.isNew || mayTake(known.bytes) ? known.bytes : await this.#counts.count(session)
-    if (!mayTake(used)) throw overQuota(quotaBytes)
+    const known = this.#counts.freshBytes(session, used => this.#kept.has(id) && mayTake(used))
+    if (known === undefined || !mayTake(known)) {
+      const counted = await this.#counts.count(session)
+      // More may have come since the end of the count.
+      if (!mayTake(this.#counts.bytesNow(id) ?? counted)) throw overQuota(quotaBytes)
+    }
     let [left, added, replaced, kept] = [coming, 0, expected, 0]
     // The file that it replaces is room for itself alone: until then it is there, and nobody knows whether it will go.
     const keep = (requests = 0): void => {
@@ -55,13 +58,15 @@ export class SessionQuota {
       kept = now
     }
     keep(1)
-    let placed = (): void => {}
+    let [placed, written] = [(): void => {}, (): void => {}]
     return {
       add: bytes => {
         const announced = Math.min(bytes, left)
         left -= announced
         added += bytes
         keep()
+        written()
+        written = this.#counts.write(id, bytes)
         const used = this.#counts.add(id, bytes)
         // For what was said to come there is room, although a count that ran meanwhile may have it twice.
         if (bytes > announced && used + this.#keptIn(id) > quotaBytes) throw overQuota(quotaBytes)
@@ -70,12 +75,14 @@ export class SessionQuota {
         const isLess = bytes < replaced
         replaced = bytes
         keep()
+        written()
         placed()
         placed = this.#counts.move(id, added)
         if (isLess && this.#counts.add(id, 0) + this.#keptIn(id) > quotaBytes) throw overQuota(quotaBytes)
       },
       end: stays => {
         placed()
+        written()
         this.#keep(id, -kept, -1)
         this.#counts.add(id, stays ? inBlocks(added, entries) - added - replaced : -added)
       }
