@@ -33,7 +33,7 @@ async function mcpAgent (era: Era): Promise<Agent> {
   return async numbers => {
     const { structuredContent, isError, content, _meta } = await client.callTool({ name: 'sum', arguments: { numbers } })
     if (isError !== true) return { output: structuredContent }
-    return failure({ ..._meta?.['toolyard/error'] as object, message: textAt({ content }) })
+    return failure({ ..._meta?.['toolyard/error'] as object, message: textAt({ content }).split('\n\n')[0] })
   }
 }
 

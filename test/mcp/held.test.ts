@@ -41,7 +41,7 @@ async function decide (id: string, decision: 'approve' | 'deny'): Promise<void> 
 }
 
 const isUndecided = { approval: { state: 'held', decisions: { length: 0 } } }
-const heldText = { isError: true, content: [{ text: /has not run.*waits until somebody approves it/ }, {}], _meta: { 'toolyard/error': { code: 'HELD' } } }
+const heldText = { isError: true, content: [{ text: /has not run.*waits until somebody approves it/ }], _meta: { 'toolyard/error': { code: 'HELD' } } }
 
 t.test('a client of 2026 opens the page of a held call, which approves nothing; it gets the result once another key has approved it', async t => {
   const asked = await pay()

@@ -64,7 +64,7 @@ t.test('a schema that no form has is asked for by a text', async t => {
 t.test('a later question that fits into no form is told as a text with its job', async t => {
   const asked = await call('then_nested')
   const later = await call('then_nested', accepted(asked['requestState'], { seat: 'aisle' }))
-  t.match(later, { isError: true, content: [{ text: /waits for an answer to its question/ }, {}], _meta: { 'toolyard/error': { code: 'INPUT_REQUIRED' } } })
+  t.match(later, { isError: true, content: [{ text: /waits for an answer to its question/ }], _meta: { 'toolyard/error': { code: 'INPUT_REQUIRED' } } })
   const { 'toolyard/job_id': id } = later['_meta'] as Record<string, string>
   t.match(await reach(http, id ?? '', 'input_required'), { question: { number: 2, text: 'Question 2?' } })
 })
@@ -75,7 +75,7 @@ t.test('a call that is held again after an answer says so, and is not waited for
   await reach(http, id, 'input_required')
   await writeFile(join(dir, 'tools/bin/guarded'), `${asking(flat)}# changed\n`)
   const again = await call('guarded', accepted(`${id}.1`, { seat: 'aisle' }))
-  t.match(again, { isError: true, content: [{ text: /has not run.*waits until somebody approves/ }, {}], _meta: { 'toolyard/error': { code: 'HELD' } } })
+  t.match(again, { isError: true, content: [{ text: /has not run.*waits until somebody approves/ }], _meta: { 'toolyard/error': { code: 'HELD' } } })
   t.match(await reach(http, id, 'held'), { approval: { changed: /./ } })
 })
 

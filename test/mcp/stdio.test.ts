@@ -31,7 +31,7 @@ for (const era of eras) {
     t.ok((await client.listTools()).tools.some(({ name }) => name === 'echo'))
     const result = await client.callTool({ name: 'echo', arguments: { text: 'ü' } })
     t.same(result.structuredContent, { text: 'ü' })
-    t.equal(textAt(await client.callTool({ name: 'fail', arguments: { stderr: 'no' } })), 'no')
+    t.equal(textAt(await client.callTool({ name: 'fail', arguments: { stderr: 'no' } })), 'no\n\nTOOL_FAILED')
     await t.rejects(client.callTool({ name: 'no_such' }), { code: -32_602 })
 
     const abort = new AbortController()

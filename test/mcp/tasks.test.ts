@@ -139,7 +139,7 @@ t.test('a tool that fails completes its task with an error', async t => {
     await settled(created['taskId']),
     {
       status: 'completed',
-      result: { isError: true, content: [{ text: 'too late' }, {}], _meta: { 'toolyard/error': { code: 'TOOL_FAILED' } } }
+      result: { isError: true, content: [{ text: 'too late\n\nTOOL_FAILED' }], _meta: { 'toolyard/error': { code: 'TOOL_FAILED' } } }
     }
   )
 })

@@ -73,11 +73,14 @@ function fileList (files: readonly ResultFile[]): ContentBlock[] {
   return [{ type: 'text', text: ['Files that the call made or changed in its session:', ...lines].join('\n') }]
 }
 
-/** A failure that the model reads: the message, then its code and details. Neither is JSON: some clients show what is JSON alone. */
+/**
+ * A failure that the model reads: the message, then its code and details. It is one text, since the AI SDK makes an answer for Gemini of
+ * each, and Gemini refuses two answers to one call. It is no JSON: some clients show what is JSON alone.
+ */
 function failure (error: CallError, job: object, written: WrittenParts): CallToolResult {
   const { code, message, details } = error
   const rest = details === undefined ? code : `${code} ${writeJson(details)}`
-  const content: ContentBlock[] = [message, rest].map(text => ({ type: 'text', text }))
+  const content: ContentBlock[] = [{ type: 'text', text: `${message}\n\n${rest}` }]
   const kept = details === undefined ? {} : { details: written.value(details, writeJson(details)) }
   return { content, isError: true, _meta: { ...job, [metaKeys.error]: { code, ...kept, message } } }
 }
