@@ -1,6 +1,8 @@
 import { orElse } from '@toolyard/contract/terms'
 import type { CallGroup, HostBox, ProcessGroups } from '@toolyard/sandbox'
-import { readdirSync, readFileSync } from 'node:fs'
+import type { Sandbox } from '@toolyard/executors'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { boxed as python3InBox } from '../python/fixture.ts'
 import { boxedPython, type BoxedPython } from '../sandbox/boxed-python.ts'
@@ -24,6 +26,19 @@ function naming (directory: string): string[] {
   return readdirSync('/proc').filter(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory), false))
 }
 
+type Entry = ReturnType<HostBox['enter']>
+
+/** Changes how hosts enter their boxes; `count` is 1 for the first that does. */
+function entering (change: (entry: Entry, count: number) => Entry): (sandbox: Sandbox) => Partial<Sandbox> {
+  let count = 0
+  return sandbox => ({
+    hostBoxOf (tool) {
+      const box = sandbox.hostBoxOf(tool)
+      return box && { ...box, enter: plan => change(box.enter(plan), ++count) }
+    }
+  })
+}
+
 async function endsSoon ({ executors }: BoxedPython): Promise<boolean> {
   const begun = performance.now()
   await executors.close()
@@ -32,23 +47,8 @@ async function endsSoon ({ executors }: BoxedPython): Promise<boolean> {
 
 void t.test('a Python host that hangs before its first word is given up, and the next call gets another one', { skip, timeout: 60_000 }, async t => {
   const seconds = nap()
-  let hung = false
-  const hanging = (box: HostBox): HostBox => ({
-    ...box,
-    enter (plan) {
-      const entry = box.enter(plan)
-      const isFirst = !hung
-      hung = true
-      return isFirst ? { ...entry, plan: { ...entry.plan, program: '/bin/sleep', args: [seconds] } } : entry
-    }
-  })
   const host = await boxedPython(t, {
-    change: sandbox => ({
-      hostBoxOf (tool) {
-        const box = sandbox.hostBoxOf(tool)
-        return box && hanging(box)
-      }
-    })
+    change: entering((entry, count) => count > 1 ? entry : { ...entry, plan: { ...entry.plan, program: '/bin/sleep', args: [seconds] } })
   })
   const first = host.execute('tool', 'return 1')
   t.match(await host.call({ timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
@@ -56,6 +56,32 @@ void t.test('a Python host that hangs before its first word is given up, and the
   t.strictSame(running('/bin/sleep', seconds), [])
   t.match(await host.call(), { ok: true, output: 1 })
   t.ok(await endsSoon(host))
+})
+
+void t.test('a Python root that is replaced while the box of its host is built is what the next host shows, and no call finds it empty', { skip, timeout: 60_000 }, async t => {
+  const replaced = await boxedPython(t, {
+    change: entering((entry, count) => {
+      const { root, base } = replaced
+      if (count === 1) {
+        renameSync(root, join(base, 'away'))
+        mkdirSync(root)
+      } else if (count === 2) {
+        rmdirSync(root)
+        renameSync(join(base, 'away'), root)
+      }
+      return entry
+    })
+  })
+  t.match(await replaced.execute('tool', 'return 1'), { ok: true, output: 1 })
+  const missed = await boxedPython(t, {
+    change: entering((entry, count) => {
+      const { args } = entry.plan
+      const at = args.findIndex((word, index) => word === '--ro-bind-try' && args[index + 2] === missed.root)
+      // The root was away when bubblewrap looked for it, and is the same again.
+      return count > 1 ? entry : { ...entry, plan: { ...entry.plan, args: [...args.slice(0, at), ...args.slice(at + 3)] } }
+    })
+  })
+  t.match(await missed.execute('tool', 'return 1'), { ok: true, output: 1 })
 })
 
 void t.test('a Python host that no control group takes is ended, and its call fails', { skip, timeout: 30_000 }, async t => {

@@ -1,4 +1,4 @@
-import { asError } from '@toolyard/contract/terms'
+import { asError, orElse } from '@toolyard/contract/terms'
 import { identify, realPath } from '@toolyard/workspace'
 import type { BoxEntry } from '../process/plan/box.ts'
 import type { ProcessPlan } from '../process/plan/plan.ts'
@@ -10,7 +10,7 @@ import type { ProcessLimits } from './limits.ts'
 import { isWithin } from '../view/path.ts'
 import { sandboxFilter, templateFilter } from '../seccomp/filter.ts'
 import { outermost } from '../view/search-path.ts'
-import { showPlace } from '../view/shown.ts'
+import { isShownTo, showPlace, type ShownPart } from '../view/shown.ts'
 
 /** For a host, to make an inner box in its box for each call. The names are those of `inner_boxes.py`. */
 export interface InnerBoxPlan {
@@ -49,6 +49,8 @@ export interface HostBox {
    * was built: when this changes, a new one is needed.
    */
   stamp (root: string): string
+  /** Whether the box of a process shows the root that is there now, which may have been replaced while it was built; true where that can't be told. */
+  shows (root: string, pid: number): boolean
 }
 
 interface HostPlan extends ProcessPlan {
@@ -75,21 +77,27 @@ export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox
         inner: innerBoxPlan(spec)
       }
     },
-    stamp: root => stampOf(root, foundation, grant)
+    stamp: root => stampOf(root, foundation, grant),
+    shows: (root, pid) => orElse(() => isShownTo(pid, shownOf(root, foundation, grant)), true)
   }
 }
 
 function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string {
-  const { workspaceDir } = foundation
   try {
-    const workspace = workspaceAccess(foundation, grant) === 'read' ? [workspaceDir] : []
-    const hidden = hiddenIn(foundation, [...grant.readable, root, ...workspace])
-    const shown = [root, ...workspace].flatMap(place => showPlace(place, hidden, workspaceDir))
-    return JSON.stringify([identify(workspaceDir), sessionsOf(foundation, grant), ...shown.map(({ args, id }) => [id, ...args])])
+    const shown = shownOf(root, foundation, grant)
+    return JSON.stringify([identify(foundation.workspaceDir), sessionsOf(foundation, grant), ...shown.map(({ args, id }) => [id, ...args])])
   } catch (error) {
     // To build the box will fail in the same way.
     return asError(error).message
   }
+}
+
+/** @throws Error where it can't be shown. */
+function shownOf (root: string, foundation: BoxFoundation, grant: Grant): ShownPart[] {
+  const { workspaceDir } = foundation
+  const workspace = workspaceAccess(foundation, grant) === 'read' ? [workspaceDir] : []
+  const hidden = hiddenIn(foundation, [...grant.readable, root, ...workspace])
+  return [root, ...workspace].flatMap(place => showPlace(place, hidden, workspaceDir))
 }
 
 function insideFamily (

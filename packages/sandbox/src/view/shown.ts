@@ -63,6 +63,14 @@ function showLink (path: string): ShownPart[] {
   }
 }
 
+/** Whether the box of a process has these parts as they are; true where that can't be told. What is replaced while a box is built isn't there. */
+export function isShownTo (pid: number, parts: readonly ShownPart[]): boolean {
+  const inside = `/proc/${pid}/root`
+  return identify(inside) === undefined || parts.every(({ args: [kind, , place], id }) => kind !== bindOption || identify(`${inside}${place}`) === id)
+}
+
+const bindOption = '--ro-bind-try'
+
 function bind (source: string, place: string, id: string): ShownPart {
-  return { args: ['--ro-bind-try', source, place], id }
+  return { args: [bindOption, source, place], id }
 }

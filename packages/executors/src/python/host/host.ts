@@ -22,6 +22,8 @@ export interface Host {
   template (module: string): Template
   /** Retires a template: the module's next call gets a new one. */
   retire (module: string, template: Template): void
+  /** Whether its box has the root that is there now. */
+  isCurrent (): boolean
   /** Fulfilled when the host's process can't be reached any more. Its templates are retired then. */
   closed: Promise<void>
   /** Kills the host, and its templates when their calls have ended. Fulfilled when nothing is left. */
@@ -91,7 +93,7 @@ async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Me
 }
 
 function createHost (
-  { root }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService, share: CallGroup | undefined
+  { root, box }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService, share: CallGroup | undefined
 ): Host {
   const kill = (): Promise<number[]> => killBox(pid)
   const forker = createForker({ find: () => chainOf(pid, boxed.depth)[boxed.depth], kill }, { requests: control, replies: control })
@@ -146,6 +148,7 @@ function createHost (
       return template
     },
     retire,
+    isCurrent: () => box.shows(root, chainOf(pid, boxed.depth).at(-1) ?? pid),
     closed,
     close () {
       closing = true
