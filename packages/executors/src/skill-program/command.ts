@@ -1,4 +1,4 @@
-import { lstat, realpath, stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunnableSkill } from '@toolyard/manifests'
 import { findOnPath } from '@toolyard/sandbox'
@@ -77,7 +77,7 @@ async function scriptAt (element: string, { skill, place }: SkillView): Promise<
   if (!own.startsWith('scripts/')) return undefined
   const real = await skillPath(skill.directory, own)
   if (real === undefined) return undefined
-  const scripts = `${await realpath(skill.directory)}/scripts/`
+  const scripts = `${await skillPath(skill.directory, '')}/scripts/`
   return real.startsWith(scripts) && await stat(real).then(found => found.isFile(), () => false) ? `${place}/${own}` : undefined
 }
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
 
@@ -40,7 +41,8 @@ function nameOf (path: string): string {
 }
 
 async function headOf (file: string): Promise<string> {
-  const handle = await open(file)
+  // Without O_NONBLOCK the open of a FIFO that took its place would wait for a writer.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
     return buffer.toString('latin1', 0, bytesRead)

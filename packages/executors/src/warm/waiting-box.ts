@@ -1,4 +1,6 @@
+import { lstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorCode } from '@toolyard/contract/terms'
 import {
   checkStartable, childrenOfThreads, killBox, orderOf, readStatFields, startDeadline, startProcess,
   type Interruption, type ProcessPlan, type StartHost, type Started
@@ -37,7 +39,8 @@ async function startUntil (plan: ProcessPlan, host: StartHost, interrupted: Prom
     bytes: Math.max(leastBytes, familyBytes(readFamily(pid), plan.env['HOME'])),
     serve (own, stdin) {
       const order = orderOf(own)
-      if (order === undefined || !waits(pid)) return undefined
+      const program = order === undefined ? undefined : waitingIn(pid)
+      if (order === undefined || program === undefined || !finds(program, own.program)) return undefined
       try {
         checkStartable(own)
         child.begin?.(order, stdin)
@@ -55,7 +58,7 @@ async function startUntil (plan: ProcessPlan, host: StartHost, interrupted: Prom
 async function comesToWait (pid: number, ends: ReadonlyArray<Promise<unknown>>): Promise<boolean> {
   const ended = Promise.race(ends).then(() => 'ended')
   do {
-    if (waits(pid)) return true
+    if (waitingIn(pid) !== undefined) return true
   } while (await Promise.race([ended, sleep(lookMs)]) !== 'ended')
   return false
 }
@@ -66,13 +69,23 @@ const lookMs = 3
 /** The kernel keeps so much for one beside the memory of its processes: namespaces and mounts. */
 const leastBytes = 2 ** 20
 
-/** Whether the program is there, and reads. Until then the box may still turn out to be none. */
-function waits (outer: number): boolean {
+/** The program that waits, once it is there and reads. Until then the box may still turn out to be none. */
+function waitingIn (outer: number): number | undefined {
   try {
     const [first = 0] = childrenOfThreads(outer)
     const [program = 0] = childrenOfThreads(first)
-    return readStatFields(program)[0] === 'S'
+    return readStatFields(program)[0] === 'S' ? program : undefined
   } catch {
-    return false
+    return undefined
+  }
+}
+
+/** Whether a process would find a file, as far as that can be told: its directory may have been away when the box was built. */
+function finds (pid: number, file: string): boolean {
+  try {
+    lstatSync(`/proc/${pid}/root${file}`)
+    return true
+  } catch (error) {
+    return errorCode(error) !== 'ENOENT'
   }
 }

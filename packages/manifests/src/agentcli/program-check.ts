@@ -92,7 +92,7 @@ async function firstLineFault (program: string, searchPath: string): Promise<{ t
 }
 
 async function headOf (program: string): Promise<Buffer> {
-  const file = await open(program)
+  const file = await open(program, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(firstLineBytes), 0, firstLineBytes, 0)
     return buffer.subarray(0, bytesRead)

@@ -54,6 +54,21 @@ export async function readFileBytes (file: string, mostBytes: number = manifestL
   }
 }
 
+/**
+ * The bytes of a file, piece by piece, for what may be large.
+ *
+ * @throws FileFault for what is no file; errors of the file system.
+ */
+export async function * filePieces (file: string): AsyncGenerator<Buffer> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!(await handle.stat()).isFile()) throw new FileFault('is not a file')
+    for await (const piece of handle.createReadStream({ autoClose: false })) if (piece instanceof Buffer) yield piece
+  } finally {
+    await handle.close()
+  }
+}
+
 /** Its message is what is said of the file. */
 export class FileFault extends Error {}
 

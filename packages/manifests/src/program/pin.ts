@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { filePieces } from '../document/manifest-file.ts'
 
 /** As sha256sum(1) prints a digest. */
 export const digestPattern = '^[0-9a-fA-F]{64}$'
@@ -8,11 +7,8 @@ export const digestPattern = '^[0-9a-fA-F]{64}$'
 /** Whether a file is not the one that a manifest pinned; false when it can't be read, which is another fault. */
 export async function isOtherThanPinned (file: string, sha256: string): Promise<boolean> {
   try {
-    // Opening a pipe would wait for a writer.
-    if (!(await stat(file)).isFile()) return false
     const hash = createHash('sha256')
-    const chunks: AsyncIterable<Buffer> = createReadStream(file)
-    for await (const chunk of chunks) hash.update(chunk)
+    for await (const piece of filePieces(file)) hash.update(piece)
     return hash.digest('hex') !== sha256.toLowerCase()
   } catch {
     return false

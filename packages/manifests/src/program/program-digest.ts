@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { filePieces } from '../document/manifest-file.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** Files of a skill that are looked at. */
@@ -23,7 +22,7 @@ export async function programDigest (tool: Tool, args: Readonly<Record<string, u
   try {
     for (const file of files) {
       const own = createHash('sha256')
-      await pipeline(createReadStream(file), own)
+      for await (const piece of filePieces(file)) own.update(piece)
       hash.update(`${file}\0${own.digest('hex')}\n`)
     }
   } catch {

@@ -49,7 +49,7 @@ export interface HostBox {
    * was built: when this changes, a new one is needed.
    */
   stamp (root: string): string
-  /** Whether the box of a process shows the root that is there now, which may have been replaced while it was built; true where that can't be told. */
+  /** Whether the box of a process shows the root that is there now; true where that can't be told. */
   shows (root: string, pid: number): boolean
 }
 

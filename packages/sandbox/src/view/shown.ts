@@ -63,7 +63,7 @@ function showLink (path: string): ShownPart[] {
   }
 }
 
-/** Whether the box of a process has these parts as they are; true where that can't be told. What is replaced while a box is built isn't there. */
+/** Whether the box of a process shows these parts, which may have been replaced while it was built; true where that can't be told. */
 export function isShownTo (pid: number, parts: readonly ShownPart[]): boolean {
   const inside = `/proc/${pid}/root`
   return identify(inside) === undefined || parts.every(({ args: [kind, , place], id }) => kind !== bindOption || identify(`${inside}${place}`) === id)

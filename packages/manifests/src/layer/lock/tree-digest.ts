@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { filePieces } from '../../document/manifest-file.ts'
 
 /** Files and bytes that are hashed: more than anything that is added may have. */
 export const mostTree = { files: 20_000, bytes: 268_435_456, levels: 32 }
@@ -43,6 +43,6 @@ export async function treeDigest (path: string): Promise<string> {
 /** Piece by piece: a large file at once would hold up the process. */
 async function fileDigest (file: string): Promise<string> {
   const hash = createHash('sha256')
-  for await (const piece of createReadStream(file)) if (piece instanceof Buffer) hash.update(piece)
+  for await (const piece of filePieces(file)) hash.update(piece)
   return hash.digest('hex')
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
+import { filePieces } from '../../document/manifest-file.ts'
 import type { Finding } from '../../finding/finding.ts'
 import { mostTree } from '../../layer/lock/tree-digest.ts'
 
@@ -32,7 +32,7 @@ async function contentHash (version: string): Promise<string> {
   const hash = createHash('sha256')
   for (const path of paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
     hash.update(`${path}\0`)
-    for await (const piece of createReadStream(join(version, path))) if (piece instanceof Buffer) hash.update(piece)
+    for await (const piece of filePieces(join(version, path))) hash.update(piece)
   }
   return hash.digest('hex').slice(0, digits)
 }

@@ -85,17 +85,20 @@ async function causeOf (plan: ProcessPlan, code: string): Promise<string> {
     if (await kindOf(plan.cwd) !== 'directory') return 'its working directory is missing'
     const kind = await kindOf(plan.program)
     if (kind === 'directory') return 'it is a directory'
-    if (kind === 'file' && code === 'ENOENT') return interpreterFault(plan.program)
+    if (kind === 'file' && code === 'ENOENT') return await interpreterFault(plan.program)
   }
   if (code === 'ENOEXEC' && firstLineOf(plan.program)?.marked === true) return markedText
   return causes[code] ?? (code === '' ? 'unknown cause' : code)
 }
 
-/** The program is there, so the kernel didn't find what its first line names. */
-function interpreterFault (program: string): string {
+/** The program is there, so the kernel didn't find what its first line names, or the program itself a moment before. */
+async function interpreterFault (program: string): Promise<string> {
   const first = firstLineOf(program)
   if (first?.crlf === true) return crlfText
-  return first?.interpreter === undefined ? 'its interpreter is missing' : `its interpreter ${JSON.stringify(first.interpreter)} is missing`
+  if (first?.interpreter === undefined) return 'its interpreter is missing'
+  const named = JSON.stringify(first.interpreter)
+  // Somebody replaces the directory of the program, or it lies where no box shows it.
+  return await kindOf(first.interpreter) === 'none' ? `its interpreter ${named} is missing` : `it, or its interpreter ${named}, was not there when it was to start`
 }
 
 function firstLineOf (program: string): FirstLine | undefined {
