@@ -9,7 +9,9 @@ import { listening } from '../support/listening.ts'
 import { createService, testKeys } from '../support/service.ts'
 
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
-const own = [{ name: 'say', description: 'Says it.', schema: { type: 'object', properties: { text: { type: 'string' } } }, command: ['./tools/bin/echo'] }]
+/** A server of 2026 compares these with headers. */
+const placed = { region: { type: 'string', 'x-mcp-header': 'Region' }, floor: { type: 'integer', 'x-mcp-header': 'Floor' }, lit: { type: 'boolean', 'x-mcp-header': 'Lit' } }
+const own = [{ name: 'say', description: 'Says it.', schema: { type: 'object', properties: { text: { type: 'string' }, place: { type: 'object', properties: placed } } }, command: ['./tools/bin/echo'] }]
 const secret = testKeys.admin
 const service = await createService(t, {
   tools: own,
@@ -54,6 +56,13 @@ t.test('the tools of a server with a URL are accepted, published and called; the
     return called.ok ? called : undefined
   })
   t.match(result, { ok: true, output: { text: 'hello' } })
+  const places = [
+    { region: 'eu-1', floor: -3, lit: false }, { region: 'Übersee €😀' }, { region: '' }, { region: ' north ' }, { region: 'a\r\nb: c' }, { region: 'a\tb' },
+    { region: '=?base64?eA==?=' }, { floor: 9_007_199_254_740_991 }, {}
+  ]
+  for (const place of places) t.strictSame((await service.client.call('far_say', { place })).output, { place }, JSON.stringify(place))
+  const answer = await service.client.request('/v1/tools/far_say', { body: '{"place":{"floor":3.0}}' })
+  t.match(answer, { status: 200, text: '{"place":{"floor":3.0}}' })
 })
 
 t.test('a redirect to another origin is refused, and nothing is sent there', async t => {

@@ -9,7 +9,7 @@ import type { WorkerHost } from '../run/tool-call.ts'
 import { createHttpTransport, openFault } from './http-transport.ts'
 import type { CallResult } from './message.ts'
 import { createMessageReader, ServerFault, type MessageReader } from './message-reader.ts'
-import { hasWritten, WrittenTexts } from './message-text.ts'
+import { argumentHeaders, hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerPlace } from './server-process.ts'
 import { askedCapabilities, never, nobodyAnswers, UnaskedFault, withoutRoots } from './server-questions.ts'
@@ -36,6 +36,8 @@ interface Opener {
 
 export interface RemoteCall {
   tool: string
+  /** Of its arguments, as it was accepted. */
+  schema: unknown
   arguments: Record<string, unknown>
   signal: AbortSignal
   /** The request's own fields, beside what the client adds. */
@@ -224,13 +226,14 @@ async function openTransport (
 }
 
 async function callTool (client: Client, reader: MessageReader, call: RemoteCall): Promise<CallResult> {
-  const { tool, meta, signal, onProgress, brought } = call
+  const { tool, schema, meta, signal, onProgress, brought } = call
   // The reader knows the call by this object, which the client passes on as it is.
   const args = { ...call.arguments }
   const hasMeta = Object.keys(meta).length > 0
   const request = { method: 'tools/call', params: { name: tool, arguments: args, ...brought, ...(hasMeta ? { _meta: { ...meta } } : {}) } } as const
+  const headers = client.getProtocolEra() === 'modern' ? argumentHeaders(schema, args) : {}
   let result: CallResult | undefined
-  await client.request(request, { signal, timeout: longestCallMs, onprogress: onProgress }).finally(() => { result = reader.endCall(args) })
+  await client.request(request, { signal, headers, timeout: longestCallMs, onprogress: onProgress }).finally(() => { result = reader.endCall(args) })
   if (result === undefined) throw Object.assign(new ServerFault('its answer is no result of a call'), { code: 'INVALID_RESULT' })
   return result
 }

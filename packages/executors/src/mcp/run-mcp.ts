@@ -106,6 +106,7 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
     if (refusal !== undefined) return { kind: 'refused', error: refusal }
     const result = await connection.call({
       tool: remote,
+      schema: call.tool.parameters,
       arguments: args,
       signal: stop.signal,
       onProgress: tellProgress(context, connection.secrets),
