@@ -10,7 +10,7 @@ import { answered, opening, serveMcp } from '../support/mcp-server.ts'
 import { openExecutors, testTool } from '../support/tool.ts'
 
 /*
- * A server of 2025 that asks something for a call which was given up already. Nothing tells which call it means: whoever calls next must
+ * A server of 2025 that asks something more for a call which was given up. Nothing tells which call it means: whoever calls next must
  * not be asked, nor have its run ended by that.
  */
 
@@ -32,35 +32,22 @@ const textsIn = (outcome: Outcome): unknown => outcome.ok ? [] : outcome.ask?.qu
 const question = (id: string, text: string): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'elicitation/create', params: { message: text, requestedSchema: { type: 'object', properties: {} } } })
 const result = (id: number): string => JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'said' }] } })
 
-/** A server that asks late, on whatever is open of a session in which a call was not answered, as soon as the next call comes. */
+/** A server that goes on with calls that were given up: it asks in their streams when the next one comes. */
 async function serveLate (t: Test): Promise<{ run: Run, heard: string[] }> {
   const heard: string[] = []
-  const streams = new Map<ServerResponse, string>()
-  const unanswered = new Set<string>()
-  let sessions = 0
-  const { url } = await serveMcp(t, ({ id, method, params, request, response }) => {
+  const streams = new Set<ServerResponse>()
+  const { url } = await serveMcp(t, ({ id, method, params, response }) => {
     heard.push(method)
-    const session = String(request.headers['mcp-session-id'])
-    const begin = (response: ServerResponse): void => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n')
-      streams.set(response, session)
-      response.once('close', () => { streams.delete(response) })
-    }
-    if (method === 'initialize') response.setHeader('mcp-session-id', `s${++sessions}`)
-    if (request.method === 'GET') begin(response)
-    else if (method === 'tools/call' && id !== undefined) {
-      const { who } = params['arguments'] as { who: string }
-      heard.push(who)
-      begin(response)
-      if (who === 'asks') response.write(`data: ${question('q1', 'one')}\n\n`)
-      if (who !== 'next') {
-        unanswered.add(session)
-        return answered
-      }
-      for (const [stream, of] of streams) if (stream !== response && unanswered.has(of)) stream.write(`data: ${question('q2', 'late')}\n\n`)
+    if (method !== 'tools/call' || id === undefined) return method === 'ping' ? {} : opening(method, [described])
+    const { who } = params['arguments'] as { who: string }
+    heard.push(who)
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n')
+    if (who === 'asks') response.write(`data: ${question('q1', 'one')}\n\n`)
+    if (who === 'next') {
+      for (const stream of streams) stream.write(`data: ${question('q2', 'late')}\n\n`)
       // One that is asked something ends before it is answered.
       void sleep(500).then(() => { response.end(`data: ${result(id)}\n\n`) })
-    } else return opening(method, [described])
+    } else streams.add(response)
     return answered
   })
   return { run: callerOf(t, { kind: 'http', url, headers: {} }), heard }
@@ -75,6 +62,7 @@ t.test('what a server over HTTP asks late, for a call that has asked already, is
   t.match(await next, { ok: true })
   t.match(await run('next'), { ok: true })
   await waitFor('the server hears that the first one is cancelled', () => heard.includes('notifications/cancelled'))
+  t.equal(heard.filter(method => method === 'initialize').length, 1)
 })
 
 t.test('what a server over HTTP asks late, for a call that was cancelled or whose time is over, is not asked of the next call', async t => {
@@ -93,7 +81,7 @@ t.test('what a server over HTTP asks late, for a call that was cancelled or whos
 const program = `
 const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
 const ask = (id, message) => send({ id, method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties: {} } } })
-let late = false
+let calls = 0
 const results = {
   initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
   'tools/list': { tools: [${JSON.stringify(described)}] },
@@ -101,19 +89,20 @@ const results = {
 }
 require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
   const { id, method, params } = JSON.parse(line)
+  if (method === 'notifications/cancelled') ask('q3', 'three')
   if (id === undefined || method === undefined) return
   if (method !== 'tools/call') return send(results[method] === undefined ? { id, error: { code: -32601, message: 'no' } } : { id, result: results[method] })
+  calls += 1
   if (params.arguments.who === 'asks') {
-    late = true
-    return ask('q1', 'one')
-  }
-  if (late) ask('q2', 'late')
-  setTimeout(() => send({ id, result: { content: [{ type: 'text', text: 'said' }] } }), 200)
+    ask('q1', 'one')
+    setTimeout(ask, 1, 'q2', 'two')
+  } else setTimeout(() => send({ id, result: { content: [{ type: 'text', text: String(calls) }] } }), 200)
 })
 `
-t.test('what a program asks late is not asked of the next call', async t => {
+t.test('what a program asks at the same time, or when it hears that its call is cancelled, is not asked of the next call; it goes on', async t => {
   const run = callerOf(t, { kind: 'stdio', program: process.execPath, args: ['-e', program], env: {} })
   const [first, ...others] = await Promise.all([run('asks'), run('next'), run('next')])
   t.strictSame(textsIn(first), ['MCP server "far" asks: one'])
-  for (const outcome of [...others, await run('next')]) t.match(outcome, { ok: true })
+  t.match(others, [{ ok: true, output: '2' }, { ok: true, output: '3' }])
+  t.match(await run('next'), { ok: true, output: '4' })
 })

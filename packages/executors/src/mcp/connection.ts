@@ -12,7 +12,7 @@ import { createMessageReader, ServerFault, type MessageReader } from './message-
 import { argumentHeaders, hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerPlace } from './server-process.ts'
-import { askedCapabilities, never, nobodyAnswers, UnaskedFault, withoutRoots } from './server-questions.ts'
+import { askedCapabilities, createTurns, never, nobodyAnswers, withoutRoots } from './server-questions.ts'
 import { settingTexts } from './setting-text.ts'
 import { createToolList } from './tool-list.ts'
 
@@ -61,8 +61,6 @@ export interface Connection {
   ended: Promise<string>
   /** Whether the server keeps a session for it, which it may forget. */
   readonly hasSession: boolean
-  /** The server may ask something yet for a call that was given up: no other call is made here, which it would be asked of. */
-  readonly mayAskLate: boolean
   /** Set once it has ended. */
   readonly reason: string | undefined
   secrets: readonly string[]
@@ -78,6 +76,8 @@ const longestCallMs = 86_400_000
 const stderrBytesPerSecond = 1_048_576
 /** Servers of older revisions may not answer what they don't know. */
 const probeMs = 3_000
+/** How long the next call waits for what a server says about one that was given up. */
+const lastWordsMs = 3_000
 
 /**
  * Opens a connection and reads the tools.
@@ -124,13 +124,16 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const oneByOne = createTurns()
   const texts = new WrittenTexts()
   let current: RemoteCall | undefined
-  let wasGivenUp = false
-  const mayAskLate = (): boolean => wasGivenUp || current?.signal.aborted === true
+  /** A call was given up, and what its server has asked meanwhile may be on its way. */
+  let isGivingUp = false
   for (const { method } of server.asks === true ? [questionKinds.form, questionKinds.sampling] : []) {
     client.setRequestHandler(method, async ({ params }, { mcpReq: { id } }) =>
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers are of the form that the server asks for.
-      texts.answer(id, await (mayAskLate() ? never : current?.onAsked ?? nobodyAnswers)(method, params)) as never)
+      texts.answer(id, await (isGivingUp ? never : current?.onAsked ?? nobodyAnswers)(method, params)) as never)
   }
+  const answers = async (timeout: number): Promise<boolean> => (
+    await client.ping({ timeout }).then(() => true, (error: unknown) => errorCode(error) !== 'REQUEST_TIMEOUT')
+  )
   const { transport, release } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)
   transport.send = async (sent, options) => {
@@ -162,18 +165,20 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
         if (server.asks !== true || client.getProtocolEra() === 'modern') return await callTool(client, reader, call)
         // Nothing tells which call a server asks for: there is one at a time.
         return await oneByOne(call.signal, async () => {
-          if (mayAskLate()) throw new UnaskedFault('it may ask something late')
           current = call
           return await callTool(client, reader, call).finally(() => {
-            wasGivenUp = mayAskLate()
             current = undefined
+            isGivingUp = call.signal.aborted
           })
+        }, async () => {
+          // What it asked before it hears of that comes before its answer to this.
+          if (isGivingUp) await answers(lastWordsMs)
+          isGivingUp = false
         })
       },
-      answers: async timeout => await client.ping({ timeout }).then(() => true, (error: unknown) => errorCode(error) !== 'REQUEST_TIMEOUT'),
+      answers,
       ended,
       get hasSession () { return transport.sessionId !== undefined },
-      get mayAskLate () { return mayAskLate() },
       get reason () { return reason },
       secrets,
       close
@@ -233,20 +238,8 @@ async function callTool (client: Client, reader: MessageReader, call: RemoteCall
   const request = { method: 'tools/call', params: { name: tool, arguments: args, ...brought, ...(hasMeta ? { _meta: { ...meta } } : {}) } } as const
   const headers = client.getProtocolEra() === 'modern' ? argumentHeaders(schema, args) : {}
   let result: CallResult | undefined
-  await client.request(request, { signal, headers, timeout: longestCallMs, onprogress: onProgress }).finally(() => { result = reader.endCall(args) })
+  await client.request(request, { signal, headers, timeout: longestCallMs, onprogress: onProgress })
+    .finally(() => { result = reader.endCall(args) })
   if (result === undefined) throw Object.assign(new ServerFault('its answer is no result of a call'), { code: 'INVALID_RESULT' })
   return result
-}
-
-/** Runs one thing after the other, but those whose time is over. */
-function createTurns (): <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return async (signal, run) => {
-    const turn = last.then(async () => {
-      signal.throwIfAborted()
-      return await run()
-    })
-    last = turn.catch(() => {})
-    return await turn
-  }
 }

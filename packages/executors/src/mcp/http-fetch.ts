@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { RequestId } from '@modelcontextprotocol/client'
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
@@ -26,8 +25,6 @@ export interface FetchOptions extends Reading {
 
 /** How long a server may take to take what needs no answer. */
 const tellMs = 10_000
-/** The same when its connection ends. */
-const lastWordsMs = 1_000
 /** Answers to what a server asked, that it may leave untaken at a time. */
 const mostUnread = 64
 /** Bytes that are read of a body that nobody looks at. */
@@ -47,8 +44,6 @@ export function createGuardedFetch (
   if (protocol === 'http:' && !allowPrivate) throw new ServerFault('http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
   const connections = openConnections({ allowPrivate, ...lookup === undefined ? {} : { lookup } })
   const life = sharedAbort()
-  /** What needs no answer, on its way. */
-  const told = new Set<Promise<unknown>>()
   let unread = 0
 
   async function send (to: URL, init: RequestOptions | undefined, signal: AbortSignal): Promise<FetchResponse> {
@@ -104,10 +99,7 @@ export function createGuardedFetch (
         connections.checkHost(to.hostname)
         const sent = messageIn(init?.body)
         const isTold = sent !== undefined && (sent.method === undefined || sent.id === undefined)
-        if (!isTold) return await ask(to, init, sent?.id)
-        const telling = tell(to, init, sent.method === undefined)
-        told.add(telling)
-        return await telling.finally(() => { told.delete(telling) })
+        return isTold ? await tell(to, init, sent.method === undefined) : await ask(to, init, sent?.id)
       } catch (error) {
         const refusal = thrownAs(error, AddressRefusedError)
         if (refusal !== undefined) throw new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`)
@@ -121,8 +113,6 @@ export function createGuardedFetch (
       }
     },
     async close () {
-      // A server has to hear that its calls are cancelled.
-      if (told.size > 0) await Promise.race([Promise.allSettled(told), sleep(lastWordsMs, undefined, { ref: false })])
       life.abort()
       await connections.close()
     }

@@ -6,7 +6,7 @@ import { unanswered } from './http-body.ts'
 import { createGuardedFetch, type FetchOptions } from './http-fetch.ts'
 import { ServerFault } from './message-reader.ts'
 
-/** Between an answer, or a cancel, and the end of the request, in milliseconds. */
+/** Between an answer and the end of the request, in milliseconds. */
 const graceMs = 1_000
 /** Before a stream that ended is opened again, whatever the server says, in milliseconds. */
 const pauseMs = { least: 500, most: 60_000 }
@@ -41,7 +41,8 @@ export async function createHttpTransport (
   transport.send = async (message, options) => {
     if (!('method' in message)) return await send(message, options)
     if (!('id' in message)) {
-      if (message.method === 'notifications/cancelled') endSoon(message.params?.['requestId'])
+      // At once: what comes in it yet would be taken for something about the next call.
+      if (message.method === 'notifications/cancelled') end(message.params?.['requestId'])
       return await send(message, options)
     }
     const { id } = message

@@ -15,7 +15,7 @@ import type { Connection, RemoteCall } from './connection.ts'
 import { unfitAnswer, type CallResult } from './message.ts'
 import { ServerFault, UnsentFault } from './message-reader.ts'
 import { scopeOf, unaskedError } from './server-tool.ts'
-import { asking, never, nobodyAnswers, ServerQuestions, UnaskedFault } from './server-questions.ts'
+import { asking, never, nobodyAnswers, ServerQuestions } from './server-questions.ts'
 import type { Lease, McpServers } from './servers.ts'
 import { hidden, hiddenIn } from './setting-text.ts'
 
@@ -62,10 +62,6 @@ async function attempt (run: McpRun, given: Attempt): Promise<Outcome> {
   try {
     return await callOnce(run, lease, { ...given, questions: new ServerQuestions(context), rounds: 0 })
   } catch (error) {
-    if (error instanceof UnaskedFault) {
-      lease.release()
-      return await attempt(run, given)
-    }
     const status = lease.connection.hasSession && isRecord(error) ? error['status'] : undefined
     // Some servers answer with a fault of their own, which the call may have had: the next one gets a new session.
     if (typeof status === 'number') servers.renew(lease.connection)
@@ -139,7 +135,6 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
   function giveUp (): void {
     calling.catch(() => {})
     stop.abort()
-    if (connection.mayAskLate) servers.renew(connection)
   }
 
   async function answered (result: CallResult): Promise<Outcome> {

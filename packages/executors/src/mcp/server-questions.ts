@@ -2,7 +2,6 @@ import { around, isQuestionKind, isRecord, questionKinds, readJson, storedJson, 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { createHash } from 'node:crypto'
 import { failure, type AskedBack, type AskedQuestion, type Outcome, type RunContext } from '../run/outcome.ts'
-import { ServerFault } from './message-reader.ts'
 
 /*
  * A question of an MCP server during a call is a question of its job. The run ends with it, and the call is made again with the answer.
@@ -124,12 +123,22 @@ export async function nobodyAnswers (method: string): Promise<Record<string, unk
   return { action: 'cancel' }
 }
 
-/** A call that was made where the server may ask something late, for an earlier one. It was not sent. */
-export class UnaskedFault extends ServerFault {}
-
 /** For what is asked for a call that was given up: with any answer, a server that doesn't hear of that would go on. */
 export async function never (): Promise<never> {
   return await new Promise(() => {})
+}
+
+/** Runs one thing after the other, but those whose time is over. The next one begins when `after` is done, too. */
+export function createTurns (): <T>(signal: AbortSignal, run: () => Promise<T>, after: () => Promise<void>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (signal, run, after) => {
+    const turn = last.then(async () => {
+      signal.throwIfAborted()
+      return await run()
+    })
+    last = turn.catch(() => {}).then(after)
+    return await turn
+  }
 }
 
 const noForm = 'it asks for something else than a form: a page that the user opens is not passed on'
