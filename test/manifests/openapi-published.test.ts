@@ -130,3 +130,15 @@ t.test('a part that may be null and refers to another may be null', async t => {
 t.test('an operation that says nothing of itself is described by its method and path', async t => {
   t.match((await get({ paths: { '/a/{id}': { get: { operationId: 'a', summary: ' ' } } } })).entries, [{ description: 'GET /a/{id}' }])
 })
+
+t.test('what fits two choices of oneOf is taken, as services take it: documents rarely tell their choices apart', async t => {
+  const of = (schema: object): object => ({ post: { operationId: 'act', requestBody: { required: true, content: { 'application/json': { schema } } } } })
+  const action = { type: 'object', required: ['type'], properties: { type: { type: 'string', enum: ['enable_backups', 'reboot'] } } }
+  const snapshot = { type: 'object', required: ['type'], properties: { type: { type: 'string' }, name: { type: 'string' } } }
+  const pet = { oneOf: [action, snapshot], nullable: true, discriminator: { propertyName: 'type' } }
+  const found = await get({ paths: { '/a': of(pet), '/b': of({ type: 'object', properties: { both: { anyOf: [{ minimum: 1 }], oneOf: [{ type: 'integer' }, { multipleOf: 0.5 }] } } }) } })
+  t.match(found.entries, [{ schema: { properties: { body: { anyOf: [{ type: 'object' }, { type: 'object' }, { type: 'null' }], oneOf: undefined } } } }, { schema: { properties: { both: { anyOf: [{}], oneOf: [{}, {}] } } } }])
+  const registry = await loadLayers(t, [found.entries as unknown as Array<Record<string, unknown>>])
+  t.ok(registry.get('act')?.validate({ body: { type: 'enable_backups' } }).ok)
+  t.notOk(registry.get('act')?.validate({ body: { name: 'x' } }).ok)
+})

@@ -17,6 +17,9 @@ const several = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 /** Formats that arguments are checked by; others say nothing. */
 const formats = new Set(['date', 'time', 'date-time', 'duration', 'uri', 'uri-reference', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid', 'int32', 'int64', 'float', 'double'])
 
+/** What stands beside a keyword. */
+interface Beside { hasPatterns: boolean, hasAnyOf: boolean }
+
 /** Makes JSON Schemas of the schemas of one operation. */
 export class SchemaConverter {
   readonly #document: OpenapiDocument
@@ -50,13 +53,14 @@ export class SchemaConverter {
     const result: JsonSchema = {}
     for (const [keyword, value] of Object.entries(schema)) {
       if (keyword === 'default' && losesDigits(schema, keyword)) this.notes.add(`a default of ${text20(lostText(schema, keyword) ?? value)} is left out: it has more digits than are kept`)
-      else this.#keyword([keyword, value], within, isRecord(schema['patternProperties']), result)
+      else this.#keyword([keyword, value], within, { hasPatterns: isRecord(schema['patternProperties']), hasAnyOf: 'anyOf' in schema }, result)
     }
     writtenLike(result, schema)
     return fromVersion30(schema, withMergedParts(result))
   }
 
-  #keyword ([keyword, value]: [string, unknown], within: readonly string[], hasPatterns: boolean, result: JsonSchema): void {
+  /** Choices in documents overlap, and services take what fits several: a value may fit more than one of `oneOf`. */
+  #keyword ([keyword, value]: [string, unknown], within: readonly string[], { hasPatterns, hasAnyOf }: Beside, result: JsonSchema): void {
     if (keyword === 'pattern' && !this.#patterns) return
     // What its patterns allow is not beside it.
     if (keyword === 'additionalProperties' && hasPatterns && !this.#patterns) return
@@ -64,7 +68,7 @@ export class SchemaConverter {
       if (formats.has(String(value))) result[keyword] = value
     } else if (kept.has(keyword)) result[keyword] = lists.has(keyword) && Array.isArray(value) ? onceEach(value) : value
     else if (single.has(keyword)) result[keyword] = typeof value === 'boolean' ? value : this.convert(value, within)
-    else if (several.has(keyword) && Array.isArray(value)) result[keyword] = value.map(each => this.convert(each, within))
+    else if (several.has(keyword) && Array.isArray(value)) result[keyword === 'oneOf' && !hasAnyOf ? 'anyOf' : keyword] = value.map(each => this.convert(each, within))
     else if (keyword === 'properties' && isRecord(value)) this.#properties(value, within, result)
     else if (keyword === 'patternProperties' && isRecord(value) && this.#patterns) result[keyword] = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.convert(each, within)]))
   }
