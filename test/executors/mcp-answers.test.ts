@@ -58,7 +58,8 @@ t.test('an odd tool is left out by its name, and the others are served, also tho
   t.match(await calls.call('echo', { text: 'a' }), { ok: true, output: 'a' })
   t.match(warned, [
     /its tool "deep" is left out: it nests too deeply/, /its tool "none" is left out: "inputSchema" must be an object, and is missing/, /"null" is left out: .* is null/, /"empty" is left out: .* must have the type "object"/,
-    /"required" is left out: "required" of "inputSchema" must be a list/, /"list" is left out: "outputSchema" must be an object, and is a list/, /its tool without a name is left out/, /its tool without a name is left out: it is no object/
+    /"required" is left out: "required" of "inputSchema" must be a list/, /"list" is left out: "outputSchema" must be an object, and is a list/,
+    /its tool "task" is left out: it is called as a task alone/, /its tool without a name is left out/, /its tool without a name is left out: it is no object/
   ])
   t.match(await open(t, ['same-cursor']).call('echo', { text: 'a' }), { ok: true })
 })

@@ -7,7 +7,7 @@ import type { ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { toolyardProgram } from '../cli/toolyard.ts'
 import { reach } from '../jobs/submission.ts'
-import { connect } from '../mcp/clients.ts'
+import { connect, eras } from '../mcp/clients.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 
@@ -18,7 +18,11 @@ const snippets = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text = '']
 const { tools: [files] } = JSON.parse(example) as { tools: [object] }
 const everything = { name: 'all', prefix: '', asks: true, mcp: { command: 'node', args: ['./tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js'] } }
 
-const service = await createService(t, { tools: [files, everything] })
+const media = { ...files, name: 'media', tools: ['read_media_file'] }
+
+const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const service = await createService(t, { tools: [files, media, everything] })
+await writeFile(join(service.dir, 'workspace/dot.png'), Buffer.from(image, 'base64'))
 await installServers()
 
 /** Puts the servers and all that they need where `npm install --prefix tools` would. */
@@ -82,6 +86,15 @@ t.test('the schema of outputs that was accepted is published, in MCP and in Open
   t.match(called.structuredContent, { temperature: Number })
   const { body } = await service.client.request<{ components: { schemas: Record<string, object> } }>('/openapi.json')
   t.match(body.components.schemas['get-structured-content.output'], outputSchema)
+})
+
+t.test('an output that was promised and is made of blocks is both: the structure, and the image that a model sees', async t => {
+  for (const era of eras) {
+    const { client } = await connect(t, service.api.address, testKeys.admin, era)
+    const block = { type: 'image', data: image, mimeType: 'image/png' }
+    await client.listTools()
+    t.match(await client.callTool({ name: 'media_read_media_file', arguments: { path: 'dot.png' } }), { content: [block], structuredContent: { content: [block] }, isError: undefined }, era)
+  }
 })
 
 t.test('a real server asks a model during a call, and gets what somebody answers; it hears of no directories, which it would want at once', async t => {

@@ -38,7 +38,7 @@ export function isMcpTool (value: unknown): value is McpTool {
 /** Why a tool that a server lists can't be served, whatever else the list holds; undefined when it can. */
 export function mcpToolFault (tool: unknown): string | undefined {
   if (!isRecord(tool)) return 'it is no object'
-  const { name, inputSchema: input, outputSchema: output } = tool
+  const { name, inputSchema: input, outputSchema: output, execution } = tool
   if (typeof name !== 'string' || name === '') return '"name" must be a text that is not empty'
   if (!isRecord(input)) return `"inputSchema" must be an object, and is ${kindOf(input)}`
   if (input['type'] !== 'object') return '"inputSchema" must have the type "object"'
@@ -46,6 +46,7 @@ export function mcpToolFault (tool: unknown): string | undefined {
   if (required !== undefined && !(Array.isArray(required) && required.every(each => typeof each === 'string'))) return `"required" of "inputSchema" must be a list of texts, and is ${kindOf(required)}`
   if (properties !== undefined && !isRecord(properties)) return `"properties" of "inputSchema" must be an object, and is ${kindOf(properties)}`
   if (output !== undefined && !isRecord(output)) return `"outputSchema" must be an object, and is ${kindOf(output)}`
+  if (isRecord(execution) && execution['taskSupport'] === 'required') return 'it is called as a task alone ("taskSupport"), and no tasks are made on servers'
   return isMcpTool(tool) ? undefined : 'a "title" or "description" must be a text, and "annotations" an object'
 }
 

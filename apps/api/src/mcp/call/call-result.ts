@@ -106,7 +106,8 @@ function outputOf (json: string, written: WrittenParts, { isPromised, isAll }: {
   const value = JSON.parse(json) as unknown
   if (typeof value === 'string') return textOf(json)
   const blocks = blocksOf(value)
-  if (blocks !== undefined) return blocks
+  // What was promised is the whole output, also where it looks like a result of MCP.
+  if (blocks !== undefined) return isPromised ? { content: blocks.content, structuredContent: written.output(json) } : blocks
   const mayBeStructure = !Array.isArray(value) && (isPromised || (isAll && !isRoundedByDoubles(json)))
   return { ...textOf(json), ...(mayBeStructure ? { structuredContent: written.output(json) } : {}) }
 }
