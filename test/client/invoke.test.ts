@@ -38,6 +38,13 @@ for (const { who, message, answers } of providerMessages) {
   })
 }
 
+t.test("LangChain's calls that could not be read are answered where they are alone: its library sends no others back", async t => {
+  const call = { type: 'tool_call', name: 'echo', args: {}, id: 'c0' }
+  const invalid = { type: 'invalid_tool_call', name: 'echo', args: '', id: 'c1', error: 'Malformed args.' }
+  t.match(await toolyard.invoke({ content: '', tool_calls: [call], invalid_tool_calls: [invalid] } as object), [{ tool_call_id: 'c0' }])
+  t.match(await toolyard.invoke({ content: '', tool_calls: [], invalid_tool_calls: [invalid] } as object), [{ tool_call_id: 'c1', status: 'success' }])
+})
+
 t.test('lists of calls that come without their message are told apart', async t => {
   const list = async (calls: object[]): Promise<unknown> => await toolyard.invoke(calls as object)
   t.match(await list([{ name: 'echo', args: {}, id: 'c0', type: 'tool_call' }]), [{ role: 'tool', tool_call_id: 'c0', status: 'success' }])

@@ -152,8 +152,9 @@ function alternatives (choices: readonly unknown[]): Found | undefined {
 }
 
 function lists (at: (field: string) => unknown): Found | undefined {
-  const calls = ['tool_calls', 'invalid_tool_calls'].flatMap(field => itemsOf(at(field)) ?? [])
-  if (calls.length > 0) return listOf('tool_calls', calls)
+  // LangChain sends its provider no call that it could not read, unless there is no other.
+  const calls = ['tool_calls', 'invalid_tool_calls'].map(field => itemsOf(at(field)) ?? []).find(({ length }) => length > 0)
+  if (calls !== undefined) return listOf('tool_calls', calls)
   for (const field of ['toolCalls', 'functionCalls', 'function_calls']) {
     const items = itemsOf(at(field))
     if (items !== undefined && items.length > 0) return listOf(field, items)
