@@ -114,7 +114,7 @@ void t.test('a module that starts a manager of multiprocessing when it is import
   t.match(await host.call({ module: 'managed' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
-void t.test('a tool that has as many files in transit through sockets as allowed doesn\'t take those of other tools', { skip }, async t => {
+void t.test('a tool that has as many files in transit through sockets as allowed ends no other, but none of the same user has one in transit meanwhile', { skip }, async t => {
   const host = await boxedPython(t)
   const tools = await boxedTools(t)
   const filled = new AbortController()
@@ -126,10 +126,14 @@ void t.test('a tool that has as many files in transit through sockets as allowed
     '        try:', '            while True:', '                socket.send_fds(pairs[-1][0], [b"x"], [0] * 200); count += 200',
     '        except BlockingIOError: pass', 'except OSError: pass',
     'print("full", count, file=sys.stderr, flush=True)', 'time.sleep(60)'
-  ].join('\n        ')
-  const call = host.execute('greedy', body, { signal: filled.signal, log: tell })
+  ].join('\n')
+  const call = host.execute('greedy', body, { signal: filled.signal, log: line => { if (line.startsWith('full')) tell() } })
   await full
   t.match(await host.execute('victim', 'return 1'), { ok: true, output: 1 })
+  const passing = [
+    'import errno, socket', 'one, other = socket.socketpair()', 'try: socket.send_fds(one, [b"x"], [0])', 'except OSError as error: return errno.errorcode[error.errno]'
+  ].join('\n')
+  t.match(await host.execute('passing', passing), { ok: true, output: 'ETOOMANYREFS' })
   t.equal(outputOf(await tools.shell('echo 1')), 1)
   filled.abort()
   await call

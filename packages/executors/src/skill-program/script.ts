@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { errorCode } from '@toolyard/contract/terms'
 
 /** How a script is started: the words in front of its path; empty for a program of the machine's own format. */
 export type Interpreter = { ok: true, words: string[] } | { ok: false, reason: string }
@@ -18,7 +19,12 @@ const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh'])
  * isn't asked. Programs are given by their names alone: which one that is, the PATH of the call says.
  */
 export async function interpreterOf (file: string): Promise<Interpreter> {
-  const head = await headOf(file)
+  const head = await headOf(file).catch((error: unknown) => errorCode(error))
+  if (typeof head !== 'object') return { ok: false, reason: `it can't be read${head === undefined ? '' : ` (${head})`}` }
+  return interpreterBy(head.text, file)
+}
+
+function interpreterBy (head: string, file: string): Interpreter {
   if (head.startsWith('\u007fELF')) return { ok: true, words: [] }
   const [first = ''] = head.split('\n')
   const words = first.startsWith('#!') ? wordsOf(first.slice(2)) : byName[extname(file).toLowerCase()]
@@ -40,12 +46,12 @@ function nameOf (path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-async function headOf (file: string): Promise<string> {
+async function headOf (file: string): Promise<{ text: string }> {
   // Without O_NONBLOCK the open of a FIFO that took its place would wait for a writer.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
-    return buffer.toString('latin1', 0, bytesRead)
+    return { text: buffer.toString('latin1', 0, bytesRead) }
   } finally {
     await handle.close()
   }
