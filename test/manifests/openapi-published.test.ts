@@ -142,3 +142,12 @@ t.test('what fits two choices of oneOf is taken, as services take it: documents 
   t.ok(registry.get('act')?.validate({ body: { type: 'enable_backups' } }).ok)
   t.notOk(registry.get('act')?.validate({ body: { name: 'x' } }).ok)
 })
+
+t.test('a property that is of answers alone by its reference, or by a part of it, is not asked for', async t => {
+  const Connection = { type: 'object', properties: { uri: { type: 'string' } } }
+  const properties = { name: { type: 'string' }, id: { $ref: '#/components/schemas/Id' }, connection: { allOf: [{ $ref: '#/components/schemas/Connection' }, { readOnly: true }] } }
+  const schema = { type: 'object', required: ['name', 'id'], properties }
+  const more = { components: { schemas: { Id: { type: 'string', readOnly: true }, Connection } } }
+  const found = await get({ paths: { '/a': { post: { operationId: 'a', requestBody: { required: true, content: { 'application/json': { schema } } } } } }, more })
+  t.strictSame(found.entries[0]?.schema, { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false })
+})

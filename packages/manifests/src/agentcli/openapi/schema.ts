@@ -75,10 +75,23 @@ export class SchemaConverter {
 
   /** Properties of answers alone aren't asked for. */
   #properties (properties: Record<string, unknown>, within: readonly string[], result: JsonSchema): void {
-    const entries = Object.entries(properties).filter(([, property]) => !(isRecord(property) && property['readOnly'] === true))
+    const entries = Object.entries(properties).filter(([, property]) => !this.#isReadOnly(property))
     result['properties'] = Object.fromEntries(entries.map(([name, property]) => [name, this.convert(property, within)]))
   }
+
+  /** Also by what it refers to, or by a part of it: version 3.0 has nothing beside a reference. */
+  #isReadOnly (property: unknown, level = 0): boolean {
+    if (!isRecord(property) || level > mostLevels) return false
+    const { readOnly, $ref: reference, allOf } = property
+    if (readOnly === true) return true
+    const target = typeof reference === 'string' ? pointed(this.#document.root, reference) : undefined
+    const parts: unknown[] = Array.isArray(allOf) ? allOf : []
+    return [target, ...parts].some(part => this.#isReadOnly(part, level + 1))
+  }
 }
+
+/** References and parts that are looked at. */
+const mostLevels = 8
 
 /** The schema of an object with fields of its own, and nothing beside them. */
 export interface PlainObject extends JsonSchema {
