@@ -151,3 +151,11 @@ t.test('a property that is of answers alone by its reference, or by a part of it
   const found = await get({ paths: { '/a': { post: { operationId: 'a', requestBody: { required: true, content: { 'application/json': { schema } } } } } }, more })
   t.strictSame(found.entries[0]?.schema, { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false })
 })
+
+t.test('of several patches one that is an object is sent: Kubernetes describes all by an object, and names JSON Patch, a list, first', async t => {
+  const schema = { type: 'object', description: 'A patch.' }
+  const of = (...types: string[]): object => ({ patch: { operationId: 'p', requestBody: { required: true, content: Object.fromEntries(types.map(type => [type, { schema }])) } } })
+  const several = await get({ paths: { '/a': of('application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json') } })
+  t.match(several.entries, [{ http: { headers: { 'Content-Type': 'application/merge-patch+json' }, body: { type: 'json', argument: 'body' } } }])
+  t.match((await get({ paths: { '/a': of('application/json-patch+json') } })).entries, [{ http: { headers: { 'Content-Type': 'application/json-patch+json' } } }])
+})

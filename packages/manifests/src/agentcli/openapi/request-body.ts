@@ -12,6 +12,8 @@ export type BodyDraft = 'json' | 'form' | { type: 'json' | 'form', argument?: st
 type Placed = BodyDraft | undefined
 
 const jsonType = /^(?:application\/(?:[\w.+-]+\+)?json\b|text\/json\b|\*\/\*)/i
+/** Operations one by one. Models write the fields that change, and documents describe these alone. */
+const jsonPatch = /^application\/json-patch\+json\b/i
 const formType = /^application\/x-www-form-urlencoded\b/i
 
 /**
@@ -23,7 +25,8 @@ export function placeBody (document: OpenapiDocument, written: unknown, draft: A
   if (written === undefined) return undefined
   const { content, required, description } = dereferenced(document, written)
   const types = Object.entries(isRecord(content) ? content : {})
-  const [name, media] = types.find(([each]) => jsonType.test(each)) ?? types.find(([each]) => formType.test(each)) ?? []
+  const ofJson = types.filter(([each]) => jsonType.test(each))
+  const [name, media] = ofJson.find(([each]) => !jsonPatch.test(each)) ?? ofJson[0] ?? types.find(([each]) => formType.test(each)) ?? []
   if (name === undefined) {
     const named = types.map(([each]) => text20(each)).join(', ') || 'nothing that is named'
     const says = `takes its body as ${named}; JSON and application/x-www-form-urlencoded are sent`
