@@ -12,7 +12,9 @@ import { eras, textAt, type Era } from './clients.ts'
 
 const { client: http, api } = await createService(t, {
   files: { ...programs, 'tools/bin/cat': '#!/bin/sh\nexec cat\n' },
-  tools: [...entries, { name: 'cat', schema: { type: 'object' }, command: ['./tools/bin/cat'] }]
+  tools: [...entries, { name: 'cat', schema: { type: 'object' }, command: ['./tools/bin/cat'] }, {
+    name: 'placed', schema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, floor: { type: 'integer', 'x-mcp-header': 'Floor' } } }, command: ['./tools/bin/cat']
+  }]
 })
 const program = resolve('apps/cli/bin/toolyard.js')
 
@@ -31,6 +33,8 @@ for (const era of eras) {
     t.ok((await client.listTools()).tools.some(({ name }) => name === 'echo'))
     const result = await client.callTool({ name: 'echo', arguments: { text: 'ü' } })
     t.same(result.structuredContent, { text: 'ü' })
+    const placed = { region: 'Übersee', floor: 3 }
+    t.same((await client.callTool({ name: 'placed', arguments: placed })).structuredContent, placed)
     t.equal(textAt(await client.callTool({ name: 'fail', arguments: { stderr: 'no' } })), 'no\n\nTOOL_FAILED')
     await t.rejects(client.callTool({ name: 'no_such' }), { code: -32_602 })
 

@@ -5,6 +5,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { complain, print } from '../terminal/terminal.ts'
 import { KeptNumbers } from './bridge/kept-numbers.ts'
+import { NamedHeaders } from './bridge/named-headers.ts'
 
 /** Codes of answers that the bridge makes itself: the service could not be asked, and what came is no message. */
 const unreachable = -32_000
@@ -12,13 +13,14 @@ const invalidRequest = -32_600
 
 /**
  * Hands messages from stdin to the service and its answers to stdout, until stdin ends. What a message means is between the
- * client and the service, but for two things that HTTP says otherwise than stdio: which revision was agreed on in a
- * handshake, and that a request of 2026 is cancelled by closing it.
+ * client and the service, but for three things that HTTP says otherwise than stdio: which revision was agreed on in a
+ * handshake, that a request of 2026 is cancelled by closing it, and headers for the arguments of a call of 2026.
  *
  * @returns whether stdin ended; false where it could not be read any more.
  */
 export async function bridge (url: URL, apiKey: string | undefined): Promise<boolean> {
   const numbers = new KeptNumbers()
+  const named = new NamedHeaders(numbers)
   const show = (message: object): void => { print(numbers.restored(JSON.stringify(message))) }
   const http = new StreamableHTTPClientTransport(url, { fetch: numbers.fetch, requestInit: { redirect: 'error', headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } } })
   const open = new Map<RequestId, { request: JSONRPCRequest, abort: AbortController }>()
@@ -37,6 +39,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
   http.onmessage = message => {
     const version = isJSONRPCResultResponse(message) ? message.result['protocolVersion'] : undefined
     if (typeof version === 'string') http.setProtocolVersion(version)
+    named.hear(message)
     answer(message)
   }
   http.onerror = error => { complain(error.message) }
@@ -53,7 +56,8 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
     const id = isJSONRPCRequest(message) ? message.id : undefined
     if (isJSONRPCRequest(message)) open.set(message.id, { request: message, abort })
     const onRequestStreamEnd = (): void => { if (id !== undefined) fail(id, 'The service ended its answer too early') }
-    http.send(message, { requestSignal: abort.signal, onRequestStreamEnd }).catch((error: unknown) => {
+    const headers = isJSONRPCRequest(message) && message.method === 'tools/call' && isModern(message) ? named.of(message.params) : {}
+    http.send(message, { requestSignal: abort.signal, onRequestStreamEnd, headers }).catch((error: unknown) => {
       if (id !== undefined && open.has(id)) {
         answer(
           errorAnswer(error, id) ?? { jsonrpc: '2.0', id, error: { code: unreachable, message: asError(error).message } }
