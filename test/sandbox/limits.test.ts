@@ -40,6 +40,8 @@ void t.test('where memory is short the kernel ends processes of tools before the
   for (let call = 0; call < 3; call++) t.equal(outputOf(await tools.shell(script)), 1_000)
   const host = await boxedPython(t)
   const body = 'import subprocess\nreturn [open("/proc/self/oom_score_adj").read(), subprocess.run(["cat", "/proc/self/oom_score_adj"], capture_output=True, text=True).stdout]'
+  // With limits of its own a call has a process that is being born when it comes.
+  for (let call = 0; call < 24; call++) t.same(outputOf(await host.execute('order', body, { limits: { processes: 100 + call } })), ['1000\n', '1000\n'])
   for (let call = 0; call < 3; call++) t.same(outputOf(await host.execute('order', body)), ['1000\n', '1000\n'])
   t.equal(readFileSync('/proc/self/oom_score_adj', 'utf8').trim(), own)
 })

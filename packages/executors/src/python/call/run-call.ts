@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { errorCode } from '@toolyard/contract/terms'
 import { createCapture, readWithShare, type Captured } from '@toolyard/runtime'
 import {
-  type Deadline, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, endFirst, childrenOf, type CallGroup,
+  type Deadline, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, endFirst, type CallGroup,
   watchProcessorTime, type ProcessEnding
 } from '@toolyard/sandbox'
 import { disconnect } from '../wire/connections.ts'
@@ -82,10 +82,10 @@ export async function runCall (
   const reply = readReply(replies, request.max_bytes)
   const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
   const unbound = group === undefined ? undefined : await enterGroup(group, process)
-  placeInMemory(process)
+  const isPlaced = await Promise.race([placeInMemory(process), deadline.interrupted.then(() => false)])
   const run: Running = { process, reply, printedBytes: () => printed.totalBytes(), closed }
   const endWatch = onUsed === undefined ? undefined : watchProcessorTime(() => process.tree.first())
-  if (unbound === undefined) requests.write(encodeFrame(request))
+  if (unbound === undefined && isPlaced) requests.write(encodeFrame(request))
   const endShare = group !== undefined || share === undefined ? undefined : shareLater(process, share)
 
   const ending = unbound ?? await Promise.race([process.ended, deadline.interrupted])
@@ -101,12 +101,13 @@ export async function runCall (
   return { ending, reply, printed: printed.read() }
 }
 
-/** Before its arguments come, so that no code of the tool has run for this call. The init may be about to start the first process. */
-function placeInMemory ({ tree }: CallProcess): void {
-  const init = tree.first()
-  if (init === undefined) return
-  endFirst(init)
-  childrenOf(init).forEach(endFirst)
+/**
+ * Before its arguments come, so that no code of the tool has run for this call. A process that is being born has the place that its
+ * parent had a moment before.
+ */
+async function placeInMemory ({ tree }: CallProcess): Promise<boolean> {
+  for (const pid of [tree.first(), await tree.born()]) if (pid !== undefined) endFirst(pid)
+  return true
 }
 
 async function enterGroup ({ members, limits }: CallGroup, { tree }: CallProcess): Promise<Unbound | undefined> {

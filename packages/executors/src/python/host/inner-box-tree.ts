@@ -84,6 +84,14 @@ export function innerBoxTree (parent: InnerBoxParent, pid: number, ended: Promis
   return {
     first: findInit,
     find,
+    async born () {
+      while (seen.ending === undefined) {
+        const pid = find()
+        if (pid !== undefined) return pid
+        await Promise.race([ended, sleep(birthMs)])
+      }
+      return undefined
+    },
     kill,
     async terminate (exited) {
       const first = find()

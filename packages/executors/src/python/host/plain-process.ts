@@ -28,6 +28,7 @@ export async function startPlain (
       output: stdout,
       tree: {
         first: () => pid,
+        born: async () => await Promise.resolve(pid),
         terminate: async () => await terminate({ child, box: undefined }),
         kill: async () => await killDescendants(pid),
         enter: async move => { await move(pid) },

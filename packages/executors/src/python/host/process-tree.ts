@@ -18,6 +18,8 @@ export interface CallProcess extends Connections {
 export interface ProcessTree {
   /** The process that all of it descends from; undefined when it is gone. */
   first (): number | undefined
+  /** The process that runs the tool, once it is there; undefined when it is gone. */
+  born (): Promise<number | undefined>
   /** SIGTERM, 250 ms for the first process to leave, then `kill`. */
   terminate (ended: Promise<unknown>): Promise<number[]>
   /** Fulfilled when nothing is left (promise 3), with the pids of processes that can't be killed. */
