@@ -59,7 +59,8 @@ function typed (item: Item, type: string): Read {
   const { id, call_id: callId = id, name, arguments: args, status } = item
   switch (type) {
     case 'function': return chatCall(item, isRecord(item['function']) ? item['function'] : item)
-    case 'custom': return { format: 'chat', dialect: 'custom', idField: 'id', id, name: nameIn(item['custom']), arguments: undefined }
+    // The AI SDK has parts of this type that say of which kind they are, and are no calls.
+    case 'custom': return typeof item['kind'] === 'string' ? undefined : { format: 'chat', dialect: 'custom', idField: 'id', id, name: nameIn(item['custom']), arguments: undefined }
     case 'function_call': return { format: 'responses', idField: 'call_id', id: callId, name, arguments: args, incomplete: status === 'incomplete' }
     case 'custom_tool_call': return { format: 'responses', dialect: 'custom', idField: 'call_id', id: callId, name, arguments: undefined }
     case 'tool_use': return { format: 'anthropic', idField: 'id', id, name, arguments: streamedInput(item) }
@@ -121,28 +122,28 @@ function nameIn (value: unknown): unknown {
   return isRecord(value) ? value['name'] : undefined
 }
 
-const noCall = /(?:_tool_result|_call_output|-result|_tool_result_error)$/
+const noCall = /(?:[_-]result|_output|_tool_result_error)$/
 const piece = /(?:[._-]delta|[._-]chunk|-start|-end|_start|_stop|\.added)$/
 
 /** Types of items that aren't calls, or are calls of tools that the provider or the agent runs itself. */
 const noCalls = new Set([
   // Texts, thoughts and media.
   'text', 'output_text', 'input_text', 'text-plain', 'refusal', 'message', 'reasoning', 'thinking', 'redacted_thinking', 'redacted-reasoning',
-  'image', 'image_url', 'input_image', 'output_image', 'audio', 'input_audio', 'output_audio', 'video', 'file', 'input_file', 'document', 'document_url',
+  'reasoning-file', 'image', 'image_url', 'input_image', 'output_image', 'audio', 'input_audio', 'output_audio', 'video', 'file', 'input_file', 'document', 'document_url',
   'source', 'source-url', 'source-document', 'reference', 'citation', 'item_reference', 'search_result', 'container_upload', 'compaction', 'fallback',
   'non_standard', 'step-start', 'tool_reference',
   // Answers.
-  'tool_result', 'tool-error', 'tool-approval-request', 'tool-approval-response', 'server_tool_result', 'tool_search_output', 'mcp_approval_response',
+  'tool-error', 'tool-approval-request', 'tool-approval-response', 'mcp_approval_response',
   // Calls for others.
   'server_tool_use', 'server_tool_call', 'mcp_tool_use', 'web_search_call', 'x_search_call', 'collections_search_call', 'file_search_call',
   'computer_call', 'code_interpreter_call', 'image_generation_call', 'local_shell_call', 'shell_call', 'apply_patch_call', 'tool_search_call',
-  'mcp_call', 'mcp_list_tools', 'mcp_approval_request'
+  'mcp_call', 'mcp_list_tools', 'mcp_tool_listing', 'mcp_approval_request', 'additional_tools', 'program'
 ])
 
 /** Names of fields of which parts without a type consist that aren't calls: Gemini's, in both spellings, and Bedrock's. */
 const noCallKeys = new Set([
   'text', 'thought', 'thoughtSignature', 'thought_signature', 'inlineData', 'inline_data', 'fileData', 'file_data', 'executableCode', 'executable_code',
   'codeExecutionResult', 'code_execution_result', 'functionResponse', 'function_response', 'videoMetadata', 'video_metadata', 'mediaResolution',
-  'media_resolution', 'partMetadata', 'part_metadata', 'toolResponse', 'tool_response',
+  'media_resolution', 'mediaProcessing', 'media_processing', 'audioTranscription', 'audio_transcription', 'speechMetadata', 'speech_metadata', 'partMetadata', 'part_metadata', 'toolResponse', 'tool_response',
   'image', 'document', 'video', 'audio', 'toolResult', 'guardContent', 'cachePoint', 'reasoningContent', 'citationsContent', 'searchResult'
 ])
