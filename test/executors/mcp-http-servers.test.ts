@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
@@ -6,6 +9,8 @@ import type { McpTool } from '@toolyard/contract/terms'
 import { createExecutors, type Outcome } from '@toolyard/executors'
 import type { McpServer } from '@toolyard/manifests'
 import { leavesLoopFree } from '../event-loop/longest-turn.ts'
+import { makeCertificates } from '../support/certificates.ts'
+import { listening } from '../support/listening.ts'
 import { answered, opening, serveMcp } from '../support/mcp-server.ts'
 import { testTool } from '../support/tool.ts'
 import { whole } from './fixture.ts'
@@ -134,4 +139,11 @@ t.test('of a server that answers and can\'t be opened it is told what to do, wit
   t.match(await said(401, '{"error":"invalid_token"}'), /refuses the credentials of this service with the HTTP status 401: \{"error":"invalid_token"\} \(a credential is /)
   t.match(await said(500, 'upstream down', 'text/plain'), /it answers with the HTTP status 500: upstream down/)
   t.match(await said(405, ''), /older HTTP\+SSE transport/)
+  const dir = t.testdir()
+  makeCertificates(dir, 'server')
+  const [cert, key] = ['pem', 'key'].map(end => readFileSync(join(dir, `server.${end}`)))
+  const port = await listening(t, createServer({ cert, key }))
+  for (const [url, why] of [[`https://127.0.0.1:${port}/mcp`, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'], ['http://127.0.0.1:6000/mcp', 'bad port']] as const) {
+    t.match(await caller(t, url)(), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `MCP server "far" can't be used: the request failed: ${why}` } })
+  }
 })

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/client'
-import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
+import { asError, errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import { onAbort, sharedAbort } from '@toolyard/runtime'
 import { openConnections } from '@toolyard/runtime/connections'
 import { AddressRefusedError, isListedHost, startTimeLimit } from '@toolyard/runtime/outgoing'
@@ -104,7 +104,7 @@ export function createGuardedFetch (
         const refusal = thrownAs(error, AddressRefusedError)
         if (refusal !== undefined) throw new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`)
         const why = connectFault(error)
-        if (why === undefined) throw error
+        if (why === undefined) throw withCause(error)
         const shortage = shortageError(why, 'open a connection')
         const fault = new UnsentFault(`it can't be reached: ${why}`, shortageOf(shortage) === undefined ? undefined : shortage)
         // It is opened anew, after a rest: what it has become in the meantime is not known.
@@ -126,6 +126,14 @@ function connectFault (error: unknown): string | undefined {
   const code = errorCode(first)
   const syscall = isRecord(first) ? first['syscall'] : undefined
   return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT' ? code : undefined
+}
+
+/** `fetch` says of all failures that it failed, and has in the cause why: a certificate, a header that is too long. */
+function withCause (error: unknown): unknown {
+  const { cause } = asError(error)
+  return error instanceof TypeError && cause instanceof Error
+    ? new Error(`the request failed: ${errorCode(cause) ?? cause.message}`, { cause })
+    : error
 }
 
 /** The message that the client sends; undefined where it sends none. */
