@@ -43,7 +43,8 @@ export async function openSessionDirectory (
 ): Promise<string> {
   const place = join(dir, id)
   if (await isDirectory(place)) return place
-  await mkdir(dir, { recursive: true, mode: ownerOnly })
+  // With the first session: once the disk is full there is no room for it, and without it nothing could be removed.
+  await mkdir(trashIn(dir), { recursive: true, mode: ownerOnly })
   if (from === undefined) {
     await mkdir(place, { mode: ownerOnly }).catch(unlessThere)
     return place
@@ -106,7 +107,7 @@ export async function discardSession ({ dir }: SessionPlaces, id: string): Promi
 
 /** The names in the trash tell which session it was. */
 async function discard (dir: string, id: string, places: readonly string[]): Promise<void> {
-  const trash = join(dir, '.trash')
+  const trash = trashIn(dir)
   for (const place of places) {
     if (!await isThere(place)) continue
     await mkdir(trash, { recursive: true, mode: ownerOnly })
@@ -114,6 +115,11 @@ async function discard (dir: string, id: string, places: readonly string[]): Pro
     if (await isDirectory(place)) giveOwnerRightsAt(place)
     await rename(place, join(trash, `${id}.${randomUUID()}`)).catch(unlessGone)
   }
+}
+
+/** Where sessions are moved that are removed. */
+export function trashIn (dir: string): string {
+  return join(dir, '.trash')
 }
 
 async function isDirectory (path: string): Promise<boolean> {

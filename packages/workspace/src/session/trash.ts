@@ -6,6 +6,7 @@ import { removeTree, type Removal } from '../files/delete-tree.ts'
 import { entryPath, openTopDirectory, type Directory } from '../walk/directory.ts'
 import { readEntries, type DirectoryEntry } from '../walk/entries.ts'
 import { Backoff } from './backoff.ts'
+import { trashIn } from './session-directory.ts'
 
 /** Entries that are in memory at a time. */
 const bufferSize = 64
@@ -44,7 +45,7 @@ export class Trash {
 
   /** @param onFault gets each that can't be removed, whenever it was tried; it is tried again, ever more seldom */
   constructor (dir: string, onFault: (fault: TrashFault) => void) {
-    this.#path = join(dir, '.trash')
+    this.#path = trashIn(dir)
     this.#onFault = onFault
   }
 
