@@ -96,6 +96,14 @@ t.test('what a provider or the agent runs itself has no answer', async t => {
   for (const body of items) t.strictSame((await post(body)).messages, [], JSON.stringify(body))
 })
 
+t.test('the answer to a call that a program of the Responses API has made says whose it is', async t => {
+  const call = { type: 'function_call', call_id: 'a', name: 'echo', arguments: '{"a":1}' }
+  const caller = { type: 'program', caller_id: 'p' }
+  const { messages } = await post({ output: [{ type: 'program', id: 'x', call_id: 'p', code: 'echo()' }, { ...call, caller }, { ...call, caller: { type: 'direct' } }] })
+  const answer = { type: 'function_call_output', call_id: 'a', output: toolText }
+  t.strictSame(messages, [{ ...answer, caller }, answer])
+})
+
 t.test("LangChain's calls that couldn't be read are answered too, and those that stand twice run once", async t => {
   const { results } = await post({
     type: 'ai',

@@ -17,7 +17,7 @@ export type {
   AiSdkAnswer, AiSdkResult, AiSdkToolCall, AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,
   BedrockAnswer, BedrockResponse, BedrockTool, ChatAnswer, ChatCompletion, ChatMessage, ChatTool, ChatToolCall, Format,
   GeminiAnswer, GeminiResponse, GeminiTool,
-  LangChainAnswer, LangChainMessage, LangChainToolCall, ProviderAnswer, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput,
-  ResponsesTool
+  LangChainAnswer, LangChainMessage, LangChainToolCall, ProviderAnswer, ResponsesAnswer, ResponsesAnswerOutput, ResponsesCaller,
+  ResponsesOutput, ResponsesTool
 } from './providers.ts'
 export { exactJson, type Json } from './http/json.ts'

@@ -76,8 +76,10 @@ export interface AiSdkResult { toolCalls: readonly AiSdkToolCall[] }
 export interface ChatAnswer { role: 'tool', tool_call_id: string, /** For Ollama. */ tool_name?: string, content: string }
 /** For a call of the Responses API. */
 export type ResponsesAnswer =
-  | { type: 'function_call_output', call_id: string, output: ResponsesAnswerOutput }
-  | { type: 'custom_tool_call_output', call_id: string, output: ResponsesAnswerOutput }
+  | { type: 'function_call_output', call_id: string, caller?: ResponsesCaller, output: ResponsesAnswerOutput }
+  | { type: 'custom_tool_call_output', call_id: string, caller?: ResponsesCaller, output: ResponsesAnswerOutput }
+/** The program of the model that has made the call. */
+export interface ResponsesCaller { type: 'program', caller_id: string }
 /** A text; with small images that the tool has returned, a text and these. */
 export type ResponsesAnswerOutput =
   | string

@@ -1,3 +1,4 @@
+import { limits } from '../terms/limits.ts'
 import { isRecord } from '../value/record.ts'
 
 /** Whose shape a call has, and its answer: the APIs of the providers, and the libraries that have shapes of their own. */
@@ -22,6 +23,8 @@ export interface MessageCall {
   name: unknown
   /** A JSON text or an object where it is as it should be. */
   arguments: unknown
+  /** The id of the program of the Responses API that has made the call; its answer says it again. */
+  program?: string
   /** The provider says that the message ended before the call did. */
   incomplete?: boolean
 }
@@ -57,12 +60,13 @@ type Read = Omit<MessageCall, 'at'> | undefined | 'unknown' | 'piece'
 
 function typed (item: Item, type: string): Read {
   const { id, call_id: callId = id, name, arguments: args, status } = item
+  const program = programOf(item)
   switch (type) {
     case 'function': return chatCall(item, isRecord(item['function']) ? item['function'] : item)
     // The AI SDK has parts of this type that say of which kind they are, and are no calls.
     case 'custom': return typeof item['kind'] === 'string' ? undefined : { format: 'chat', dialect: 'custom', idField: 'id', id, name: nameIn(item['custom']), arguments: undefined }
-    case 'function_call': return { format: 'responses', idField: 'call_id', id: callId, name, arguments: args, incomplete: status === 'incomplete' }
-    case 'custom_tool_call': return { format: 'responses', dialect: 'custom', idField: 'call_id', id: callId, name, arguments: undefined }
+    case 'function_call': return { format: 'responses', idField: 'call_id', id: callId, name, arguments: args, ...program, incomplete: status === 'incomplete' }
+    case 'custom_tool_call': return { format: 'responses', dialect: 'custom', idField: 'call_id', id: callId, name, arguments: undefined, ...program }
     case 'tool_use': return { format: 'anthropic', idField: 'id', id, name, arguments: streamedInput(item) }
     case 'tool-call': return aiSdkCall(item)
     case 'tool_call':
@@ -71,6 +75,12 @@ function typed (item: Item, type: string): Read {
       if (noCalls.has(type) || noCall.test(type)) return undefined
       return piece.test(type) ? 'piece' : 'unknown'
   }
+}
+
+function programOf ({ caller }: Item): { program?: string } {
+  if (!isRecord(caller) || caller['type'] !== 'program') return {}
+  const { caller_id: id } = caller
+  return typeof id === 'string' && id.length <= limits.messageCallIdLength ? { program: id } : {}
 }
 
 /** Libraries that put a stream together leave `input` as it began, and have the text beside it. */

@@ -20,6 +20,10 @@ const ResponsesOutput = Type.Union([Type.String(), Type.Array(Type.Union([
 export const ResponsesMessage = Type.Object({
   type: Type.Enum(['function_call_output', 'custom_tool_call_output']),
   call_id: Type.String(),
+  caller: Type.Optional(Type.Object(
+    { type: Type.Literal('program'), caller_id: Type.String() },
+    { description: 'Of a call that a program of the model has made.' }
+  )),
   output: ResponsesOutput
 })
 export type ResponsesMessage = Static<typeof ResponsesMessage>

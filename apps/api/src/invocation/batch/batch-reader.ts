@@ -23,7 +23,7 @@ export async function readBatch (
   const read = new ArgumentsReader(isPoisoned)
   const calls: BatchEntry[] = []
   for (const [index, call] of found.entries()) calls.push(await entryOf(call, idOf(call) ?? `call_at_${index}`, read))
-  const entries = found.map(call => ({ dialect: call.dialect, hasId: idOf(call) !== undefined }))
+  const entries = found.map(call => ({ dialect: call.dialect, program: call.program, hasId: idOf(call) !== undefined }))
   return { batch: { ...batch, calls }, message: { format: found[0]?.format ?? 'chat', calls: entries } }
 }
 

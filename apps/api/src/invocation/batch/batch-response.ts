@@ -41,7 +41,8 @@ export async function batchResponse (
     text: texts[index] ?? '',
     images: images[index] ?? [],
     failed: answer.kind === 'failed',
-    dialect: origin?.calls[index]?.dialect
+    dialect: origin?.calls[index]?.dialect,
+    program: origin?.calls[index]?.program
   })))
   return around(response)
 }

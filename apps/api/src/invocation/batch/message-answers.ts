@@ -7,7 +7,7 @@ import type { ReturnedImage } from '../../files/returned-images.ts'
 export interface MessageOrigin {
   format: MessageFormat
   /** Of each call, how it was written. */
-  calls: ReadonlyArray<{ dialect: MessageDialect | undefined, hasId: boolean }>
+  calls: ReadonlyArray<{ dialect: MessageDialect | undefined, program: string | undefined, hasId: boolean }>
 }
 
 /** One call and what the model is told of it. */
@@ -23,6 +23,7 @@ interface Answered {
   images: readonly ReturnedImage[]
   failed: boolean
   dialect: MessageDialect | undefined
+  program: string | undefined
 }
 
 /** Formats whose answers may hold images. */
@@ -37,9 +38,10 @@ const shapes: Readonly<Record<MessageFormat, (answered: readonly Answered[]) => 
   chat: answered => answered.map(({ id, name, text, dialect }) => ({
     role: 'tool', tool_call_id: id, ...(dialect === 'ollama' ? { tool_name: name } : {}), content: text
   })),
-  responses: answered => answered.map(({ id, text, images, dialect }) => ({
+  responses: answered => answered.map(({ id, text, images, dialect, program }) => ({
     type: dialect === 'custom' ? 'custom_tool_call_output' : 'function_call_output',
     call_id: id,
+    ...(program === undefined ? {} : { caller: { type: 'program', caller_id: program } }),
     output: images.length === 0 ? text : [{ type: 'input_text', text }, ...images.map(responsesImage)]
   })),
   anthropic: answered => [{ role: 'user', content: answered.map(anthropicResult) }],
