@@ -1,6 +1,12 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
+import { takeTurns } from '@toolyard/runtime'
+import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { createService, testKeys } from '../support/service.ts'
+import { leavesLoopFree } from './longest-turn.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 
 const env = turnEnvironment()
@@ -72,5 +78,28 @@ t.test('promise 10: no pieces in which a body comes hold up the API', async t =>
   }
   await leavesLoopsFree(t, 'a body in pieces of 1 byte without a key', async () => {
     t.match((await send(head('/v1/agent-tools/invoke-batch', '') + pieces(1), 1)).first, /^HTTP\/1\.1 401 /)
+  })
+})
+
+t.test('promise 10: 200 connections whose bodies come in pieces at once, as programs open them to the proxy of their network, hold up no process', async t => {
+  const server = createServer((request, response) => { request.resume().on('end', () => { response.end() }) })
+  takeTurns(server)
+  let open = 0
+  server.on('connection', socket => {
+    open += 1
+    socket.on('close', () => { open -= 1 })
+  })
+  const port = await listening(t, server)
+  const text = `POST / HTTP/1.1\r\nhost:x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n1\r\n'.repeat(8_000)}0\r\n\r\n`
+  await leavesLoopFree(t, '200 bodies in 8,000 pieces', async () => {
+    const sockets = await Promise.all(Array.from({ length: 200 }, async () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {}).resume()
+      await once(socket, 'connect')
+      return socket
+    }))
+    await waitFor('all are taken', () => open === sockets.length)
+    const ends = sockets.map(async socket => { await once(socket, 'close') })
+    for (const socket of sockets) socket.write(text)
+    await Promise.all(ends)
   })
 })

@@ -5,15 +5,16 @@ import type { Socket } from 'node:net'
 const sliceBytes = 1_024
 /** One connection takes no more of one turn of the event loop: requests, and milliseconds of the parser. */
 const most = { requests: 8, parserMs: 5 }
+/** Nor do all of a process together, in milliseconds. */
+const mostOfAll = 10
 
 /**
- * Lets no connection of an HTTP server hold up the event loop. Node.js parses all that one read brings, up to 64 KiB, in
+ * Lets no connection of an HTTP server hold up the event loop, nor many together. Node.js parses all that one read brings, up to 64 KiB, in
  * one turn: 3,000 pipelined requests, or a body in 10,000 pieces. Here the parser gets a little at a time, and what
  * exceeds a connection's share waits for the next turn: docs/decisions/0007-bounded-bodies.md.
  */
 export function takeTurns (server: Server): void {
   const shares = new WeakMap<Socket, Share>()
-  const thisTurn = turnCounter()
   server.prependListener('request', ({ socket, headers }: IncomingMessage) => {
     const share = shares.get(socket)
     if (share === undefined) return
@@ -22,33 +23,32 @@ export function takeTurns (server: Server): void {
     share.bodyBytes = Math.max(0, Number(headers['content-length'] ?? 0) - share.sliceBytes)
   })
   server.on('connection', (socket: Socket) => {
-    const share = parseInTurns(socket, thisTurn)
+    const share = parseInTurns(socket)
     if (share !== undefined) shares.set(socket, share)
   })
 }
 
 /** The same for a connection to a server that `node:http` has made a request on: what the server answers is parsed in turns. */
 export function takeAnswerInTurns (request: ClientRequest): void {
-  request.once('socket', (socket: Socket) => { parseInTurns(socket, turnCounter()) })
+  request.once('socket', (socket: Socket) => { parseInTurns(socket) })
 }
 
-/** Tells turns of the event loop apart. */
-function turnCounter (): () => object {
-  let turn = {}
-  let isOver = true
-  return () => {
-    if (isOver) {
-      isOver = false
-      setImmediate(() => {
-        turn = {}
-        isOver = true
-      })
-    }
-    return turn
+/** A turn of the event loop, and what the parser took of it. */
+interface Turn {
+  parserMs: number
+}
+
+let current: Turn | undefined
+
+function thisTurn (): Turn {
+  if (current === undefined) {
+    current = { parserMs: 0 }
+    setImmediate(() => { current = undefined })
   }
+  return current
 }
 
-function parseInTurns (socket: Socket, thisTurn: () => object): Share | undefined {
+function parseInTurns (socket: Socket): Share | undefined {
   // Node's own listener, which gives the parser what it gets.
   const [parse] = socket.listeners('data')
   if (parse === undefined) return undefined
@@ -72,7 +72,7 @@ function isHandedOver (socket: Socket): boolean {
 
 /** A connection's part of a turn of the event loop. */
 interface Share {
-  turn: object
+  turn: Turn
   requests: number
   parserMs: number
   /** So many bytes at least are the rest of a body of known length: the parser calls back for them once. */
@@ -81,7 +81,7 @@ interface Share {
   sliceBytes: number
 }
 
-function ofTurn (share: Share, turn: object): Share {
+function ofTurn (share: Share, turn: Turn): Share {
   return share.turn === turn ? share : Object.assign(share, { turn, requests: 0, parserMs: 0 })
 }
 
@@ -93,7 +93,8 @@ function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): Bu
     if (at > 0 && !socket.writable) break
     // Node.js waits for a reader of the body or of the answers, and goes on by itself.
     const isWaiting = at > 0 && socket.isPaused()
-    if (isWaiting || share.requests >= most.requests || share.parserMs >= most.parserMs) {
+    const isUsed = share.requests >= most.requests || share.parserMs >= most.parserMs || share.turn.parserMs >= mostOfAll
+    if (isWaiting || isUsed) {
       socket.pause()
       socket.unshift(chunk.subarray(at))
       if (!isWaiting) setImmediate(() => { socket.resume() })
@@ -104,7 +105,9 @@ function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): Bu
     share.bodyBytes = Math.max(0, share.bodyBytes - slice.length)
     const before = performance.now()
     parse.call(socket, slice)
-    share.parserMs += performance.now() - before
+    const ms = performance.now() - before
+    share.parserMs += ms
+    share.turn.parserMs += ms
   }
   return chunk.subarray(chunk.length)
 }
