@@ -93,9 +93,10 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', li
   if (id === undefined || method === undefined) return
   if (method !== 'tools/call') return send(results[method] === undefined ? { id, error: { code: -32601, message: 'no' } } : { id, result: results[method] })
   calls += 1
+  if (params.arguments.who === 'ends') process.exit(3)
   if (params.arguments.who === 'asks') {
     ask('q1', 'one')
-    setTimeout(ask, 1, 'q2', 'two')
+    ask('q2', 'two')
   } else setTimeout(() => send({ id, result: { content: [{ type: 'text', text: String(calls) }] } }), 200)
 })
 `
@@ -105,4 +106,12 @@ t.test('what a program asks at the same time, or when it hears that its call is 
   t.strictSame(textsIn(first), ['MCP server "far" asks: one'])
   t.match(others, [{ ok: true, output: '2' }, { ok: true, output: '3' }])
   t.match(await run('next'), { ok: true, output: '4' })
+})
+
+t.test('a call that waits for its turn when its program ends has not reached it, and says so', async t => {
+  const run = callerOf(t, { kind: 'stdio', program: process.execPath, args: ['-e', program], env: {} })
+  const [first, next] = await Promise.all([run('ends'), run('next')])
+  t.match(first, { ok: false, error: { code: 'TOOL_FAILED', message: /ended while it ran the call: .*exit status 3/ } })
+  t.match(next, { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /can't be used: .*exit status 3/ } })
+  t.match(await run('next'), { ok: true })
 })

@@ -8,7 +8,7 @@ import type { TraceFields } from '../run/trace-fields.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { createHttpTransport, openFault } from './http-transport.ts'
 import type { CallResult } from './message.ts'
-import { createMessageReader, ServerFault, type MessageReader } from './message-reader.ts'
+import { createMessageReader, ServerFault, UnsentFault, type MessageReader } from './message-reader.ts'
 import { hasWritten, WrittenTexts } from './message-text.ts'
 import { createPipeTransport, wasClosed } from './pipe-transport.ts'
 import { startServer, type ServerPlace } from './server-process.ts'
@@ -165,6 +165,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
         if (server.asks !== true || client.getProtocolEra() === 'modern') return await callTool(client, reader, call)
         // Nothing tells which call a server asks for: there is one at a time.
         return await oneByOne(call.signal, async () => {
+          if (reason !== undefined) throw new UnsentFault(reason)
           current = call
           return await callTool(client, reader, call).finally(() => {
             current = undefined

@@ -39,7 +39,7 @@ export function tooLong (maxBytes: number): ServerFault {
 /** The reason for the end of a server that leaves unread what it is sent. */
 export const notRead = 'it does not read what it is sent'
 
-/** A server that could not be connected to: the request has not reached it. */
+/** A server that could not be connected to, or that has ended before the request was sent: it has not reached it. */
 export class UnsentFault extends ServerFault {
   readonly unsent = true
 }
