@@ -119,8 +119,8 @@ function insideCommand (plan: ProcessPlan, foundation: BoxFoundation, grant: Gra
   ]
 }
 
-function limitsCommand ({ prlimit }: BoxFoundation, { limits }: Grant): string[] {
-  return prlimit === undefined ? [] : prlimitCommand(prlimit, limits)
+function limitsCommand ({ prlimit, hardLimits }: BoxFoundation, { limits }: Grant): string[] {
+  return prlimit === undefined ? [] : prlimitCommand(prlimit, limits, hardLimits)
 }
 
 /** They load code into every program, and into bubblewrap before there is a box. */

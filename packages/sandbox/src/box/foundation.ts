@@ -6,6 +6,7 @@ import type { HelperPlace } from '../process/launch/helper-process.ts'
 import type { Renamer } from '../process/plan/own-name.ts'
 import type { Bubblewrap } from './programs.ts'
 import { makeEtcDirectory } from '../view/etc-directory.ts'
+import { readHardLimits, type HardLimits } from './limits.ts'
 import { findRenamer } from './programs.ts'
 import type { Family } from './programs.ts'
 import { openReadOnly } from '../view/read-only-view.ts'
@@ -27,6 +28,8 @@ export interface BoxFoundation {
   /** Absolute paths of env(1) and prlimit(1), where there are any. */
   env: string | undefined
   prlimit: string | undefined
+  /** Those of this process: no tool has more. */
+  hardLimits: HardLimits
   renamer: Renamer
   /** Absolute path of Perl, which waits in boxes that are made before their calls; undefined where there is none. */
   perl: string | undefined
@@ -86,6 +89,7 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
     searchPath: searchPathDirectories(options.env['PATH'] ?? '', barred),
     env: findOnPath('env', options.env['PATH']),
     prlimit: findOnPath('prlimit', options.env['PATH']),
+    hardLimits: readHardLimits(),
     renamer,
     perl: findOnPath('perl', options.env['PATH']),
     filter: writeFilter(directory),
