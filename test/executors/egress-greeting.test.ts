@@ -168,3 +168,23 @@ void t.test('a program that leaves before its host is reached leaves no connecti
   stays.destroy()
   await waitFor('its connection ends with it', async () => await opened() === 0)
 })
+
+t.test('a program that leaves before TLS begins with its host ends the request at once', async t => {
+  let closed = 0
+  const behind = createServer(socket => { socket.on('error', () => {}).on('close', () => { closed += 1 }).resume() })
+  const port = await listening(t, behind)
+  const client = connect(port, '127.0.0.1').on('error', () => {})
+  const gate = createConnector({
+    rules: [{ host: 'api.test', port }],
+    privateHosts: ['api.test'],
+    calls: createCallTable(() => {}),
+    lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) },
+    inTurn: async () => {
+      client.destroy()
+      await waitFor('it has left, and so has the connection to its host', () => closed === 2)
+    }
+  })
+  let refusal: unknown
+  gate.openSecure({ host: 'api.test', port }, undefined, client).catch((error: unknown) => { refusal = error })
+  await waitFor('it is refused', () => refusal instanceof EgressRefusal, 5_000)
+})

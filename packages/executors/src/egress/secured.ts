@@ -13,6 +13,9 @@ const handshakeMs = 15_000
  */
 export async function secured (socket: Socket, target: Target, authorities: readonly string[] | undefined): Promise<TLSSocket> {
   const { host } = target
+  const refusal = (why: string): EgressRefusal => new EgressRefusal(502, `egress: ${targetText(target)} can't be spoken to over TLS (${why})`)
+  // It would be heard of no more.
+  if (socket.destroyed) throw refusal('closed')
   const secure = connect({
     socket,
     host,
@@ -21,7 +24,7 @@ export async function secured (socket: Socket, target: Target, authorities: read
     ...authorities !== undefined && { ca: [...authorities] }
   })
   return await new Promise((resolve, reject) => {
-    const fail = (why: string): void => { reject(new EgressRefusal(502, `egress: ${targetText(target)} can't be spoken to over TLS (${why})`)) }
+    const fail = (why: string): void => { reject(refusal(why)) }
     const timer = setTimeout(() => { secure.destroy(Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })) }, handshakeMs)
     secure.once('secureConnect', () => { resolve(secure) })
     secure.once('close', () => { fail('closed') })
