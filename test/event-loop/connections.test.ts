@@ -103,3 +103,27 @@ t.test('promise 10: 200 connections whose bodies come in pieces at once, as prog
     await Promise.all(ends)
   })
 })
+
+t.test('connections take turns: beside some that ask again and again, another one is answered, however much of each turn they use', async t => {
+  const server = createServer((request, response) => {
+    const until = performance.now() + 1
+    while (request.url === '/busy' && performance.now() < until);
+    response.end()
+  })
+  takeTurns(server)
+  const port = await listening(t, server)
+  const requests = 'GET /busy HTTP/1.1\r\nhost:x\r\n\r\n'.repeat(2_000)
+  const busy = Array.from({ length: 6 }, () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {}).resume()
+    const send = (): void => { while (socket.write(requests)); }
+    return socket.on('connect', send).on('drain', send)
+  })
+  t.teardown(() => { for (const socket of busy) socket.destroy() })
+  await Promise.all(busy.map(async socket => { await once(socket, 'data') }))
+  for (let asked = 0; asked < 5; asked++) {
+    const socket = connect(port, '127.0.0.1', () => { socket.write('GET /other HTTP/1.1\r\nhost:x\r\n\r\n') })
+    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(5_000) }) as [Buffer]
+    t.match(answer.toString('latin1'), /^HTTP\/1\.1 200 /)
+    socket.destroy()
+  }
+})

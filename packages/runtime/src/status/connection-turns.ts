@@ -39,13 +39,28 @@ interface Turn {
 }
 
 let current: Turn | undefined
+/** Connections whose bytes wait for a turn, the next one first. */
+const waiting = new Set<Socket>()
 
 function thisTurn (): Turn {
   if (current === undefined) {
     current = { parserMs: 0 }
-    setImmediate(() => { current = undefined })
+    setImmediate(() => {
+      current = undefined
+      goOn(waiting.size)
+    })
   }
   return current
+}
+
+/** Reads on at so many of those that wait, one after the other, while the turn has room. They come before what arrives meanwhile. */
+function goOn (left: number): void {
+  const [socket] = waiting
+  if (left === 0 || socket === undefined || thisTurn().parserMs >= mostOfAll) return
+  waiting.delete(socket)
+  // It reads in a tick of its own, before the next one.
+  socket.resume()
+  process.nextTick(goOn, left - 1)
 }
 
 function parseInTurns (socket: Socket): Share | undefined {
@@ -92,12 +107,12 @@ function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): Bu
     if (at > 0 && isHandedOver(socket)) return chunk.subarray(at)
     if (at > 0 && !socket.writable) break
     // Node.js waits for a reader of the body or of the answers, and goes on by itself.
-    const isWaiting = at > 0 && socket.isPaused()
+    const isHeld = at > 0 && socket.isPaused()
     const isUsed = share.requests >= most.requests || share.parserMs >= most.parserMs || share.turn.parserMs >= mostOfAll
-    if (isWaiting || isUsed) {
+    if (isHeld || isUsed) {
       socket.pause()
       socket.unshift(chunk.subarray(at))
-      if (!isWaiting) setImmediate(() => { socket.resume() })
+      if (!isHeld) waiting.add(socket)
       break
     }
     const slice = chunk.subarray(at, at + Math.max(sliceBytes, share.bodyBytes))
