@@ -31,9 +31,16 @@ await t.test('no key of the environment goes to an address that .env says', asyn
   for (const [at, file] of files.entries()) {
     const env = keysOfShell[at] ?? {}
     const { keys, stderr } = await keysSent(t, env, file)
-    t.strictSame(keys, ['none'], Object.keys(env).join())
-    t.match(stderr, /only a key of \.env is sent/)
+    t.strictSame(keys, [], Object.keys(env).join())
+    t.match(stderr, /only a key of \.env is sent.*set TOOLYARD_URL there, too/)
   }
+})
+
+await t.test('a key of .env never takes the place of one that the environment gives for the same call', async t => {
+  const { keys, stderr } = await keysSent(t, { TOOLYARD_API_KEY: ofShell }, port => `TOOLYARD_URL=http://127.0.0.1:${port}\nAPI_KEY=${ofFile}\nTOOLYARD_API_KEY=${ofFile}`)
+  t.strictSame(keys, [])
+  t.match(stderr, /For TOOLYARD_API_KEY of the environment set TOOLYARD_URL there, too/)
+  t.strictSame((await keysSent(t, { TOOLYARD_API_KEY: ofFile }, port => `PORT=${port}\nAPI_KEY=${ofFile}`)).keys, [ofFile], 'the same key in both')
 })
 
 await t.test('a key of .env goes to its address, and a key of the environment to that of the environment', async t => {

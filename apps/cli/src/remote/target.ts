@@ -17,6 +17,9 @@ export interface Target {
  * Finds the service: TOOLYARD_URL and TOOLYARD_API_KEY, else the address and an admin's key of the settings. A key of the
  * settings goes to this machine alone, and to an address that `.env` says goes no key but that of `.env`: who wrote the file
  * may be somebody else than who has the key.
+ *
+ * @throws CommandError where a key of the environment would go to an address of `.env`: to take the file's own key instead
+ *   could do more than the caller may.
  */
 export function findTarget (env: NodeJS.ProcessEnv): Target {
   const before = { ...env }
@@ -24,14 +27,14 @@ export function findTarget (env: NodeJS.ProcessEnv): Target {
   const isOfFile = isAddressOfFile(before, env)
   const isSent = (name: string): boolean => before[name] === undefined || !keyNames.includes(name)
   const keys = isOfFile ? Object.fromEntries(Object.entries(env).filter(([name]) => isSent(name))) : env
-  const { TOOLYARD_URL: given } = env
-  const { TOOLYARD_API_KEY: givenKey } = keys
   const settings = readSettings(keys)
+  const { TOOLYARD_URL: given } = env
   const url = (given ?? '') === '' ? addressOf(settings) : String(given).replace(/\/+$/, '')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new CommandError(`TOOLYARD_URL must begin with http:// or https://, unlike '${url}'`, { status: exitStatus.misused, code: 'MISUSED' })
-  const [apiKey, source] = (givenKey ?? '') === '' ? keyOf(settings, url) : [givenKey, 'TOOLYARD_API_KEY']
-  const isLeftOut = apiKey === undefined && keys !== env && keyNames.some(name => before[name] !== undefined)
-  return { url, apiKey, description: `${url} with ${isLeftOut ? 'no key: the address is that of .env, to which only a key of .env is sent. Set TOOLYARD_URL in the environment, too' : source}` }
+  const [apiKey, source] = keyOf(keys, settings, url)
+  const [meant, place] = isOfFile ? keyOf(env, readSettings(env), url) : [apiKey, source]
+  if (meant !== apiKey) throw new CommandError(`.env says the address ${url}, to which only a key of .env is sent. For ${place} of the environment set TOOLYARD_URL there, too, or unset that key.`, { status: exitStatus.misused, code: 'MISUSED' })
+  return { url, apiKey, description: `${url} with ${source}` }
 }
 
 const keyNames = ['TOOLYARD_API_KEY', 'API_KEY', 'API_KEY_FILE', 'API_KEYS_JSON', 'API_KEYS_JSON_FILE']
@@ -108,7 +111,11 @@ function addressOf ({ HOST: host, PORT: port, BASE_PATH: base }: Settings): stri
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}${base}`
 }
 
-function keyOf ({ API_KEY: key, API_KEYS_JSON: keys }: Settings, url: string): [key: string | undefined, source: string] {
+/** The key for an address, and what a person knows it by. */
+function keyOf (
+  { TOOLYARD_API_KEY: given }: NodeJS.ProcessEnv, { API_KEY: key, API_KEYS_JSON: keys }: Settings, url: string
+): [key: string | undefined, source: string] {
+  if ((given ?? '') !== '') return [given, 'TOOLYARD_API_KEY']
   if (!isHere(url)) return [undefined, 'no key: set TOOLYARD_API_KEY']
   const admin = keys?.find(({ role }) => role === 'admin') ?? keys?.[0]
   if (admin !== undefined) return [admin.key, `the key '${admin.name}' of API_KEYS_JSON`]
