@@ -62,6 +62,22 @@ t.test('libraries of providers write tools and answers as JSON, whatever numbers
   t.match(JSON.stringify(await toolyard.invoke({ parts })), '"result":{"id":"725653563933458432","list":["18446744073709551615"]}')
 })
 
+t.test('what reads and writes the JSON of a client may be of a class', async t => {
+  class Counting {
+    read = 0
+    parse (text: string): unknown {
+      this.read += 1
+      return JSON.parse(text)
+    }
+
+    stringify (value: unknown): string { return JSON.stringify(value) }
+  }
+  const json = new Counting()
+  const own = new Toolyard({ url: service.api.address, apiKey: testKeys.admin, json })
+  t.strictSame(await own.invoke(messages.chat), [{ role: 'tool', tool_call_id: 'c0', content: sum }])
+  t.ok(json.read > 0)
+})
+
 t.test("a message that isn't known is refused, and the error names it", async t => {
   t.strictSame(await toolyard.invoke(undefined), [], 'a list of calls that a library left out')
   await t.rejects(toolyard.invoke({ entries: [1] }), { code: 'VALIDATION_ERROR', message: /'entries' is not a known field/ })

@@ -116,9 +116,10 @@ export class Transport {
     return body === undefined ? request : { ...request, json: this.#json.stringify(body) }
   }
 
-  #parse (text: string, parse = this.#json.parse): unknown {
+  #parse (text: string, { parse }: Pick<ApiRequest, 'parse'> = {}): unknown {
     try {
-      const value = parse(text)
+      // `json` may be of a class.
+      const value = parse === undefined ? this.#json.parse(text) : parse(text)
       return typeof value === 'object' && value !== null ? value : undefined
     } catch {
       return undefined
@@ -165,7 +166,7 @@ export class Transport {
     try {
       const response = await this.#open(request, exchange, 'application/json')
       const text = await response.text()
-      const body = response.status === 204 ? {} : this.#parse(text, request.parse)
+      const body = response.status === 204 ? {} : this.#parse(text, request)
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As far as it is read, it was looked at.
       if (response.ok && isAnswer(body)) return body as T
       throw errorOf(response, body, text)
