@@ -55,6 +55,28 @@ t.test('A34 AC6 a relative program elsewhere is refused', async t => {
   }
 })
 
+t.test('A34 the remedy for an interpreter that stands before its script names the script alone', async t => {
+  for (const [command, fix] of [
+    [['python3', './tools/bin/a.py'], /A script is named alone.*first line says what runs it/],
+    [['ls -l | wc'], /No shell reads a command/],
+    [['./bin/a'], /Put the program below tools\/bin/]
+  ] as const) t.match(errors(await load(t, entry({ command: [...command] })))[0]?.fix, fix, command.join(' '))
+})
+
+t.test('AC16 a script of tools/bin that an interpreter would look for in the workspace is told of', async t => {
+  const dir = t.testdir({
+    tools: { bin: { 'a.py': '' } },
+    'tools.json': JSON.stringify({ tools: [['./tools/bin/a.py'], ['tools/bin/a.py', '--all'], ['./tools/bin/b.py'], ['a.py']].map((args, at) => entry({ name: `tool_${at}`, command: [process.execPath, ...args] })) })
+  })
+  const { findings, ok } = await validateManifests([join(dir, 'tools.json')])
+  t.match(findings.filter(({ rule }) => rule === 'AC16'), [
+    { severity: 'note', tool: 'tool_0', message: /runs in the workspace, and its argument ".\/tools\/bin\/a.py" is looked for there/, fix: /"command": \[".\/tools\/bin\/a.py"\]/ },
+    { severity: 'note', tool: 'tool_1' }
+  ])
+  t.equal(findings.filter(({ rule }) => rule === 'AC16').length, 2)
+  t.equal(ok, true)
+})
+
 t.test('A35 AC4 AC5 AC9 a path that leaves the bin directory is refused with both forms', async t => {
   for (const [program, quoted, normalized] of [
     ['./tools/bin/../hack', '"./tools/bin/../hack"', './tools/hack'],

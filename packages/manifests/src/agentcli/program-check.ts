@@ -34,7 +34,8 @@ export async function programFindings (tools: readonly Tool[], where: { director
       if (run !== undefined) faults.set(key, await programFaults(run, places, trust))
     }))
   }
-  return commands.flatMap(({ name, source, run }) => (faults.get(`${run.sha256} ${run.program}`) ?? []).map(({ about, ...fault }): Finding => ({
+  const misplaced = await Promise.all(commands.map(async ({ run }) => await misplacedArguments(run, directory)))
+  return commands.flatMap(({ name, source, run }, at) => [...faults.get(`${run.sha256} ${run.program}`) ?? [], ...misplaced[at] ?? []].map(({ about, ...fault }): Finding => ({
     severity: 'warning', file: source.file, index: source.index, tool: name, path: ['tools', source.index, 'command'], ...fault, message: `${about(goQuote(name))} (program ${goQuote(run.program)})`
   })))
 }
@@ -48,7 +49,19 @@ interface Places {
 }
 
 /** For whatever tool runs it. */
-type ProgramFault = Pick<Finding, 'rule' | 'untrusted' | 'nonconforming'> & { fix: string, about: (tool: string) => string }
+type ProgramFault = Pick<Finding, 'rule' | 'untrusted' | 'nonconforming'> & Partial<Pick<Finding, 'severity'>> & { fix: string, about: (tool: string) => string }
+
+/** Scripts of tools/bin that are handed to an interpreter by a relative path. A note: the workspace may be this directory. */
+async function misplacedArguments ({ args }: CommandRun, directory: string): Promise<ProgramFault[]> {
+  const scripts = args.filter(arg => /^(?:\.\/)?tools\/bin\/./.test(arg))
+  const found = await Promise.all(scripts.map(async script => await access(join(directory, script)).then(() => true, () => false)))
+  return scripts.filter((_, at) => found[at]).map(script => ({
+    severity: 'note',
+    rule: 'AC16',
+    about: tool => `tool ${tool} runs in the workspace, and its argument ${goQuote(script)} is looked for there, not beside the manifest`,
+    fix: `Name the script as the program, "command": [${goQuote(script)}], with a first line such as #!/usr/bin/env python3. Or write its absolute path.`
+  }))
+}
 
 async function programFaults (
   { program, sha256 }: CommandRun, { written, real: bin, searchPath }: Places, trust: TrustCheck

@@ -3,6 +3,7 @@ import { ManifestFault } from '../finding/finding.ts'
 import { goQuote } from '../finding/go-quote.ts'
 
 const binFix = 'Put the program below tools/bin beside the manifest and write ./tools/bin/NAME, or use an absolute path.'
+const nameFix = 'A script is named alone, ./tools/bin/NAME, and its first line says what runs it, such as #!/usr/bin/env python3. Another program is named by its absolute path. No shell reads a command.'
 
 /**
  * The absolute path of a tool's program.
@@ -30,7 +31,7 @@ export function programPath (raw: string, directory: string): string {
 /** The "escapes" text is for paths that are written below the bin directory and lead out of it. */
 function outsideBin (raw: string, slashed: string, clean: string): ManifestFault {
   if (slashed !== './tools/bin' && !slashed.startsWith('./tools/bin/')) {
-    return new ManifestFault('A34', 'relative command[0] must start with ./tools/bin/', { fix: binFix })
+    return new ManifestFault('A34', 'relative command[0] must start with ./tools/bin/', { fix: slashed.includes('/') ? binFix : nameFix })
   }
   const normalized = clean === 'tools' || clean.startsWith('tools/') ? `./${clean}` : clean
   return new ManifestFault('A35', `command[0] escapes ./tools/bin after normalization (got ${goQuote(raw)} -> ${goQuote(normalized)})`, { fix: binFix })
