@@ -25,3 +25,8 @@ t.test('the message about a directory that can\'t be written names the place and
     t.match(runIn(t, readOnly, `"$NODE" "$TOOLYARD" ${command}`), new RegExp(`^toolyard ${command}: \\S+ can't be written \\(E\\w+\\): the file system is read-only.*: use another directory$`, 'm'))
   }
 })
+
+t.test('the message about a directory of somebody else, perhaps root, names the place and the remedy', { skip }, async t => {
+  const told = runIn(t, 'true', 'mkdir -m 500 .toolyard && setpriv --bounding-set=-all "$NODE" "$TOOLYARD" start')
+  t.match(told, /^toolyard start: \S+\/\.toolyard\/\S+ can't be opened \(EACCES\): give this user the right$/m)
+})

@@ -16,6 +16,7 @@ const service = await createService(t, {
     { name: 'add', command: ['./tools/bin/echo'] },
     { name: 'slow', command: ['./tools/bin/slow'] },
     { name: 'late', command: ['./tools/bin/slow'], timeoutSec: 1 },
+    { name: 'not listed', command: ['./tools/bin/echo'] },
     { name: 'much', command: ['./tools/bin/much'] }
   ],
   files: {
@@ -61,7 +62,7 @@ await t.test('the exit status says whether the tool, the service or the key fail
   const dry = await run(['call', 'add', '--arg', 'a=2', '--arg', 'b=3', '--dry-run'])
   t.match(dry, { status: 0, stdout: '{\n  "a": 2,\n  "b": 3\n}\n', stderr: /add would run with these arguments/ })
   t.match(await run(['call', 'fail']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: no luck' })
-  t.match(await run(['call', 'nobody', '--arg', 'a=1']), { status: 1, stderr: "has no tool 'nobody'" })
+  t.match(await run(['call', 'nobody', '--arg', 'a=1']), { status: 1, stderr: "UNKNOWN_TOOL: Tool 'nobody'" })
   t.match(await run(['tools'], { TOOLYARD_URL: 'http://127.0.0.1:1' }), { status: 3, stderr: 'toolyard start' })
   t.match(await run(['tools'], { TOOLYARD_URL: url.replace('http:', 'https:') }), { status: 3, stderr: `${url.replace('http:', 'https:')} does not speak https. Write http:// in TOOLYARD_URL` })
   t.match(await run(['tools'], { TOOLYARD_URL: `${url}/elsewhere` }), { status: 4, stderr: /elsewhere has no such route: .*TOOLYARD_URL ends with the BASE_PATH/ })
@@ -112,6 +113,10 @@ await t.test('a failed call names tools of similar names, and prints the hint of
   }
   t.match(await run(['jobs', 'submit', 'data.file_raed']), { status: 4, stderr: "toolyard jobs submit: VALIDATION_ERROR: Unknown or disabled 'type'. Is data.file_read meant?\n" })
   t.match(await run(['call', 'seal']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: locked\nunlock it first\n' })
+})
+
+await t.test('a tool that the list for models lacks is called by its name, with arguments', async t => {
+  t.match(await run(['call', 'not listed', '--arg', 'n=1', '--arg', 'text=x']), { status: 0, stdout: /"n": 1,\n *"text": "x"/ })
 })
 
 await t.test('batch posts a file, or a model\'s message', async t => {

@@ -2,17 +2,14 @@ import { readFileSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pathSegment } from '@toolyard/client'
-import { around, asError, isRecord, nearNames, prettyJson, writeJson } from '@toolyard/contract/terms'
+import { around, asError, isRecord, prettyJson, writeJson } from '@toolyard/contract/terms'
 import { textOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
-import { complain, meantText, print } from '../terminal/terminal.ts'
+import { complain, print } from '../terminal/terminal.ts'
 import { readArguments, readObject } from './call-arguments.ts'
 import { askService, strangeAnswer } from './ask-service.ts'
 import { clientOf, commandError, findTarget, type Target } from './target.ts'
-
-/** Names that an unknown one is answered with. */
-const nearest = 3
 
 /** `toolyard call`: one tool of the service. */
 export const call: Command = {
@@ -114,11 +111,6 @@ async function argumentsOf (name: string, target: Target, { pairs, stdin }: { pa
   if (pairs.length === 0) return {}
   const tools = await clientOf(target).tools('chat').catch((error: unknown) => { throw commandError(error, target) })
   const tool = tools.find(tool => tool.function.name === name)
-  if (tool === undefined) {
-    const found = nearNames(name, tools.map(tool => tool.function.name)).sort((left, right) => left.away - right.away)
-    const near = found.slice(0, nearest).map(({ name }) => name)
-    const details = near.length === 0 ? undefined : { did_you_mean: near }
-    throw new CommandError(`${target.url} has no tool '${name}' for this key.${meantText(near)} toolyard tools lists them`, { code: 'UNKNOWN_TOOL', details })
-  }
-  return readArguments(name, pairs, tool.function.parameters)
+  // What isn't listed may be callable all the same; else the service knows best why it can't run.
+  return readArguments(name, pairs, tool?.function.parameters ?? {})
 }

@@ -21,6 +21,6 @@ export function messageFor (error: unknown): string {
   const { code, syscall, path, dest = path } = error
   if (typeof syscall !== 'string' || typeof code !== 'string') return message
   const fault = faults[code] ?? (making.includes(syscall) ? faultsOfMaking[code] : undefined)
-  if (fault === undefined) return message
+  if (fault === undefined) return code === 'EACCES' && syscall === 'open' && typeof path === 'string' ? `${path} can't be opened (${code}): give this user the right` : message
   return `${typeof dest === 'string' ? dest : process.cwd()} can't be written (${code}): ${fault}`
 }
