@@ -64,9 +64,18 @@ t.test('a line of the environment file that sets nothing is a warning with its n
     ].join('\r\n')
   }), 'env')
   const wrong = [1, 2, 6, 7, 17].map(line => `${file}:${line} sets nothing: write NAME=value, or put # before a remark`)
-  t.strictSame(settingWarnings({}, file), wrong)
+  const open = `CALLBACK_SECRET in ${file} begins with a quote that is never closed, so the quote is a part of its value: close it, or take it out`
+  t.strictSame(settingWarnings({}, file), [open, ...wrong])
   t.strictSame(settingWarnings(settingsTold, file), [])
   t.strictSame(settingWarnings({}, `${file}.missing`), [])
+})
+
+t.test('a quote in the environment file that is never closed is a warning, and one that belongs to a value is none', async t => {
+  const file = join(t.testdir({ env: 'API_KEY="a-secret\nHOST=\'::1\nREDIS_URL="redis://x"\nAPI_KEYS_JSON=\'"x" and "y"\'\nSANDBOX="off" # why\n' }), 'env')
+  const told = settingWarnings({}, file)
+  t.match(told, ['API_KEY in ', 'HOST in '].map(start => new RegExp(`^${start}.* begins with a quote that is never closed`)))
+  t.equal(told.length, 2)
+  t.notMatch(told.join(), 'a-secret')
 })
 
 t.test('settings that have no effect without another one, and a directory that is missing, are warnings with the remedy', async t => {

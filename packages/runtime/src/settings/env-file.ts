@@ -7,6 +7,9 @@ import { SettingsError, variables } from './settings.ts'
 /** One assignment as dotenv takes it, over several lines where a value in quotes goes on. */
 const assignment = /^\s*(?:export\s+)?[\w.-]+(?:\s*=\s*?|:\s+?)(?:\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\n]+)?\s*(?:#.*)?$/mg
 
+/** A value that dotenv has left its first quote. */
+const openQuote = /^(["'`])(?:(?!\1)[^])*$/
+
 /** For clients; no other variable of Toolyard's own is meant to be in a file. */
 const ofClients = ['TOOLYARD_URL', 'TOOLYARD_API_KEY', 'TOOLYARD_NO_INSTALL']
 /** Read by the libraries of OpenTelemetry themselves. */
@@ -35,8 +38,8 @@ export function isSettingName (name: string): boolean {
 }
 
 /**
- * The values of an environment file, and a warning for each line that sets nothing and is no remark, and for each variable that isn't
- * taken from a file.
+ * The values of an environment file, and a warning for each line that sets nothing and is no remark, for each variable that
+ * isn't taken from a file, and for each quote that is never closed.
  */
 export interface EnvFile {
   values: Readonly<Record<string, string>>
@@ -51,7 +54,9 @@ export function inspectEnvFile (file = '.env'): EnvFile {
   const rest = text.replace(assignment, taken => taken.replace(/[^\n]/g, ''))
   const steered = Object.keys(values).filter(name => steering.test(name))
     .map(name => `${name} in ${path} has no effect: it says how programs run. Set it in the environment that starts Toolyard`)
-  return { values, warnings: [...steered, ...emptyLines(rest, path)] }
+  const open = Object.keys(values).filter(name => openQuote.test(values[name] ?? ''))
+    .map(name => `${name} in ${path} begins with a quote that is never closed, so the quote is a part of its value: close it, or take it out`)
+  return { values, warnings: [...steered, ...open, ...emptyLines(rest, path)] }
 }
 
 function emptyLines (rest: string, path: string): string[] {

@@ -111,7 +111,7 @@ export class SkillResources {
   #tell (skill: Skill, why: string): void {
     if (this.#told.has(skill)) return
     this.#told.add(skill)
-    this.#log.warn({ skill: skill.name, file: skill.file }, `mcp: the skill is not served as files: ${why}`)
+    this.#log.warn({ skill: skill.name, file: skill.file }, `mcp: the skill of ${skill.file} is not served as files: ${why}`)
   }
 }
 
