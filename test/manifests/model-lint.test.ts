@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { lintForModels } from '@toolyard/manifests'
+import { entry, load } from './fixture.ts'
 import { descriptor, loadProject, loadTools, manifestOf } from './project.ts'
 
 async function lint (t: Test, ...tools: unknown[]): Promise<Array<[string, string | undefined]>> {
@@ -35,6 +36,18 @@ t.test('schemas that are deep, large, or have no strict form get advice', async 
     descriptor({ name: 'long', inputs: { a: { type: 'string', description: 'x'.repeat(8_000) } } }),
     descriptor({ name: 'loose', inputs: { a: { type: 'object' } } })
   ), [['lint/depth', 'deep'], ['lint/size', 'many'], ['lint/size', 'long'], ['lint/strict', 'loose']])
+})
+
+t.test('a schema that has parameters beside its properties gets advice', async t => {
+  const text = { type: 'string' }
+  const schemas = [
+    { name: text, age: { type: 'integer' } }, { type: 'object', city: text }, { type: 'object', properties: { type: text }, additionalProperties: text, default: { type: 'x' }, 'x-ui': { type: 'form' } }
+  ]
+  const registry = await load(t, ...schemas.map((schema, at) => entry({ name: `tool_${at}`, description: 'What the tool does.', schema })))
+  t.match(lintForModels(registry).filter(({ rule }) => rule === 'lint/properties'), [
+    { severity: 'note', tool: 'tool_0', message: /has "name", "age" beside "properties"/, fix: /Put parameters into "properties"/ }, { tool: 'tool_1', message: /has "city" beside/ }
+  ])
+  t.equal(lintForModels(registry).filter(({ rule }) => rule === 'lint/properties').length, 2)
 })
 
 t.test('more than 128 published tools, built-in ones included, get advice', async t => {

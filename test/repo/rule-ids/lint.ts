@@ -4,6 +4,7 @@ export const lintRules: Readonly<Record<string, string>> = {
   'lint/depth': 'Models fill deeply nested arguments badly: keep a schema flat.',
   'lint/description': 'A model chooses a tool by its description: say what it does, and in what form it takes what.',
   'lint/name': 'Only names of letters, digits, _ and -, up to 64, can be published to models.',
+  'lint/properties': 'The parameters of a tool stand in the properties of its schema, which describes one object.',
   'lint/provider': 'The API of a provider refuses this schema as a whole, so models are sent a mended one; calls are checked against the schema as it is written.',
   'lint/size': 'A schema is sent to the model with each turn: a large one costs tokens each time.',
   'lint/strict': 'The strict mode of models takes only a part of JSON Schema: this schema has no such form.',

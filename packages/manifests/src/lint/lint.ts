@@ -1,4 +1,5 @@
 import type { ToolFormat } from '@toolyard/contract'
+import { isRecord } from '@toolyard/contract/terms'
 import { goQuote } from '../finding/go-quote.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -22,6 +23,9 @@ const advice = {
   sentChars: 2_000
 } as const
 
+/** Keywords of JSON Schema whose value may look like a parameter. */
+const schemaKeywords = new Set(['default', 'const', 'items', 'additionalItems', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'propertyNames', 'contains', 'not', 'if', 'then', 'else'])
+
 const formats: readonly ToolFormat[] = ['chat', 'responses', 'anthropic', 'gemini', 'bedrock']
 export const lintProviders = ['openai', 'anthropic', 'gemini'] as const
 export type ProviderName = (typeof lintProviders)[number]
@@ -32,8 +36,8 @@ type Advice = [rule: string, message: string, fix: string]
 
 /**
  * Looks at published tools as models see them: advice, never a reason not to serve a tool, and nothing is changed. Rules
- * are `lint/count`, `lint/name`, `lint/description`, `lint/depth`, `lint/size`, `lint/strict` and `lint/provider`.
- * Built-in tools are not looked at, but counted.
+ * are `lint/count`, `lint/name`, `lint/description`, `lint/depth`, `lint/properties`, `lint/size`, `lint/strict` and
+ * `lint/provider`. Built-in tools are not looked at, but counted.
  */
 export function lintForModels (registry: Registry, provider?: ProviderName): Finding[] {
   const about = provider === undefined ? formats : formatsOf[provider]
@@ -90,13 +94,20 @@ function schemaAdvice ({ parameters }: Tool): Advice[] {
   const { depth, properties } = schemaSize(parameters)
   const { length } = JSON.stringify(parameters)
   const form = strictForm(parameters)
+  const astray = Object.keys(parameters).filter(name => !schemaKeywords.has(name) && !/^(?:x-|\$)/.test(name) && isParameter(parameters[name]))
   const found: Array<Advice | false> = [
+    astray.length > 0 && ['lint/properties', `has ${astray.slice(0, 5).map(goQuote).join(', ')} beside "properties", where neither models nor the check of calls see a parameter`, 'Put parameters into "properties": {"type": "object", "properties": {...}}.'],
     depth > advice.depth && ['lint/depth', `has parameters of ${depth} levels; models fill more than ${advice.depth} badly`, 'Make them flatter.'],
     properties > advice.properties && ['lint/size', `has ${properties} parameters; models fill more than ${advice.properties} badly`, 'Split the tool.'],
     length > advice.schemaChars && ['lint/size', `has a schema of ${length} characters, which every turn of an agent pays for`, 'Make it smaller.'],
     'refused' in form && ['lint/strict', `has no strict form: ${form.refused}`, 'Nothing, when models need not keep to the schema exactly; else avoid what is named.']
   ]
   return found.filter(each => each !== false)
+}
+
+/** Whether it describes a value, as what stands in `properties` does. */
+function isParameter (value: unknown): boolean {
+  return isRecord(value) && typeof value['type'] === 'string'
 }
 
 /** The changes of a schema before it is sent, and for whom; where one provider is asked about, also the schema that is sent. */
