@@ -170,8 +170,19 @@ t.test('a validation tells of fields of a front matter that nobody reads, with t
   t.ok(ok)
   t.match(findings, [
     { severity: 'warning', rule: 'skill/front-matter', line: 4, message: 'front matter: "licence" is no field that is read' },
-    { severity: 'warning', rule: 'skill/front-matter', line: 5 }
+    { severity: 'warning', rule: 'skill/front-matter', line: 5 },
+    { severity: 'note', rule: 'skill/front-matter', message: /no description/ }
   ])
+  t.same((await fixture.load()).findings, [])
+})
+
+t.test('a validation notes a skill without a description, and what it lacks then', async t => {
+  const fixture = createFixture(t)
+  for (const [at, text] of ['No front matter.\n', skillMd('name: s1'), skillMd("description: ''"), skillMd('description: Reads mail')].entries()) fixture.skill(`s${at}`, { 'SKILL.md': text })
+  const { ok, findings } = await validateManifests([fixture.skills])
+  t.ok(ok)
+  t.match(findings, ['s0', 's1', 's2'].map(name => ({ severity: 'note', rule: 'skill/front-matter', file: join(fixture.skills, name, 'SKILL.md'), fix: /activate_skill doesn't offer it/ })))
+  t.equal(findings.length, 3)
   t.same((await fixture.load()).findings, [])
 })
 

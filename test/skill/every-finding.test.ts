@@ -123,7 +123,7 @@ t.test('SN37 a directory with a SKILL.md of its own is read, and its versions ar
     mkdirSync(join(directory, 'versions/1f41'), { recursive: true })
     symlinkSync('versions/1f41', join(directory, 'active'))
   })
-  t.match(findings, [{ severity: 'warning', rule: 'SN37', message: /its versions are not read/ }])
+  t.match(findings.filter(({ rule }) => rule === 'SN37'), [{ severity: 'warning', message: /its versions are not read/ }])
 })
 
 t.test('SC21 the explanation of a tool says that its skill was replaced', async t => {

@@ -1,4 +1,4 @@
-import { errorCode, isRecord, readJson } from '@toolyard/contract/terms'
+import { asError, errorCode, isRecord, readJson } from '@toolyard/contract/terms'
 import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ export const egress: Command = {
 async function connectionsOf (tool: string, dir: string): Promise<Map<string, Seen>> {
   const names = await readdir(dir).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
-    throw misuse(`the audit can't be read: ${String(error)}`)
+    throw misuse(`the audit can't be read: ${asError(error).message}`)
   })
   const seen = new Map<string, Seen>()
   for (const name of names.filter(each => /^\d{8}\.log$/.test(each)).sort().slice(-mostDays)) {

@@ -1,4 +1,4 @@
-import { isRecord, permissions, readJson } from '@toolyard/contract/terms'
+import { asError, isRecord, permissions, readJson } from '@toolyard/contract/terms'
 import type { PolicyAsker } from '@toolyard/manifests'
 import { readFile } from 'node:fs/promises'
 import { jsonOption, type Command } from '../terminal/command.ts'
@@ -43,7 +43,7 @@ export const policy: Command = {
 }
 
 async function readCases (file: string): Promise<Case[]> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => { throw misuse(`${file} can't be read: ${String(error)}`) })
+  const text = await readFile(file, 'utf8').catch((error: unknown) => { throw misuse(`${file} can't be read: ${asError(error).message}`) })
   let value: unknown
   try {
     value = readJson(text)

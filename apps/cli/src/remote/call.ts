@@ -101,7 +101,10 @@ function text (value: unknown): string | undefined {
 }
 
 function readsStdin (words: readonly string[], json: unknown): boolean {
-  if (typeof json === 'string' && json !== '-') throw misuse(`--json takes - for stdin, or nothing, not '${json}': put the tool's name before it`)
+  if (typeof json === 'string' && json !== '-') {
+    const remedy = json.trimStart().startsWith('{') ? 'print the object into it, as in echo \'{"a": 2}\' | toolyard call NAME --json -' : "put the tool's name before it"
+    throw misuse(`--json takes - for stdin, or nothing, not '${json}': ${remedy}`)
+  }
   return words.some((word, index) => word === '--json=-' || (word === '--json' && words[index + 1] === '-'))
 }
 

@@ -121,6 +121,7 @@ async function readContent (source: SkillDirectory, ownName: string): Promise<Sk
     if (tools?.length === 0) findings.push(...await linkedOut(directory))
     if (tools === undefined || first !== undefined || programs.missing.length > 0) return { findings }
     const isDescribed = frontMatter.description != null && frontMatter.description !== ''
+    if (everyFault && tools.length === 0 && !isDescribed) findings.push(undescribed(file))
     const hasFiles = tools.length === 0 && isDescribed && await readSkillText(directory, 'tools.json') === undefined && await holdsMore(directory, document)
     const told = { name, description: frontMatter.description ?? '', frontMatter: { ...frontMatter }, text: body }
     return { skill: { ...told, digest: digestOf(told), file, hasFiles, tools }, findings }
@@ -194,6 +195,17 @@ async function missingPrograms (
   if (groups.length === 0) return { missing: await lacking(bins.flatMap(each => typeof each === 'string' ? [each] : [])) }
   for (const [group, names] of groups.entries()) if ((await lacking(names)).length === 0) return { missing: [], group }
   return { missing: [groups.map(names => names.join(' and ')).join(', or ')] }
+}
+
+/** For whoever validates: of a skill with tools, models see those. */
+function undescribed (file: string): Finding {
+  return {
+    severity: 'note',
+    file,
+    rule: 'skill/front-matter',
+    message: 'front matter: there is no description, from which a model tells when to use the skill',
+    fix: "Write description: what it is for, and when to use it. Without one activate_skill doesn't offer it, and MCP doesn't serve its files."
+  }
 }
 
 /** A warning while the service runs, since a program may come; an error to a validation, since nothing of the skill is served. */
