@@ -127,3 +127,35 @@ t.test('connections take turns: beside some that ask again and again, another on
     socket.destroy()
   }
 })
+
+t.test('a small request doesn\'t wait until each connection that others keep busy had its share', async t => {
+  let busyRequests = 0
+  const server = createServer((request, response) => {
+    if (request.url === '/busy') busyRequests += 1
+    // What follows from a request takes time as well.
+    queueMicrotask(() => {
+      const until = performance.now() + 1
+      while (request.url === '/busy' && performance.now() < until);
+      response.end()
+    })
+  })
+  takeTurns(server)
+  const port = await listening(t, server)
+  const requests = 'GET /busy HTTP/1.1\r\nhost:x\r\n\r\n'.repeat(1_000)
+  const count = 60
+  const small = connect(port, '127.0.0.1')
+  const busy = Array.from({ length: count }, () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {}).resume()
+    const send = (): void => { while (socket.write(requests)); }
+    return socket.on('connect', send).on('drain', send)
+  })
+  t.teardown(() => { for (const socket of [small, ...busy]) socket.destroy() })
+  await Promise.all(busy.map(async socket => { await once(socket, 'data') }))
+  for (let asked = 0; asked < 5; asked++) {
+    const before = busyRequests
+    small.write('GET /other HTTP/1.1\r\nhost:x\r\n\r\n')
+    await once(small, 'data')
+    const between = busyRequests - before
+    t.ok(between < 2 * count, `${between} of the others' requests come before it`)
+  }
+})

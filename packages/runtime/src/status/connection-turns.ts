@@ -3,10 +3,12 @@ import type { Socket } from 'node:net'
 
 /** Bytes that Node's parser gets at once: it calls back for each request and each piece of a body among them. */
 const sliceBytes = 1_024
+/** What arrives at once of who doesn't send much. */
+const smallBytes = 16_384
 /** One connection takes no more of one turn of the event loop: requests, and milliseconds of the parser. */
 const most = { requests: 8, parserMs: 5 }
-/** Nor do all of a process together, in milliseconds. */
-const mostOfAll = 10
+/** After so many milliseconds of a turn none is read any more. Those that sent no more than their part have the first half. */
+const mostOfAllMs = 10
 
 /**
  * Lets no connection of an HTTP server hold up the event loop, nor many together. Node.js parses all that one read brings, up to 64 KiB, in
@@ -33,41 +35,44 @@ export function takeAnswerInTurns (request: ClientRequest): void {
   request.once('socket', (socket: Socket) => { parseInTurns(socket) })
 }
 
-/** A turn of the event loop, and what the parser took of it. */
+/** A turn of the event loop, which waits for nothing before it is over: what follows from requests is in its time. */
 interface Turn {
-  parserMs: number
+  beganAt: number
 }
 
 let current: Turn | undefined
-/** Connections whose bytes wait for a turn, the next one first. */
-const waiting = new Set<Socket>()
+/** Connections whose bytes wait for a turn, the next one first: those that found it used, and those that sent more than their part. */
+const waiting = { first: new Set<Socket>(), then: new Set<Socket>() }
 
 function thisTurn (): Turn {
   if (current === undefined) {
-    current = { parserMs: 0 }
+    current = { beganAt: performance.now() }
     setImmediate(() => {
       current = undefined
-      goOn(waiting.size)
+      if (waiting.first.size + waiting.then.size > 0) goOn(thisTurn(), { first: waiting.first.size, then: waiting.then.size })
     })
   }
   return current
 }
 
 /** Reads on at so many of those that wait, one after the other, while the turn has room. They come before what arrives meanwhile. */
-function goOn (left: number): void {
-  const [socket] = waiting
-  if (left === 0 || socket === undefined || thisTurn().parserMs >= mostOfAll) return
-  waiting.delete(socket)
-  // It reads in a tick of its own, before the next one.
+function goOn (turn: Turn, left: Record<keyof typeof waiting, number>): void {
+  const ms = performance.now() - turn.beganAt
+  const line = left.first > 0 && (left.then === 0 || ms < mostOfAllMs / 2) ? 'first' : 'then'
+  const [socket] = waiting[line]
+  if (left[line] === 0 || socket === undefined || ms >= mostOfAllMs) return
+  left[line] -= 1
+  waiting[line].delete(socket)
+  // It reads in a tick of its own. What follows from its requests is done before the next one.
   socket.resume()
-  process.nextTick(goOn, left - 1)
+  process.nextTick(queueMicrotask, () => { process.nextTick(goOn, turn, left) })
 }
 
 function parseInTurns (socket: Socket): Share | undefined {
   // Node's own listener, which gives the parser what it gets.
   const [parse] = socket.listeners('data')
   if (parse === undefined) return undefined
-  const share: Share = { turn: thisTurn(), requests: 0, parserMs: 0, bodyBytes: 0, sliceBytes: 0 }
+  const share: Share = { turn: thisTurn(), requests: 0, parserMs: 0, isBusy: false, bodyBytes: 0, sliceBytes: 0 }
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A listener of `data` takes a chunk.
   socket.off('data', parse as (chunk: Buffer) => void)
   const own = (chunk: Buffer): void => {
@@ -90,6 +95,8 @@ interface Share {
   turn: Turn
   requests: number
   parserMs: number
+  /** It has sent much, or more than its part, and not all of that is read. */
+  isBusy: boolean
   /** So many bytes at least are the rest of a body of known length: the parser calls back for them once. */
   bodyBytes: number
   /** Length of what the parser was given last. */
@@ -100,6 +107,8 @@ function ofTurn (share: Share, turn: Turn): Share {
   return share.turn === turn ? share : Object.assign(share, { turn, requests: 0, parserMs: 0 })
 }
 
+const noBytes = Buffer.alloc(0)
+
 /** Gives what was not read, where the socket was handed over meanwhile. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- as `listeners` gives it
 function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): Buffer {
@@ -108,21 +117,21 @@ function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): Bu
     if (at > 0 && !socket.writable) break
     // Node.js waits for a reader of the body or of the answers, and goes on by itself.
     const isHeld = at > 0 && socket.isPaused()
-    const isUsed = share.requests >= most.requests || share.parserMs >= most.parserMs || share.turn.parserMs >= mostOfAll
-    if (isHeld || isUsed) {
+    const hasHadPart = share.requests >= most.requests || share.parserMs >= most.parserMs
+    if (isHeld || hasHadPart || performance.now() - share.turn.beganAt >= mostOfAllMs) {
       socket.pause()
       socket.unshift(chunk.subarray(at))
-      if (!isHeld) waiting.add(socket)
-      break
+      share.isBusy ||= share.parserMs > 0 || chunk.length > smallBytes
+      if (!isHeld) waiting[share.isBusy ? 'then' : 'first'].add(socket)
+      return noBytes
     }
     const slice = chunk.subarray(at, at + Math.max(sliceBytes, share.bodyBytes))
     share.sliceBytes = slice.length
     share.bodyBytes = Math.max(0, share.bodyBytes - slice.length)
     const before = performance.now()
     parse.call(socket, slice)
-    const ms = performance.now() - before
-    share.parserMs += ms
-    share.turn.parserMs += ms
+    share.parserMs += performance.now() - before
   }
-  return chunk.subarray(chunk.length)
+  share.isBusy = false
+  return noBytes
 }
