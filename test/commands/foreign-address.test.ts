@@ -48,3 +48,8 @@ await t.test('a key of .env goes to its address, and a key of the environment to
   for (const env of keysOfShell) t.strictSame((await keysSent(t, env, () => '', port => ({ TOOLYARD_URL: `http://127.0.0.1:${port}` }))).keys, [ofShell])
   t.strictSame((await keysSent(t, {}, () => `TOOLYARD_API_KEY=${ofFile}`, port => ({ TOOLYARD_URL: `http://127.0.0.1:${port}` }))).keys, [ofFile])
 })
+
+await t.test('the console of an address of .env is opened whatever keys the environment has, as none is sent', async t => {
+  const cwd = t.testdir({ '.env': 'PORT=4001' })
+  for (const env of keysOfShell) t.match(await runToolyard(['open', '--json'], { cwd, env }), { status: 0, stdout: '{"ok":true,"url":"http://127.0.0.1:4001/"}' })
+})

@@ -3,7 +3,7 @@ import { isSettingName } from '@toolyard/runtime'
 import type { Command } from '../terminal/command.ts'
 import { exitStatus } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
-import { findTarget } from './target.ts'
+import { findAddress } from './target.ts'
 
 export const open: Command = {
   name: 'open',
@@ -11,8 +11,7 @@ export const open: Command = {
   help: 'Opens the console of the service in a browser, and prints its address. Log in with an API key.',
   options: [['--json', 'print {url} as JSON, and open nothing']],
   run: async ({ options }) => {
-    const { url } = findTarget(process.env)
-    const address = `${url}/`
+    const address = `${findAddress(process.env)}/`
     if (options['json'] === true) {
       print(JSON.stringify({ ok: true, url: address }))
       return exitStatus.done

@@ -22,6 +22,20 @@ export interface Target {
  *   could do more than the caller may.
  */
 export function findTarget (env: NodeJS.ProcessEnv): Target {
+  const { url, keys, settings, isOfFile } = readAddress(env)
+  const [apiKey, source] = keyOf(keys, settings, url)
+  const [meant, place] = isOfFile ? keyOf(env, readSettings(env), url) : [apiKey, source]
+  if (meant !== apiKey) throw new CommandError(`.env says the address ${url}, to which only a key of .env is sent. For ${place} of the environment set TOOLYARD_URL there, too, or unset that key.`, { status: exitStatus.misused, code: 'MISUSED' })
+  return { url, apiKey, description: `${url} with ${source}` }
+}
+
+/** The address of the service, for what sends no key. */
+export function findAddress (env: NodeJS.ProcessEnv): string {
+  return readAddress(env).url
+}
+
+/** The address, and the variables and settings whose keys may be sent there. */
+function readAddress (env: NodeJS.ProcessEnv): { url: string, keys: NodeJS.ProcessEnv, settings: Settings, isOfFile: boolean } {
   const before = { ...env }
   loadEnvFile()
   const isOfFile = isAddressOfFile(before, env)
@@ -31,10 +45,7 @@ export function findTarget (env: NodeJS.ProcessEnv): Target {
   const { TOOLYARD_URL: given } = env
   const url = (given ?? '') === '' ? addressOf(settings) : String(given).replace(/\/+$/, '')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new CommandError(`TOOLYARD_URL must begin with http:// or https://, unlike '${url}'`, { status: exitStatus.misused, code: 'MISUSED' })
-  const [apiKey, source] = keyOf(keys, settings, url)
-  const [meant, place] = isOfFile ? keyOf(env, readSettings(env), url) : [apiKey, source]
-  if (meant !== apiKey) throw new CommandError(`.env says the address ${url}, to which only a key of .env is sent. For ${place} of the environment set TOOLYARD_URL there, too, or unset that key.`, { status: exitStatus.misused, code: 'MISUSED' })
-  return { url, apiKey, description: `${url} with ${source}` }
+  return { url, keys, settings, isOfFile }
 }
 
 const keyNames = ['TOOLYARD_API_KEY', 'API_KEY', 'API_KEY_FILE', 'API_KEYS_JSON', 'API_KEYS_JSON_FILE']
