@@ -62,7 +62,7 @@ await t.test('the exit status says whether the tool, the service or the key fail
   const dry = await run(['call', 'add', '--arg', 'a=2', '--arg', 'b=3', '--dry-run'])
   t.match(dry, { status: 0, stdout: '{\n  "a": 2,\n  "b": 3\n}\n', stderr: /add would run with these arguments/ })
   t.match(await run(['call', 'fail']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: no luck' })
-  t.match(await run(['call', 'nobody', '--arg', 'a=1']), { status: 1, stderr: "UNKNOWN_TOOL: Tool 'nobody'" })
+  t.match(await run(['call', 'nobody', '--arg', 'a=1']), { status: 1, stderr: /UNKNOWN_TOOL: Tool 'nobody' [^.]*\. toolyard tools lists those of this key, and toolyard validate/ })
   t.match(await run(['tools'], { TOOLYARD_URL: 'http://127.0.0.1:1' }), { status: 3, stderr: 'toolyard start' })
   t.match(await run(['tools'], { TOOLYARD_URL: url.replace('http:', 'https:') }), { status: 3, stderr: `${url.replace('http:', 'https:')} does not speak https. Write http:// in TOOLYARD_URL` })
   t.match(await run(['tools'], { TOOLYARD_URL: `${url}/elsewhere` }), { status: 4, stderr: /elsewhere has no such route: .*TOOLYARD_URL ends with the BASE_PATH/ })
@@ -113,11 +113,6 @@ await t.test('a failed call names tools of similar names, and prints the hint of
   }
   t.match(await run(['jobs', 'submit', 'data.file_raed']), { status: 4, stderr: "toolyard jobs submit: VALIDATION_ERROR: Unknown or disabled 'type'. Is data.file_read meant?\n" })
   t.match(await run(['call', 'seal']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: locked\nunlock it first\n' })
-})
-
-await t.test('arguments behind --json are refused, with the way to give them', async t => {
-  t.match(await run(['call', 'echo', '--json', '{"n": 1}']), { status: 2, stderr: /print the object into it, as in echo .* \| toolyard call NAME --json -$/m })
-  t.match(await run(['call', 'echo', '--json', 'x']), { status: 2, stderr: /put the tool's name before it$/m })
 })
 
 await t.test('a tool that the list for models lacks is called by its name, with arguments', async t => {

@@ -89,14 +89,15 @@ export function commandError (error: unknown, { url, apiKey, description }: Targ
   if (code === 'TIMEOUT' && typeof jobId === 'string') return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
   if (code === 'TOOL_TIMEOUT') return new CommandError(`${code}: ${message}${timeoutAdvice(details)}`, { code, details })
   if (code === 'FAILED') return asError(error)
-  return new CommandError(`${code}: ${message}${adviceIn(details)}`, { code, details })
+  return new CommandError(`${code}: ${message}${adviceIn(code, details)}`, { code, details })
 }
 
-/** Advice of the details of a call's error: the tools that may have been meant, or what would open what was refused. */
-function adviceIn (details: unknown): string {
+/** What may help after an error of a call: the tools that may have been meant, or what would open what was refused. */
+function adviceIn (code: string, details: unknown): string {
   const { hint } = (details ?? {}) as { hint?: unknown }
   const meant = meantIn(details)
-  return `${meant === '' ? '' : `${meant} toolyard tools lists them`}${typeof hint === 'string' ? `\n${hint}` : ''}`
+  const unknown = code === 'UNKNOWN_TOOL' ? '. toolyard tools lists those of this key, and toolyard validate tells the faults of an entry' : ''
+  return `${meant === '' ? unknown : `${meant} toolyard tools lists them`}${typeof hint === 'string' ? `\n${hint}` : ''}`
 }
 
 /** Lines of a tool that ran too long. */
