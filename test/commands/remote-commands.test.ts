@@ -115,6 +115,11 @@ await t.test('a failed call names tools of similar names, and prints the hint of
   t.match(await run(['call', 'seal']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: locked\nunlock it first\n' })
 })
 
+await t.test('arguments behind --json are refused, with the way to give them', async t => {
+  t.match(await run(['call', 'echo', '--json', '{"n": 1}']), { status: 2, stderr: /print the object into it, as in echo .* \| toolyard call NAME --json -$/m })
+  t.match(await run(['call', 'echo', '--json', 'x']), { status: 2, stderr: /put the tool's name before it$/m })
+})
+
 await t.test('a tool that the list for models lacks is called by its name, with arguments', async t => {
   t.match(await run(['call', 'not listed', '--arg', 'n=1', '--arg', 'text=x']), { status: 0, stdout: /"n": 1,\n *"text": "x"/ })
 })
