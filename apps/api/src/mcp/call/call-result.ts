@@ -1,5 +1,6 @@
 import { limits, writeJson, type CallError, type ResultFile } from '@toolyard/contract'
 import { truncate } from '@toolyard/queue'
+import { LoopTurns } from '@toolyard/runtime'
 import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server'
 import type { ReturnedImage } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
@@ -15,6 +16,8 @@ export interface ResultParts {
   /** Small ones that the tool has returned. */
   images: readonly ReturnedImage[]
   written: WrittenParts
+  /** Whose call it is: owners take turns. */
+  owner: string
   /** From which length on the output is cut, and what is told of it then. */
   cutting?: { chars: number, notice: CutNotice } | undefined
 }
@@ -22,12 +25,20 @@ export interface ResultParts {
 /** A word on how a model comes to the rest of an output. */
 type CutNotice = (cut: { jobId: string, bytes: string, preview: string }) => string | undefined
 
+/** Characters of an output that take a turn of the event loop, with what the protocol's own code does with it then. */
+const charsOfTurn = 65_536
+const turns = new LoopTurns()
+
 /**
- * The outcome of a call, as MCP has it; the tool says what its clients rely on.
+ * The outcome of a call, as MCP has it; the tool says what its clients rely on. Large ones that come at once are made in turns.
  */
-export function callResult (
-  answer: ToolAnswer<string>, tool: ListedTool | undefined, { images, written, cutting }: ResultParts
-): CallToolResult {
+export async function callResult (answer: ToolAnswer<string>, tool: ListedTool | undefined, parts: ResultParts): Promise<CallToolResult> {
+  const part = answer.kind === 'output' ? Math.min(1, answer.json.length / charsOfTurn) : 0
+  if (part < 1 / 16) return resultOf(answer, tool, parts)
+  return await turns.run(parts.owner, part, () => resultOf(answer, tool, parts))
+}
+
+function resultOf (answer: ToolAnswer<string>, tool: ListedTool | undefined, { images, written, cutting }: ResultParts): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job, written)
   if (answer.kind === 'pending') {

@@ -74,7 +74,7 @@ export function serveTasks (
   }
   answer('tasks/get', async (id, context) => {
     const job = await findJob(parts.jobs, id, exchange.principal)
-    const task = taskOf(job, parts, await resultParts(job, exchange, parts))
+    const task = await taskOf(job, parts, await resultParts(job, exchange, parts))
     const open = openRequests(job.view, formsOf(context), exchange)
     if (open.length === 0) return task
     return { ...task, status: 'input_required', inputRequests: Object.fromEntries(open.map(each => [taskNameOf(each), each.request])) }
@@ -109,7 +109,7 @@ export function isOver ({ view: { status } }: ReadJob): boolean {
 export async function jobResult (
   job: ReadJob, exchange: Exchange, parts: McpParts, tool: ListedTool | undefined
 ): Promise<CallToolResult> {
-  return callResult(answerOfJob(job, exchange, parts), tool, await resultParts(job, exchange, parts))
+  return await callResult(answerOfJob(job, exchange, parts), tool, await resultParts(job, exchange, parts))
 }
 
 /** The same before it is told in words of the protocol. */
@@ -130,7 +130,7 @@ function pendingOf ({ view: { id: jobId, tool: name, question, approval, status 
 async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: McpParts): Promise<ResultParts> {
   const { status, session } = job.view
   const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
-  return { images: pictures, written: exchange.written, cutting: cuttingOf(exchange, lists) }
+  return { images: pictures, written: exchange.written, owner: exchange.owner, cutting: cuttingOf(exchange, lists) }
 }
 
 function base ({ view }: ReadJob, status: string, retentionSec: number): Record<string, unknown> {
@@ -139,7 +139,7 @@ function base ({ view }: ReadJob, status: string, retentionSec: number): Record<
   }
 }
 
-function taskOf (job: ReadJob, { retentionSec }: McpParts, made: ResultParts): Result {
+async function taskOf (job: ReadJob, { retentionSec }: McpParts, made: ResultParts): Promise<Result> {
   const { status, error } = job.view
   const task = (state: string, rest: object = {}): Result => ({ ...base(job, state, retentionSec), ...rest })
   if (status === 'input_required') return task('working', { statusMessage: `input_required: ${job.view.question?.text ?? ''}` })
@@ -151,7 +151,7 @@ function taskOf (job: ReadJob, { retentionSec }: McpParts, made: ResultParts): R
       'failed', { error: { code: ProtocolErrorCode.InternalError, message: error.message, data: { code: error.code } } }
     )
   }
-  return task('completed', { result: callResult(answerOf(job), undefined, made) })
+  return task('completed', { result: await callResult(answerOf(job), undefined, made) })
 }
 
 function answerOf ({ view, result }: ReadJob): ToolAnswer<string> {

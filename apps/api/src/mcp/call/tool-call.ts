@@ -72,7 +72,7 @@ export async function callTool (
     }
     const [images = []] = await parts.images.read([filesIn(answer)], place.session, exchange.principal)
     const cutting = cuttingOf(exchange, parts.lists)
-    return callResult(answer, tool, { images, written: exchange.written, cutting })
+    return await callResult(answer, tool, { images, written: exchange.written, owner: exchange.owner, cutting })
   } finally {
     await notices?.finish()
     close()
