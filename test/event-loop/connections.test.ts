@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { takeTurns } from '@toolyard/runtime'
 import { waitFor } from '../support/condition.ts'
 import { listening } from '../support/listening.ts'
@@ -112,14 +112,7 @@ t.test('connections take turns: beside some that ask again and again, another on
   })
   takeTurns(server)
   const port = await listening(t, server)
-  const requests = 'GET /busy HTTP/1.1\r\nhost:x\r\n\r\n'.repeat(2_000)
-  const busy = Array.from({ length: 6 }, () => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {}).resume()
-    const send = (): void => { while (socket.write(requests)); }
-    return socket.on('connect', send).on('drain', send)
-  })
-  t.teardown(() => { for (const socket of busy) socket.destroy() })
-  await Promise.all(busy.map(async socket => { await once(socket, 'data') }))
+  await keepBusy(t, port, 6)
   for (let asked = 0; asked < 5; asked++) {
     const socket = connect(port, '127.0.0.1', () => { socket.write('GET /other HTTP/1.1\r\nhost:x\r\n\r\n') })
     const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(5_000) }) as [Buffer]
@@ -141,16 +134,10 @@ t.test('a small request doesn\'t wait until each connection that others keep bus
   })
   takeTurns(server)
   const port = await listening(t, server)
-  const requests = 'GET /busy HTTP/1.1\r\nhost:x\r\n\r\n'.repeat(1_000)
   const count = 60
   const small = connect(port, '127.0.0.1')
-  const busy = Array.from({ length: count }, () => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {}).resume()
-    const send = (): void => { while (socket.write(requests)); }
-    return socket.on('connect', send).on('drain', send)
-  })
-  t.teardown(() => { for (const socket of [small, ...busy]) socket.destroy() })
-  await Promise.all(busy.map(async socket => { await once(socket, 'data') }))
+  t.teardown(() => { small.destroy() })
+  await keepBusy(t, port, count)
   for (let asked = 0; asked < 5; asked++) {
     const before = busyRequests
     small.write('GET /other HTTP/1.1\r\nhost:x\r\n\r\n')
@@ -159,3 +146,15 @@ t.test('a small request doesn\'t wait until each connection that others keep bus
     t.ok(between < 2 * count, `${between} of the others' requests come before it`)
   }
 })
+
+/** Pipelines requests on so many connections, without end, once each of them has had an answer. */
+async function keepBusy (t: Test, port: number, count: number): Promise<void> {
+  const requests = 'GET /busy HTTP/1.1\r\nhost:x\r\n\r\n'.repeat(1_000)
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {}).resume()
+    const send = (): void => { while (socket.write(requests)); }
+    return socket.on('connect', send).on('drain', send)
+  })
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  await Promise.all(sockets.map(async socket => { await once(socket, 'data') }))
+}

@@ -1,11 +1,11 @@
 import type { JobListQuery } from '@toolyard/contract'
 import { BulkChanges, type FinishedJobs, type JobCanceller, type JobLister } from '@toolyard/queue'
 import { connectRedis, isConnected, serverTime, type Redis } from '@toolyard/store'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { connectTo, plainRedis } from '../support/connection.ts'
 import { waitFor } from '../support/condition.ts'
-import { startRedisProxy } from '../support/redis-proxy.ts'
-import { startTestRedis } from '../support/redis.ts'
+import { startRedisProxy, type RedisProxy } from '../support/redis-proxy.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 void t.test('a process that loses its lease during a page notes nothing of it, and leaves the change to the other', async t => {
   const redis = await connectTo(t, await startTestRedis(t))
@@ -81,12 +81,8 @@ void t.test('a change that is stopped changes no more jobs than it is at', async
 })
 
 void t.test('a change whose beginning nobody heard of says that it may have begun, and is in the list', async t => {
-  const server = await startTestRedis(t)
+  const { server, proxy, redis } = await behindProxy(t)
   const direct = await connectTo(t, server)
-  const proxy = await startRedisProxy(t, { path: server.socket })
-  const redis = connectRedis({ place: { kind: 'server', url: proxy.url } }, 'request', () => {})
-  t.teardown(() => { redis.disconnect() })
-  if (!await isConnected(redis, 5_000)) throw new Error('no connection')
   const lister = {
     count: async () => ({ total: 0, complete: true }),
     list: async () => ({ jobs: [], nextCursor: null })
@@ -100,11 +96,7 @@ void t.test('a change whose beginning nobody heard of says that it may have begu
 })
 
 void t.test('a change that was begun is told, though Redis breaks off behind that', async t => {
-  const server = await startTestRedis(t)
-  const proxy = await startRedisProxy(t, { path: server.socket })
-  const redis = connectRedis({ place: { kind: 'server', url: proxy.url } }, 'request', () => {})
-  t.teardown(() => { redis.disconnect() })
-  if (!await isConnected(redis, 5_000)) throw new Error('no connection')
+  const { proxy, redis } = await behindProxy(t)
   const lister = {
     count: async () => ({ total: 0, complete: true }),
     list: async () => ({ jobs: [], nextCursor: null })
@@ -139,3 +131,13 @@ void t.test('a change begins at once, also where the clock of Redis is set back 
   void changes.begin({ action: 'cancel', filter: { queue: 'q' }, query: { queue: 'q', limit: 1 }, scope: {}, keyName: 'k' }).then(bulk => { state = bulk?.state })
   await waitFor('it is begun', () => state === 'running', 5_000)
 })
+
+/** A connection to Redis that a test can break. */
+async function behindProxy (t: Test): Promise<{ server: TestRedis, proxy: RedisProxy, redis: Redis }> {
+  const server = await startTestRedis(t)
+  const proxy = await startRedisProxy(t, { path: server.socket })
+  const redis = connectRedis({ place: { kind: 'server', url: proxy.url } }, 'request', () => {})
+  t.teardown(() => { redis.disconnect() })
+  if (!await isConnected(redis, 5_000)) throw new Error('no connection')
+  return { server, proxy, redis }
+}

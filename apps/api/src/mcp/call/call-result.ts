@@ -25,17 +25,19 @@ export interface ResultParts {
 /** A word on how a model comes to the rest of an output. */
 type CutNotice = (cut: { jobId: string, bytes: string, preview: string }) => string | undefined
 
-/** Characters of an output that take a turn of the event loop, with what the protocol's own code does with it then. */
+/** An output of so many characters fills a turn of the event loop: it is parsed here, and checked and written by the SDK. */
 const charsOfTurn = 65_536
+/** Shorter ones don't wait. */
+const shortChars = 4_096
 const turns = new LoopTurns()
 
 /**
  * The outcome of a call, as MCP has it; the tool says what its clients rely on. Large ones that come at once are made in turns.
  */
 export async function callResult (answer: ToolAnswer<string>, tool: ListedTool | undefined, parts: ResultParts): Promise<CallToolResult> {
-  const part = answer.kind === 'output' ? Math.min(1, answer.json.length / charsOfTurn) : 0
-  if (part < 1 / 16) return resultOf(answer, tool, parts)
-  return await turns.run(parts.owner, part, () => resultOf(answer, tool, parts))
+  const chars = answer.kind === 'output' ? answer.json.length : 0
+  if (chars < shortChars) return resultOf(answer, tool, parts)
+  return await turns.run(parts.owner, Math.min(1, chars / charsOfTurn), () => resultOf(answer, tool, parts))
 }
 
 function resultOf (answer: ToolAnswer<string>, tool: ListedTool | undefined, { images, written, cutting }: ResultParts): CallToolResult {
