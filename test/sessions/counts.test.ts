@@ -38,7 +38,7 @@ t.test('bytes that are counted and not yet written are in the count, and in the 
   await t.resolves(quota.allow(session, upload(100_000)))
 })
 
-t.test('bytes that come between the end of a count and the answer that hangs on it have their room', async t => {
+t.test('bytes that come just after a count have their room, when its result decides about another upload', async t => {
   for (let turns = 0; turns < 40; turns++) {
     const quota = new SessionQuota(new SessionCounts())
     const session = place(t, String(turns))

@@ -7,7 +7,7 @@ import { SettingsError, variables } from './settings.ts'
 /** One assignment as dotenv takes it, over several lines where a value in quotes goes on. */
 const assignment = /^\s*(?:export\s+)?[\w.-]+(?:\s*=\s*?|:\s+?)(?:\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\n]+)?\s*(?:#.*)?$/mg
 
-/** A value that dotenv has left its first quote. */
+/** A value that begins with a quote, which is never closed: dotenv takes the quote for a part of it. */
 const openQuote = /^(["'`])(?:(?!\1)[^])*$/
 
 /** For clients; no other variable of Toolyard's own is meant to be in a file. */

@@ -29,8 +29,8 @@ interface Running {
   moved: number
 }
 
-/** Bytes of sessions, each until what `begin` gives is called. */
-class Meanwhile {
+/** Bytes by session. They count until the function that `begin` gives is called. */
+class BytesUnderWay {
   readonly #bytes = new Map<string, number>()
 
   sum (id: string): number {
@@ -55,10 +55,10 @@ class Meanwhile {
 export class SessionCounts {
   readonly #known = new Map<string, KnownCount>()
   readonly #running = new Map<string, Running>()
-  /** Of files that take their places now. */
-  readonly #moving = new Meanwhile()
-  /** Of what was noted before it is on the disk. */
-  readonly #writing = new Meanwhile()
+  /** Files that take their places now. */
+  readonly #moving = new BytesUnderWay()
+  /** What was noted, and may not be on the disk yet. */
+  readonly #writing = new BytesUnderWay()
 
   /**
    * The bytes that a session's files take; undefined where they are to be counted anew: unless that was done a short time ago,
@@ -110,8 +110,8 @@ export class SessionCounts {
   }
 
   /**
-   * Looks at the files by itself, and keeps what they take. It may have found what was being written when it began, or was noted during
-   * a `count`, or not. What was known before, with all that was noted, tells that where nobody else has written more.
+   * Looks at the files by itself, and keeps what they take. Bytes that were being written when it began, or were noted during a `count`,
+   * may be in it or not. The number that was known before has all of them once: it is kept where it differs by no more than these bytes.
    */
   async survey ({ id, dir, quotaBytes }: CountedSession, options: Omit<SurveyOptions, 'mostBytes'>): Promise<Survey> {
     const begun = performance.now()

@@ -16,7 +16,7 @@ export interface Addition {
 
 /** Counted with what others add meanwhile. */
 export interface Allowance {
-  /** Counts bytes before they are written, when those before them have been. @throws WorkspaceFailure QUOTA_EXCEEDED */
+  /** Counts bytes that are written next. Those of the call before have been written by then. @throws WorkspaceFailure QUOTA_EXCEEDED */
   add: (bytes: number) => void
   /** Says what it replaces, when it is about to: that may have changed since it began. @throws WorkspaceFailure QUOTA_EXCEEDED */
   replace: (bytes: number) => void
