@@ -212,7 +212,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     },
     // If it fails, the first start tries again.
     prepare: async () => { await sandbox?.launcher?.prepare().catch(() => {}) },
-    tryStart: async () => await tryStart(options.env['PATH'], sandbox?.launcher),
+    tryStart: async () => await tryStart(options.env['PATH'], { ...worker, box: sandbox?.plainBox }),
     keepWarm (tools) { keptReady.keep(tools) },
     waiting: name => keptReady.waiting(name),
     endSession (id) { mcpServers?.endSession(id) },

@@ -52,6 +52,7 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
       if (foundation === undefined || !isBoxed(tool) || tool.run.kind === 'python') return undefined
       return createBox(foundation, grantOf(tool, network), session?.dir)
     },
+    plainBox: foundation && createBox(foundation, { permissions: [], readable: [], limits: defaultLimits }),
     hostBoxOf: (tool, network) => hostBox(tool, grantOf(tool, network)),
     tryBoxOf: tool => hostBox(tool, withoutNetwork(grantOf(tool))),
     permissionsOf,

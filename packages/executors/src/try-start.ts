@@ -1,25 +1,18 @@
-import { findOnPath, shortageOf, startDeadline, startError, startOpen, type Launcher } from '@toolyard/sandbox'
+import { findOnPath, runProcess, shortageOf, type ProcessHost } from '@toolyard/sandbox'
 
 /** A try to start a process may take so long, in milliseconds, and needs so much room for its input. */
 const [tryMs, tryBytes] = [5_000, 1 << 20]
 
-/** Starts a process that does nothing, through a launcher or in the open: what the worker is out of, if that fails. */
-export async function tryStart (path: string | undefined, launcher: Launcher | undefined): Promise<string | undefined> {
+/**
+ * Starts a process that does nothing, as those of tools are started: what the worker is out of, if that fails. In the box of a
+ * tool, which takes more processes than one.
+ */
+export async function tryStart (path: string | undefined, host: ProcessHost): Promise<string | undefined> {
   const program = findOnPath('true', path)
   if (program === undefined) return undefined
-  const deadline = startDeadline(tryMs, new AbortController().signal)
-  const plan = { program, args: [], env: {}, cwd: '/' }
-  const stdin = ' '.repeat(tryBytes)
-  try {
-    const { interrupted } = deadline
-    const child = await (launcher === undefined ? startOpen(plan, stdin) : launcher.launch({ plan, stdin, files: [], interrupted }))
-    await child.exited
-    child.release()
-    return undefined
-  } catch (error) {
-    const fault = await startError(plan, error)
-    return shortageOf(fault) ?? fault.message
-  } finally {
-    deadline.clear()
-  }
+  const { ending } = await runProcess({ program, args: [], env: {}, cwd: '/' }, {
+    stdin: ' '.repeat(tryBytes), timeoutMs: tryMs, signal: new AbortController().signal, maxOutputBytes: 0, onLine: () => {}
+  }, host)
+  if (ending.kind === 'unstarted') return shortageOf(ending.error) ?? ending.error.message
+  return ending.kind === 'timeout' ? `no process was started in ${tryMs / 1_000} s` : undefined
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
-import { sandboxError, type BoxNetwork } from '@toolyard/sandbox'
+import { sandboxError, unbuiltError, type BoxNetwork } from '@toolyard/sandbox'
 import type { Audit } from '../audit/audit.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import { networkFault, type EgressNetworks } from './networks.ts'
@@ -25,7 +25,7 @@ export async function withEgress (
     const call = { tool: name, job: context.jobId, log: context.log, audit, secrets, hide: context.hideInHost }
     entered = await networks.enter({ tenant, hosts, holder }, call)
   } catch (error) {
-    return { ok: false, error: sandboxError(networkFault(error)) }
+    return { ok: false, error: unbuiltError(networkFault(error)) }
   }
   let outcome: Outcome | undefined
   let denied: string[] = []

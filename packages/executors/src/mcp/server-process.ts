@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallError } from '@toolyard/contract'
 import type { McpConnection } from '@toolyard/manifests'
-import { startProcess, terminate, findOnPath, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
+import { startProcess, shortageOf, terminate, findOnPath, unbuiltError, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
 import { failure, type Failure } from '../run/outcome.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
@@ -77,4 +78,11 @@ const saysWhy = /error|exception|fatal|panic|cannot|can't|could not|fail|missing
 export function tellingLine (lines: readonly string[]): string | undefined {
   const told = lines.filter(line => !around.test(line))
   return (told.find(line => namesError.test(line)) ?? told.find(line => saysWhy.test(line)) ?? told.at(-1))?.trim()
+}
+
+/** The worker's shortage, for which bubblewrap could not build the box of a server; undefined where its lines say something else. */
+export function shortageOfBox (lines: readonly string[]): CallError | undefined {
+  const said = lines.find(line => line.startsWith('bwrap: '))
+  const error = said === undefined ? undefined : unbuiltError(said)
+  return error !== undefined && shortageOf(error) !== undefined ? error : undefined
 }

@@ -8,7 +8,7 @@ import type { WorkerHost } from '../run/tool-call.ts'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
-import { tellingLine, type ServerPlace } from './server-process.ts'
+import { shortageOfBox, tellingLine, type ServerPlace } from './server-process.ts'
 import { hidden, secretsOf, storedStamp } from './setting-text.ts'
 
 /*
@@ -166,7 +166,7 @@ export function createServers (host: WorkerHost): McpServers {
       // No call has reached it yet, so that what it wrote tells nothing of another caller.
       const line = tellingLine(lines)
       const why = firstChars(hidden(line === undefined ? said : `${said}; its stderr: ${line}`, secrets), limits.errorMessageChars)
-      const callError = callErrorOf(error)
+      const callError = callErrorOf(error) ?? shortageOfBox(lines)
       failed(slot, server, why, callError)
       throw new ServerFault(why, callError)
     } finally {

@@ -35,6 +35,8 @@ export interface Sandbox {
   groups: ProcessGroups | undefined
   /** The box for a tool's processes, with the directory of a session for the workspace; undefined when tools run in the open. */
   boxOf (tool: Tool, session?: SessionPlace, network?: BoxNetwork): Box | undefined
+  /** The box of a command that has no permissions; undefined when tools run in the open. */
+  plainBox: Box | undefined
   /** The box for the host of a Python tool; undefined when it runs in the open. */
   hostBoxOf (tool: Tool, network?: BoxNetwork): HostBox | undefined
   /** The same for a trial import of its module and class: without network, whatever the tool's permissions. */

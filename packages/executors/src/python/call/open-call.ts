@@ -2,7 +2,7 @@ import type { CallError } from '@toolyard/contract'
 import type { PythonRun } from '@toolyard/manifests'
 import { disconnect } from '../wire/connections.ts'
 import type { SessionPlace } from '../../run/outcome.ts'
-import { unlessInterrupted, type Interruption, sandboxError, shortageError, type HostBox } from '@toolyard/sandbox'
+import { unlessInterrupted, type Interruption, shortageError, unbuiltError, type HostBox } from '@toolyard/sandbox'
 import type { ShownSession } from '../host/forker.ts'
 import type { CallProcess } from '../host/process-tree.ts'
 import type { Hosts } from '../host/hosts.ts'
@@ -100,7 +100,7 @@ async function untilShown (
   await end(process)
   if (typeof fault !== 'string') return fault
   const ending = await process.ended
-  return { kind: 'unstarted', error: sandboxError(ending.kind === 'unboxed' ? ending.cause : `the session can't be shown to the call: ${fault}`) }
+  return { kind: 'unstarted', error: unbuiltError(ending.kind === 'unboxed' ? ending.cause : `the session can't be shown to the call: ${fault}`) }
 }
 
 async function end (process: CallProcess): Promise<void> {
@@ -111,7 +111,7 @@ async function end (process: CallProcess): Promise<void> {
 
 function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: PythonRun): Opened | undefined {
   if (result.kind === 'lost') return undefined
-  if (result.kind === 'unboxed') return { kind: 'unstarted', error: sandboxError(result.cause) }
+  if (result.kind === 'unboxed') return { kind: 'unstarted', error: unbuiltError(result.cause) }
   if (result.kind === 'refused') return { kind: 'unstarted', error: shortageError(result.cause) }
   return { kind: 'unstarted', error: { code: 'TOOL_UNAVAILABLE', message: `module '${module}' does not import: ${result.reason}` }, lacksNetwork: result.lacksNetwork === true }
 }

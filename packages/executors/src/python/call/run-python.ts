@@ -1,6 +1,6 @@
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import { auditEntry } from '../../audit/entry.ts'
-import { startDeadline, type ProcessEnding, type ProcessEnd, sandboxError, shortageError, type HostBox } from '@toolyard/sandbox'
+import { startDeadline, type ProcessEnding, type ProcessEnd, shortageError, unbuiltError, type HostBox } from '@toolyard/sandbox'
 import { failure, ownerOfCall, type Outcome, type RunContext } from '../../run/outcome.ts'
 import type { ToolCall, WorkerHost } from '../../run/tool-call.ts'
 import { interruptionError } from '../../run/interruption.ts'
@@ -98,7 +98,7 @@ async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReadin
     case 'lost':
       return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await reported() ?? failure('INTERNAL', 'the Python host ended while the tool ran') }
     case 'unboxed': {
-      const error = sandboxError(ending.cause)
+      const error = unbuiltError(ending.cause)
       return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
     }
     case 'unbound': {

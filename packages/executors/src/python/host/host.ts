@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { within } from '@toolyard/runtime'
 import {
   boxError, type BoxStatus, type CallGroup,
-  killBox, childrenOf, enterGroups, type ProcessGroups, type ProcessPlan, sandboxError, startError,
+  killBox, childrenOf, enterGroups, type ProcessGroups, type ProcessPlan, startError, unbuiltError,
   type HostBox, type InnerBoxPlan
 } from '@toolyard/sandbox'
 import type { Failure } from '../../run/outcome.ts'
@@ -71,7 +71,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
   const host = createHost(place, started, service, share)
   if (answer['ready'] !== true) {
     await host.close()
-    return { ok: false, error: sandboxError(String(answer['failed'])) }
+    return { ok: false, error: unbuiltError(String(answer['failed'])) }
   }
   try {
     // The host forks only when it is asked to, so none of its processes is outside the groups.

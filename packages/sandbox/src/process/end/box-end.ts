@@ -2,11 +2,12 @@ import { constants } from 'node:os'
 import type { BoxStatus } from '../plan/box.ts'
 import type { ProcessPlan } from '../plan/plan.ts'
 import type { ProcessEnding } from './ending.ts'
-import { sandboxError, startError } from '../plan/start-error.ts'
+import { sandboxError, startError, unbuiltError } from '../plan/start-error.ts'
 
 const signalBase = 128
 /** Said by prlimit(1) and bubblewrap when the program itself could not be executed; nothing else has printed then. */
 const execFailures = [/^bwrap: execvp /, /^prlimit: failed to execute /]
+const unbuilt = 'bubblewrap failed; the lines of this job have its words'
 /** Statuses of a command that runs another, when that one is missing or can't be executed. */
 const execStatuses = new Set([126, 127])
 /** The first name of a number is the usual one: SIGABRT is before SIGIOT, SIGIO before SIGPOLL. */
@@ -24,9 +25,9 @@ export async function boxEnding (ending: ProcessEnding, plan: ProcessPlan, statu
   if ((exitCode === undefined || execStatuses.has(exitCode)) && execFailures.some(failure => failure.test(text))) {
     return { kind: 'unstarted', error: await startError(plan, Object.assign(new Error('exec'), { code: 'ENOENT' })) }
   }
-  // The box in the box has no status of its own.
-  const isShut = plan.parts !== undefined && exitCode === 1 && text.startsWith('bwrap: ')
-  if (exitCode === undefined || isShut) return { kind: 'unstarted', error: sandboxError('bubblewrap failed; the lines of this job have its words') }
+  if (exitCode === undefined) return { kind: 'unstarted', error: unbuiltError(text, unbuilt) }
+  // The box in the box has no status of its own. A tool can say the same, so that no shortage is read from its words: it may have run.
+  if (plan.parts !== undefined && exitCode === 1 && text.startsWith('bwrap: ')) return { kind: 'unstarted', error: sandboxError(unbuilt) }
   const signal = signals.get(exitCode - signalBase)
   return signal === undefined ? { kind: 'exit', code: exitCode } : { kind: 'signal', signal }
 }

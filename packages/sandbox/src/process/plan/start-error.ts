@@ -75,6 +75,17 @@ export function lookupError (program: string, stderr: string): CallError | undef
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(program)} cannot be started: ${cause}` }
 }
 
+/** What the kernel says of shortages, as bubblewrap and Python hand it on at the end of a line. */
+const shortageTexts: Record<string, string> = {
+  'Cannot allocate memory': 'ENOMEM', 'Resource temporarily unavailable': 'EAGAIN', 'Too many open files in system': 'ENFILE'
+}
+
+/** The call error for a box that could not be built, from the words of who was to build it: the worker's shortage, or `reason`. */
+export function unbuiltError (words: string, reason = words): CallError {
+  const shortage = words.split('\n').map(line => shortageTexts[/(?:: |\] )([^:\]]+)$/.exec(line.trimEnd())?.[1] ?? '']).find(code => code !== undefined)
+  return shortage === undefined ? sandboxError(reason) : shortageError(shortage)
+}
+
 /** The call error for a box that could not be built around a process, which therefore did not run. */
 export function sandboxError (reason: string): CallError {
   return { code: 'SANDBOX_FAILED', message: `the sandbox could not be set up: ${reason}` }
