@@ -10,8 +10,14 @@ import { runToolyard, toolyardProgram, type Ran } from '../cli/toolyard.ts'
 
 const number = '1152921504606846977'
 const { client, api, dir } = await createService(t, {
-  files: { 'tools/bin/cat': '#!/bin/sh\nexec cat\n' },
-  tools: [{ name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/cat'], approval: { self: true } }]
+  files: {
+    'tools/bin/cat': '#!/bin/sh\nexec cat\n',
+    'tools/bin/seat': '#!/bin/sh\necho \'{"$ask": {"text": "Which seat?", "schema": {"type": "object"}}}\'\n'
+  },
+  tools: [
+    { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/cat'], approval: { self: true } },
+    { name: 'seat', command: ['./tools/bin/seat'], asks: true }
+  ]
 })
 const env = { TOOLYARD_URL: api.address, TOOLYARD_API_KEY: testKeys.admin }
 const run = async (...args: string[]): Promise<Ran> => await runToolyard(['approvals', ...args], { env })
@@ -95,4 +101,13 @@ t.test('of many held calls a page is listed, with the line that lists the next o
   t.match(first.stdout, ids[1])
   const [, line = ''] = /^More: toolyard approvals (list --tool pay --limit 1 --cursor \S+)$/m.exec(first.stdout) ?? []
   t.match((await run(...line.split(' '))).stdout, ids[0])
+})
+
+t.test('who calls a tool is told that the call waits for a person, and how to end that; when the time is over the call goes on', async t => {
+  const held = await runToolyard(['call', 'pay', '--timeout', '1'], { env })
+  t.match(held, { status: 5, stderr: /waiting: Job (\S+) waits until somebody approves it\. toolyard approvals approve \1 / })
+  t.equal(held.stderr.match(/waiting: /g)?.length, 1)
+  t.match(await runToolyard(['call', 'seat', '--timeout', '1'], { env }), {
+    status: 5, stderr: /waiting: The tool asks: Which seat\? toolyard jobs show (\S+) prints the question and its schema, and toolyard jobs answer \1 JSON answers it/
+  })
 })

@@ -13,6 +13,7 @@ import {
   type GeminiAnswer, type GeminiResponse, type LangChainAnswer, type LangChainMessage, type LangChainToolCall, type ProviderAnswer,
   type ResponsesAnswer, type ResponsesOutput, type ToolOf
 } from './providers.ts'
+import { exactJson } from './http/json.ts'
 import { list, record, text } from './http/shape.ts'
 import { Transport, type ToolyardOptions } from './http/transport.ts'
 import type { CallResult, JobView, Progress } from './http/wire.ts'
@@ -53,6 +54,8 @@ export interface CallOptions extends InvokeOptions {
   onProgress?: ((progress: Progress) => void) | undefined
   /** Gets the sizes of an output of which the service has kept the beginning alone. */
   onCut?: ((cut: { bytes: number, storedBytes: number }) => void) | undefined
+  /** Gets the pending answer of a call that waits for a person, by its code `HELD` or `INPUT_REQUIRED`: once for each cause. */
+  onPerson?: ((result: CallResult) => void) | undefined
 }
 
 interface BatchAnswer {
@@ -153,8 +156,9 @@ export class Toolyard {
     return await this.jobs.cancel(typeof job === 'string' ? job : job.id, options)
   }
 
-  async #calling (body: object, { onProgress, onCut: _, ...options }: CallOptions): Promise<BatchAnswer> {
-    const keyed = { ...options, idempotencyKey: options.idempotencyKey ?? newKey() }
+  async #calling (body: object, { onProgress, onCut: _, onPerson, ...options }: CallOptions): Promise<BatchAnswer> {
+    const onAnswer = onPerson === undefined ? undefined : tellPerson(onPerson)
+    const keyed = { ...options, onAnswer, idempotencyKey: options.idempotencyKey ?? newKey() }
     if (onProgress === undefined || options.timeoutMs === 0) return await this.#batch(body, keyed)
     const ended = new AbortController()
     try {
@@ -180,7 +184,11 @@ export class Toolyard {
   }
 
   /** A batch that is sent again with the same key gets the answers of the same jobs: this is how pending calls are waited for. */
-  async #batch (body: object, options: InvokeOptions & { idempotencyKey: string }, isForModel = false): Promise<BatchAnswer> {
+  async #batch (
+    body: object,
+    options: InvokeOptions & { idempotencyKey: string, onAnswer?: ((answer: BatchAnswer) => void) | undefined },
+    isForModel = false
+  ): Promise<BatchAnswer> {
     const { queue, session, timeoutMs = 600_000, waitMs = 15_000, maxOutputChars: chars, idempotencyKey, signal } = options
     const end = performance.now() + timeoutMs
     for (;;) {
@@ -200,9 +208,10 @@ export class Toolyard {
         signal,
         answerMs: wait
       }, { results: list(record({})) })
+      options.onAnswer?.(answer)
       // Of `job_result` the model has said itself how long it waits, and it is told of a call that waits for a person.
       const isPending = answer.results.some(({ pending, name, error }) => pending === true && name !== 'job_result' &&
-        !(isForModel && (error?.code === 'HELD' || error?.code === 'INPUT_REQUIRED')))
+        !(isForModel && isForPerson(error?.code)))
       if (performance.now() >= end || !isPending) return answer
       if (performance.now() - started < wait) await sleep(pauseMs, signal)
     }
@@ -214,6 +223,21 @@ export class Toolyard {
     const { result, result_truncated: cut } = await this.jobs.get(jobId, { signal })
     if (cut !== undefined) onCut?.({ bytes: cut.bytes, storedBytes: cut.stored_bytes })
     return result
+  }
+}
+
+function isForPerson (code: string | undefined): boolean {
+  return code === 'HELD' || code === 'INPUT_REQUIRED'
+}
+
+/** The service repeats what a call waits for in each answer. */
+function tellPerson (onPerson: (result: CallResult) => void): (answer: BatchAnswer) => void {
+  let last: string | undefined
+  return ({ results: [result] }) => {
+    if (result?.pending !== true || !isForPerson(result.error?.code)) return
+    const cause = exactJson.stringify(result.error)
+    if (cause !== last) onPerson(result)
+    last = cause
   }
 }
 

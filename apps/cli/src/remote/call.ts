@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { pathSegment } from '@toolyard/client'
+import { pathSegment, type CallResult } from '@toolyard/client'
 import { around, asError, isRecord, prettyJson, writeJson } from '@toolyard/contract/terms'
 import { textOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
@@ -52,6 +52,10 @@ a text otherwise.
       session: textOption(options, 'session'),
       timeoutMs: seconds * 1_000,
       onCut: sizes => { cut = sizes },
+      onPerson: result => {
+        bar?.clear()
+        complain(waitText(result))
+      },
       onProgress: bar === undefined ? undefined : progress => { bar.show(progress) }
     }).catch((error: unknown) => { throw commandError(error, target) }).finally(() => { bar?.clear() })
     const ms = Math.round(performance.now() - started)
@@ -65,6 +69,14 @@ a text otherwise.
     complain(`${name} put out ${cut.bytes} bytes, of which the first ${cut.storedBytes} were kept and are ${out === undefined ? 'printed' : `in ${out}`}. MAX_OUTPUT_BYTES of the service keeps more; in a session (--session) a tool can write a file, which toolyard files get fetches`)
     return exitStatus.cut
   }
+}
+
+/** What the call waits for, and the command with which somebody ends the wait. */
+function waitText ({ job_id: id = '', error }: CallResult): string {
+  const next = error?.code === 'HELD'
+    ? `toolyard approvals approve ${id} approves it, with a key that may`
+    : `toolyard jobs show ${id} prints the question and its schema, and toolyard jobs answer ${id} JSON answers it`
+  return `waiting: ${(error?.message ?? '').replace(/(?<![.?!])$/, '.')} ${next}`
 }
 
 /** A text is written as it is. */

@@ -87,6 +87,7 @@ export function commandError (error: unknown, { url, apiKey, description }: Targ
   if (code === 'BAD_ANSWER') return new CommandError(`${url} isn't a service of Toolyard, or something stands before it. ${message}`, { status: exitStatus.unreachable, code })
   if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}${meantIn(details)}`, { status: exitStatus.refused, code, details })
   if (code === 'TIMEOUT' && typeof jobId === 'string') return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
+  if ((code === 'HELD' || code === 'INPUT_REQUIRED') && typeof jobId === 'string') return new CommandError(`${code}: ${message}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
   if (code === 'TOOL_TIMEOUT') return new CommandError(`${code}: ${message}${timeoutAdvice(details)}`, { code, details })
   if (code === 'FAILED') return asError(error)
   return new CommandError(`${code}: ${message}${adviceIn(code, details)}`, { code, details })
