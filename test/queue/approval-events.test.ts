@@ -13,9 +13,9 @@ const { redis, directory, queues } = await startPool(t, server)
 const jobs = new JobReader({ redis, directory, queues, outputs: new OutputStore(redis, retention) })
 const approvals = new Approvals({ redis, queues, jobs, canceller: new JobCanceller(redis, queues) })
 
-async function hold (count: number): Promise<string[]> {
+async function hold (count: number, more: { tenant?: string, callbackUrl?: string } = {}): Promise<string[]> {
   const added = Array.from({ length: count }, () => heldJob(
-    { id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } },
+    { id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', ...more } },
     { approvers: 1, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' }
   ))
   for (let at = 0; at < count; at += 100) await queues.add('q', added.slice(at, at + 100))
@@ -29,16 +29,28 @@ async function commands (name: string): Promise<number> {
 t.test('thousands of held calls of which nobody is told are read by no upkeep', async t => {
   const before = await commands('hmget')
   await hold(3_000)
-  await waitFor('the upkeep is through', async () => await redis.zcard(approvalEventsKey) === 0, 10_000)
+  await waitFor('the upkeep is through', async () => await redis.zcard(approvalEventsKey('k')) === 0, 10_000)
   t.ok(await commands('hmget') - before < 1_000, `${await commands('hmget') - before} reads`)
 })
 
 t.test('a decision about something else leaves nothing to be told', async t => {
   const [id = ''] = await hold(1)
-  await waitFor('the upkeep is through', async () => await redis.zcard(approvalEventsKey) === 0)
+  await waitFor('the upkeep is through', async () => await redis.zcard(approvalEventsKey('k')) === 0)
   const call = await jobs.held('q', id)
   if (call === undefined) throw new Error('it is not held')
   const { result } = await approvals.decide(call, { key: 'boss', decision: 'approve', digest: 'f'.repeat(64) }, async () => true)
   t.equal(result, 'changed')
-  t.equal(await redis.zcard(approvalEventsKey), 0)
+  t.equal(await redis.zcard(approvalEventsKey('k')), 0)
+})
+
+t.test('who is told of held calls doesn\'t wait for thousands of held calls of another tenant', async t => {
+  const [many, callbackUrl] = [3_000, 'https://hooks.example.com/']
+  await hold(many, { tenant: 'noisy', callbackUrl })
+  const before = await queues.callbacks.count('@noisy')
+  await hold(1, { tenant: 'quiet', callbackUrl })
+  await waitFor('the callback of the other tenant is posted', async () => await queues.callbacks.count('@quiet') === 1, 60_000)
+  const meanwhile = await queues.callbacks.count('@noisy') - before
+  t.ok(meanwhile < many / 3, `${meanwhile} of ${many} callbacks of the first tenant were posted before`)
+  await waitFor('all are posted', async () => await queues.callbacks.count('@noisy') === many, 60_000)
+  await waitFor('nobody has anything to be told', async () => await redis.exists(approvalEventsKey()) === 0)
 })

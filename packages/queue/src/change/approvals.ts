@@ -17,7 +17,7 @@ export interface ApprovalsParts {
   replicas?: Replicas
 }
 
-type DecidedJob = HeldJob & { tool: string, callbackUrl: string | undefined }
+type DecidedJob = HeldJob & { tool: string, keyName: string, callbackUrl: string | undefined }
 
 /** Decides about held jobs, and answers what tools ask. All methods throw RedisUnavailableError. */
 export class Approvals {

@@ -1,5 +1,5 @@
 import type { ApprovalCallbackData, ApprovalEvent, CallbackData, JobData, OutputRecord } from '@toolyard/contract'
-import { limits } from '@toolyard/contract/terms'
+import { grouped, limits } from '@toolyard/contract/terms'
 import type { Job, Queue } from 'bullmq'
 import {
   type Redis, serverTime, approvalEventsKey, callbackQueue, idOf, internalName, jobKey, keyPrefix, openCallbacksKey, openJobsKey,
@@ -41,7 +41,7 @@ export interface OpenCallback {
 /** Whose callback it is: tenants and keys take turns, so that receivers of one that don't answer hold up no others. */
 export interface CallbackOwner {
   keyName: string
-  tenant: string | undefined
+  tenant?: string | undefined
 }
 
 /**
@@ -89,7 +89,7 @@ export class CallbackOutbox {
 
   /** Posts a callback; repeating it changes nothing. */
   async add (data: Omit<CallbackData, 'owner'> | Omit<ApprovalCallbackData, 'owner'>, jobId: string, owner: CallbackOwner): Promise<void> {
-    const line = { queue: callbackQueue, priority: limits.priority.default, ...owner }
+    const line = { queue: callbackQueue, priority: limits.priority.default, keyName: owner.keyName, tenant: owner.tenant }
     const { priorities: [priority = 1], settle } = await this.#order.take(line, 1)
     try {
       const owned = { ...data, owner: ownerOf(owner) }
@@ -171,7 +171,8 @@ function parse (member: string): OpenCallback {
 
 /*
  * Events that approvers may have to be told of. Whoever is about to hold a call, or to decide about one, enters it first. The upkeep of
- * the workers looks whether it came to be, and posts its callbacks: so none is lost with a process that dies in between.
+ * the workers looks whether it came to be, and posts its callbacks: so none is lost with a process that dies in between. Owners take
+ * turns there, so that thousands of calls of one don't keep back what another one's approvers wait for.
  */
 
 export interface OpenEvent {
@@ -184,22 +185,46 @@ export interface OpenEvent {
   at: number
 }
 
-/** To be called before the calls are held, or decided about. @throws RedisUnavailableError */
-export async function enterEvents (redis: Redis, event: ApprovalEvent, calls: readonly EnteredCall[]): Promise<void> {
-  const at = serverTime(redis)
-  const entries = calls.map(({ queue, id: jobId, callbackUrl }) => eventMember({ queue, jobId, event, hasOwn: callbackUrl !== undefined }))
-  await whileAvailable(redis.zadd(approvalEventsKey, ...entries.flatMap(entry => [String(at), entry])))
-}
-
-export interface EnteredCall {
+export interface EnteredCall extends CallbackOwner {
   queue: string
   id: string
-  callbackUrl: string | undefined
+  callbackUrl?: string | undefined
 }
 
-/** Those that were entered first, behind so many of them. */
-export async function openEvents (redis: Redis, { behind, most }: { behind: number, most: number }): Promise<OpenEvent[]> {
-  const flat = await redis.zrange(approvalEventsKey, String(behind), String(behind + most - 1), 'WITHSCORES')
+/** KEYS: owners, the events of one. ARGV: the owner; times and entries. An owner that had none has the first turn. */
+const enterEventsScript = `
+redis.call('ZADD', KEYS[2], unpack(ARGV, 2))
+redis.call('ZADD', KEYS[1], 'NX', 0, ARGV[1])
+`
+
+/** To be called before the calls are held, or decided about. @throws RedisUnavailableError */
+export async function enterEvents (redis: Redis, event: ApprovalEvent, calls: readonly EnteredCall[]): Promise<void> {
+  const at = String(serverTime(redis))
+  for (const [owner, own] of grouped(calls, ownerOf)) {
+    const entries = own.flatMap(call => [at, eventMember({ ...call, jobId: call.id, event, hasOwn: call.callbackUrl !== undefined })])
+    await whileAvailable(redis.eval(enterEventsScript, 2, approvalEventsKey(), approvalEventsKey(owner), owner, ...entries))
+  }
+}
+
+/** The owners of events whose turn is next, so many of them. */
+export async function eventOwners (redis: Redis, most: number): Promise<string[]> {
+  return await redis.zrange(approvalEventsKey(), '0', String(most - 1))
+}
+
+/** An owner has its turn now: the next one is behind all others. */
+export async function beginTurn (redis: Redis, owner: string): Promise<void> {
+  await redis.zadd(approvalEventsKey(), 'XX', String(serverTime(redis)), owner)
+}
+
+/** To be called when an owner seems to have no more events. */
+export async function leaveEvents (redis: Redis, owner: string): Promise<void> {
+  const script = "if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('ZREM', KEYS[1], ARGV[1]) end"
+  await redis.eval(script, 2, approvalEventsKey(), approvalEventsKey(owner), owner)
+}
+
+/** Those of an owner that were entered first, behind so many of them. */
+export async function openEvents (redis: Redis, owner: string, { behind, most }: { behind: number, most: number }): Promise<OpenEvent[]> {
+  const flat = await redis.zrange(approvalEventsKey(owner), String(behind), String(behind + most - 1), 'WITHSCORES')
   return flat.flatMap((member, place) => {
     if (place % 2 === 1) return []
     const [jobId = '', queue = '', event = '', own] = member.split(' ')
@@ -209,14 +234,14 @@ export async function openEvents (redis: Redis, { behind, most }: { behind: numb
 }
 
 /** Ends entries of which nobody is to be told. */
-export async function strikeOutEvents (redis: Redis, events: readonly OpenEvent[]): Promise<void> {
-  if (events.length > 0) await redis.zrem(approvalEventsKey, ...events.map(eventMember))
+export async function strikeOutEvents (redis: Redis, owner: string, events: readonly OpenEvent[]): Promise<void> {
+  if (events.length > 0) await redis.zrem(approvalEventsKey(owner), ...events.map(eventMember))
 }
 
 /** Ends an entry, unless it was entered anew meanwhile. */
-export async function strikeOutEvent (redis: Redis, open: OpenEvent): Promise<void> {
+export async function strikeOutEvent (redis: Redis, owner: string, open: OpenEvent): Promise<void> {
   const script = "if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end"
-  await redis.eval(script, 1, approvalEventsKey, eventMember(open), open.at)
+  await redis.eval(script, 1, approvalEventsKey(owner), eventMember(open), open.at)
 }
 
 function eventMember ({ jobId, queue, event, hasOwn }: Omit<OpenEvent, 'at'>): string {

@@ -210,8 +210,8 @@ export class JobQueues {
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
       const added = jobs.map(job => ({ idempotencySec, ...addedJob(job, turns.get(job.id) ?? 1, now) }))
-      const held = added.flatMap(({ id, shown }, place) => shown !== '' ? [{ queue, id, callbackUrl: jobs[place]?.data.callbackUrl }] : [])
-      if (held.length > 0) await enterEvents(this.#redis, 'approval.requested', held)
+      const held = jobs.filter(({ data: { hold } }) => hold !== undefined)
+      await enterEvents(this.#redis, 'approval.requested', held.map(({ id, data }) => ({ ...data, queue, id })))
       const errors = await this.#large.write(
         ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { data }) => sum + data.length, 0),
         async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)

@@ -20,27 +20,45 @@ export interface HeldCall extends Omit<ShownCall, 'preview'> {
 /** A held call as lists have it: with the beginning of its arguments. */
 export type ListedCall = Omit<HeldCall, 'arguments' | 'program'> & { preview: string }
 
+/** What is kept beside a call that was held, to be shown. */
+export interface ShownHold {
+  shown: ShownCall
+  type: string
+  approval: ApprovalView
+}
+
 /**
- * Reads what a list shows of held calls; one that was decided meanwhile is left out. To read and parse up to a megabyte of
- * arguments for each of them took an API process seconds.
+ * Reads what is shown of calls that were held, in their order; undefined where there is none. To read and parse up to a megabyte of
+ * arguments for each of them took a process seconds.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function readShown (redis: Redis, calls: ReadonlyArray<{ queue: string, id: string }>): Promise<Array<ShownHold | undefined>> {
+  const replies = await pipelined(redis, calls, call => call.queue, (pipeline, { queue, id }) => {
+    pipeline.hmget(jobKey(queue, id), shownField, 'name', 'timestamp', approvalField)
+  })
+  return calls.map((_call, place) => {
+    const reply = replies[place]
+    if (reply === undefined || reply instanceof Error) throw reply ?? new Error('Redis gave no reply')
+    const [[text, type, timestamp, approval]] = fromRedis<[Array<string | null>]>(reply)
+    if (text === null || text === undefined) return undefined
+    const shown = readStored('what is shown of a held call', text, isShown)
+    const record = decodeApproval(approval) ?? firstApproval(shown.hold, Number(timestamp))
+    return { shown, type: type ?? '', approval: approvalView(shown.hold, record) }
+  })
+}
+
+/**
+ * Reads what a list shows of held calls; one that was decided meanwhile is left out.
  *
  * @throws RedisUnavailableError
  */
 export async function listHeld (redis: Redis, jobs: readonly JobSummary[]): Promise<ListedCall[]> {
-  const replies = await pipelined(redis, jobs, job => job.queue, (pipeline, { queue, id }) => {
-    pipeline.hmget(jobKey(queue, id), shownField, 'timestamp', approvalField)
+  const held = await readShown(redis, jobs)
+  return jobs.flatMap((job, place) => {
+    const found = held[place]
+    return found?.approval.state === 'held' ? [listed(job, found.shown, found.approval)] : []
   })
-  const calls: ListedCall[] = []
-  for (const [place, job] of jobs.entries()) {
-    const reply = replies[place]
-    if (reply === undefined || reply instanceof Error) throw reply ?? new Error('Redis gave no reply')
-    const [[text, timestamp, approval]] = fromRedis<[Array<string | null>]>(reply)
-    if (text === null || text === undefined) continue
-    const shown = readStored('what is shown of a held call', text, isShown)
-    const record = decodeApproval(approval) ?? firstApproval(shown.hold, Number(timestamp))
-    calls.push(listed(job, shown, approvalView(shown.hold, record)))
-  }
-  return calls.filter(({ approval }) => approval.state === 'held')
 }
 
 function isShown (value: unknown): value is ShownCall {

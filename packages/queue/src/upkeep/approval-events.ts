@@ -1,54 +1,79 @@
 import type { ApprovalCallbackBody, ApprovalView } from '@toolyard/contract'
-import { limits, writeJson } from '@toolyard/contract/terms'
 import { serverTime, type Redis } from '@toolyard/store'
-import type { HeldCall } from '../read/held-calls.ts'
-import type { JobReader } from '../read/job-reader.ts'
-import { openEvents, strikeOutEvent, strikeOutEvents, type OpenEvent } from '../queues/callback-outbox.ts'
+import { readShown, type ShownHold } from '../read/held-calls.ts'
+import { beginTurn, eventOwners, leaveEvents, openEvents, strikeOutEvent, strikeOutEvents, type OpenEvent } from '../queues/callback-outbox.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 
-/** Entries that are read at once. */
-const pageSize = 200
-/** Entries that one turn reads, and of these the calls that it looks at. */
-const perTurn = { entries: 20_000, calls: 300 }
+/** Entries of an owner that are read at once, and of these the calls that are looked at before the next owner has its turn. */
+const perPage = { entries: 200, calls: 20 }
+/** The same for one turn of the upkeep, and the owners that may have theirs in it. */
+const perTurn = { entries: 20_000, calls: 300, owners: 1_000 }
 /** An event that has not come to be so long after it was entered never will, in milliseconds. */
 const patienceMs = 10_000
 
 export interface ApprovalEventParts {
   redis: Redis
   queues: JobQueues
-  jobs: JobReader
   /** Who is told of all held calls, beside the `callback_url` of each. */
-  approvalUrl: string | undefined
+  approvalUrl?: string | undefined
+}
+
+/** An owner, and how many of its entries wait to come to be. */
+interface Line {
+  owner: string
+  behind: number
 }
 
 /** Posts the callbacks about held calls that came to be. Calls of which nobody is told are not looked at. */
 export async function postApprovalEvents (parts: ApprovalEventParts): Promise<void> {
-  const { redis, approvalUrl } = parts
-  let [read, looked, behind] = [0, 0, 0]
-  while (read < perTurn.entries) {
-    const page = await openEvents(redis, { behind, most: pageSize })
-    read += page.length
-    await strikeOutEvents(redis, page.filter(open => !isTold(open, approvalUrl)))
-    for (const open of page.filter(open => isTold(open, approvalUrl))) {
-      if (looked++ >= perTurn.calls) return
-      if (!await tell(open, parts)) behind++
+  let lines: Line[] = (await eventOwners(parts.redis, perTurn.owners)).map(owner => ({ owner, behind: 0 }))
+  let [read, looked] = [0, 0]
+  while (lines.length > 0) {
+    const more: Line[] = []
+    for (const line of lines) {
+      if (read >= perTurn.entries || looked >= perTurn.calls) return
+      const page = await postPage(line, parts)
+      read += page.read
+      looked += page.looked
+      if (page.hasMore) more.push({ owner: line.owner, behind: page.behind })
+      else await leaveEvents(parts.redis, line.owner)
     }
-    if (page.length < pageSize) return
+    lines = more
   }
+}
+
+async function postPage (
+  { owner, behind }: Line, parts: ApprovalEventParts
+): Promise<{ read: number, looked: number, behind: number, hasMore: boolean }> {
+  const { redis, approvalUrl } = parts
+  // First of all, so that one whose events fail leaves the next turn to others.
+  await beginTurn(redis, owner)
+  const page = await openEvents(redis, owner, { behind, most: perPage.entries })
+  await strikeOutEvents(redis, owner, page.filter(open => !isTold(open, approvalUrl)))
+  const told = page.filter(open => isTold(open, approvalUrl))
+  const some = told.slice(0, perPage.calls)
+  const left = await tell(owner, some, parts)
+  const hasMore = told.length > some.length || page.length === perPage.entries
+  return { read: page.length, looked: some.length, behind: behind + left, hasMore }
 }
 
 function isTold ({ hasOwn }: OpenEvent, approvalUrl: string | undefined): boolean {
   return hasOwn || approvalUrl !== undefined
 }
 
-/** Whether an entry is done with. */
-async function tell (open: OpenEvent, parts: ApprovalEventParts): Promise<boolean> {
-  const { redis, jobs } = parts
-  const call = await jobs.held(open.queue, open.jobId)
-  if (call !== undefined && isSo(open, call.approval)) await post(open, call, parts)
-  else if (serverTime(redis) < open.at + patienceMs) return false
-  await strikeOutEvent(redis, open)
-  return true
+/** Gives how many entries are not done with. */
+async function tell (owner: string, events: readonly OpenEvent[], parts: ApprovalEventParts): Promise<number> {
+  const { redis } = parts
+  if (events.length === 0) return 0
+  const calls = await readShown(redis, events.map(({ queue, jobId: id }) => ({ queue, id })))
+  const waiting = await Promise.all(events.map(async (open, place) => {
+    const call = calls[place]
+    if (call !== undefined && isSo(open, call.approval)) await post(open, call, parts)
+    else if (serverTime(redis) < open.at + patienceMs) return true
+    await strikeOutEvent(redis, owner, open)
+    return false
+  }))
+  return waiting.filter(each => each).length
 }
 
 /** A call that was decided about before anybody was told that it is held is told of once. */
@@ -56,14 +81,14 @@ function isSo ({ event }: OpenEvent, { state, decisions }: ApprovalView): boolea
   return event === 'approval.requested' ? state === 'held' : state !== 'held' || decisions.length > 0
 }
 
-async function post ({ queue, jobId, event }: OpenEvent, call: HeldCall, { queues, approvalUrl }: ApprovalEventParts): Promise<void> {
-  const { type, tool, keyName: key, tenant = null, session = null, conversation = null, callbackUrl, approval } = call
-  const preview = writeJson(call.arguments).slice(0, limits.previewChars)
+async function post ({ queue, jobId, event }: OpenEvent, call: ShownHold, { queues, approvalUrl }: ApprovalEventParts): Promise<void> {
+  const { shown, type, approval } = call
+  const { tool, keyName: key, tenant = null, session = null, conversation = null, callbackUrl, preview } = shown
   const about = { id: jobId, type, tool, key, tenant, session, conversation }
   const body: ApprovalCallbackBody = { event, ...about, arguments_preview: preview, approval }
   const time = Date.parse(event === 'approval.requested' ? approval.held_at : approval.decisions.at(-1)?.at ?? approval.held_at)
   const urls = new Set([approvalUrl, callbackUrl].filter(url => url !== undefined))
   for (const [place, url] of [...urls].entries()) {
-    await queues.callbacks.add({ url, queue, jobId, type, body }, `${jobId}.${event}.${time}.${place}`, { keyName: key, tenant: call.tenant })
+    await queues.callbacks.add({ url, queue, jobId, type, body }, `${jobId}.${event}.${time}.${place}`, { keyName: key, tenant: shown.tenant })
   }
 }

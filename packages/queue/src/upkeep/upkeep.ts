@@ -6,8 +6,6 @@ import { dropEndedJobs } from '../queues/open-jobs.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import type { SerialLock } from '../queues/serial-lock.ts'
 import type { Retention } from '../record/retention.ts'
-import { JobReader } from '../read/job-reader.ts'
-import { OutputStore } from '../read/output-store.ts'
 import { postApprovalEvents } from './approval-events.ts'
 import { countJobs } from './count-jobs.ts'
 import { forgetEmptyQueues } from './empty-queues.ts'
@@ -48,13 +46,11 @@ export class Upkeep {
   constructor (options: UpkeepOptions) {
     this.#options = options
     const callbacks = { cursor: '0' }
-    const outputs = new OutputStore(options.redis, options.retention)
-    const events = { ...options, approvalUrl: options.approvalUrl, jobs: new JobReader({ ...options, outputs }) }
     this.#tasks = [
       { name: 'alarms', everyMs: 1_000, run: this.#each(queue => wakeDueJobs(options, queue)) },
       { name: 'serial', everyMs: 1_000, run: queues => options.serialLock.review(queues) },
       { name: 'callbacks', everyMs: 2_000, run: () => postForgottenCallbacks(options, callbacks) },
-      { name: 'approvals', everyMs: 1_000, run: async () => { await postApprovalEvents(events) } },
+      { name: 'approvals', everyMs: 1_000, run: async () => { await postApprovalEvents(options) } },
       { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },

@@ -69,7 +69,7 @@ export class PersonChecks {
   }
 
   async #tell (job: Job<JobData>): Promise<void> {
-    await enterEvents(this.#redis, 'approval.requested', [{ queue: this.#queue, id: idOf(job), callbackUrl: job.data.callbackUrl }])
+    await enterEvents(this.#redis, 'approval.requested', [{ ...job.data, queue: this.#queue, id: idOf(job) }])
   }
 
   async #denial (id: string): Promise<CallError> {

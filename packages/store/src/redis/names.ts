@@ -167,8 +167,8 @@ export const callbackQueue = '+callbacks'
 /** Jobs that have a callback and may have ended: `<id> <queue>`. */
 export const openCallbacksKey = `${keyPrefix}:callbacks:open`
 
-/** Events for approvers: `<id> <queue> <event>`, and `own` where the call has a callback, by when it was entered. */
-export const approvalEventsKey = `${keyPrefix}:approval-events`
+/** Owners of events for approvers, by their last turn; with an owner its events, `<id> <queue> <event>` and `own` for a callback. */
+export const approvalEventsKey = (owner?: string): string => `${keyPrefix}:{approval-events}${owner === undefined ? '' : `:${owner}`}`
 
 /** The channel on which all workers hear of cancelled jobs. */
 export const cancelChannel = `${keyPrefix}:cancel`
