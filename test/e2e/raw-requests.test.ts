@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { createService, testKeys } from '../support/service.ts'
@@ -77,4 +79,17 @@ t.test('X28 bytes that are no HTTP request get the documented body', async t => 
     t.match(line, new RegExp(`^HTTP/1\\.1 ${status} `))
     t.same(JSON.parse(body), { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} }, request_id: id })
   }
+})
+
+t.test('a request line with the whole address reaches what the path alone does', async t => {
+  const { hostname, port } = new URL(api.address)
+  const send = async (method: string, address: string, body = ''): Promise<string> => {
+    const headers = { 'x-api-key': testKeys.admin, 'content-length': body.length }
+    const sent = request({ hostname, port, method, path: address, headers }).end(body)
+    const [answer] = await once(sent, 'response') as [IncomingMessage]
+    return `${answer.statusCode} ${await text(answer)}`
+  }
+  t.match(await send('PUT', 'http://toolyard.example/v1/files/notes/a.txt', 'hi'), /^201 .*"path":"notes\/a\.txt"/)
+  for (const before of ['', 'http://toolyard.example', 'HTTPS://toolyard.example:8443']) t.equal(await send('GET', `${before}/v1/files/notes/a.txt`), '200 hi', before)
+  t.match(await send('GET', 'http://toolyard.example?x=1'), /^(200|503) /)
 })

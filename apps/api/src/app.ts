@@ -37,7 +37,7 @@ import { overload } from './plugins/load/overload.ts'
 import { rateLimit } from './plugins/load/rate-limit.ts'
 import { newRequestId, requestIds } from './plugins/request-id.ts'
 import { requestTraces } from './plugins/request-trace.ts'
-import { listenedAt, mcpUrl, withoutBase } from './plugins/site.ts'
+import { listenedAt, mcpUrl, pathOf, withoutBase } from './plugins/site.ts'
 import { stopping } from './plugins/load/stopping.ts'
 import { unsentAnswers } from './plugins/load/unsent-answers.ts'
 import type { App } from './plugins/typed-app.ts'
@@ -158,7 +158,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     return503OnClosing: false,
     trustProxy: options.trustProxy.length > 0 && [...options.trustProxy],
     // Some proxies take the path off, others leave it on.
-    rewriteUrl: ({ url = '/' }: IncomingMessage) => mcpUrl(withoutBase(url, options.basePath)),
+    rewriteUrl: ({ url = '/' }: IncomingMessage) => mcpUrl(withoutBase(pathOf(url), options.basePath)),
     clientErrorHandler: clientErrors.answer,
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
   }).withTypeProvider<TypeBoxTypeProvider>()

@@ -22,6 +22,14 @@ export function listenedAt (app: Pick<FastifyInstance, 'server'>): string {
   return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
 }
 
+/** The path of a request line that has the whole address, as one to a proxy has (RFC 9112, 3.2.2); any other as it is. */
+export function pathOf (url: string): string {
+  const [address] = /^https?:\/\/[^/?#]*/i.exec(url) ?? []
+  if (address === undefined) return url
+  const path = url.slice(address.length)
+  return path.startsWith('/') ? path : `/${path}`
+}
+
 /** A URL without the path under which a reverse proxy serves the service; as it is when it has none. */
 export function withoutBase (url: string, base: string): string {
   const rest = url.startsWith(base) ? url.slice(base.length) : undefined
