@@ -98,24 +98,6 @@ const cases: Array<[string, Schema, unknown[], unknown[]]> = [
     [{ a: 'x' }]
   ],
   [
-    'a subschema with an identifier',
-    {
-      $id: 'https://example.test/a',
-      type: 'object',
-      properties: {
-        a: {
-          $id: 'https://example.test/b',
-          type: 'object',
-          properties: { n: { $ref: '#/definitions/n' } },
-          definitions: { n: { type: 'integer' } }
-        }
-      },
-      definitions: { n: { type: 'string' } }
-    },
-    [{ a: { n: 1 } }],
-    [{ a: { n: 'x' } }]
-  ],
-  [
     'dependencies',
     { type: 'object', dependencies: { a: ['b'], c: { required: ['d'] } } },
     [{ a: 1, b: 1 }, { c: 1, d: 1 }],

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { toolSpec, type Finding } from '@toolyard/manifests'
 import { createFixture, names, told, toolsFile, type Json } from './fixture.ts'
+import { threeFiles } from './three-files/fixture.ts'
 
 /** The findings in a `tools.json`, and the tools that are loaded from it and from a sound skill beside it. */
 async function load (t: Test, content: Json | string): Promise<{ findings: readonly Finding[], tools: string[], file: string }> {
@@ -157,6 +158,15 @@ t.test('S8 a tool whose parameters aren\'t a usable schema is not served, its si
   }))
   t.match(findings, [{ severity: 'error', rule: 'S8', index: 0, tool: 'bad', message: /^tool\[0\] "bad": parameters has a pattern/ }])
   t.same(tools, ['probe', 'sound'])
+})
+
+t.test('S8 references to identifiers are followed in both forms of a skill', async t => {
+  const declared = [{ name: 'probe', parameters: { type: 'object', properties: { a: { $id: 'A', items: { $ref: 'A' } } } } }]
+  for (const files of [{ 'tools.json': file({ tools: declared }) }, threeFiles({ tools: declared })]) {
+    const fixture = createFixture(t)
+    fixture.skill('one', files)
+    t.match((await fixture.load()).get('probe')?.tool.parameters, { properties: { a: { items: { $ref: '#/properties/a' } } } })
+  }
 })
 
 t.test('S11 an execution for an undeclared tool is reported', async t => {

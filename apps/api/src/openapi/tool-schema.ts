@@ -59,12 +59,9 @@ class ToolSchema {
   readonly #anchors = new Map<string, object>()
   /** How often a name was asked for. */
   readonly #used = new Map<string, number>()
-  /** A reference that begins with `#/` starts here: a subschema with an `$id` is a root of its own. */
-  #base: object
 
   constructor (name: string, schema: JsonSchema) {
     this.#root = schema
-    this.#base = schema
     this.#name = name
   }
 
@@ -102,8 +99,6 @@ class ToolSchema {
   #convert (schema: unknown, place: string): unknown {
     if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
     if (!this.#places.has(schema)) this.#places.set(schema, place)
-    const base = this.#base
-    if ('$id' in schema && typeof schema.$id === 'string' && !schema.$id.startsWith('#')) this.#base = schema
     const parts: Record<string, unknown> = {}
     for (const [original, value] of Object.entries(schema)) {
       const keyword = renamed[original] ?? original
@@ -122,7 +117,6 @@ class ToolSchema {
       else if (keyword !== 'nullable') parts[keyword] = value
     }
     if ('nullable' in schema && schema.nullable === true && typeof parts['type'] === 'string') parts['type'] = [parts['type'], 'null']
-    this.#base = base
     return parts
   }
 
@@ -151,7 +145,7 @@ class ToolSchema {
   /** The target of a reference within the schema; others are refused when the manifest is loaded. */
   #targetOf (reference: string): unknown {
     const fragment = reference.slice(reference.indexOf('#') + 1)
-    if (fragment === '' || fragment.startsWith('/')) return pointerTarget(this.#base, `#${fragment}`)
+    if (fragment === '' || fragment.startsWith('/')) return pointerTarget(this.#root, `#${fragment}`)
     return this.#anchored(orElse(() => decodeURIComponent(fragment), fragment))
   }
 

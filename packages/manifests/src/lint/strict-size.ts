@@ -1,4 +1,4 @@
-import { dataKeywords, mapKeywords } from '../schema/keywords.ts'
+import { dataKeywords, mapKeywords } from '../schema/reference/keyword-kinds.ts'
 import { strictLimits } from './strict-limits.ts'
 
 /** How much a model has to read, and fill, of a schema. */

@@ -5,7 +5,7 @@ import { PatternRefused } from './pattern/pattern.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { issuesOf } from './issues.ts'
-import { referenceCycle } from './reference-cycle.ts'
+import { referenceCycle } from './reference/reference-cycle.ts'
 import { surveySchema, type SchemaSurvey } from './survey.ts'
 
 /** Why a schema is refused, as a text that follows `schema `, and what to do about it. */

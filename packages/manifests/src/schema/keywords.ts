@@ -4,16 +4,6 @@ import { manifestLimits } from '../tool/limits.ts'
 import { canonical, charsPerStep, type CountSteps } from './numbers/canonical.ts'
 import type { Pattern } from './pattern/pattern.ts'
 
-/** Keywords whose value maps names to subschemas: the names are not keywords. */
-export const mapKeywords: ReadonlySet<string> = new Set([
-  'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'
-])
-
-/** Keywords whose value is data: nothing in it is a schema. */
-export const dataKeywords: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required', 'dependentRequired'])
-
-export const referenceKeywords: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
-
 /**
  * Keywords that compile whenever the meta-schema accepts them. A schema made of these alone is compiled at its first
  * use; one with any other keyword (references, identifiers, `nullable`, …) is compiled when it is loaded, so that a

@@ -2,7 +2,8 @@ import { holdsWritten, isRecord, lostText } from '@toolyard/contract/terms'
 import { manifestLimits } from '../tool/limits.ts'
 import { withoutNeedlessEscapes } from './pattern/escapes.ts'
 import { isPlainPattern } from './pattern/plain.ts'
-import { dataKeywords, mapKeywords, plainKeywords, referenceKeywords } from './keywords.ts'
+import { plainKeywords } from './keywords.ts'
+import { dataKeywords, mapKeywords, referenceKeywords } from './reference/keyword-kinds.ts'
 
 /** Seen by one walk over the subschemas of a schema. */
 export interface SchemaSurvey {

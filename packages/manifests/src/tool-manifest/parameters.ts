@@ -1,4 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
+import { withPointers } from '../schema/reference/with-pointers.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /**
@@ -7,18 +8,22 @@ import type { JsonSchema } from '../tool/tool.ts'
  * are let through, as the programs of this format do.
  */
 export function parametersOf (inputs: Readonly<Record<string, unknown>>): JsonSchema {
-  return { type: 'object', ...membersOf(inputs) }
+  return withPointers({ type: 'object', ...membersOf(inputs) })
 }
 
 /** Schemas of what a tool returns, by name: written like inputs, but all of them are expected. */
 export function outputsOf (outputs: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(outputs).map(([name, field]) => [name, schemaOf(field)]))
+  return withPointers({ properties: schemasOf(outputs) }).properties
+}
+
+function schemasOf (fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]))
 }
 
 function membersOf (fields: Readonly<Record<string, unknown>>): JsonSchema {
   const required = Object.keys(fields).filter(name => isRecord(fields[name]) && fields[name]['required'] === true)
   return {
-    properties: outputsOf(fields),
+    properties: schemasOf(fields),
     ...required.length > 0 && { required }
   }
 }

@@ -9,6 +9,7 @@ import { jobTypeOf } from '../../tool/job-type.ts'
 import type { JsonSchema, McpServer, Tool } from '../../tool/tool.ts'
 import { safeName } from '../openapi/names.ts'
 import { defaultFaults } from '../../schema/defaults.ts'
+import { withPointers } from '../../schema/reference/with-pointers.ts'
 import { readLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
@@ -37,12 +38,12 @@ export async function acceptedTools (
   const entries: LayerEntry[] = []
   const findings: Remark[] = []
   for (const tool of tools.filter(({ name }) => lets(name))) {
-    const faults = await schemas.check(tool.inputSchema)
-    const [fault] = faults
+    const parameters = withPointers(tool.inputSchema)
+    const [fault] = await schemas.check(parameters)
     if (fault === undefined) {
       const name = names.get(tool.name) ?? `${server.prefix}${tool.name}`
       const outputSchema = await checkable(tool.outputSchema, schemas)
-      entries.push({ kind: 'tool', tool: toolOf(tool, { server, name }, common, outputSchema), override: common.override })
+      entries.push({ kind: 'tool', tool: toolOf(tool, { server, name }, common, { parameters, outputSchema }), override: common.override })
       findings.push(...defaultNotes(tool))
     } else findings.push({ severity: 'error', rule: 'A6', message: `schema of its tool ${goQuote(tool.name)} ${fault.message}`, fix: 'Leave the tool out ("tools": ["!NAME"]), or have its server mended.' })
   }
@@ -56,7 +57,8 @@ function defaultNotes ({ name, inputSchema }: McpTool): Remark[] {
 }
 
 /** A schema of outputs that they can be held to. */
-async function checkable (schema: McpTool['outputSchema'], schemas: Schemas): Promise<JsonSchema | undefined> {
+async function checkable (written: McpTool['outputSchema'], schemas: Schemas): Promise<JsonSchema | undefined> {
+  const schema = withPointers(written)
   if (schema?.['type'] !== 'object') return undefined
   return (await schemas.check(schema)).length === 0 ? schema : undefined
 }
@@ -74,14 +76,14 @@ function publishedNames (prefix: string, tools: readonly McpTool[]): ReadonlyMap
 
 function toolOf (
   accepted: McpTool, { server, name }: { server: McpServer, name: string }, { override: _, timeoutSec, ...common }: Common,
-  outputSchema: JsonSchema | undefined
+  { parameters, outputSchema }: { parameters: JsonSchema, outputSchema: JsonSchema | undefined }
 ): Tool {
   const { permissions, network, unixSockets, limits } = server
   return {
     ...common,
     name,
     description: accepted.description ?? accepted.title ?? '',
-    parameters: accepted.inputSchema,
+    parameters,
     jobType: jobTypeOf('mcp', name),
     ...timeoutSec !== undefined && { timeoutSec: Math.min(timeoutSec, bounds.toolTimeoutSec.max) },
     ...withoutUndefined({ permissions, network, unixSockets, limits }),

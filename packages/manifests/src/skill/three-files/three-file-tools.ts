@@ -17,6 +17,7 @@ import { Declaration, Execution } from './definitions.ts'
 import { readDocuments, type Documents } from './documents.ts'
 import { readExecution } from './execution.ts'
 import { defaultFaults } from '../../schema/defaults.ts'
+import { withPointers } from '../../schema/reference/with-pointers.ts'
 
 /** A skill with three files, and what its tools are made with. */
 export interface ThreeFiles {
@@ -142,7 +143,9 @@ function chosenOf (own: readonly Placed[], binGroup: number | undefined): { exec
 
 function declarationOf (written: unknown): { declaration?: Declaration, faults: Unheld[] } {
   const faults = shapeFaults(Declaration, written).map(({ message }): Unheld => ({ rule: 'SN2', message, fix: 'Correct the value.' }))
-  return isDeclaration(written) ? { declaration: written, faults } : { faults }
+  if (!isDeclaration(written)) return { faults }
+  const { parameters } = written
+  return { declaration: { ...written, ...parameters != null && { parameters: withPointers(parameters) } }, faults }
 }
 
 function isDeclaration (written: unknown): written is Declaration {

@@ -4,6 +4,7 @@ import { goQuote } from '../../finding/go-quote.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
 import { readNetwork, type NetworkReading } from '../../program/network.ts'
+import { withPointers } from '../../schema/reference/with-pointers.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { checkPair, mappingRemarks } from './execution-check.ts'
@@ -32,11 +33,12 @@ type PlacedExecution = Execution & { at: number }
  */
 export async function skillTools (source: SkillToolsSource): Promise<{ tools?: Tool[], findings: Finding[] }> {
   const { contents, file, everyFault } = source
-  const { tools: declarations = [], execution = [] } = contents
+  const { tools = [], execution = [] } = contents
+  const declarations = tools.map(pointed)
   const executions = execution.map((each, at): PlacedExecution => ({ ...each, at }))
   const doubles = doubleNames(declarations).map(fault => wholeFinding(fault, file))
   if (doubles.length > 0 && !everyFault) return { findings: doubles.slice(0, 1) }
-  const tools: Tool[] = []
+  const served: Tool[] = []
   const findings = [...doubles, ...strayExecutions(source)]
   const programs = createProgramCheck(source)
   for (const [index, declaration] of declarations.entries()) {
@@ -50,11 +52,16 @@ export async function skillTools (source: SkillToolsSource): Promise<{ tools?: T
       findings.push(...remarks.map(remark => ({ path: ['execution', each.at], ...remark, ...place, severity: 'warning' as const, message: prefix + remark.message })))
     }
     const [only] = own
-    if (faults.length === 0 && only !== undefined) tools.push(skillTool(declaration, index, only, source))
+    if (faults.length === 0 && only !== undefined) served.push(skillTool(declaration, index, only, source))
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
     await setImmediate()
   }
-  return { ...doubles.length === 0 && { tools }, findings }
+  return { ...doubles.length === 0 && { tools: served }, findings }
+}
+
+function pointed (declaration: ToolDeclaration): ToolDeclaration {
+  const { parameters } = declaration
+  return parameters == null ? declaration : { ...declaration, parameters: withPointers(parameters) }
 }
 
 function doubleNames (declarations: readonly ToolDeclaration[]): ManifestFault[] {
