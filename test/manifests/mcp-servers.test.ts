@@ -63,9 +63,13 @@ t.test('names that models can not take become names that they can, the same ones
   }
 })
 
-t.test("defaults of an MCP server's tool that don't fit are told, and the tool is served", async t => {
-  const { registry } = await loadAccepted(t, [server()], [tool('read', { inputSchema: { type: 'object', properties: { path: { type: 'string', default: null } } } })])
-  t.strictSame(names(registry), ['files_read'])
+t.test("of defaults of an MCP server's tool models read all, those of required arguments alone are filled in, and those that don't fit are told", async t => {
+  const inputSchema = { type: 'object' as const, properties: { output: { type: 'string', default: 'wide' }, limit: { default: 10 } }, required: ['limit'] }
+  const unfit = tool('read', { inputSchema: { type: 'object', properties: { path: { type: 'string', default: null } } } })
+  const { registry } = await loadAccepted(t, [server()], [tool('list', { inputSchema }), unfit])
+  t.strictSame(names(registry), ['files_list', 'files_read'])
+  t.match(registry.get('files_list')?.tool.parameters, inputSchema)
+  t.strictSame(await registry.get('files_list')?.check({}), { ok: true, arguments: { limit: 10 } })
   t.match(registry.findings, [{ severity: 'note', rule: 'A6', message: /its tool "read": the default of "path" does not fit it: it is not filled in/ }])
 })
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createPause } from '../document/pause.ts'
+import { neededDefaults } from '../schema/defaults.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
 import { loadCel, type Cel } from '../schema/policy/expression.ts'
@@ -52,7 +53,8 @@ export class Registration {
     const known = this.#registered.get(tool)
     if (known !== undefined) return known
     const rest = { version: toolVersion(tool), entry: this.digest(tool), policy: this.#policyOf(tool) }
-    const registered = { tool, ...rest, ...this.#schemas.validators(tool.parameters) }
+    const isElsewhere = tool.run.kind === 'http' || tool.run.kind === 'mcp'
+    const registered = { tool, ...rest, ...this.#schemas.validators(isElsewhere ? neededDefaults(tool.parameters) : tool.parameters) }
     this.#registered.set(tool, registered)
     return registered
   }

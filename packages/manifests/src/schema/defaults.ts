@@ -20,7 +20,23 @@ export function fittingDefaults (schema: Readonly<Record<string, unknown>>): Fit
   // It is refused.
   if (isDeeperThan(manifestLimits.depth, schema)) return { schema: { ...schema }, unfit }
   const check = new FitCheck(schema)
-  return { schema: withoutUnfit(schema, [], { check, unfit }), unfit }
+  const fitting = withDefaults(schema, [], ({ written, inner, place }) => {
+    // The default was read as another value.
+    const fits = check.fits(inner['default'], inner) && !(isRecord(written) && losesDigits(written, 'default'))
+    if (!fits) unfit.push(place)
+    return fits
+  })
+  return { schema: fitting, unfit }
+}
+
+/**
+ * A schema whose defaults are those of required properties. What another service does without an argument is its own:
+ * with all defaults filled in, a call that updates one field would set all others.
+ */
+export function neededDefaults (schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  // Most schemas have none.
+  if (isDeeperThan(manifestLimits.depth, schema) || !surveySchema(schema).defaults) return { ...schema }
+  return withDefaults(schema, [], ({ isRequired }) => isRequired)
 }
 
 /** Properties that are named. */
@@ -45,34 +61,39 @@ export function boundFaults (schema: Readonly<Record<string, unknown>>): Array<{
   }))
 }
 
-interface Walk {
-  check: FitCheck
-  unfit: FittingDefaults['unfit']
+/** A property whose default may stay. */
+interface Defaulted {
+  /** As it is written. */
+  written: unknown
+  /** The same without the defaults within that don't stay. */
+  inner: Record<string, unknown>
+  place: readonly string[]
+  isRequired: boolean
 }
 
-function withoutUnfit (schema: Readonly<Record<string, unknown>>, place: readonly string[], walk: Walk): Record<string, unknown> {
+type Keeps = (property: Defaulted) => boolean
+
+function withDefaults (schema: Readonly<Record<string, unknown>>, place: readonly string[], keeps: Keeps): Record<string, unknown> {
+  const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
     if (dataKeywords.has(keyword)) return [keyword, value]
-    if (!mapKeywords.has(keyword) || !isRecord(value)) return [keyword, within(value, place, walk)]
-    return [keyword, Object.fromEntries(Object.entries(value).map(([name, subschema]) => {
-      const inner = keyword === 'properties' ? [...place, name] : place
-      return [name, keyword === 'properties' ? property(subschema, inner, walk) : within(subschema, inner, walk)]
+    if (!mapKeywords.has(keyword) || !isRecord(value)) return [keyword, within(value, place, keeps)]
+    return [keyword, Object.fromEntries(Object.entries(value).map(([name, written]) => {
+      if (keyword !== 'properties') return [name, within(written, place, keeps)]
+      const at = [...place, name]
+      return [name, property({ written, inner: within(written, at, keeps), place: at, isRequired: required.includes(name) }, keeps)]
     }))]
   }))
 }
 
-function within (value: unknown, place: readonly string[], walk: Walk): unknown {
-  if (Array.isArray(value)) return value.map(item => within(item, place, walk))
-  return isRecord(value) ? withoutUnfit(value, place, walk) : value
+function within (value: unknown, place: readonly string[], keeps: Keeps): unknown {
+  if (Array.isArray(value)) return value.map(item => within(item, place, keeps))
+  return isRecord(value) ? withDefaults(value, place, keeps) : value
 }
 
 /** Those within go first: a default of the whole may rely on them. */
-function property (schema: unknown, place: readonly string[], walk: Walk): unknown {
-  const inner = within(schema, place, walk)
-  if (!isRecord(inner) || !('default' in inner)) return inner
-  // The default was read as another value.
-  if (walk.check.fits(inner['default'], inner) && !(isRecord(schema) && losesDigits(schema, 'default'))) return inner
-  walk.unfit.push(place)
+function property ({ inner, ...at }: Omit<Defaulted, 'inner'> & { inner: unknown }, keeps: Keeps): unknown {
+  if (!isRecord(inner) || !('default' in inner) || keeps({ inner, ...at })) return inner
   const { default: _, ...rest } = inner
   return rest
 }
