@@ -20,6 +20,7 @@ const { client: http, api, startApi } = await createService(t, {
     ...entries,
     { name: 'steps', schema: { type: 'object' }, command: ['./tools/bin/steps'], idempotent: true, permissions: [] },
     { name: 'blocks', schema: { type: 'object' }, command: ['./tools/bin/blocks'] },
+    { name: 'bare', schema: { type: 'object' }, command: ['./tools/bin/echo'] },
     { name: 'free', schema: { type: 'object', properties: { a: true, b: false, 1: { type: 'string' } } }, command: ['./tools/bin/echo'] },
     { name: 'online', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'] }
   ],
@@ -51,6 +52,11 @@ for (const era of eras) {
       t.same(hints('online'), { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true })
       t.notOk(hints('off'), 'a tool that is off is not listed')
       t.same(tools.find(({ name }) => name === 'free')?.inputSchema.properties, { a: {}, b: { not: {} }, 1: { type: 'string' } }, 'the SDK refuses a list for a property that is no object')
+    })
+
+    t.test('reads properties in each schema: a tool without is refused by OpenAI, and other clients ask for an argument of theirs', async t => {
+      const { tools } = await client.listTools()
+      t.strictSame(tools.find(({ name }) => name === 'bare')?.inputSchema, { type: 'object', properties: {} })
     })
 
     t.test('calls a tool: text, and structured content where the output is an object', async t => {

@@ -78,10 +78,10 @@ t.test('a real server gets calls of its tools through the queue: texts, structur
   t.match(await call('files_read_text_file', { path: '/etc/passwd' }), { status: 422, body: { error: { code: 'TOOL_FAILED', message: /denied/i } } })
 })
 
-t.test('the schema of outputs that was accepted is published, in MCP and in OpenAPI', async t => {
+t.test('the title that was accepted is published, and the schema of outputs, which OpenAPI has as well', async t => {
   const outputSchema = { type: 'object', properties: { temperature: { type: 'number' } }, required: ['temperature', 'conditions', 'humidity'] }
   const { client } = await connect(t, service.api.address, testKeys.admin, '2026-07-28')
-  t.match((await client.listTools()).tools.find(({ name }) => name === 'get-structured-content'), { outputSchema })
+  t.match((await client.listTools()).tools.find(({ name }) => name === 'get-structured-content'), { title: 'Get Structured Content Tool', outputSchema })
   const called = await client.callTool({ name: 'get-structured-content', arguments: { location: 'Chicago' } })
   t.match(called.structuredContent, { temperature: Number })
   const { body } = await service.client.request<{ components: { schemas: Record<string, object> } }>('/openapi.json')

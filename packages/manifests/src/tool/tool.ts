@@ -92,6 +92,7 @@ export interface McpRun {
   server: McpServer
   /** Its name on the server. */
   remote: string
+  title?: string
   /** Digest of the description and the schemas that were accepted; a tool with another one isn't called. */
   digest: string
   outputSchema?: JsonSchema

@@ -6,6 +6,8 @@ import { pageOf } from '../../catalog/page.ts'
 
 export interface ListedTool {
   name: string
+  /** Of a tool of an MCP server that has one: other tools are known by their names. */
+  title?: string
   description: string
   inputSchema: { type: 'object' } & JsonSchema
   outputSchema?: { type: 'object' } & JsonSchema
@@ -82,6 +84,7 @@ function listed (tool: Tool, { permissions, jobTypes }: JobTypeDefaults): Listed
   const idempotent = jobTypes.get(tool.jobType).idempotent ?? tool.idempotent
   return {
     name: tool.name,
+    ...(tool.run.kind === 'mcp' && tool.run.title !== undefined ? { title: tool.run.title } : {}),
     description: tool.description,
     inputSchema: objectSchema(tool.parameters),
     ...(outputSchema === undefined ? {} : { outputSchema: objectSchema(outputSchema) }),
@@ -97,7 +100,10 @@ function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): To
   return { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent, openWorldHint: may('network') }
 }
 
-/** MCP wants the type said, and its clients want objects as properties; arguments are an object in any case. */
+/**
+ * MCP wants the type said; arguments are an object in any case. Its clients want objects as properties, and the field itself:
+ * without it OpenAI refuses a request, and n8n asks for an argument that isn't there.
+ */
 function objectSchema (schema: JsonSchema): ListedTool['inputSchema'] {
-  return { ...withObjectProperties(schema), type: 'object' }
+  return { ...withObjectProperties(schema), type: 'object', ...schema['properties'] === undefined && { properties: {} } }
 }

@@ -94,7 +94,7 @@ function toolOf (
       server,
       remote: accepted.name,
       digest: mcpDigest(accepted),
-      ...withoutUndefined({ outputSchema, annotations: accepted.annotations })
+      ...withoutUndefined({ title: accepted.title, outputSchema, annotations: accepted.annotations })
     }
   }
 }
