@@ -16,9 +16,9 @@ t.test('the error of a tool that misses a variable names envPassthrough, whether
   }
 })
 
-t.test('there is no hint for variables that tools always get, for secrets of the service, or beside a hint of the tool', async t => {
+t.test('there is no hint for variables that tools always get, for words that are none, for secrets of the service, or beside a hint of the tool', async t => {
   const fixture = createFixture(t)
-  for (const text of ['PATH: unbound variable', 'REDIS_URL is not set', 'JSON is required', 'no such city', 'KeyError: \'city\'']) {
+  for (const text of ['PATH: unbound variable', 'REDIS_URL is not set', 'JSON is required', 'no such city', 'set the CITY_PROXY environment variable to your proxy', 'KeyError: \'city\'']) {
     t.equal(hintOf(await fixture.runShell(`echo "${text}" >&2; exit 1`)), undefined, text)
   }
   t.equal(hintOf(await fixture.runShell('echo \'{"error":"CITY_TOKEN is not set","hint":"ask Ada"}\' >&2; exit 1')), 'ask Ada')

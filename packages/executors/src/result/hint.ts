@@ -11,7 +11,7 @@ const noNetwork = /\b(?:ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EAI_AGAIN|ENOTFOUN
 const missingVariable = [
   /(?:^|[\s:])([A-Z][A-Z0-9_]+): (?:unbound variable|parameter (?:null or )?not set)/m,
   /\bKeyError: '([A-Z][A-Z0-9_]+)'/,
-  /\benvironment variable:? ["'`$]?([A-Z][A-Z0-9_]+)\b/i,
+  /\b[Ee]nvironment [Vv]ariable:? ["'`$]?([A-Z][A-Z0-9_]+)\b/,
   /(?:^|[\s:"'`$])([A-Z][A-Z0-9]*_[A-Z0-9_]+)["'`]? (?:environment variable )?(?:is |was )?(?:not set|not defined|unset|undefined|missing|required|must be set)/m
 ]
 const noRoomForCode = /Failed to reserve virtual memory for CodeRange/
