@@ -141,6 +141,38 @@ t.test('X17 the earlier of two calls runs first, wherever its worker is held up 
   }
 })
 
+t.test('a tenant whose calls of a serial tool wait in their hundreds holds up its own: another one has its turn', async t => {
+  const [queue, many] = ['shared', 200]
+  const runs: string[] = []
+  const pool = new WorkerPool({
+    redis: await connectTo(t, server),
+    subscriber: await connectTo(t, server, 'subscriber'),
+    retention,
+    queues: [queue],
+    concurrency: 4,
+    handle: async ({ data }) => {
+      runs.push(data.tenant ?? '')
+      await delay(20)
+      return { kind: 'succeeded', json: '1', value: 1 }
+    },
+    onError: error => { t.error(error) }
+  })
+  await pool.start()
+  const add = async (tenant: string, count: number): Promise<void> => {
+    const data = { tool: queue, serial: true as const, arguments: {}, timeoutSec: 10, tags: [], keyName: 'k', tenant }
+    await queues.add(queue, Array.from({ length: count }, () => ({ id: newJobId(), type: `x.${queue}`, data })))
+  }
+  await add('noisy', many)
+  await waitFor('its calls wait in the line', async () => await redis.zcard(`toolyard:serial:{${queue}}:line`) > many / 2)
+  const before = runs.length
+  await add('quiet', 3)
+  await waitFor('the calls of the other tenant have run', () => runs.filter(tenant => tenant === 'quiet').length === 3, 60_000)
+  // Each waits for the call that runs, and for one more while a worker takes it.
+  t.ok(runs.length - before < many / 4, `${runs.length - before} calls ran meanwhile`)
+  await waitFor('all have run', () => runs.length === many + 3, 60_000)
+  await pool.stop(1_000)
+})
+
 t.test('nothing of a serial tool is left when its queues are forgotten', async t => {
   const directory = new QueueDirectory(redis, 1_000)
   const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ kind: 'succeeded', json: '1', value: 1 }), onError: error => { t.error(error) } })

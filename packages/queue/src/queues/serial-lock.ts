@@ -4,15 +4,17 @@ import { promote } from './release.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript, registerSerial } from './serial-scripts.ts'
 
 /*
- * A serial tool runs one call at a time over the whole pool, in the order of arrival. Jobs that workers have
- * taken stand in a line, in the order of their ids. The first one gets the tool, the others are parked as delayed. No
- * step depends on a single process or queue: see docs/decisions/0046-serial-tools.md.
+ * A serial tool runs one call at a time over the whole pool. Jobs that workers have taken stand in a line. Owners take turns, and
+ * those of one go in the order of their arrival, that of their ids. The first one gets the tool, the others are parked as delayed.
+ * No step depends on a single process or queue: see docs/decisions/0046-serial-tools.md.
  *
  * States of a job: taken -> in line and parked -> called -> taken again -> running -> released.
  */
 
 export interface SerialJob {
   tool: string
+  /** From `ownerOf`. */
+  owner: string
   type: string
   queue: string
   id: string
@@ -103,7 +105,7 @@ export class SerialLock {
   }
 
   async #enter (job: SerialJob, token: string, hold: '' | '1'): Promise<string> {
-    return fromRedis(await this.#eval(enterScript, job.tool, memberOf(job), token, job.queue, hold))
+    return fromRedis(await this.#eval(enterScript, job.tool, memberOf(job), token, job.queue, hold, job.owner))
   }
 
   async #isEarlierComing ({ tool, type, id }: SerialJob): Promise<boolean> {
@@ -125,7 +127,7 @@ export class SerialLock {
   }
 
   async #eval (script: string, tool: string, ...args: Array<string | number>): Promise<unknown> {
-    return await this.#redis.eval(script, 2, serialKey(tool, 'line'), serialKey(tool, 'gate'), ...args)
+    return await this.#redis.eval(script, 3, serialKey(tool, 'line'), serialKey(tool, 'gate'), serialKey(tool, 'turns'), ...args)
   }
 }
 

@@ -1,22 +1,50 @@
 import { type Redis, serialKey, serialToolsKey, goOnWhenFull } from '@toolyard/store'
 
 /*
- * The lock of serial tools in Redis. KEYS of the scripts that begin with `shared`: a tool's line and its lock. The
- * line is a sorted set of members `id|queue`, whose scores are 0, or 1 for jobs of a queue that is behind; the lock is a hash
- * of who holds the tool, with which token, and who was called when, by Redis' own clock. All scripts go on where Redis is
- * full: jobs that were accepted run.
+ * The lock of serial tools in Redis. KEYS of the scripts that begin with `shared`: a tool's line, its lock, and its turns. The
+ * line is a sorted set of members `id|queue`, whose scores are twice the number of their owner, and one more for jobs of a queue that
+ * is behind; the turns are the owners by when they had the tool last; the lock is a hash of who holds the tool, with which token, who
+ * was called when, by Redis' own clock, and of the owners' numbers. All scripts go on where Redis is full: jobs that were accepted run.
  */
 
 const shared = `
 ${goOnWhenFull('KEYS[1]')}
-local line, lock = KEYS[1], KEYS[2]
+local line, lock, turns = KEYS[1], KEYS[2], KEYS[3]
+local function numberOf (owner)
+  local number = redis.call('HGET', lock, 'owner:' .. owner)
+  if not number then
+    number = redis.call('HINCRBY', lock, 'owners', 1)
+    redis.call('HSET', lock, 'owner:' .. owner, number)
+    redis.call('ZADD', turns, 0, owner)
+  end
+  return number
+end
 local function setQueue (queue, from, to)
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', line, from, from)) do
-    if string.sub(member, -#queue - 1) == '|' .. queue then redis.call('ZADD', line, to, member) end
+  for _, owner in ipairs(redis.call('ZRANGE', turns, 0, -1)) do
+    local score = 2 * numberOf(owner)
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', line, score + from, score + from)) do
+      if string.sub(member, -#queue - 1) == '|' .. queue then redis.call('ZADD', line, score + to, member) end
+    end
   end
 end
+local function first ()
+  for behind = 0, 1 do
+    for _, owner in ipairs(redis.call('ZRANGE', turns, 0, -1)) do
+      local score = 2 * numberOf(owner) + behind
+      local member = redis.call('ZRANGEBYSCORE', line, score, score, 'LIMIT', 0, 1)[1]
+      if member then return member end
+      -- One that comes again has its turn before those that had it later, as it would have had.
+      if behind == 0 and redis.call('ZCOUNT', line, score, score + 1) == 0 then
+        redis.call('ZREM', turns, owner)
+        redis.call('HDEL', lock, 'owner:' .. owner)
+      end
+    end
+  end
+  -- A process of another release has entered it.
+  return redis.call('ZRANGE', line, 0, 0)[1]
+end
 `
-/** Puts a job into the line; with ARGV[4], gives it the tool when it can have it. ARGV: member, token, queue, 1 to hold. */
+/** Puts a job into the line; with ARGV[4], gives it the tool when it can have it. ARGV: member, token, queue, 1 to hold, owner. */
 export const enterScript = `
 ${shared}
 local state = redis.call('HMGET', lock, 'holder', 'called')
@@ -26,11 +54,12 @@ if state[1] == ARGV[1] then
   return 'holds'
 end
 setQueue(ARGV[3], 1, 0)
-redis.call('ZADD', line, 0, ARGV[1])
+redis.call('ZADD', line, 2 * numberOf(ARGV[5]), ARGV[1])
 if state[1] then return 'held' end
-if redis.call('ZRANGE', line, 0, 0)[1] ~= ARGV[1] then return 'behind' end
+if first() ~= ARGV[1] then return 'behind' end
 if ARGV[4] ~= '1' then return 'first' end
 redis.call('ZREM', line, ARGV[1])
+redis.call('ZADD', turns, redis.call('HINCRBY', lock, 'runs', 1), ARGV[5])
 redis.call('HSET', lock, 'holder', ARGV[1], 'token', ARGV[2])
 return 'holds'
 `
@@ -50,19 +79,19 @@ export const callScript = `
 ${shared}
 local state = redis.call('HMGET', lock, 'holder', 'token', 'called', 'calledAt')
 if state[1] then return {'held', state[1], state[2]} end
-local first = redis.call('ZRANGE', line, 0, 0)[1]
-if not first then
-  redis.call('DEL', lock)
+local next = first()
+if not next then
+  redis.call('DEL', lock, turns)
   return {'idle'}
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if ARGV[3] == '1' and state[3] ~= ARGV[2] then return {'waits', first} end
-if state[3] == first and first ~= ARGV[2] then
-  return {now - state[4] < tonumber(ARGV[1]) and 'waits' or 'late', first}
+if ARGV[3] == '1' and state[3] ~= ARGV[2] then return {'waits', next} end
+if state[3] == next and next ~= ARGV[2] then
+  return {now - state[4] < tonumber(ARGV[1]) and 'waits' or 'late', next}
 end
-redis.call('HSET', lock, 'called', first, 'calledAt', string.format('%.0f', now))
-return {'call', first}
+redis.call('HSET', lock, 'called', next, 'calledAt', string.format('%.0f', now))
+return {'call', next}
 `
 /** A called job has not come: those of its queue go behind all others, and are called again in their turn. ARGV: member, queue. */
 export const behindScript = `

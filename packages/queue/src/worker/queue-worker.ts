@@ -2,7 +2,7 @@ import { onAbort } from '@toolyard/runtime'
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
-import { serverTime, mayRedisTakeItLater, idOf } from '@toolyard/store'
+import { serverTime, mayRedisTakeItLater, idOf, ownerOf } from '@toolyard/store'
 import type { Announcer } from './announcer.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
 import type { JobBackendParts } from '../backend/job-backend.ts'
@@ -176,7 +176,7 @@ export class QueueWorker {
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
   async #handleSerially (run: Run): Promise<HandlerResult | typeof left> {
     const { job, token } = run
-    const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: idOf(job) }
+    const serial: SerialJob = { tool: job.data.tool, owner: ownerOf(job.data), type: job.name, queue: this.#queue, id: idOf(job) }
     const turn = await this.#parts.serialLock.enter(serial, token)
     if (turn !== 'runs') {
       await this.#park(run, await this.#parts.serialLock.parkMs(serial))

@@ -130,10 +130,10 @@ export function entryLockKey (digest: string): string {
 export const serialToolsKey = `${keyPrefix}:serial-tools`
 
 /**
- * Keys of a serial tool: the `line` of its jobs, the `gate`, and the `queues`
+ * Keys of a serial tool: the `line` of its jobs, the `gate`, whose turn it was last (`turns`), and the `queues`
  * that have jobs of it. They are in one slot of a Redis Cluster.
  */
-export function serialKey (tool: string, what: 'line' | 'gate' | 'queues'): string {
+export function serialKey (tool: string, what: 'line' | 'gate' | 'turns' | 'queues'): string {
   return `${keyPrefix}:serial:{${tool}}:${what}`
 }
 
