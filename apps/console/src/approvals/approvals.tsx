@@ -33,7 +33,7 @@ export function ApprovalsPage ({ id: named, route }: { id: string | undefined, r
   useKeys({ j: () => { move(1) }, k: () => { move(-1) } })
   return (
     <main>
-      <header class='page-head'><h1>Approvals</h1><p class='soft small'>Keys: j and k go through the list</p></header>
+      <header class='page-head'><h1>Approvals</h1><p class='soft small hint'><kbd>j</kbd> <kbd>k</kbd> move</p></header>
       {person.tenant === undefined && <TenantFilter page='approvals' label='Filter held calls' tenant={tenant} />}
       <Problem error={error} />
       {data !== undefined && held.length === 0 && named === undefined && (
