@@ -9,6 +9,12 @@ const say = {
   name: 'say', description: 'Puts out a text.', schema: { type: 'object', properties: { text: { type: 'string' } } }, command: ['./tools/bin/say'], permissions: []
 }
 const held = { ...say, name: 'pay', description: 'Pays.', approval: { self: true, reason: 'A person looks at payments.' } }
+const long = 'name_without_end_'.repeat(8)
+const wide = {
+  ...say,
+  name: long.slice(0, 64),
+  schema: { type: 'object', properties: { [long]: { type: 'string' }, group: { type: 'object', properties: { [long]: { type: 'string' }, list: { type: 'array' } } } } }
+}
 const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, evil: { tenant: 'evil' } })
 const files = {
   'tools/bin/say': "#!/usr/bin/env node\nconst { text, times = 1, logs = 0 } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))\nfor (let n = 0; n < logs; n++) console.error(text)\nif (logs === 0) process.stdout.write(text.repeat(times))\n"
@@ -21,7 +27,7 @@ const browser = await startBrowser(t)
 
 void t.test('the console goes on, whatever tools put out and files hold', { skip: typeof browser === 'string' && browser }, async t => {
   if (typeof browser === 'string') return
-  const { client, api: { address } } = await createService(t, { tools: [say, held], files, env: { MAX_OUTPUT_BYTES: '4194304', API_KEYS_JSON } })
+  const { client, api: { address } } = await createService(t, { tools: [say, held, wide], files, env: { MAX_OUTPUT_BYTES: '4194304', API_KEYS_JSON } })
   const { page, problems } = await browser.open()
   await openConsole(page, address)
 
@@ -42,6 +48,18 @@ void t.test('the console goes on, whatever tools put out and files hold', { skip
     await page.goto(`${address}/#/sessions/${session}?file=bomb.svg`)
     await page.getByText('<use href="#a7"/>').first().waitFor()
     t.equal(await page.locator('img.picture').count(), 0)
+  })
+
+  t.test('names that are longer than a narrow page make nothing wider than it', async t => {
+    const { id } = await submit(client, { type: `agentcli.${wide.name}`, input: { text: 'a', [long]: 'a' }, queue: 'q'.repeat(80), tags: ['t'.repeat(60)] })
+    await reach(client, id, 'succeeded')
+    await page.setViewportSize({ width: 360, height: 900 })
+    for (const path of ['overview', 'jobs', `jobs/${id}`, 'tools', `tools/${wide.name}`]) {
+      await page.goto(`${address}/#/${path}`)
+      await page.getByText(wide.name).first().waitFor()
+      await waitFor(`${path} is as wide as the page`, async () => await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'))
+    }
+    await page.setViewportSize({ width: 1_300, height: 900 })
   })
 
   t.test('of a long text its beginning is shown, and more where somebody asks for it', async t => {

@@ -47,6 +47,8 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
   const gone = { id: 'g', host: 'node-2', last_seen_at: '2026-01-01T00:00:00.000Z' }
   t.same(textsOf({ workers: [worker], lostWorkers: [gone] }), ['Worker node-2 went away.'])
   t.same(textsOf({ lostWorkers: [gone, { ...gone, host: null }] }), ['2 workers went away, the last of them node-2.'])
+  t.match(attentionOf({ asking: 2 }), [{ text: '2 jobs wait for an answer.', href: '#/jobs?status=input_required' }])
+  t.same(textsOf({ asking: 0 }), [])
   t.same(textsOf({ workers: [{ ...worker, shortage: 'ENOSPC' }] }), ['Worker node-1 takes no jobs: it can\'t start processes (ENOSPC).'])
   t.same(textsOf({ workers: [{ ...worker, sandbox: { level: 'none', missing: ['bwrap'] } }] }), ['Worker node-1 runs tools without a sandbox.'])
   t.match(attentionOf({ workers: [worker, { ...worker, state: 'draining', places: { ...worker.places, used: 2 } }] }), [{ text: 'Worker node-1 is being drained.', advice: /ends what it runs: 2 calls/ }])

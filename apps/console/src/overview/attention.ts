@@ -24,6 +24,8 @@ export interface Situation {
   registry?: Pick<ToolOverview, 'tools' | 'findings'> | undefined
   /** Jobs that failed lately because their worker was lost. */
   lost?: number | undefined
+  /** Jobs whose tool asks something. */
+  asking?: number | undefined
   sessions?: readonly SessionView[] | undefined
 }
 
@@ -37,7 +39,7 @@ const mostSessions = 3
 const overload = 2
 
 export function attentionOf (situation: Situation): Attention[] {
-  const looks = [queueFaults, lostJobs, lostWorkers, toolFaults, fullSessions, manifestFaults, workerFaults]
+  const looks = [queueFaults, lostJobs, lostWorkers, questions, toolFaults, fullSessions, manifestFaults, workerFaults]
   const all = looks.flatMap(look => look(situation))
   // Several workers of one machine say the same of it.
   const found = all.filter(({ text, advice }, place) => all.findIndex(each => each.text === text && each.advice === advice) === place)
@@ -126,6 +128,16 @@ function lostWorkers ({ lostWorkers: [last, ...more] = [] }: Situation): Attenti
     text: more.length === 0 ? `Worker ${name} went away.` : `${counted(more.length + 1, 'worker')} went away, the last of them ${name}.`,
     advice: 'It died, or lost Redis, in the last 15 min. If it was not started again, start it; its log, or that of its machine, says why it ended.',
     href: more.length === 0 ? hrefOf(['workers', last.id]) : hrefOf(['workers'])
+  }]
+}
+
+function questions ({ asking = 0 }: Situation): Attention[] {
+  if (asking === 0) return []
+  return [{
+    severity: 'warn',
+    text: `${counted(asking, 'job waits', 'jobs wait')} for an answer.`,
+    advice: 'Their tools ask something. Answer on the page of the job: without an answer it ends with INPUT_EXPIRED.',
+    href: hrefOf(['jobs'], { status: 'input_required' })
   }]
 }
 

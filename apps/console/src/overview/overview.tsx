@@ -1,5 +1,5 @@
 import { pathSegment, type JobList } from '@toolyard/client'
-import type { QueueList, SessionView, Statistics, ToolOverview, WorkerList } from '@toolyard/contract'
+import type { JobCounts, QueueList, SessionView, Statistics, ToolOverview, WorkerList } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
@@ -38,6 +38,7 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
   const registry = useRead<ToolOverview>('/v1/registry', every.slow)
   const sessions = useRead<{ sessions: SessionView[] }>('/v1/sessions?limit=200', every.slow)
   const lost = useLost()
+  const asking = useRead<JobCounts>('/v1/jobs/counts?status=input_required', every.slow)
   const readings = useReadings(queues.data)
   const now = useMemo(() => (
     withHistory(readings, statistics.data ?? { from: new Date(Date.now() - shownMs).toISOString() })
@@ -49,6 +50,7 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
     statistics: recent.data,
     registry: registry.data,
     lost: lost.data,
+    asking: asking.data?.states.input_required,
     sessions: sessions.data?.sessions
   })
   const switchQueue = (name: string, paused: boolean): void => {

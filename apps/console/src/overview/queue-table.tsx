@@ -18,7 +18,7 @@ export function QueueTable ({ queues, onSwitch }: QueueTableProps): VNode {
   return (
     <div class='table-frame' aria-busy={queues === undefined}>
       <table class='dense figures-table queues'>
-        <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide' title='Not due yet, or waiting for other jobs or a person'>Not due yet</th><th class='number wide'>Oldest</th><th class='number'>Workers</th>{onSwitch !== undefined && <th class='c-switch'><span class='unseen'>Action</span></th>}</tr></thead>
+        <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide' title='Not due yet, or waiting for other jobs or a person'>Not ready</th><th class='number wide'>Oldest</th><th class='number'>Workers</th>{onSwitch !== undefined && <th class='c-switch'><span class='unseen'>Action</span></th>}</tr></thead>
         <tbody>
           {queues?.map(({ name, paused, waiting, running, delayed, blocked, held, oldest_sec: oldest, workers }) => (
             <tr key={name}>

@@ -8,7 +8,7 @@ import { placeSteps, type Placed } from './layout.ts'
 const node = { width: 184, height: 50 }
 const gap = { x: 56, y: 18 }
 const margin = 6
-const longest = 22
+const longest = { name: 17, tool: 22 }
 
 /** The steps of a workflow and what each waits for; a step leads to its job. */
 export function Graph ({ steps }: { steps: readonly JobStep[] }): VNode {
@@ -37,8 +37,10 @@ function Step ({ placed }: { placed: Placed }): VNode {
     <g class={`node ${status}`} transform={`translate(${x} ${y})`}>
       <rect width={node.width} height={node.height} rx='7' />
       <text x='12' y='21' class='node-sign' aria-hidden='true'>{signs[status]}</text>
-      <text x='30' y='21' class='node-name'>{short(name)}</text>
-      <text x='30' y='38' class='node-tool'>{short(tool, ran === null ? longest : longest - 7)}</text>
+      <svg width={node.width - 6} height={node.height}>
+        <text x='30' y='21' class='node-name'>{short(name, longest.name)}</text>
+        <text x='30' y='38' class='node-tool'>{short(tool, ran === null ? longest.tool : longest.tool - 7)}</text>
+      </svg>
       {ran !== null && <text x={node.width - 10} y='38' class='node-time'>{duration(ran)}</text>}
     </g>
   )
@@ -57,6 +59,6 @@ function edge (from: Placed, to: Placed): string {
   return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`
 }
 
-function short (text: string, most = longest): string {
+function short (text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`
 }
