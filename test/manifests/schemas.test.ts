@@ -7,7 +7,7 @@ t.test('A6 AC2 a schema that can\'t be used disables only its own entry, and the
   for (const [schema, message] of [
     [{ type: 'string' }, 'schema must describe an object'],
     [{ type: ['array', 'null'] }, 'schema must describe an object'],
-    [{ $schema: 'http://json-schema.org/draft-04/schema#' }, 'schema is of an unknown version ("http://json-schema.org/draft-04/schema#")'],
+    [{ $schema: 'http://json-schema.org/draft-03/schema#' }, 'schema is of an unknown version ("http://json-schema.org/draft-03/schema#")'],
     [{ $schema: 7 }, 'schema is of an unknown version (7)'],
     [{ properties: { a: { $ref: 'https://example.org/a.json' } } }, 'schema refers to "https://example.org/a.json", which is outside of it'],
     [{ properties: { a: { $ref: 'file:///etc/passwd' } } }, 'schema refers to "file:///etc/passwd", which is outside of it'],

@@ -11,7 +11,7 @@ import type { ToolLimits } from '../tool/tool.ts'
 import { ManifestFault, type DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { isSchemaObject } from '../schema/check.ts'
-import { withPointers } from '../schema/reference/with-pointers.ts'
+import { commonForm } from '../schema/form/common-form.ts'
 import { wrongFields } from '../layer/kind-fields.ts'
 import { policyFields, rulesOf } from '../schema/policy/definition.ts'
 import { AgentcliTool, Warm } from './definition.ts'
@@ -122,7 +122,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     name: at('name') ?? '',
     description: at('description') ?? '',
     // Skills, HTTP entries and providers call it so.
-    schema: withPointers(fields.get('schema') ?? fields.get('parameters')),
+    schema: commonForm(fields.get('schema') ?? fields.get('parameters')),
     command: at('command'),
     timeoutSec,
     envPassthrough: at('envPassthrough') ?? [],

@@ -1,6 +1,6 @@
 import { isRecord, lostText } from '@toolyard/contract/terms'
 import type { ToolFormat } from '@toolyard/contract'
-import { dataKeywords, mapKeywords } from '../schema/reference/keyword-kinds.ts'
+import { dataKeywords, mapKeywords } from '../schema/form/subschemas.ts'
 import { providerNames } from '../schema/provider-names.ts'
 import { losesDigits } from '../schema/survey.ts'
 import type { JsonSchema } from '../tool/tool.ts'

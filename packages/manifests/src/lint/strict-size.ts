@@ -1,4 +1,4 @@
-import { dataKeywords, mapKeywords } from '../schema/reference/keyword-kinds.ts'
+import { dataKeywords, mapKeywords } from '../schema/form/subschemas.ts'
 import { strictLimits } from './strict-limits.ts'
 
 /** How much a model has to read, and fill, of a schema. */

@@ -5,7 +5,7 @@ import { PatternRefused } from './pattern/pattern.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { issuesOf } from './issues.ts'
-import { referenceCycle } from './reference/reference-cycle.ts'
+import { referenceCycle } from './reference-cycle.ts'
 import { surveySchema, type SchemaSurvey } from './survey.ts'
 
 /** Why a schema is refused, as a text that follows `schema `, and what to do about it. */
@@ -35,7 +35,7 @@ export function checkSchema (schema: JsonSchema, tools: CheckTools): SchemaFault
   }
   const draft = draftOf(schema, survey)
   if (draft === undefined) {
-    return [{ message: `is of an unknown version (${shown(schema['$schema'])})`, fix: 'Use draft-07, 2019-09 or 2020-12, or remove $schema.' }]
+    return [{ message: `is of an unknown version (${shown(schema['$schema'])})`, fix: 'Use draft-04, draft-06, draft-07, 2019-09 or 2020-12, or remove $schema.' }]
   }
   const faults = [...plainFaults(schema, survey), ...patternFaults(survey.patterns, tools), ...metaFaults(schema, tools.metaSchema(draft))]
   return faults.length > 0 || survey.plain ? faults : compileFaults(schema, tools)

@@ -1,7 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { fittingDefaults } from './defaults.ts'
 import { stepKeyword, type Steps } from './keywords.ts'
-import { dataKeywords, mapKeywords } from './reference/keyword-kinds.ts'
+import { dataKeywords, mapKeywords } from './form/subschemas.ts'
 
 /** Values of an `enum`, and characters of its JSON, that are compared in the time of one step. */
 const perStep = { values: 8, chars: 64 }

@@ -4,7 +4,7 @@ import { isDeeperThan } from '../document/depth.ts'
 import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { isPlainPattern } from './pattern/plain.ts'
-import { dataKeywords, mapKeywords } from './reference/keyword-kinds.ts'
+import { dataKeywords, mapKeywords } from './form/subschemas.ts'
 import { losesDigits, lostNumbers, surveySchema } from './survey.ts'
 
 /** A schema whose defaults all fit, and where those stand that were left out. */

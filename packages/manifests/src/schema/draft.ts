@@ -14,6 +14,9 @@ const drafts: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12']
 ])
 
+/** Says no version: it once meant the newest one. */
+const newest = 'json-schema.org/schema'
+
 /** Keywords that draft-07 doesn't know, and would ignore. */
 const later = [
   'dependentRequired', 'dependentSchemas', 'maxContains', 'minContains', 'prefixItems', 'unevaluatedItems', 'unevaluatedProperties',
@@ -25,12 +28,13 @@ const later = [
  * that knows its keywords: draft-07 where that does.
  */
 export function draftOf (schema: Record<string, unknown>, { keywords, tuples }: Pick<SchemaSurvey, 'keywords' | 'tuples'>): Draft | undefined {
-  const name = schema['$schema']
-  if (name === undefined) {
+  const { $schema: written } = schema
+  const name = typeof written === 'string' ? written.replace(/^https?:\/\//, '').replace(/#$/, '') : written
+  if (name === undefined || name === newest) {
     if (!later.some(keyword => keywords.has(keyword))) return 'draft-07'
     return tuples || keywords.has('$recursiveRef') || keywords.has('$recursiveAnchor') ? '2019-09' : '2020-12'
   }
-  return typeof name === 'string' ? drafts.get(name.replace(/^https?:\/\//, '').replace(/#$/, '')) : undefined
+  return typeof name === 'string' ? drafts.get(name) : undefined
 }
 
 export function ajvFor (draft: Draft, options: Options): AnyAjv {

@@ -1,6 +1,6 @@
 import { freeName, isRecord, pointerTarget, writtenAs, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
-import { dataKeywords, mapKeywords } from './reference/keyword-kinds.ts'
+import { dataKeywords, mapKeywords } from './form/subschemas.ts'
 
 /** Names of properties that every provider takes. */
 const taken = /^[a-zA-Z0-9_.-]{1,64}$/

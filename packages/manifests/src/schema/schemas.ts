@@ -8,7 +8,7 @@ import type { SchemaFault } from './check.ts'
 import { createSchemaCompiler, type SchemaCompiler, type SchemaMemory } from './compiler.ts'
 import type { Issue } from './issues.ts'
 import { canBacktrack } from './pattern/pattern.ts'
-import { withPointers } from './reference/with-pointers.ts'
+import { commonForm } from './form/common-form.ts'
 import { SchemaThreads } from './schema-threads.ts'
 import { lostNumbers, surveySchema } from './survey.ts'
 import { tooComplex, type ArgumentsResult, type Validator } from './validator.ts'
@@ -126,10 +126,10 @@ export function createAnswerSchemas (): AnswerSchemas {
   return {
     async fault (schema) {
       if (schema['type'] !== 'object') return 'its type must be "object"'
-      return (await fresh().check(withPointers(schema)))[0]?.message
+      return (await fresh().check(commonForm(schema)))[0]?.message
     },
     async check (schema, answer, owner) {
-      const checked = await fresh().validators(withPointers(schema)).check(answer, owner)
+      const checked = await fresh().validators(commonForm(schema)).check(answer, owner)
       return checked.ok ? { answer: checked.arguments } : { issues: checked.issues }
     }
   }

@@ -3,7 +3,7 @@ import { manifestLimits } from '../tool/limits.ts'
 import { withoutNeedlessEscapes } from './pattern/escapes.ts'
 import { isPlainPattern } from './pattern/plain.ts'
 import { plainKeywords } from './keywords.ts'
-import { dataKeywords, mapKeywords, referenceKeywords } from './reference/keyword-kinds.ts'
+import { dataKeywords, mapKeywords, referenceKeywords } from './form/subschemas.ts'
 
 /** Seen by one walk over the subschemas of a schema. */
 export interface SchemaSurvey {

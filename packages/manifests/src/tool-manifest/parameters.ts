@@ -1,5 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
-import { withPointers } from '../schema/reference/with-pointers.ts'
+import { commonForm } from '../schema/form/common-form.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /**
@@ -8,12 +8,12 @@ import type { JsonSchema } from '../tool/tool.ts'
  * are let through, as the programs of this format do.
  */
 export function parametersOf (inputs: Readonly<Record<string, unknown>>): JsonSchema {
-  return withPointers({ type: 'object', ...membersOf(inputs) })
+  return commonForm({ type: 'object', ...membersOf(inputs) })
 }
 
 /** Schemas of what a tool returns, by name: written like inputs, but all of them are expected. */
 export function outputsOf (outputs: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return withPointers({ properties: schemasOf(outputs) }).properties
+  return commonForm({ properties: schemasOf(outputs) }).properties
 }
 
 function schemasOf (fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

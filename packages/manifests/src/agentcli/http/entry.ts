@@ -8,7 +8,7 @@ import { goQuote } from '../../finding/go-quote.ts'
 import type { KindPlace, KindReading } from '../../layer/entry-kind.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
 import { defaultFaults } from '../../schema/defaults.ts'
-import { withPointers } from '../../schema/reference/with-pointers.ts'
+import { commonForm } from '../../schema/form/common-form.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import type { HttpRun, JsonSchema, Tool } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
@@ -52,7 +52,7 @@ export async function readHttpEntry (written: Record<string, unknown>, { file, i
   if (names.has(name)) faults.push(fault([...path, 'name'], 'another entry of this manifest has this name', 'Rename one of the two.'))
   names.add(name)
 
-  const parameters = withPointers(entry.schema ?? entry.parameters ?? none)
+  const parameters = commonForm(entry.schema ?? entry.parameters ?? none)
   for (const { message, fix } of await schemas.check(parameters)) {
     faults.push({ severity: 'error', rule: 'A6', path: [...path, 'schema'], message: `schema ${message}`, fix })
   }

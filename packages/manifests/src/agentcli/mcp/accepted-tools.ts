@@ -9,7 +9,7 @@ import { jobTypeOf } from '../../tool/job-type.ts'
 import type { JsonSchema, McpServer, Tool } from '../../tool/tool.ts'
 import { safeName } from '../openapi/names.ts'
 import { defaultFaults } from '../../schema/defaults.ts'
-import { withPointers } from '../../schema/reference/with-pointers.ts'
+import { commonForm } from '../../schema/form/common-form.ts'
 import { readLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
@@ -38,7 +38,7 @@ export async function acceptedTools (
   const entries: LayerEntry[] = []
   const findings: Remark[] = []
   for (const tool of tools.filter(({ name }) => lets(name))) {
-    const parameters = withPointers(tool.inputSchema)
+    const parameters = commonForm(tool.inputSchema)
     const [fault] = await schemas.check(parameters)
     if (fault === undefined) {
       const name = names.get(tool.name) ?? `${server.prefix}${tool.name}`
@@ -58,7 +58,7 @@ function defaultNotes ({ name, inputSchema }: McpTool): Remark[] {
 
 /** A schema of outputs that they can be held to. */
 async function checkable (written: McpTool['outputSchema'], schemas: Schemas): Promise<JsonSchema | undefined> {
-  const schema = withPointers(written)
+  const schema = commonForm(written)
   if (schema?.['type'] !== 'object') return undefined
   return (await schemas.check(schema)).length === 0 ? schema : undefined
 }

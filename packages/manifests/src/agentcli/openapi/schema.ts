@@ -1,4 +1,5 @@
 import { isRecord, lostText, writtenLike } from '@toolyard/contract/terms'
+import { withExclusiveBounds } from '../../schema/form/older-draft.ts'
 import { losesDigits } from '../../schema/survey.ts'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { OpenapiFault, pointed, text20, type OpenapiDocument } from './document.ts'
@@ -103,15 +104,8 @@ export function isPlainObject (schema: JsonSchema): schema is PlainObject {
 }
 
 /** Version 3.0 writes null and open bounds in a way of its own, which documents of version 3.1 still have. */
-function fromVersion30 (schema: Record<string, unknown>, result: JsonSchema): JsonSchema {
-  for (const [exclusive, bound] of [['exclusiveMinimum', 'minimum'], ['exclusiveMaximum', 'maximum']] as const) {
-    if (typeof schema[exclusive] !== 'boolean') continue
-    const value = result[bound]
-    delete result[exclusive]
-    if (schema[exclusive] !== true || value === undefined) continue
-    result[exclusive] = value
-    delete result[bound]
-  }
+function fromVersion30 (schema: Record<string, unknown>, converted: JsonSchema): JsonSchema {
+  const result = withExclusiveBounds(converted)
   if (schema['nullable'] !== true) return result
   if (typeof result['type'] === 'string') {
     result['type'] = [result['type'], 'null']

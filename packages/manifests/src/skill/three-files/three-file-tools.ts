@@ -17,7 +17,7 @@ import { Declaration, Execution } from './definitions.ts'
 import { readDocuments, type Documents } from './documents.ts'
 import { readExecution } from './execution.ts'
 import { defaultFaults } from '../../schema/defaults.ts'
-import { withPointers } from '../../schema/reference/with-pointers.ts'
+import { commonForm } from '../../schema/form/common-form.ts'
 
 /** A skill with three files, and what its tools are made with. */
 export interface ThreeFiles {
@@ -145,7 +145,7 @@ function declarationOf (written: unknown): { declaration?: Declaration, faults: 
   const faults = shapeFaults(Declaration, written).map(({ message }): Unheld => ({ rule: 'SN2', message, fix: 'Correct the value.' }))
   if (!isDeclaration(written)) return { faults }
   const { parameters } = written
-  return { declaration: { ...written, ...parameters != null && { parameters: withPointers(parameters) } }, faults }
+  return { declaration: { ...written, ...parameters != null && { parameters: commonForm(parameters) } }, faults }
 }
 
 function isDeclaration (written: unknown): written is Declaration {

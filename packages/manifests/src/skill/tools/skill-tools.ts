@@ -4,7 +4,7 @@ import { goQuote } from '../../finding/go-quote.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
 import { readNetwork, type NetworkReading } from '../../program/network.ts'
-import { withPointers } from '../../schema/reference/with-pointers.ts'
+import { commonForm } from '../../schema/form/common-form.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { checkPair, mappingRemarks } from './execution-check.ts'
@@ -61,7 +61,7 @@ export async function skillTools (source: SkillToolsSource): Promise<{ tools?: T
 
 function pointed (declaration: ToolDeclaration): ToolDeclaration {
   const { parameters } = declaration
-  return parameters == null ? declaration : { ...declaration, parameters: withPointers(parameters) }
+  return parameters == null ? declaration : { ...declaration, parameters: commonForm(parameters) }
 }
 
 function doubleNames (declarations: readonly ToolDeclaration[]): ManifestFault[] {

@@ -1,5 +1,5 @@
 import { isRecord, pointerTarget } from '@toolyard/contract/terms'
-import { referenceKeywords } from './keyword-kinds.ts'
+import { referenceKeywords } from './form/subschemas.ts'
 
 /**
  * The first circle of references that leads from a schema to itself for the same value, as the places on its way: no

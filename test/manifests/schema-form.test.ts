@@ -73,6 +73,34 @@ t.test('data that looks like an identifier or a reference stays as it is', async
   t.match(registry.get('probe')?.tool.parameters, { properties: { root: { properties: { $id: { const: data }, $ref: { default: data }, x: { $ref: '#/properties/root' } } } } })
 })
 
+/** Schemas as older libraries write them, what models read of them, and values that fit and don't. */
+const older: Array<[what: string, written: Schema, read: Schema, fits: Schema, doesNot: Schema]> = [
+  ['bounds of draft-04', { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object', properties: { n: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false } } },
+    { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { n: { type: 'number', exclusiveMinimum: 0, maximum: 9 } } }, { n: 9 }, { n: 0 }],
+  ['identifiers of draft-04', { $schema: 'http://json-schema.org/draft-04/schema', id: 'https://example.org/a', type: 'object', properties: { id: { type: 'integer' }, next: { $ref: '#id' } }, definitions: { id: { id: '#id', type: 'string' } } },
+    { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'https://example.org/a', type: 'object', properties: { id: { type: 'integer' }, next: { $ref: '#id' } }, definitions: { id: { $id: '#id', type: 'string' } } }, { id: 1, next: 'a' }, { next: 1 }],
+  ['a schema of draft-06', { $schema: 'http://json-schema.org/draft-06/schema#', type: 'object', properties: { c: { const: 1 } } },
+    { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { c: { const: 1 } } }, { c: 1 }, { c: 2 }]
+]
+
+for (const [what, schema, read, fits, doesNot] of older) {
+  t.test(`a schema of an older draft is read as it means, and models get the current keywords: ${what}`, async t => {
+    const registry = await load(t, entry({ schema }))
+    const tool = registry.get('probe')
+    t.strictSame(errors(registry), [])
+    t.strictSame(tool?.tool.parameters, read)
+    t.ok(tool?.validate(fits).ok)
+    t.notOk(tool?.validate(doesNot).ok)
+  })
+}
+
+t.test('a $schema without a version counts as none', async t => {
+  for (const $schema of ['http://json-schema.org/schema#', 'https://json-schema.org/schema']) {
+    const validate = await validatorOf(t, { $schema, type: 'object', dependentRequired: { a: ['b'] } })
+    t.notOk(validate({ a: 1 }).ok)
+  }
+})
+
 t.test('references by identifiers judge as the same references by pointers do', async t => {
   const names = ['A', 'B', 'C'] as const
   const leaf = fc.constantFrom<Schema>({ type: 'integer' }, { type: 'string' }, { type: 'boolean' })
