@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
 import { leastPrivileges } from '../support/redis-acl.ts'
 import { startRedisProcess } from '../support/redis-process.ts'
 import { makeCertificates } from '../support/certificates.ts'
@@ -37,4 +39,31 @@ void t.test('jobs go through a Redis whose user has only the rights of docs/redi
   const output = (await Promise.all([service.api, ...service.workers].map(app => app.output()))).join('')
   t.notMatch(output, /NOPERM/)
   t.notMatch(output, /a secret|a%20secret/)
+})
+
+void t.test('while the user of the service lacks rights, requests are a 503 that says so, and a call that ends then keeps its outcome', async t => {
+  const server = await startRedisProcess(t)
+  const [name = '', ...rules] = leastPrivileges('a secret')
+  const acl = async (...words: string[]): Promise<unknown> => await server.client.call('ACL', ...words)
+  await acl('SETUSER', name, ...rules)
+  const service = await startProcesses(t, { REDIS_URL: `redis://toolyard:a%20secret@127.0.0.1:${server.port}` }, {
+    tools: [{ name: 'waits', schema: { type: 'object' }, command: ['./tools/bin/waits'] }],
+    files: { 'tools/bin/waits': '#!/bin/sh\necho >> begun\nuntil [ -e go ]; do sleep 0.05; done\necho \'{"done":true}\'\necho > ended\n' }
+  })
+  const file = (of: string): string => join(service.dir, 'workspace', of)
+  for (const less of ['-@write', 'resetkeys']) {
+    const job = await submit(service.client, { type: 'agentcli.waits' })
+    await waitFor('it runs', () => existsSync(file('begun')))
+    await acl('SETUSER', name, less)
+    const answer = await service.client.request('/v1/jobs', { body: { type: 'agentcli.waits' } })
+    t.match(answer, { status: 503, body: { error: { code: 'UNAVAILABLE', message: /NOPERM.*docs\/redis\.md/ } } }, less)
+    writeFileSync(file('go'), '')
+    await waitFor('it ends', () => existsSync(file('ended')))
+    await acl('LOG', 'RESET')
+    await waitFor('Redis refuses its end', async () => (await acl('LOG') as unknown[]).length > 0)
+    await acl('SETUSER', name, ...rules)
+    t.match(await reach(service.client, job.id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 1 }, less)
+    t.equal(readFileSync(file('begun'), 'utf8'), '\n')
+    for (const made of ['begun', 'go', 'ended']) rmSync(file(made))
+  }
 })

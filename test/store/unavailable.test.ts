@@ -1,4 +1,4 @@
-import { connectRedis, mayRedisTakeItLater } from '@toolyard/store'
+import { asRedisError, connectRedis, mayRedisTakeItLater, RedisUnavailableError } from '@toolyard/store'
 import fc from 'fast-check'
 import { readdir, readFile } from 'node:fs/promises'
 import t from 'tap'
@@ -22,6 +22,21 @@ t.test('what a cluster answers while a slot moves from one server to another is 
     'ERR Error running script (call to f_caf1): @user_script:25: Script attempted to access a non local key in a cluster node'
   ]) t.equal(mayRedisTakeItLater(new Error(message)), true, message)
   t.equal(mayRedisTakeItLater(new Error("ERR unknown command 'ASKED'")), false)
+})
+
+t.test('what the user of the service may not do is taken when it may, and the error says who can change that', async t => {
+  for (const message of [
+    'NOPERM this user has no permissions to access one of the keys used as arguments',
+    "NOPERM User toolyard has no permissions to run the 'hset' command",
+    "ERR The user executing the script can't run this command or subcommand",
+    "ERR The user executing the script can't publish to the channel mentioned in the command",
+    'ERR ACL failure in script: User toolyard has no permissions to run the \'hset\' command script: caf1, on @user_script:1.'
+  ]) {
+    t.equal(mayRedisTakeItLater(new Error(message)), true, message)
+    const error = asRedisError(new Error(message))
+    t.type(error, RedisUnavailableError)
+    t.match(error.message, /NOPERM.*docs\/redis\.md/)
+  }
 })
 
 t.test('an error of a socket does', async t => {

@@ -14,6 +14,11 @@ export class RedisFullError extends RedisUnavailableError {
   override readonly message = 'Redis is full: it has reached its maxmemory'
 }
 
+/** The user of the service may not do this in Redis, or not all of it: an operator changed its rights. */
+class RedisDeniedError extends RedisUnavailableError {
+  override readonly message = 'Redis refuses this to the user of the service (NOPERM): docs/redis.md has the rights that it needs'
+}
+
 /** Redis was sent jobs, or a change of many, and didn't say that it has them, on as many servers as it must: they may exist, and run. */
 export class JobsUnknownError extends RedisUnavailableError {
   override readonly name = 'JobsUnknownError'
@@ -31,7 +36,7 @@ const patienceMs = 1_500
  * Waits for a Redis operation, at most 1.5 s.
  *
  * @throws RedisUnavailableError when the connection is down or the time is over, RedisFullError when there is no memory
- *   left; another error that Redis itself answered (wrong type) is passed on.
+ *   left, RedisDeniedError when the user may not do it; another error that Redis itself answered (wrong type) is passed on.
  */
 export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
@@ -47,8 +52,9 @@ export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
   }
 }
 
-/** The error of a command as what it means: `RedisFullError`, `RedisUnavailableError`, or itself. */
+/** The error of a command as what it means: `RedisFullError`, `RedisDeniedError`, `RedisUnavailableError`, or itself. */
 export function asRedisError (error: unknown): Error {
+  if (error instanceof Error && isDenied(error)) return new RedisDeniedError(error)
   if (error instanceof Error && isFull(error)) return new RedisFullError(error)
   return isConnectionError(error) ? new RedisUnavailableError(error) : asError(error)
 }
@@ -62,9 +68,14 @@ const connectionMessages = new RegExp([
   '(?:^|: -)(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|BUSY|ASK|MOVED)\\b'
 ].join('|'))
 
-/** Whether the same command may be accepted later: Redis is away, full, or takes no writes for now. */
+/** Whether the same command may be accepted later: Redis is away, full, takes no writes for now, or lets the user do too little. */
 export function mayRedisTakeItLater (error: unknown): boolean {
-  return error instanceof RedisUnavailableError || isFull(error) || isConnectionError(error)
+  return error instanceof RedisUnavailableError || isFull(error) || isDenied(error) || isConnectionError(error)
+}
+
+/** A command, or one in a script, as Redis 6.2 and newer ones say it. */
+function isDenied (error: unknown): boolean {
+  return error instanceof Error && /(?:^|: -)NOPERM\b|The user executing the script can't|ACL failure in script/.test(error.message)
 }
 
 function isFull (error: unknown): boolean {
