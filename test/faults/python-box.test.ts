@@ -171,7 +171,7 @@ void t.test('when a template or host dies its calls fail, and the next call gets
     const pid = ancestor(Number(running('sleep', seconds)[0]), steps)
     t.match(readFileSync(`/proc/${pid}/cmdline`, 'latin1'), /toolyard_host/)
     process.kill(pid, 'SIGKILL')
-    t.equal(errorOf(await run), 'INTERNAL: the Python host ended while the tool ran', who)
+    t.equal(errorOf(await run), 'WORKER_LOST: The Python host of this worker was lost while the tool ran', who)
     t.strictSame(running('sleep', seconds), [])
     t.equal(outputOf(await tools.call({ module: 'victim' })), 'fine')
   }

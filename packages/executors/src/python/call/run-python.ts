@@ -96,7 +96,7 @@ async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReadin
     case 'abort':
       return { ending, outcome: { ok: false, error: interruptionError(ending, printedEnds({ stderr: printed })) } }
     case 'lost':
-      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await reported() ?? failure('INTERNAL', 'the Python host ended while the tool ran') }
+      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await reported() ?? failure('WORKER_LOST', 'The Python host of this worker was lost while the tool ran') }
     case 'unboxed': {
       const error = unbuiltError(ending.cause)
       return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
