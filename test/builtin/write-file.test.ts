@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -134,4 +135,16 @@ t.test('RC37 permissions stay, a link stays a link, and nothing else is left in 
 
 t.test('RC37 path is required', async t => {
   t.same(await write(createFixture(t), { content: 'x' }), failed('path is required'))
+})
+
+t.test('an error of the file system says who can mend it', async t => {
+  const fixture = createFixture(t)
+  const path = join(fixture.workspace, 'fixed')
+  mkdirSync(path)
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', path]).status !== 0) {
+    t.comment('this user can mount no file system')
+    return
+  }
+  t.teardown(() => { spawnSync('umount', ['-l', path]) })
+  t.match(await write(fixture, { path: 'fixed/new', content: 'x', create_if_missing: true }), failed('open failed: EROFS. An operator has mounted it read-only'))
 })

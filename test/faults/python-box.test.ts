@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { boxed as python3InBox, errorOf, outputOf } from '../python/fixture.ts'
 import { boxedPython } from '../sandbox/boxed-python.ts'
-import { nap, running } from '../sandbox/running.ts'
+import { ancestor, nap, running } from '../sandbox/running.ts'
 import { setUpTarget } from './target.ts'
 import { waitFor } from '../support/condition.ts'
 
@@ -198,9 +198,4 @@ void t.test('when the first process of an inner box dies or is stopped, its own 
 
 function indented (text: string): string {
   return text.split('\n').map(line => `    ${line}`).join('\n')
-}
-
-function ancestor (pid: number, steps: number): number {
-  if (steps === 0) return pid
-  return ancestor(Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]), steps - 1)
 }

@@ -10,7 +10,7 @@ const defaults = { mode: 'auto', env: {}, hidden: [], defaultPermissions: [] } a
 
 void t.test('fault 18 without bubblewrap, auto runs tools without a sandbox and says so', async t => {
   const tools = await boxedTools(t, { mode: 'auto', env: { PATH: '/no/such/directory' } })
-  t.match(tools.sandbox.report, { level: 'none', findings: [{ layer: 'bubblewrap', holds: false }] })
+  t.match(tools.sandbox.report, { level: 'none', findings: [{ layer: 'bubblewrap', holds: false }], advice: /^Install bubblewrap/ })
   t.ok(tools.sandbox.report.missing.includes('network'))
   t.equal(outputOf(await tools.shell('echo ran')), 'ran')
 })
@@ -23,7 +23,7 @@ void t.test('fault 18 a bubblewrap that the kernel refuses counts as missing', a
   const directory = fakeBubblewrap(t, 'echo "bwrap: No permissions to create new namespace" >&2; exit 1')
   const sandbox = await openSandbox({ ...defaults, env: { PATH: `${directory}:/usr/bin:/bin` }, workspaceDir: directory })
   sandbox.close()
-  t.match(sandbox.report, { level: 'none', findings: [{ layer: 'bubblewrap', detail: /No permissions/ }] })
+  t.match(sandbox.report, { level: 'none', findings: [{ layer: 'bubblewrap', detail: /No permissions/ }], advice: /^The first is bubblewrap: .*No permissions.*toolyard doctor/ })
 })
 
 void t.test('a bubblewrap that isolates nothing is detected, layer by layer', async t => {

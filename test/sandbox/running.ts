@@ -24,3 +24,8 @@ export function descendantsOf (pid: number): number[] {
     return []
   }
 }
+
+export function ancestor (pid: number, steps: number): number {
+  if (steps === 0) return pid
+  return ancestor(Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]), steps - 1)
+}

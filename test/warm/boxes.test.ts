@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { findOnPath } from '@toolyard/sandbox'
 import { boxedTools, withoutBox, type BoxedRun, type BoxedTools } from '../sandbox/boxed-tools.ts'
-import { waitingPrograms, nap, running } from '../sandbox/running.ts'
+import { ancestor, waitingPrograms, nap, running } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
 import { anyCharacter } from '../support/any-character.ts'
 
@@ -173,6 +173,25 @@ void t.test('a box that has ended meanwhile serves no call', { skip }, async t =
   await tools.stock({})
   for (const pid of await waitFor('it is there', () => waitingPrograms().length > 0 && waitingPrograms())) process.kill(pid, 'SIGKILL')
   t.match(await tools.run(script('echo served')), { ok: true, output: 'served' })
+})
+
+void t.test('a box of which a process was stopped meanwhile serves no call', { skip }, async t => {
+  const tools = await boxedTools(t)
+  for (const steps of [0, 1, 2]) {
+    await tools.stock({})
+    const waiting = await waitFor('it is there', () => waitingPrograms().length > 0 && waitingPrograms())
+    const stopped = waiting.map(pid => ancestor(pid, steps))
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP')
+    await waitFor('they stand still', () => stopped.every(pid => readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') T ')))
+    t.match(await tools.run({ ...script('echo served'), timeoutMs: 10_000 }), { ok: true, output: 'served' }, `${steps} above the program`)
+    for (const pid of stopped) {
+      try {
+        process.kill(pid, 'SIGCONT')
+      } catch {
+        // It was ended with its box.
+      }
+    }
+  }
 })
 
 void t.test('no box is left when the executors are closed', { skip }, async t => {

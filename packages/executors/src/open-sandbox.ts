@@ -6,7 +6,7 @@ import {
   type Box, type BoxNetwork, closeStrayDescriptors, createLauncher, findOnPath, type Launcher, networkPlaceOf,
   type ProcessGroups, createBox, findHierarchy, openToolGroups, type GroupLimits, findBubblewrap, findFamily, noFamily, type Family,
   closeFoundation, makeFoundation, placeOf, type BoxFoundation, withoutNetwork, type Grant, createHostBox, type HostBox, defaultLimits,
-  isWithin, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, withoutGroups, type LayerFinding, type SandboxReport
+  isWithin, noBubblewrap, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, withoutGroups, type LayerFinding, type SandboxReport
 } from '@toolyard/sandbox'
 import { probeSearch } from './builtin/search/probe.ts'
 import { probeEgress } from './egress/probe/probe.ts'
@@ -125,7 +125,7 @@ async function openFoundation (options: SandboxOptions, groups: ProcessGroups | 
   closeStrayDescriptors()
   const [bubblewrap, family] = await Promise.all([findBubblewrap(options.env), findFamily(options.env)])
   if (bubblewrap === undefined) {
-    return { report: reportOf([{ layer: 'bubblewrap', holds: false, detail: 'there is no bwrap on the PATH' }]) }
+    return { report: reportOf([{ layer: 'bubblewrap', holds: false, detail: noBubblewrap }]) }
   }
   // A kernel or container may refuse what the program knows; the seccomp filter refuses user namespaces as well.
   const programs = bubblewrap.disableUserns ? [bubblewrap, { ...bubblewrap, disableUserns: false }] : [bubblewrap]

@@ -6,7 +6,7 @@ export { planInNetwork, withoutNetwork, type BoxNetwork, type Grant } from './bo
 export { createHostBox, type HostBox, type InnerBoxPlan } from './box/host-box.ts'
 export { defaultLimits, openLimits, type ProcessLimits } from './box/limits.ts'
 export { findBubblewrap, findFamily, noFamily, type Family } from './box/programs.ts'
-export { boundLayer, sandboxLayers, reportOf, withBounds, withoutGroups, type SandboxReport, type LayerFinding } from './box/report.ts'
+export { boundLayer, noBubblewrap, sandboxLayers, reportOf, withBounds, withoutGroups, type SandboxReport, type LayerFinding } from './box/report.ts'
 export { findHierarchy } from './cgroup/hierarchy.ts'
 export { openToolGroups, type GroupLimits } from './cgroup/tool-groups.ts'
 export { portOf } from './probe/canary-targets.ts'

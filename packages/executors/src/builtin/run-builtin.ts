@@ -65,6 +65,13 @@ async function runHandler (handler: BuiltinHandler, args: Record<string, unknown
   }
 }
 
+/** What an operator can do about an error of the file system. */
+const remedies: Record<string, string> = {
+  EACCES: '. The user of the worker has no right to do it: an operator gives it one with chown or chmod',
+  EPERM: '. The user of the worker has no right to do it: an operator gives it one with chown or chmod',
+  EROFS: '. An operator has mounted it read-only'
+}
+
 /** The message of a file system error names absolute paths, so only its cause is returned. */
 function knownError (error: unknown, mayRepeat: boolean | undefined): CallError | undefined {
   const failure = error instanceof WorkspaceFailure ? error : storageFailure(error)
@@ -75,5 +82,5 @@ function knownError (error: unknown, mayRepeat: boolean | undefined): CallError 
   const code = errorCode(error)
   const syscall = isRecord(error) ? error['syscall'] : undefined
   if (code !== undefined && mayRepeat === true && isShortage(error)) return shortageError(code)
-  return code === undefined || typeof syscall !== 'string' ? undefined : { code: 'TOOL_FAILED', message: `${syscall} failed: ${code}` }
+  return code === undefined || typeof syscall !== 'string' ? undefined : { code: 'TOOL_FAILED', message: `${syscall} failed: ${code}${remedies[code] ?? ''}` }
 }

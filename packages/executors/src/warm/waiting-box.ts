@@ -69,12 +69,16 @@ const lookMs = 3
 /** The kernel keeps so much for one beside the memory of its processes: namespaces and mounts. */
 const leastBytes = 2 ** 20
 
-/** The program that waits, once it is there and reads. Until then the box may still turn out to be none. */
+/**
+ * The program that waits, once it is there and reads. Until then the box may still turn out to be none. With a process that
+ * somebody has stopped, no call would end in it.
+ */
 function waitingIn (outer: number): number | undefined {
   try {
     const [first = 0] = childrenOfThreads(outer)
     const [program = 0] = childrenOfThreads(first)
-    return readStatFields(program)[0] === 'S' ? program : undefined
+    const [outerState, firstState, state] = [outer, first, program].map(pid => readStatFields(pid)[0])
+    return state === 'S' && outerState !== 'T' && firstState !== 'T' ? program : undefined
   } catch {
     return undefined
   }

@@ -30,6 +30,8 @@ export interface SandboxReport {
   advice: string
 }
 
+/** What a layer that lacks the program itself has for its detail. */
+export const noBubblewrap = 'there is no bwrap on the PATH'
 const install = 'Install bubblewrap (apt-get install bubblewrap) and allow unprivileged user namespaces; toolyard doctor shows each layer.'
 
 /** Sums up the findings; none at all mean that no box was asked for. */
@@ -37,7 +39,15 @@ export function reportOf (findings: readonly LayerFinding[] | undefined): Sandbo
   if (findings === undefined) return { level: 'none', missing: [...sandboxLayers, boundLayer], findings: [], advice: 'SANDBOX=off: tools run in the open.' }
   const missing: SandboxLayer[] = sandboxLayers.filter(layer => !findings.some(finding => finding.layer === layer && finding.holds))
   const level = missing.includes('bubblewrap') ? 'none' : missing.length === 0 ? 'full' : 'partial'
-  return { level, missing, findings, advice: missing.length === 0 ? '' : install }
+  return { level, missing, findings, advice: adviceOf(findings) }
+}
+
+/** Who has bubblewrap isn't told to install it. */
+function adviceOf (findings: readonly LayerFinding[]): string {
+  const gap = findings.find(({ holds }) => !holds)
+  if (gap === undefined && findings.length > 0) return ''
+  if (gap === undefined || gap.detail === noBubblewrap) return install
+  return `The first is ${gap.layer}: ${gap.detail}. toolyard doctor shows each layer, and "The sandbox in a container" in docs/operations.md what forbids it.`
 }
 
 /** Adds what was found out about control groups. The level stays the same. */
