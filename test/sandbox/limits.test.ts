@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { startFirstToEnd } from '@toolyard/sandbox'
 import { outputOf } from '../executors/fixture.ts'
 import { python } from '../python/fixture.ts'
 import { boxedPython } from './boxed-python.ts'
@@ -37,13 +39,28 @@ void t.test('where memory is short the kernel ends processes of tools before the
   const own = readFileSync('/proc/self/oom_score_adj', 'utf8').trim()
   const tools = await boxedTools(t)
   const script = '(echo 0 > /proc/self/oom_score_adj) 2>/dev/null; (cat /proc/self/oom_score_adj)'
-  for (let call = 0; call < 3; call++) t.equal(outputOf(await tools.shell(script)), 1_000)
+  // A process that is just being born when its place is set keeps the one that it is born with.
+  for (let call = 0; call < 24; call++) t.ok(Number(outputOf(await tools.shell(script))) > Number(own))
   const host = await boxedPython(t)
   const body = 'import subprocess\nreturn [open("/proc/self/oom_score_adj").read(), subprocess.run(["cat", "/proc/self/oom_score_adj"], capture_output=True, text=True).stdout]'
   // With limits of its own a call has a process that is being born when it comes.
   for (let call = 0; call < 24; call++) t.same(outputOf(await host.execute('order', body, { limits: { processes: 100 + call } })), ['1000\n', '1000\n'])
   for (let call = 0; call < 3; call++) t.same(outputOf(await host.execute('order', body)), ['1000\n', '1000\n'])
   t.equal(readFileSync('/proc/self/oom_score_adj', 'utf8').trim(), own)
+})
+
+void t.test('while a process is started, the kernel ends tools that run before who starts it, and that one before the worker', async t => {
+  const place = (pid: number | string = 'self'): number => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
+  const own = place()
+  let meanwhile = 0
+  const child = startFirstToEnd('/proc', () => {
+    meanwhile = place()
+    return spawn('/bin/sleep', ['600'])
+  }, ({ pid }) => pid)
+  t.teardown(() => { child.kill() })
+  t.equal(place(child.pid), 1_000)
+  t.ok(meanwhile > own && meanwhile < 1_000, String(meanwhile))
+  t.equal(place(), own)
 })
 
 void t.test('a tool without a box has the limits that it sets itself', { skip }, async t => {

@@ -30,7 +30,7 @@ export { runProcess, type ProcessEnd, type RunTrace, type ProcessHost } from './
 export { killBox } from './process/table/box-kill.ts'
 export { closeStrayDescriptors } from './process/table/descriptors.ts'
 export { enterGroups, type CallGroup, type ProcessGroups } from './process/table/groups.ts'
-export { endFirst } from './process/table/memory-order.ts'
+export { endFirst, startFirstToEnd } from './process/table/memory-order.ts'
 export { childrenOf, childrenOfThreads, familyOf, namespacePids, readProcess, readStatFields, signalGroup, signalProcess } from './process/table/process-table.ts'
 export { estimateUsed, processorMs, watchProcessorTime, type Look } from './process/table/processor-time.ts'
 export { isWithin } from './view/path.ts'

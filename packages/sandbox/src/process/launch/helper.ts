@@ -113,13 +113,17 @@ function start (message: StartMessage): void {
     for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
     if (message.group !== undefined) groups.enterCall(message.group.members)
-    const child = startFirstToEnd(`${workersProc}/self`, () => spawn(message.program, message.args, {
+    let pid: number | undefined
+    const child = startFirstToEnd(workersProc, () => spawn(message.program, message.args, {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
-    }))
+    }), ({ pid: ownNumber }) => {
+      pid = ownNumber === undefined ? undefined : workersPid(ownNumber)
+      return pid
+    })
     child.on('error', error => { if (child.pid === undefined) say({ kind: 'failed', id, error: codeOf(error) }) })
     const refused = groups.leaveCall(child.pid === undefined ? [] : message.group?.limits)
     if (child.pid === undefined) letGo(id)
-    else run(id, child, child.pid, refused)
+    else run(id, child, pid ?? child.pid, refused)
   } catch (error) {
     letGo(id)
     groups.leaveCall()
@@ -129,10 +133,10 @@ function start (message: StartMessage): void {
   }
 }
 
-function run (id: number, child: ChildProcess, ownNumber: number, refused: string | undefined): void {
+function run (id: number, child: ChildProcess, pid: number, refused: string | undefined): void {
   running.set(id, child)
   const ended = groups.started()
-  say({ kind: 'started', id, pid: workersPid(ownNumber), ...(refused === undefined ? {} : { refused }) })
+  say({ kind: 'started', id, pid, ...(refused === undefined ? {} : { refused }) })
   child.once('exit', (code, signal) => {
     running.delete(id)
     letGo(id)
@@ -181,8 +185,8 @@ function openForWriting (path: string): number {
   }
 }
 
-function workersPid (pid: number): number {
-  return childrenOf(ownPid, workersProc).findLast(child => namespacePids(child, workersProc).at(-1) === pid) ?? pid
+function workersPid (pid: number): number | undefined {
+  return childrenOf(ownPid, workersProc).findLast(child => namespacePids(child, workersProc).at(-1) === pid)
 }
 
 function reopen (fd: number): number {

@@ -1,4 +1,6 @@
+import { orElse } from '@toolyard/contract/terms'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { childrenOfThread } from './process-table.ts'
 
 /*
  * Which processes the kernel ends where memory is short: the largest, which is the worker or Redis where a call has many small
@@ -9,18 +11,35 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const first = '1000'
 
 /**
- * Starts a process so that it is ended first, with all that it starts.
- *
- * @param self the directory in /proc of the process that starts it. It keeps its own place.
+ * How far between its own place and the first one is who starts a process, while it does, with what is born then: behind tools
+ * that run, and before the worker, also where a worker of 110 MiB has little more than that.
  */
-export function startFirstToEnd<Started> (self: string, start: () => Started): Started {
-  const own = readPlace(self)
-  setPlace(self, first)
+const part = 0.7
+
+/**
+ * Starts a process so that it is ended first, with all that it starts. Memory is often short at this very moment: who starts it
+ * would be ended, and all that it started before, if it had the place of a tool meanwhile.
+ *
+ * @param proc where /proc is. Who starts it keeps its own place.
+ * @param pidOf the id there of what was started; undefined where nothing was
+ */
+export function startFirstToEnd<Started> (proc: string, start: () => Started, pidOf: (started: Started) => number | undefined): Started {
+  const own = readPlace(`${proc}/self`)
+  if (own !== undefined) setPlace(`${proc}/self`, String(Math.round(Number(own) + part * (Number(first) - Number(own)))))
   try {
-    return start()
+    const started = start()
+    const pid = pidOf(started)
+    if (pid !== undefined) endFamilyFirst(pid, proc)
+    return started
   } finally {
-    if (own !== undefined) setPlace(self, own)
+    if (own !== undefined) setPlace(`${proc}/self`, own)
   }
+}
+
+/** It may have started others by now. One that is just being born keeps the place that it is born with. */
+function endFamilyFirst (pid: number, proc: string): void {
+  setPlace(`${proc}/${pid}`, first)
+  for (const child of orElse(() => childrenOfThread(pid, String(pid), proc), [])) endFamilyFirst(child, proc)
 }
 
 /** Lets a process that runs be ended first, with all that it starts from now on. */

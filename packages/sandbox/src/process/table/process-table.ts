@@ -106,7 +106,7 @@ export function childrenOf (pid: number, proc = '/proc'): number[] {
 }
 
 /** Those that one of its threads has started. @throws Error where the kernel has no such list. */
-function childrenOfThread (pid: number, thread: string, proc = '/proc'): number[] {
+export function childrenOfThread (pid: number, thread: string, proc = '/proc'): number[] {
   return readFileSync(`${proc}/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number)
 }
 
