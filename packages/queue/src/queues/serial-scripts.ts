@@ -4,7 +4,8 @@ import { type Redis, serialKey, serialToolsKey, goOnWhenFull } from '@toolyard/s
  * The lock of serial tools in Redis. KEYS of the scripts that begin with `shared`: a tool's line, its lock, and its turns. The
  * line is a sorted set of members `id|queue`, whose scores are twice the number of their owner, and one more for jobs of a queue that
  * is behind; the turns are the owners by when they had the tool last; the lock is a hash of who holds the tool, with which token, who
- * was called when, by Redis' own clock, and of the owners' numbers. All scripts go on where Redis is full: jobs that were accepted run.
+ * was called when, by Redis' own clock, of the owners' numbers, and of the queues that are behind. All scripts go on where Redis is
+ * full: jobs that were accepted run.
  */
 
 const shared = `
@@ -53,7 +54,7 @@ if state[1] == ARGV[1] then
   redis.call('HSET', lock, 'token', ARGV[2])
   return 'holds'
 end
-setQueue(ARGV[3], 1, 0)
+if redis.call('HDEL', lock, 'behind:' .. ARGV[3]) == 1 then setQueue(ARGV[3], 1, 0) end
 redis.call('ZADD', line, 2 * numberOf(ARGV[5]), ARGV[1])
 if state[1] then return 'held' end
 if first() ~= ARGV[1] then return 'behind' end
@@ -97,6 +98,7 @@ return {'call', next}
 export const behindScript = `
 ${shared}
 setQueue(ARGV[2], 0, 1)
+redis.call('HSET', lock, 'behind:' .. ARGV[2], '1')
 if redis.call('HGET', lock, 'called') == ARGV[1] then redis.call('HDEL', lock, 'called', 'calledAt') end
 return 1
 `
