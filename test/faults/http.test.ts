@@ -1,10 +1,18 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import { EntryLocks } from '@toolyard/store'
+import { writeHeader } from '@toolyard/workspace'
 import { entries, programs } from '../e2e/tools.ts'
+import { connectTo } from '../support/connection.ts'
 import { createService, testKeys } from '../support/service.ts'
 
-const service = await createService(t, { files: programs, tools: entries, env: { WORKER_CONCURRENCY: '2' } })
+const sessionsDir = mkdtempSync(join(tmpdir(), 'toolyard-sessions-'))
+t.teardown(() => { rmSync(sessionsDir, { recursive: true }) })
+const service = await createService(t, { files: programs, tools: entries, env: { WORKER_CONCURRENCY: '2', SESSIONS_DIR: sessionsDir } })
 const { client } = service
 const path = '/v1/agent-tools/invoke-batch'
 const { hostname, port } = new URL(service.api.address)
@@ -38,6 +46,25 @@ void t.test('fault 30 connections with endless headers or bodies are closed, and
   t.equal((await client.call('echo', { while: 'slow' })).ok, true)
   for (const reply of await Promise.all(slow)) t.match(reply, /^HTTP\/1\.1 408 [\s\S]*"message":"The request took too long to arrive"/)
   t.ok(performance.now() - started < 60_000)
+})
+
+void t.test('an upload that the service itself is slow to write is not too slow: its body is not waited for meanwhile', async t => {
+  const id = await client.session()
+  const put = async (where: string, body: Buffer): Promise<Response> => (
+    await fetch(`${service.api.address}/v1/sessions/${id}/files${where}`, { method: 'PUT', headers: { 'x-api-key': testKeys.admin }, body })
+  )
+  t.equal((await put('/first', Buffer.from('a'))).status, 201)
+  const { ino } = statSync(join(sessionsDir, id))
+  const lock = await new EntryLocks(await connectTo(t, service.redis)).take(`${ino}/held`, new AbortController().signal)
+  const header = (name: string, size: number): Buffer => writeHeader({ name: Buffer.from(name), size, mode: 0o644, mtime: new Date(), type: '0' })
+  const large = Buffer.alloc(8_388_608, 'x')
+  const answer = put('?archive=tar', Buffer.concat([header('held', 0), header('large', large.length), large, Buffer.alloc(1_024)]))
+  // Longer than a client may keep silent.
+  await delay(32_000)
+  lock.release()
+  const { status } = await answer
+  t.equal(status, 200)
+  t.equal(statSync(join(sessionsDir, id, 'large')).size, large.length)
 })
 
 void t.test('fault 31 depth, size, length and precision of a body are bounded', async t => {

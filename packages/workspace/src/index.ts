@@ -27,7 +27,7 @@ export { atNearPlace, atPlace, belowNearPlace, findWay, lookAgain, type NearPlac
 export { changeable, type WorkspaceSetting } from './walk/root.ts'
 export { walkAtOnce, walkWay } from './walk/walk-way.ts'
 export { isOwnName } from './service/own-names.ts'
-export { replaceFile, writeDraft, type Draft, type FileStanding } from './write/replace-file.ts'
+export { replaceFile, writeDraft, type Draft, type FileStanding, type ToDisk } from './write/replace-file.ts'
 export { hasSpecialBits, removeSpecialBits } from './write/special-bits.ts'
 export { WriteTurns, type SharedLocks } from './write/write-turns.ts'
 export { readSkillFile, skillChildren, skillFiles, skillPath } from './skill/skill-files.ts'

@@ -6,7 +6,8 @@ import type { Allowance } from '@toolyard/workspace'
 /** A body that is still coming. */
 export interface ComingBody {
   request: IncomingMessage
-  onPiece: () => void
+  /** To be called when some of it is waited for; what it gives, when that has come. */
+  waits: () => () => void
 }
 
 export interface Received {
@@ -15,7 +16,7 @@ export interface Received {
 }
 
 /** The pieces of a body as they come, once. @throws the signal's reason; the connection's error when the body breaks off. */
-export async function * piecesOf ({ request, onPiece }: ComingBody, signal: AbortSignal): AsyncGenerator<Buffer> {
+export async function * piecesOf ({ request, waits }: ComingBody, signal: AbortSignal): AsyncGenerator<Buffer> {
   // The connection stays, for the answer.
   const pieces = request.iterator({ destroyOnReturn: false })
   try {
@@ -23,9 +24,8 @@ export async function * piecesOf ({ request, onPiece }: ComingBody, signal: Abor
       const next: Promise<IteratorResult<Buffer, undefined>> = pieces.next()
       // Who gives up hears nothing of its end.
       next.catch(() => {})
-      const piece = await unlessAborted(next, signal)
+      const piece = await unlessAborted(next, signal).finally(waits())
       if (piece.done === true) return
-      onPiece()
       yield piece.value
     }
   } finally {

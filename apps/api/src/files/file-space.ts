@@ -1,4 +1,4 @@
-import type { Addition, Allowance, PathContext } from '@toolyard/workspace'
+import type { Addition, Allowance, PathContext, ToDisk } from '@toolyard/workspace'
 import type { Stats } from 'node:fs'
 
 /** Files that a request may reach, for as long as it takes. */
@@ -21,6 +21,8 @@ export interface RequestedSpace extends FileSpace {
   signal: AbortSignal
   /** Does a piece of a listing when the turn of who asks comes. @throws HttpError `UNAVAILABLE` when it doesn't come in time. */
   inTurn: <T>(work: () => Promise<T>) => Promise<T>
+  /** Syncs something when the turn of who asks comes. @throws HttpError `UNAVAILABLE` as `inTurn`. */
+  toDisk: ToDisk
 }
 
 /** Of a space without a quota. */

@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { CountedPieces, piecesOf, type ComingBody, type Received } from './body-pieces.ts'
 import { checkConditions, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
-import { bytesFreedBy, type FileSpace } from './file-space.ts'
+import { bytesFreedBy, type RequestedSpace } from './file-space.ts'
 
 export interface PutFile {
   path: string
@@ -47,7 +47,7 @@ export function contentOf (body: ComingBody | undefined, signal: AbortSignal): P
  * @throws HttpError, WorkspaceFailure, errors of the file system: see `toFileError`.
  */
 export async function putFile (
-  space: FileSpace, { names, content, bytes: coming, headers, isProgram = false }: Upload, turns: WriteTurns
+  space: RequestedSpace, { names, content, bytes: coming, headers, isProgram = false }: Upload, turns: WriteTurns
 ): Promise<{ file: PutFile, isNew: boolean }> {
   if (names.length === 0) throw new HttpError('CONFLICT', 'There is a directory')
   const options = { notFound: noSuchFile, mayBeMissing: true, makeParents: true }
@@ -58,7 +58,7 @@ export async function putFile (
     const allowance = await space.allow({ coming, entries: near.missing.length, replaced: bytesFreedBy(near.stats) })
     try {
       const pieces = new CountedPieces(content, allowance)
-      const draft = await writeDraft(near.directory, pieces, near.stats, isProgram ? 0o777 : 0o666)
+      const draft = await writeDraft(near.directory, pieces, near.stats, isProgram ? 0o777 : 0o666, space.toDisk)
       const put = await placed(near, { draft, allowance }, pieces.received()).catch(async (error: unknown) => {
         await draft.discard()
         throw error

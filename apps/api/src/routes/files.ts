@@ -14,7 +14,7 @@ import { piecesOf, type ComingBody } from '../files/body-pieces.ts'
 import { getFile } from '../files/download.ts'
 import { toFileError } from '../files/file-error.ts'
 import { unlimited, type FileSpace, type RequestedSpace } from '../files/file-space.ts'
-import { ListingTurns } from '../files/listing-turns.ts'
+import { FileTurns, listingTurns, syncTurns } from '../files/file-turns.ts'
 import { removeFile } from '../files/remove.ts'
 import type { SessionFiles } from '../files/session-files.ts'
 import { contentOf, putFile } from '../files/upload.ts'
@@ -50,7 +50,8 @@ export async function fileRoutes (app: App, { workspace, sessionFiles, ...option
   app.addContentTypeParser('*', (_request, payload, done) => { done(null, payload) })
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(toFileError(error), request, reply) })
   const shared = {
-    ...options, keyWatch: new KeyWatch(options.keys, keyLookMs), slowBodies: new SlowBodies(app.server), listings: new ListingTurns()
+    ...options, keyWatch: new KeyWatch(options.keys, keyLookMs), slowBodies: new SlowBodies(app.server),
+    fileTurns: { listings: new FileTurns(listingTurns), syncs: new FileTurns(syncTurns) }
   }
   const openShared: Open = async (_request, principal) => {
     requireOperator(principal)
@@ -77,11 +78,11 @@ interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
   /** Parameters of the path before the files. */
   params: Record<string, TString>
   slowBodies: SlowBodies
-  listings: ListingTurns
+  fileTurns: { listings: FileTurns, syncs: FileTurns }
   open: Open
 }
 
-function routesBelow (app: App, { prefix, params: before, turns, slowBodies, listings, keyWatch, ending, open }: PlacedRoutes): void {
+function routesBelow (app: App, { prefix, params: before, turns, slowBodies, fileTurns, keyWatch, ending, open }: PlacedRoutes): void {
   const params = Type.Object({ ...before, ...path })
   type Use<T> = (space: RequestedSpace, wanted: { names: string[], query: FileQuery }) => Promise<T>
   const serve = async <T>(request: FastifyRequest, reply: FastifyReply, use: Use<T>): Promise<T> => {
@@ -102,7 +103,9 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, lis
     })
     try {
       const owner = ownerOf({ tenant: principal.tenant, keyName: principal.name })
-      return await use({ ...space, signal, inTurn: async work => await listings.run(owner, signal, work) }, { names, query })
+      const inTurn: RequestedSpace['inTurn'] = async work => await fileTurns.listings.run(owner, signal, work)
+      const toDisk: RequestedSpace['toDisk'] = async sync => { await fileTurns.syncs.run(owner, signal, sync) }
+      return await use({ ...space, signal, inTurn, toDisk }, { names, query })
     } catch (error) {
       const gone = space.gone()
       if (gone !== undefined) throw gone
@@ -139,7 +142,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, lis
     })
   }
 
-  async function putOne (space: FileSpace, names: string[], request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function putOne (space: RequestedSpace, names: string[], request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     checkNewNames(names)
     refuseSlashAtEnd(request.url, names)
     if (request.headers['content-range'] !== undefined) throw new HttpError('VALIDATION_ERROR', 'A file is put as a whole, without Content-Range')
@@ -147,7 +150,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, lis
     return await reply.code(isNew ? 201 : 200).header('etag', file.etag).send({ ok: true as const, file })
   }
 
-  async function putArchive (space: FileSpace, names: string[], request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function putArchive (space: RequestedSpace, names: string[], request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const ofOne = ['content-range', 'if-match', 'if-none-match'].find(name => request.headers[name] !== undefined)
     if (ofOne !== undefined) throw new HttpError('VALIDATION_ERROR', `An archive is put without the header ${ofOne}`)
     const body = bodyOf(request)
@@ -158,7 +161,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, lis
 
   function bodyOf (request: FastifyRequest): ComingBody | undefined {
     const hasBody = request.body !== undefined && request.body !== null
-    return hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined
+    return hasBody ? { request: request.raw, waits: slowBodies.allow(request.raw) } : undefined
   }
 
   app.delete(`${prefix}/*`, { config, schema: { params, response: { 204: Type.Null(), ...errors } } }, async (request, reply) => {

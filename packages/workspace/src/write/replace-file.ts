@@ -17,6 +17,11 @@ export interface Replacement {
   check: () => void
 }
 
+/** Waits until something is on the disk; what syncs it is called when its turn comes. */
+export type ToDisk = (sync: () => Promise<void>) => Promise<void>
+
+const atOnce: ToDisk = async sync => { await sync() }
+
 /** The content of a file to be, which comes at once or in pieces. */
 export type FileContent = Uint8Array | AsyncIterable<Uint8Array>
 
@@ -53,9 +58,10 @@ export async function replaceFile (
  * Writes a file aside in a directory that stays open until the draft is put or discarded. On an error nothing is left.
  *
  * @param newMode the permissions of a file that replaces none, of which the process's own mask is taken
+ * @param toDisk for who writes many files at once: each sync takes one of the few threads that all work with files has
  */
 export async function writeDraft (
-  directory: Directory, content: FileContent, standing: FileStanding | undefined, newMode = 0o666
+  directory: Directory, content: FileContent, standing: FileStanding | undefined, newMode = 0o666, toDisk = atOnce
 ): Promise<Draft> {
   const temporary = entryPath(directory, temporaryName())
   const handle = await open(
@@ -66,7 +72,7 @@ export async function writeDraft (
     // Each piece goes on where the one before ended.
     for await (const piece of content instanceof Uint8Array ? [content] : content) await handle.writeFile(piece)
     if (standing !== undefined) await takeOver(handle, standing)
-    await handle.sync()
+    await toDisk(async () => { await handle.sync() })
   } catch (error) {
     await discard()
     throw error
@@ -79,7 +85,7 @@ export async function writeDraft (
       const before = lstatSync(temporary, { bigint: true })
       await rename(temporary, path)
       const now = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-      await syncDirectory(place.directory)
+      await syncDirectory(place.directory, toDisk)
       return now?.ino === before.ino && now.mtimeNs === before.mtimeNs ? now : before
     },
     discard
@@ -105,10 +111,10 @@ function withoutGroup (mode: number): number {
 }
 
 /** A rename is on disk when its directory is. */
-async function syncDirectory (directory: Directory): Promise<void> {
+async function syncDirectory (directory: Directory, toDisk: ToDisk): Promise<void> {
   const handle = await open(entryPath(directory, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
   try {
-    await handle.sync()
+    await toDisk(async () => { await handle.sync() })
   } finally {
     await handle.close()
   }

@@ -4,7 +4,7 @@ import {
 } from '@toolyard/workspace'
 import { mkdir } from 'node:fs/promises'
 import { noSuchFile, toFileError } from '../file-error.ts'
-import type { FileSpace } from '../file-space.ts'
+import type { FileSpace, RequestedSpace } from '../file-space.ts'
 import { putFile } from '../upload.ts'
 
 const maxEntries = 100_000
@@ -24,7 +24,7 @@ export interface Unpacked {
  * @throws HttpError, WorkspaceFailure, errors of the file system; what the pieces throw.
  */
 export async function unpackArchive (
-  space: FileSpace, { names, pieces }: { names: readonly string[], pieces: AsyncIterable<Buffer> }, turns: WriteTurns
+  space: RequestedSpace, { names, pieces }: { names: readonly string[], pieces: AsyncIterable<Buffer> }, turns: WriteTurns
 ): Promise<Unpacked> {
   checkEntryNames(names)
   const unpacked: Unpacked = { files: 0, directories: 0, bytes: 0 }

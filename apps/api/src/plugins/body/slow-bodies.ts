@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 
 /** Time for a client to send its whole request, in milliseconds, where the route doesn't say otherwise. */
 const mostMs = 30_000
-/** A body that may take as long as it likes, as long as some of it comes within this time, in milliseconds. */
+/** A body that may take as long as it likes, as long as some of it comes within this time while it is waited for, in milliseconds. */
 const idleMs = 30_000
 
 /**
@@ -23,10 +23,17 @@ export class SlowBodies {
     })
   }
 
-  /** Lets the body of a request take its time from now on, as long as what is returned is called now and then. */
-  allow (request: IncomingMessage): () => void {
-    if (!request.complete) this.#within(request, idleMs)
-    return () => { this.#timers.get(request)?.refresh() }
+  /**
+   * Lets the body of a request take its time from now on. What is returned is called when some of it is waited for, and what that gives
+   * when it has come: the time that the service itself takes is not its client's.
+   */
+  allow (request: IncomingMessage): () => () => void {
+    const rest = (): void => { clearTimeout(this.#timers.get(request)) }
+    rest()
+    return () => {
+      this.#within(request, idleMs)
+      return rest
+    }
   }
 
   /** From now on nobody reads the body: what comes of it is dropped, for as long as any other may take. */

@@ -1,0 +1,46 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { writeHeader } from '@toolyard/workspace'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { makeKeys } from '../support/service.ts'
+
+const { keys, API_KEYS_JSON } = makeKeys({ noisy: { tenant: 'noisy' }, quiet: { tenant: 'quiet' } })
+const sessionsDir = mkdtempSync(join(tmpdir(), 'toolyard-sessions-'))
+t.teardown(() => { rmSync(sessionsDir, { recursive: true }) })
+const { client, app } = await injectService(t, { workers: 0, env: { SESSIONS_DIR: sessionsDir, API_KEYS_JSON } })
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+const [uploads, files] = [100, 40]
+const entry = (index: number): Buffer => writeHeader({ name: Buffer.from(`file-${index}`), size: 0, mode: 0o644, mtime: new Date(), type: '0' })
+const archive = Buffer.concat([...Array.from({ length: files }, (_, index) => entry(index)), Buffer.alloc(1_024)])
+
+async function put (key: string, path: string, body: Uint8Array | string): Promise<number> {
+  const answer = await fetch(`${url}/v1/sessions/${path}`, { method: 'PUT', headers: { 'x-api-key': key }, body })
+  await answer.text()
+  return answer.status
+}
+
+t.test('a tenant that puts thousands of files at once holds up its own: another one\'s file is there after a few of them', async t => {
+  const ids: string[] = []
+  while (ids.length < uploads) ids.push(await client.session(keys.noisy))
+  const own = await client.session(keys.quiet)
+  const there = (): number => ids.reduce((sum, id) => {
+    try {
+      return sum + readdirSync(join(sessionsDir, id)).filter(name => name.startsWith('file-')).length
+    } catch {
+      return sum
+    }
+  }, 0)
+  const all = Promise.all(ids.map(async id => await put(keys.noisy, `${id}/files?archive=tar`, archive)))
+  const counts: number[] = []
+  for (let tries = 0; tries < 5; tries++) {
+    await waitFor('files come', () => there() > uploads * (tries + 1))
+    const before = there()
+    t.match(await put(keys.quiet, `${own}/files/file-${tries}`, 'mine'), 201)
+    counts.push(there() - before)
+  }
+  t.ok(Math.min(...counts) < uploads / 2, `${counts.join(', ')} files of the other tenant came first`)
+  t.same(new Set(await all), new Set([200]))
+})
