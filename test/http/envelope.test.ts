@@ -80,12 +80,24 @@ t.test('R33, X28 malformed JSON, other content types and missing routes get JSON
   t.equal(malformed.status, 400)
   t.equal(malformed.body.error.code, 'VALIDATION_ERROR')
   t.match(malformed.body.error.message, /^Request body is not valid JSON/)
-  const plain = await client.request<{ error: { code: string } }>(path, { body: 'hello', headers: { 'content-type': 'text/plain' } })
+  const plain = await client.request<{ error: { code: string, message: string } }>(path, { body: 'hello', headers: { 'content-type': 'text/plain' } })
   t.equal(plain.status, 415)
   t.equal(plain.body.error.code, 'UNSUPPORTED_MEDIA_TYPE')
+  t.match(plain.body.error.message, /send the header content-type: application\/json/)
   const nowhere = await client.request<{ error: { code: string } }>('/v2/nothing')
   t.equal(nowhere.status, 404)
   t.equal(nowhere.body.error.code, 'NOT_FOUND')
+})
+
+t.test('a path that is asked by another method than its own says which ones it takes', async t => {
+  const messageOf = async (path: string, method = 'GET'): Promise<string> => (
+    (await client.request<{ error: { message: string } }>(path, { method })).body.error.message
+  )
+  t.equal(await messageOf('/v1/tools/echo?wait_ms=100'), 'No route GET /v1/tools/echo; this path takes POST')
+  t.equal(await messageOf(path, 'PUT'), `No route PUT ${path}; this path takes POST`)
+  t.equal(await messageOf('/v1/jobs', 'DELETE'), 'No route DELETE /v1/jobs; this path takes POST, GET')
+  t.equal(await messageOf('/v1/files/a/b', 'POST'), 'No route POST /v1/files/a/b; this path takes GET, PUT, DELETE')
+  t.equal(await messageOf('/v1/tools/a/b'), 'No route GET /v1/tools/a/b')
 })
 
 t.test('a request without a byte of a body has none, whatever its content type says', async t => {

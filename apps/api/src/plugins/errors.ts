@@ -7,7 +7,7 @@ import { nameAnswer } from './request-id.ts'
 import { whenRead } from './body/unread-body.ts'
 
 const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError('UNSUPPORTED_MEDIA_TYPE', 'The request body must be sent as application/json'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError('UNSUPPORTED_MEDIA_TYPE', 'The request body must be sent as application/json: send the header content-type: application/json'),
   FST_ERR_NOT_FOUND: () => new HttpError('NOT_FOUND', 'No such route')
 }
 
@@ -16,12 +16,22 @@ export const retryAfterSec = 1
 const retryable = new Set<string>(['UNAVAILABLE', 'RATE_LIMITED'] satisfies HttpErrorCode[])
 
 /** Every error becomes the contract's JSON body; what isn't foreseen is logged and tells nothing. */
-export const errors = fp(async (app: FastifyInstance) => {
+export const errors = fp(async (app: FastifyInstance, { routes }: { routes: ReadonlyArray<{ method: string, url: string }> }) => {
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(error, request, reply) })
   app.setNotFoundHandler((request, reply) => {
-    sendError(new HttpError('NOT_FOUND', `No route ${request.method} ${request.url.split('?', 1)[0]?.slice(0, 200)}`), request, reply)
+    const path = request.url.split('?', 1)[0]?.slice(0, 200) ?? ''
+    const methods = new Set(routes.filter(({ url }) => isOfRoute(path, url)).map(({ method }) => method))
+    const taken = methods.size === 0 ? '' : `; this path takes ${[...methods].join(', ')}`
+    sendError(new HttpError('NOT_FOUND', `No route ${request.method} ${path}${taken}`), request, reply)
   })
 }, { name: 'errors' })
+
+function isOfRoute (path: string, url: string): boolean {
+  const [parts, wanted] = [path.split('/'), url.split('/')]
+  const isOpen = wanted.at(-1) === '*'
+  return (isOpen ? parts.length >= wanted.length : parts.length === wanted.length) &&
+    wanted.every((part, at) => part === '*' || part === parts[at] || (part.startsWith(':') && parts[at] !== ''))
+}
 
 /** Answers with an error; for errors that Fastify meets before its handlers stand, too. */
 export function sendError (error: Error, request: FastifyRequest, reply: FastifyReply): void {
