@@ -16,8 +16,11 @@ t.test('P20 validate compares inputs with the signature of execute', { skip: has
   }
   const entries = Object.entries(modules)
   const dir = t.testdir({
-    mods: Object.fromEntries(entries.map(([name, [signature, , before = '']]) => [`${name}.py`, `from toolyard import Tool\n\n\nclass Probe(Tool):\n${before}    def execute(${signature}):\n        raise RuntimeError("executed")\n`])),
-    'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: entries.map(([name, [, inputs]]) => ({ name: `tool_${name}`, description: 'Does a thing', module: `mods.${name}`, inputs })) })
+    mods: {
+      'lazy.py': 'from toolyard import Tool\n\n\nclass Lazy(Tool):\n    def run(self):\n        return 1\n',
+      ...Object.fromEntries(entries.map(([name, [signature, , before = '']]) => [`${name}.py`, `from toolyard import Tool\n\n\nclass Probe(Tool):\n${before}    def execute(${signature}):\n        raise RuntimeError("executed")\n`]))
+    },
+    'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: [...entries, ['lazy', ['', {}]] as const].map(([name, [, inputs]]) => ({ name: `tool_${name}`, description: 'Does a thing', module: `mods.${name}`, inputs })) })
   })
   const { status, stdout } = await toolyard(dir, ['validate', '--json', 'm.json'])
   t.equal(status, 0)
@@ -25,7 +28,8 @@ t.test('P20 validate compares inputs with the signature of execute', { skip: has
   t.strictSame(findings.map(({ severity, rule, message }) => `${severity} ${rule} ${message}`), [
     'warning P20 tools[1].inputs.path is not required, but execute takes it without a default: a call without it fails',
     'warning P20 tools[3].inputs.path is not taken by execute: a call with it fails',
-    'warning P20 tools[4].inputs.path is not required, but execute takes it without a default: a call without it fails'
+    'warning P20 tools[4].inputs.path is not required, but execute takes it without a default: a call without it fails',
+    'warning PC15 tools[6] has a class without a method execute: every call fails'
   ])
   t.equal(findings[0]?.fix, 'Write required: true, or give the parameter of execute a default.')
   t.equal((await toolyard(dir, ['validate', '--strict', 'm.json'])).status, 1)

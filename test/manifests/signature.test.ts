@@ -32,6 +32,12 @@ t.test('P20 a parameter that is not declared, and an input that execute does not
   t.match(await told(t, {}, [{ name: 'path', kind: 'POSITIONAL_ONLY', optional: false }]), [/^1 warning P20 .*never reaches execute/])
 })
 
+t.test('PC15 a class without an execute of its own is a warning', async t => {
+  t.strictSame(await told(t, { path: { type: 'string' } }, [{ name: 'execute', kind: 'INHERITED', optional: false }]), [
+    '1 warning PC15 tools[0] has a class without a method execute: every call fails'
+  ])
+})
+
 t.test('P20 of many wrong parameters the first twenty are reported', async t => {
   t.equal((await told(t, {}, Array.from({ length: 30 }, (_, at): ExecuteParameter => ({ name: `p${at}`, kind, optional: false })))).length, 20)
 })

@@ -3,10 +3,10 @@ import { placeOf } from '../document/place.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Tool } from '../tool/tool.ts'
 
-/** A parameter of a class's `execute`, with Python's names for its kind. */
+/** A parameter of a class's `execute`, with Python's names for its kind; `INHERITED` where the class has no `execute` of its own. */
 export interface ExecuteParameter {
   name: string
-  kind: 'POSITIONAL_ONLY' | 'POSITIONAL_OR_KEYWORD' | 'VAR_POSITIONAL' | 'KEYWORD_ONLY' | 'VAR_KEYWORD'
+  kind: 'POSITIONAL_ONLY' | 'POSITIONAL_OR_KEYWORD' | 'VAR_POSITIONAL' | 'KEYWORD_ONLY' | 'VAR_KEYWORD' | 'INHERITED'
   optional: boolean
 }
 
@@ -31,6 +31,10 @@ export function signatureFindings (
   const path = ['tools', index, 'inputs']
   const warning = (name: string, says: string, fix: string): Finding =>
     ({ severity: 'warning', file, rule: 'P20', index, tool, path: Object.hasOwn(inputs, name) ? [...path, name] : path.slice(0, 2), message: `${placeOf([...path, name])} ${says}`, fix })
+  if (parameters.some(({ kind }) => kind === 'INHERITED')) {
+    const message = `${placeOf(['tools', index])} has a class without a method execute: every call fails`
+    return [{ severity: 'warning', file, rule: 'PC15', index, tool, path: ['tools', index], message, fix: 'Call the method that does the work execute. It gets the arguments by name.' }]
+  }
   const byName = parameters.filter(({ kind }) => kind === 'POSITIONAL_OR_KEYWORD' || kind === 'KEYWORD_ONLY')
   const takesAny = parameters.some(({ kind }) => kind === 'VAR_KEYWORD')
   return [

@@ -112,8 +112,8 @@ function doubtOf ({ code }: CallError): Tried['doubt'] {
   return code === 'TOOL_UNAVAILABLE' ? undefined : 'shortage'
 }
 
-/** Python's own names. */
-const parameterKinds: ReadonlyArray<ExecuteParameter['kind']> = ['POSITIONAL_ONLY', 'POSITIONAL_OR_KEYWORD', 'VAR_POSITIONAL', 'KEYWORD_ONLY', 'VAR_KEYWORD']
+/** Python's own names, and ours for an `execute` that is the one of `Tool`. */
+const parameterKinds: ReadonlyArray<ExecuteParameter['kind']> = ['POSITIONAL_ONLY', 'POSITIONAL_OR_KEYWORD', 'VAR_POSITIONAL', 'KEYWORD_ONLY', 'VAR_KEYWORD', 'INHERITED']
 
 /** The module may have reported anything; nothing where it isn't a signature. */
 function readSignature (reported: unknown): { signature?: ExecuteParameter[] } {
