@@ -144,6 +144,9 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     await other.getByRole('heading', { name: 'Your key may not see the queue dashboard' }).waitFor()
     await other.getByRole('link', { name: 'Back to the console' }).click()
     await other.getByRole('heading', { name: 'Overview' }).waitFor()
+    await other.goto(`${address}/#/keys`)
+    await other.getByText('This page is not for your key.').waitFor()
+    t.equal(await other.getByRole('button', { name: 'Make a key' }).count(), 0)
   })
 
   t.test('the steps of a workflow change on the page while it runs', async t => {

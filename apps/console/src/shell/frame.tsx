@@ -61,7 +61,7 @@ export function Frame ({ places, current, theme, onTheme, onLogout, children }: 
           ))}
         </nav>
         <div class='self'>
-          <p class='who'><strong>{person.name}</strong><span class='soft small'>{person.can_write ? '' : 'read only'}{person.tenant === undefined ? '' : ` ${person.tenant}`}</span></p>
+          <p class='who'><strong>{person.name}</strong><span class='soft small'>{person.can_write ? '' : person.can_approve ? 'approves' : 'read only'}{person.tenant === undefined ? '' : ` ${person.tenant}`}</span></p>
           {isOperator && <a class='small' href={`${api.base}/dashboard`}>Queue dashboard</a>}
           <a class='small' href={`${api.base}/docs`}>API</a>
           <select aria-label='Theme' class='small' value={theme} onChange={event => { onTheme(themes.find(each => each === event.currentTarget.value) ?? 'system') }}>
