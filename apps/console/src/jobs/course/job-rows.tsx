@@ -26,7 +26,7 @@ export function JobRows ({ jobs, what, page, isShort = false }: JobRowsProps): V
           {jobs?.map(job => (
             <tr key={job.id}>
               <td><Status status={job.status} /></td>
-              <td><a class='row-link' href={hrefOf([page, job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code></td>
+              <td class='what'><a class='row-link' href={hrefOf([page, job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code></td>
               {!isShort && <td class='wide'>{job.queue}</td>}
               <td><Time at={job.created_at} /></td>
               <td class='wide'><Durations job={job} /></td>
