@@ -11,7 +11,9 @@ void t.test('what a tool asks is answered at the console: a form, in place of a 
   skip: typeof browser === 'string' && browser
 }, async t => {
   if (typeof browser === 'string') return
-  const { client, api: { address } } = await createService(t, { files: consoleFiles, tools: consoleTools })
+  const { client, api: { address } } = await createService(t, {
+    files: consoleFiles, tools: [...consoleTools, { name: 'pay', description: 'Pays.', command: ['./tools/bin/draw'], approval: 'required' }]
+  })
   const { id } = await submit(client, { type: 'agentcli.plan_trip' })
   await reach(client, id, 'input_required')
   const { page, problems } = await browser.open()
@@ -45,5 +47,18 @@ void t.test('what a tool asks is answered at the console: a form, in place of a 
     ]
   })
   t.equal(attempts, 2)
+
+  // Who calls a tool on its page is told there what the call waits for.
+  const call = async (tool: string): Promise<void> => {
+    await page.goto(`${address}/#/tools/${tool}`)
+    await page.getByRole('heading', { name: tool, exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+  }
+  await call('plan_trip')
+  await of(1).getByLabel('seat').waitFor()
+  await call('pay')
+  await page.getByText('waits until somebody approves it').waitFor()
+  await page.getByRole('link', { name: 'Look at it, and decide' }).click()
+  await page.getByRole('button', { name: 'Approve' }).waitFor()
   t.same(problems, [])
 })

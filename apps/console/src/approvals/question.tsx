@@ -7,11 +7,19 @@ import { asError } from '../access/load.ts'
 import { faultsOf, Field } from '../form/form-field.tsx'
 import { argumentsOf, fieldsOf, initialsOf } from '../form/form-fields.ts'
 import { Problem } from '../parts/notice.tsx'
+import { hrefOf } from '../parts/route.ts'
 import { exact } from '../parts/time.tsx'
 import { plainAnswers, Prompt } from './prompt.tsx'
 
+/** What a job waits for a person to do. */
+export function Awaited ({ job: { id, status, question } }: { job: JobView }): VNode | null {
+  if (question !== undefined) return <Questions id={id} question={question} />
+  if (status !== 'held') return null
+  return <p class='awaited'>The call has not run: it waits until somebody approves it. <a href={hrefOf(['approvals', id])}>Look at it, and decide</a></p>
+}
+
 /** All that a tool asks at once. */
-export function Questions ({ id, question }: { id: string, question: NonNullable<JobView['question']> }): VNode {
+function Questions ({ id, question }: { id: string, question: NonNullable<JobView['question']> }): VNode {
   return (
     <div class='questions'>
       {[question, ...question.more ?? []].map(each =>

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { Awaited } from '../approvals/question.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { Output } from '../parts/output.tsx'
 import { hrefOf } from '../parts/route.ts'
@@ -20,6 +21,7 @@ export function CallResult ({ id }: { id: string }): VNode {
         <>
           <p class='call-head'><Status status={job.status} /> <span class='soft small'>waited, ran: <Durations job={job} /></span> <a class='small' href={hrefOf(['jobs', id])}>Open the job</a></p>
           <ProgressBar job={job} />
+          <Awaited job={job} />
           <Failure job={job} />
           {job.status === 'succeeded' && <Output value={job.result} name={job.tool} />}
           <ResultFiles job={job} />

@@ -2,7 +2,7 @@ import type { JobView } from '@toolyard/client'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { asError } from '../access/load.ts'
-import { Questions } from '../approvals/question.tsx'
+import { Awaited } from '../approvals/question.tsx'
 import { useAccess } from '../access/context.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Copy } from '../parts/copy.tsx'
@@ -109,7 +109,7 @@ function Body ({ job, log }: { job: JobView, log: Parameters<typeof Log>[0]['lin
     <>
       <Timeline job={job} />
       <ProgressBar job={job} />
-      {job.question !== undefined && <Questions id={job.id} question={job.question} />}
+      <Awaited job={job} />
       <Failure job={job} />
       <div class='columns'>
         <div class='column'>
