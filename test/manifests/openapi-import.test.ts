@@ -207,8 +207,8 @@ t.test('a document in YAML may have several MiB, and one that is too large says 
   await t.rejects(importOpenapi(`a: |\n${'  x\n'.repeat(2_200_000)}`, {}), { message: /YAML is read up to 8 MiB: convert it to JSON/ })
 })
 
-t.test('a default that does not fit its parameter is a note of the import', async t => {
-  const parameters = [{ name: 'limit', in: 'query', schema: { type: 'integer', default: 'ten' } }]
+t.test('a default that does not fit its required parameter is a note of the import', async t => {
+  const parameters = [{ name: 'limit', in: 'query', required: true, schema: { type: 'integer', default: 'ten' } }]
   const found = await get({ openapi: '3.0.3', info: { title: 'Pets', version: '1' }, servers: [{ url: 'https://pets.example' }], paths: { '/pets': { get: { operationId: 'list', summary: 'List pets', parameters } } } })
   t.match(found.notes, [{ tool: 'list', says: 'the default of "limit" does not fit it: it is not filled in' }])
 })

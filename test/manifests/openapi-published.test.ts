@@ -159,3 +159,25 @@ t.test('of several patches one that is an object is sent: Kubernetes describes a
   t.match(several.entries, [{ http: { headers: { 'Content-Type': 'application/merge-patch+json' }, body: { type: 'json', argument: 'body' } } }])
   t.match((await get({ paths: { '/a': of('application/json-patch+json') } })).entries, [{ http: { headers: { 'Content-Type': 'application/json-patch+json' } } }])
 })
+
+t.test('a default of what may be missing is told in the description, since some clients send what stands as one, and an update would set it', async t => {
+  const settings = { type: 'object', required: ['mode'], properties: { mode: { type: 'string', default: 'strict' }, level: { type: 'string', default: 'low' } } }
+  const properties = {
+    private: { type: 'boolean', default: false, description: 'Whether it is private' },
+    archived: { type: 'boolean', default: false, description: 'Default: `false`' },
+    topics: { type: 'array', items: settings },
+    default: { type: 'string', default: 'x'.repeat(200) }
+  }
+  const content = { 'application/json': { schema: { type: 'object', properties } } }
+  const parameters = [{ name: 'page', in: 'query', schema: { type: 'integer', default: 1 } }, { name: 'version', in: 'query', required: true, schema: { type: 'string', default: '2' } }]
+  const found = await get({ paths: { '/a': { patch: { operationId: 'a', parameters, requestBody: { content } } } } })
+  t.strictSame(found.entries[0]?.schema['properties'], {
+    page: { type: 'integer', description: 'Default: 1.' },
+    version: { type: 'string', default: '2' },
+    private: { type: 'boolean', description: 'Whether it is private. Default: false.' },
+    archived: { type: 'boolean', description: 'Default: `false`' },
+    topics: { type: 'array', items: { ...settings, properties: { mode: settings.properties.mode, level: { type: 'string', description: 'Default: "low".' } } } },
+    default: { type: 'string' }
+  })
+  await served(t, found)
+})

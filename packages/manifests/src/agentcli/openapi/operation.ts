@@ -5,7 +5,7 @@ import { isCredential } from '../request/secrets.ts'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
 import { parametersOf, placeParameters, type ArgumentsDraft, type Parameter, type QueryDraft } from './parameters.ts'
 import { placeBody, type BodyDraft } from './request-body.ts'
-import { SchemaConverter } from './schema.ts'
+import { SchemaConverter, withToldDefaults } from './schema.ts'
 import { isSentBy, secretsOf, type SecretDraft } from './security.ts'
 
 const methods = { get: 'GET', head: 'HEAD', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE', options: 'OPTIONS' } as const
@@ -108,7 +108,7 @@ export function operationDraft (document: OpenapiDocument, place: OperationPlace
   const isLong = description.length > descriptionChars
   return {
     description: (isLong ? shortened(description) : description) || `${methods[method]} ${path}`.slice(0, descriptionChars),
-    schema: { type: 'object', properties, ...required.length > 0 && { required }, additionalProperties: false },
+    schema: withToldDefaults({ type: 'object', properties, ...required.length > 0 && { required }, additionalProperties: false }),
     http,
     notes: [...isLong ? [`its description of ${description.length} characters is cut to ${descriptionChars}`] : [], ...converter.notes],
     settings

@@ -118,6 +118,34 @@ function fromVersion30 (schema: Record<string, unknown>, converted: JsonSchema):
   return result
 }
 
+/** Characters of a default that a description tells. */
+const mostDefault = 100
+
+/**
+ * The default of a field that may be missing is the API's own: it becomes a part of the description. Some clients fill in what stands
+ * as `default`, so that an update would set every field that it was not asked to change.
+ */
+export function withToldDefaults (schema: JsonSchema): JsonSchema {
+  const within = (value: unknown): unknown => isRecord(value) ? withToldDefaults(value) : value
+  const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+  return writtenLike(Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
+    if (single.has(keyword)) return [keyword, within(value)]
+    if (several.has(keyword) && Array.isArray(value)) return [keyword, value.map(within)]
+    if (!['properties', 'patternProperties'].includes(keyword) || !isRecord(value)) return [keyword, value]
+    const isOptional = (name: string): boolean => keyword === 'properties' && !required.includes(name)
+    return [keyword, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, isOptional(name) ? told(within(each)) : within(each)]))]
+  })), schema)
+}
+
+function told (property: unknown): unknown {
+  if (!isRecord(property) || !('default' in property)) return property
+  const { default: value, ...rest } = property
+  const text = JSON.stringify(value)
+  const said = typeof rest['description'] === 'string' ? rest['description'].trimEnd() : ''
+  if (/\bdefaults?\b/i.test(said) || text.length > mostDefault) return writtenLike(rest, property)
+  return writtenLike({ ...rest, description: `${said}${/^$|[.!?:]$/.test(said) ? '' : '.'}${said === '' ? '' : ' '}Default: ${text}.` }, property)
+}
+
 function onceEach (values: readonly unknown[]): unknown[] {
   const once = [...new Map(values.map(value => [JSON.stringify(value), value])).values()]
   return once.length === values.length ? [...values] : once
