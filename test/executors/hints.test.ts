@@ -53,6 +53,6 @@ t.test('the error of a boxed server names what its box shows, and the limits tha
   const taking = toolOf('echo', [], { connection: { kind: 'stdio', program: '/usr/bin/serve', args: [], env: { TOKEN: { setting: 'FAR_TOKEN' } } } })
   const missing = { code: 'TOOL_UNAVAILABLE', message: "MCP server \"sample\" can't be used: the worker has no environment variable FAR_TOKEN" } as const
   t.match(hintOf(withHint({ ok: false, error: missing }, taking, ['read_repo'])), /takes FAR_TOKEN from the workers: put the value into their environment/)
-  t.match(hint('Out of memory.'), /"memoryBytes" .* is 4294967296 now\. Programs of \.NET say this of "openFiles" too, which is 256 now\./)
+  t.match(hint('Out of memory.'), /"memoryBytes" .* is 4294967296 now\. Programs of \.NET say this of "openFiles" too, which is 1024 now\./)
   t.match(hint('java.lang.OutOfMemoryError: Java heap space'), /"memoryBytes" in the "limits" of its manifest entry is 4294967296 now\.$/)
 })

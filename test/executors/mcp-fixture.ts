@@ -13,7 +13,7 @@ export const program = fileURLToPath(new URL('hostile-server.js', import.meta.ur
 export const described = (name: string): McpTool => ({ name, description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } })
 
 /** A tool of the server `hostile-server.ts`, which behaves as its arguments say. */
-export function toolOf (remote: string, args: readonly string[], fields: Partial<McpServer> = {}, run: Partial<McpRun> = {}): Tool {
+export function toolOf (remote: string, args: readonly string[], fields: Partial<McpServer> = {}, run: Partial<McpRun> = {}): Tool & { run: McpRun } {
   const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as const
   const server: McpServer = {
     name: 'sample',
@@ -24,7 +24,8 @@ export function toolOf (remote: string, args: readonly string[], fields: Partial
     lock: '/manifest/tools.lock.json',
     ...fields
   }
-  return testTool({ kind: 'mcp', server, remote, digest: mcpDigest(described(remote)), ...run }, { name: `sample_${remote}`, jobType: `mcp.sample_${remote}` })
+  const made: McpRun = { kind: 'mcp', server, remote, digest: mcpDigest(described(remote)), ...run }
+  return { ...testTool(made, { name: `sample_${remote}`, jobType: `mcp.sample_${remote}` }), run: made }
 }
 
 export interface Calls {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { startFirstToEnd } from '@toolyard/sandbox'
 import { outputOf } from '../executors/fixture.ts'
+import { toolOf } from '../executors/mcp-fixture.ts'
 import { python } from '../python/fixture.ts'
 import { boxedPython } from './boxed-python.ts'
 import { boxedTools, everyWarm, withoutBox } from './boxed-tools.ts'
@@ -33,6 +34,28 @@ void t.test('a tool that sets nothing has the limits that docs/security.md names
   t.match(limitsIn(outputOf(await tools.shell('cat /proc/self/limits', { limits: { openFiles: 2_000 } }))), { 'Max open files': '2000' })
   const host = await boxedPython(t)
   t.same(limitsIn(outputOf(await host.execute('limits', 'return open("/proc/self/limits").read()'))), bounds)
+})
+
+/** An MCP server whose one tool is described by its limits. */
+const serverText = `#!${process.execPath}
+const { readFileSync } = require('node:fs')
+require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method, params } = JSON.parse(line)
+  const description = readFileSync('/proc/self/limits', 'latin1')
+  const result = method === 'initialize'
+    ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'limits', version: '1' } }
+    : { tools: [{ name: 'limits', description, inputSchema: { type: 'object' } }] }
+  if (id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+})
+`
+
+void t.test('an MCP server has as many open files as a shell gives, and another number where its entry says so', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const program = tools.program('limits-server', serverText)
+  const server = toolOf('limits', [], { connection: { kind: 'stdio', program, args: [], env: {} }, permissions: ['read_repo'] }).run.server
+  const openFiles = async (limits?: { openFiles: number }): Promise<unknown> => limitsIn(JSON.stringify(await tools.executors.toolsOf({ ...server, ...limits && { limits } })))['Max open files']
+  t.equal(await openFiles(), '1024')
+  t.equal(await openFiles({ openFiles: 128 }), '128')
 })
 
 void t.test('where memory is short the kernel ends processes of tools before the worker, and no tool changes that', { skip }, async t => {

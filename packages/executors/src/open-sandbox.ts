@@ -11,6 +11,7 @@ import {
 import { probeSearch } from './builtin/search/probe.ts'
 import { probeEgress } from './egress/probe/probe.ts'
 import { probePython } from './python/try/probe.ts'
+import { boxLimitsOf } from './run/box-limits.ts'
 import { SandboxError, type NetworkMeans, type Sandbox, type SandboxOptions } from './run/sandbox.ts'
 
 /**
@@ -39,7 +40,7 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
   const grantOf = (tool: Tool, network?: BoxNetwork): Grant => ({
     permissions: permissionsOf(tool),
     readable: readableOf(tool),
-    limits: { ...defaultLimits, ...tool.limits },
+    limits: { ...boxLimitsOf(tool), ...tool.limits },
     ...network && { network },
     ...tool.unixSockets === true && { unixSockets: true }
   })

@@ -2,7 +2,8 @@ import { basename, isAbsolute } from 'node:path'
 import type { CallError, Permission } from '@toolyard/contract'
 import { isRecord, isSecretVariable } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
-import { defaultLimits } from '@toolyard/sandbox'
+import type { ProcessLimits } from '@toolyard/sandbox'
+import { boxLimitsOf } from '../run/box-limits.ts'
 import type { Outcome } from '../run/outcome.ts'
 
 const refusedWrite = /read-only file system|\bEROFS\b|readonly database/i
@@ -16,7 +17,7 @@ const missingVariable = [
 ]
 const noRoomForCode = /Failed to reserve virtual memory for CodeRange/
 /** How programs say that they have reached a limit of their box. */
-const reachedLimits: ReadonlyArray<[keyof typeof defaultLimits, RegExp]> = [
+const reachedLimits: ReadonlyArray<[keyof ProcessLimits, RegExp]> = [
   ['openFiles', /\bEMFILE\b|too many open files/i],
   ['fileBytes', /\bEFBIG\b|file too large|^signal: SIGXFSZ$/i],
   ['tempBytes', /\bENOSPC\b|no space left on device/i],
@@ -62,7 +63,7 @@ function hintOf (
   if (noRoomForCode.test(message)) return 'Node.js 24 and newer reserve 512 MiB for code, which count as memory: raise "memoryBytes" in the "limits" of the tool to 640 MiB (671088640) and what the program itself needs.'
   const mayBeGiven = isServer || run.kind === 'command' || run.kind === 'skill-run'
   if (held !== undefined && mayBeGiven && unixSockets !== true && noUnixSocket.test(message)) return `A Unix socket has no place in its box: "unixSockets": true in ${run.kind === 'skill-run' ? 'the entry of the operator about the skill' : 'its manifest entry'} lets it have some.`
-  const limit = held === undefined ? undefined : reachedLimit(message, isServer ? server.limits : limits, run.kind === 'python')
+  const limit = held === undefined ? undefined : reachedLimit(message, isServer ? server.limits : limits, run)
   if (limit !== undefined) return limit
   if (run.kind === 'skill-run' || run.kind === 'skill-command') return (run.kind === 'skill-run' && held !== undefined && unixSockets !== true && usesOffice.test(message) ? officeHint : undefined) ?? skillHint(message, held, run.kind === 'skill-run')
   if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
@@ -83,12 +84,13 @@ function hintOf (
   return `If ${variable} is an environment variable: the tool gets those alone that "envPassthrough" of its manifest entry names.`
 }
 
-function reachedLimit (message: string, limits: Tool['limits'] = {}, isPython = false): string | undefined {
+function reachedLimit (message: string, limits: Tool['limits'] = {}, run: Tool['run']): string | undefined {
   // The kernel ends what needs more than the control group of a call has, which a tool gets by a bound of its own.
   const name = limits.memoryBytes !== undefined && killed.test(message) ? 'memoryBytes' : reachedLimits.find(([, pattern]) => pattern.test(message))?.[0]
   if (name === undefined) return undefined
-  const others = dotnetShortage.test(message) ? ` Programs of .NET say this of "openFiles" too, which is ${limits.openFiles ?? defaultLimits.openFiles} now.` : ''
-  return `Where this is a limit of its box: "${isPython ? snakeCase(name) : name}" in the "limits" of its manifest entry is ${limits[name] ?? defaultLimits[name]} now.${others}`
+  const now = { ...boxLimitsOf({ run }), ...limits }
+  const others = dotnetShortage.test(message) ? ` Programs of .NET say this of "openFiles" too, which is ${now.openFiles} now.` : ''
+  return `Where this is a limit of its box: "${run.kind === 'python' ? snakeCase(name) : name}" in the "limits" of its manifest entry is ${now[name]} now.${others}`
 }
 
 /** A program elsewhere on the machine is shown to its box, but no file that an argument names. */
