@@ -76,6 +76,7 @@ void t.test('P18 the errors of a refused write and of a missing network name the
   const tools = await boxedTools(t)
   const hint = (text: string): object => ({ ok: false, error: { code: 'TOOL_FAILED', details: { hint: text } } })
   const connect = 'require("net").connect(9, "192.0.2.1").on("error", error => { console.error(error.message); process.exit(1) })'
+  t.match(await tools.shell(`${process.execPath} -e 'require("fs").mkdirSync("logs/today", { recursive: true })'`), hint('The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'))
   t.match(await tools.shell('echo x > new'), hint('The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'))
   t.match(await tools.run({ program: process.execPath, args: ['-e', connect] }), hint('The tool has no network: "network" in its "permissions" gives it one.'))
   const held = await tools.shell('echo "EROFS, Connection refused" >&2; exit 1', { permissions: ['write_files', 'network'] })

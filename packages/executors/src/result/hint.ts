@@ -6,7 +6,8 @@ import type { ProcessLimits } from '@toolyard/sandbox'
 import { boxLimitsOf } from '../run/box-limits.ts'
 import type { Outcome } from '../run/outcome.ts'
 
-const refusedWrite = /read-only file system|\bEROFS\b|readonly database/i
+/** Node.js says ENOENT where it makes directories with their parents. */
+const refusedWrite = /read-only file system|\bEROFS\b|readonly database|\bENOENT\b.*, mkdir\b/i
 const noNetwork = /\b(?:ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|gaierror)\b|network is unreachable|no route to host|connection refused|name resolution|name or service not known|could not resolve host|\bfetch failed\b/i
 /** How programs say that a variable isn't there: shells, Python, and what authors write. */
 const missingVariable = [
