@@ -13,7 +13,9 @@ export const program = fileURLToPath(new URL('hostile-server.js', import.meta.ur
 export const described = (name: string): McpTool => ({ name, description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } })
 
 /** A tool of the server `hostile-server.ts`, which behaves as its arguments say. */
-export function toolOf (remote: string, args: readonly string[], fields: Partial<McpServer> = {}, run: Partial<McpRun> = {}): Tool & { run: McpRun } {
+export function toolOf (
+  remote: string, args: readonly string[], fields: Partial<McpServer> = {}, run: Partial<McpRun> = {}
+): Tool & { run: McpRun } {
   const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as const
   const server: McpServer = {
     name: 'sample',

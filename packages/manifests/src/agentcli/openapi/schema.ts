@@ -133,11 +133,12 @@ export function withToldDefaults (schema: JsonSchema): JsonSchema {
     if (several.has(keyword) && Array.isArray(value)) return [keyword, value.map(within)]
     if (!['properties', 'patternProperties'].includes(keyword) || !isRecord(value)) return [keyword, value]
     const isOptional = (name: string): boolean => keyword === 'properties' && !required.includes(name)
-    return [keyword, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, isOptional(name) ? told(within(each)) : within(each)]))]
+    const told = Object.entries(value).map(([name, each]) => [name, isOptional(name) ? withTold(within(each)) : within(each)])
+    return [keyword, Object.fromEntries(told)]
   })), schema)
 }
 
-function told (property: unknown): unknown {
+function withTold (property: unknown): unknown {
   if (!isRecord(property) || !('default' in property)) return property
   const { default: value, ...rest } = property
   const text = JSON.stringify(value)
