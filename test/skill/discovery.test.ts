@@ -178,11 +178,12 @@ t.test('a validation tells of fields of a front matter that nobody reads, with t
 
 t.test('a validation notes a skill without a description, and what it lacks then', async t => {
   const fixture = createFixture(t)
-  for (const [at, text] of ['No front matter.\n', skillMd('name: s1'), skillMd("description: ''"), skillMd('description: Reads mail')].entries()) fixture.skill(`s${at}`, { 'SKILL.md': text })
+  for (const [at, text] of ['No front matter.\n', skillMd('name: s1'), skillMd("name: s2\ndescription: ''"), skillMd('name: s3\ndescription: Reads mail')].entries()) fixture.skill(`s${at}`, { 'SKILL.md': text })
   const { ok, findings } = await validateManifests([fixture.skills])
   t.ok(ok)
-  t.match(findings, ['s0', 's1', 's2'].map(name => ({ severity: 'note', rule: 'skill/front-matter', file: join(fixture.skills, name, 'SKILL.md'), fix: /activate_skill doesn't offer it/ })))
-  t.equal(findings.length, 3)
+  const lacking = findings.filter(({ message }) => message.includes('no description'))
+  t.match(lacking, ['s0', 's1', 's2'].map(name => ({ severity: 'note', rule: 'skill/front-matter', file: join(fixture.skills, name, 'SKILL.md'), fix: /activate_skill doesn't offer it/ })))
+  t.equal(lacking.length, 3)
   t.same((await fixture.load()).findings, [])
 })
 

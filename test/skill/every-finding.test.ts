@@ -134,3 +134,12 @@ t.test('SC21 the explanation of a tool says that its skill was replaced', async 
   t.same(names(registry), [])
   t.match(registry.explain('probe'), { name: 'probe', tool: undefined, steps: [{ layer: 0, did: 'left out', file: join(fixture.skills, 'a/tools.json'), because: `skill "notes" is replaced by the one of ${join(fixture.skills, 'b/SKILL.md')}` }] })
 })
+
+t.test('a validation notes a skill whose name MCP does not take, and one without', async t => {
+  const fixture = createFixture(t)
+  for (const [at, name] of ['', 'name: My Skill\n', 'name: a--b\n', 'name: s3\n'].entries()) fixture.skill(`s${at}`, { 'SKILL.md': skillMd(`${name}description: Reads mail`) })
+  const { ok, findings } = await validateManifests([fixture.skills])
+  t.ok(ok)
+  t.same(findings.map(({ severity, message }) => `${severity} ${message}`), ['there is no name', '"My Skill" is no name of an Agent Skill', '"a--b" is no name of an Agent Skill']
+    .map(what => `note front matter: ${what}, so MCP doesn't serve its files`))
+})

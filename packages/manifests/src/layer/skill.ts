@@ -41,3 +41,8 @@ export interface SkillSettings extends Pick<RunnableSkill, 'permissions' | 'netw
   unixSockets?: boolean
   source: ToolSource
 }
+
+/** Whether a skill has a name as the specification of Agent Skills wants it. */
+export function isSkillName (name: unknown): name is string {
+  return typeof name === 'string' && /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name)
+}

@@ -10,7 +10,7 @@ import { activeVersion, companions, hasVersions, isList, mixedFormFault } from '
 import { threeFileTools } from './three-files/three-file-tools.ts'
 import { versionFindings } from './three-files/version-hash.ts'
 import type { SkillOptions } from './tools/options.ts'
-import type { Skill } from '../layer/skill.ts'
+import { isSkillName, type Skill } from '../layer/skill.ts'
 import { readSkillText } from './text/skill-text.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { skillTools } from './tools/skill-tools.ts'
@@ -122,6 +122,7 @@ async function readContent (source: SkillDirectory, ownName: string): Promise<Sk
     if (tools === undefined || first !== undefined || programs.missing.length > 0) return { findings }
     const isDescribed = frontMatter.description != null && frontMatter.description !== ''
     if (everyFault && tools.length === 0 && !isDescribed) findings.push(undescribed(file))
+    if (everyFault && tools.length === 0 && !isSkillName(frontMatter.name)) findings.push(misnamed(file, frontMatter.name))
     const hasFiles = tools.length === 0 && isDescribed && await readSkillText(directory, 'tools.json') === undefined && await holdsMore(directory, document)
     const told = { name, description: frontMatter.description ?? '', frontMatter: { ...frontMatter }, text: body }
     return { skill: { ...told, digest: digestOf(told), file, hasFiles, tools }, findings }
@@ -205,6 +206,17 @@ function undescribed (file: string): Finding {
     rule: 'skill/front-matter',
     message: 'front matter: there is no description, from which a model tells when to use the skill',
     fix: "Write description: what it is for, and when to use it. Without one activate_skill doesn't offer it, and MCP doesn't serve its files."
+  }
+}
+
+/** The service's log says it too, but only once an MCP client has asked. */
+function misnamed (file: string, name: string | null | undefined): Finding {
+  return {
+    severity: 'note',
+    file,
+    rule: 'skill/front-matter',
+    message: `front matter: ${name == null ? 'there is no name' : `${JSON.stringify(name)} is no name of an Agent Skill`}, so MCP doesn't serve its files`,
+    fix: 'Write name: lower case letters, digits and single hyphens, at most 64, and the same as the name of its directory.'
   }
 }
 

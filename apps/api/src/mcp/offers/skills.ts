@@ -1,5 +1,5 @@
 import { asError } from '@toolyard/contract'
-import type { Skill } from '@toolyard/manifests'
+import { isSkillName, type Skill } from '@toolyard/manifests'
 import type { Resource } from '@modelcontextprotocol/server'
 import type { FastifyBaseLogger } from 'fastify'
 import { basename, dirname } from 'node:path'
@@ -11,8 +11,6 @@ export const skillScheme = 'skill://'
 const document = 'SKILL.md'
 /** Skills in a page of the list, for which all of their files are read. */
 const pageSkills = 100
-/** The names of the Agent Skills specification. */
-const namePattern = /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
 
 /** A skill as the Skills extension (SEP-2640) has it: where it begins, what it says of itself, and all of its files. */
 export interface SkillEntry {
@@ -90,7 +88,7 @@ export class SkillResources {
 
   #published (): Skill[] {
     return this.#skills.filter(skill => {
-      const isFit = skill.frontMatter['name'] === skill.name && namePattern.test(skill.name) && skill.description !== ''
+      const isFit = skill.frontMatter['name'] === skill.name && isSkillName(skill.name) && skill.description !== ''
       if (!isFit) this.#tell(skill, 'its SKILL.md must have a description, and a name of lower case letters, digits and single hyphens')
       return isFit
     })
