@@ -1,14 +1,13 @@
 import type { WorkerList } from '@toolyard/contract'
 import { findHierarchy } from '@toolyard/sandbox'
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { runToolyard } from '../cli/toolyard.ts'
 import { reach, read, submit } from '../jobs/submission.ts'
+import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { bundleOf, createService } from '../support/service.ts'
+import { bundleOf, createService, testKeys } from '../support/service.ts'
 
 /** A control group that bounds the number of processes, as a container's does. */
 interface Bounded {
@@ -64,7 +63,8 @@ function boundProcesses (): Bounded | undefined {
   }
 }
 
-const run = '#!/bin/sh\ncat > /dev/null\necho run >> runs\necho \'{"done":true}\'\n'
+/** It starts nothing: once it runs, too few processes would be its own failure. */
+const run = '#!/bin/sh\necho run >> runs\necho \'{"done":true}\'\n'
 const echo = 'from toolyard import Tool\n\n\nclass EchoTool(Tool):\n    def execute(self):\n        return 1\n'
 
 const bounded = boundProcesses()
@@ -73,22 +73,15 @@ const skip = bounded === undefined || !hasPython() ? 'this user can make no cont
 t.test('a worker whose control group allows too few processes fails no call: each waits, and runs once when there may be more', { skip }, async t => {
   if (bounded === undefined) return
   const service = await createService(t, {
-    tools: [
-      { name: 'command', schema: { type: 'object' }, command: ['./tools/bin/run'] },
-      { name: 'own', mcp: { command: process.execPath, args: ['./tools/server.mjs'] }, tools: ['echo'] }
-    ],
+    tools: [{ name: 'command', schema: { type: 'object' }, command: ['./tools/bin/run'] }],
     files: {
       'tools/bin/run': run,
-      'tools/server.mjs': readFileSync(fileURLToPath(new URL('../executors/hostile-server.js', import.meta.url)), 'utf8'),
       'code/echo.py': echo,
       'code/manifest.json': bundleOf({ name: 'python', description: 'Echoes', module: 'echo' })
     },
     manifests: ['tools.json', 'code/manifest.json'],
     workers: 0
   })
-  const accepted = await runToolyard(['accept', 'tools.json', '--yes'], { cwd: service.dir, env: { SANDBOX: 'off', WORKSPACE_DIR: `${service.dir}/workspace` } })
-  t.equal(accepted.status, 0, accepted.stderr)
-  await waitFor('its tools are published', async () => (await service.client.request('/v1/agent-tools')).text.includes('own_echo'))
   const shortages = async (): Promise<Array<string | null>> => (
     (await service.client.request<WorkerList>('/v1/workers')).body.workers.map(({ shortage }) => shortage)
   )
@@ -96,7 +89,7 @@ t.test('a worker whose control group allows too few processes fails no call: eac
     // None has what its calls could go on with, and nothing waits ready.
     const worker = await bounded.within(async () => await service.startWorker({ BOX_STOCK_MB: '0' }))
     bounded.allowMore(more)
-    const types = ['agentcli.command', 'pylot.python', 'mcp.own_echo']
+    const types = ['agentcli.command', 'pylot.python']
     const jobs = await Promise.all(types.map(type => submit(service.client, { type })))
     await waitFor('it takes no more', async () => {
       bounded.allowMore(more)
@@ -112,4 +105,20 @@ t.test('a worker whose control group allows too few processes fails no call: eac
     await waitFor('its record says so', async () => (await shortages()).every(shortage => shortage === null))
     await worker.stop()
   }
+})
+
+t.test('an API whose control group allows no more threads answers what needs one with a 503 that says so, and serves it when there may be more', { skip }, async t => {
+  if (bounded === undefined) return
+  const schema = { type: 'object', properties: { text: { type: 'string', pattern: '^(?=a)a*$' } } }
+  const service = await createService(t, { tools: [{ name: 'command', schema, command: ['./tools/bin/run'] }], files: { 'tools/bin/run': run } })
+  const api = await bounded.within(async () => await service.startApi())
+  const client = createClient(api.address, testKeys.admin)
+  const call = { calls: [{ call_id: 'c', name: 'command', arguments: { text: 'aa' } }] }
+  bounded.allowMore(0)
+  const refused = await client.request('/v1/agent-tools/invoke-batch', { body: call })
+  t.match(refused, { status: 503, body: { error: { code: 'UNAVAILABLE', message: /no thread/, details: { may_exist: true } } } })
+  t.notOk(existsSync(join(service.dir, 'workspace/runs')))
+  bounded.free()
+  t.match(await client.request('/v1/agent-tools/invoke-batch', { body: call }), { status: 200, body: { results: [{ ok: true }] } })
+  await api.stop()
 })

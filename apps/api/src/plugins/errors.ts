@@ -6,7 +6,9 @@ import type { Static } from 'typebox'
 import { nameAnswer } from './request-id.ts'
 import { whenRead } from './body/unread-body.ts'
 
-const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
+const knownErrors: Readonly<Record<string, () => HttpError>> = {
+  // A part of the request may be done by now.
+  ERR_WORKER_INIT_FAILED: () => new HttpError('UNAVAILABLE', 'This API process can start no thread: its machine or container allows it no more processes, or has no memory for one', { may_exist: true }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError('UNSUPPORTED_MEDIA_TYPE', 'The request body must be sent as application/json: send the header content-type: application/json'),
   FST_ERR_NOT_FOUND: () => new HttpError('NOT_FOUND', 'No such route')
 }
@@ -54,7 +56,7 @@ export function toHttpError (error: Error & Partial<Pick<FastifyError, 'code' | 
   if (error instanceof HttpError) return error
   if (error instanceof JobsUnknownError) return new HttpError('UNAVAILABLE', error.message, { may_exist: true })
   if (error instanceof RedisUnavailableError) return new HttpError('UNAVAILABLE', error.message)
-  const known = fastifyErrors[error.code ?? '']
+  const known = knownErrors[error.code ?? '']
   if (known !== undefined) return known()
   if (error.validation !== undefined) return new HttpError('VALIDATION_ERROR', validationText(error.validation))
   const status = error.statusCode ?? 500

@@ -1,6 +1,6 @@
 import type { PythonRun } from '@toolyard/manifests'
 import { errorCode, storedJson } from '@toolyard/contract/terms'
-import { shortageError, type ProcessGroups, type ProcessHost, type ProcessPlan, type HostBox } from '@toolyard/sandbox'
+import { isShortage, shortageError, type ProcessGroups, type ProcessHost, type ProcessPlan, type HostBox } from '@toolyard/sandbox'
 import { type Failure, failure } from '../../run/outcome.ts'
 import { startHost, type Host, type HostService } from './host.ts'
 import { startPlain } from './plain-process.ts'
@@ -54,7 +54,7 @@ export function createHosts (options: HostsOptions): Hosts {
 
   async function findBasis (): Promise<{ ok: true, basis: Omit<ProcessPlan, 'args'> } | Failure> {
     python ??= findInterpreter(options.env)
-    const found = await python
+    const found = await python.catch(unstarted)
     // It may be installed by the next call.
     if (!found.ok) python = undefined
     const { env, workspaceDir: cwd } = options
@@ -151,7 +151,9 @@ async function probeInterpreter (name: string, env: Readonly<Record<string, stri
     const { stdout } = await promisify(execFile)(name, ['-I', '-c', probe], { env: { NODE_V8_COVERAGE: undefined, ...env }, timeout: probeTimeoutMs })
     const [path, ...rest] = storedJson<[string | null, number, number, string[]]>(stdout)
     return [path === null || path === '' ? name : path, ...rest]
-  } catch {
+  } catch (error) {
+    // It may be there all the same.
+    if (isShortage(error)) throw error
     return undefined
   }
 }
