@@ -135,7 +135,8 @@ t.test('AC7 AC12 a program that is missing or cannot run is a warning, and the t
     const registry = await loadRegistry({ manifests: [file], builtins: false })
     const program = join(bin, name).replace('\0', '\\x00')
     t.match(registry.findings, [{
-      severity: 'warning', rule: 'AC12', index: 0, message: `configured tool "probe" is unavailable: ${why} (program "${program}")`
+      severity: 'warning', rule: 'AC12', index: 0, message: `configured tool "probe" is unavailable: ${why} (program "${program}")`,
+      ...name === 'plain' && { fix: `Make it executable: chmod +x ${program}` }
     }], name)
     t.equal(registry.published().length, 1)
   }

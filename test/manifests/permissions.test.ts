@@ -89,7 +89,7 @@ t.test('X21 AC10 unknown fields of commands are a warning with the nearest known
     { path: ['tols'], fix: 'Write tools.' },
     { path: ['sandbox'], message: 'sandbox is no known field and is ignored', fix: 'Write permissions into each tool (the sandbox itself is the setting SANDBOX).' },
     { path: at('timeout_sec'), fix: 'Write timeoutSec.' },
-    { path: at('env'), fix: 'Write envPassthrough.' },
+    { path: at('env'), fix: 'Write the names into envPassthrough: the values are in the environment of the workers.' },
     { path: at('version'), fix: /^Remove it, or put x- in front of its name; known here are name, description, schema, .*permissions/ },
     { path: at('sandbox'), message: 'tools[0].sandbox is no known field and is ignored', fix: 'Write permissions (the sandbox itself is the setting SANDBOX).' },
     { path: at('permission'), fix: 'Write permissions.' },

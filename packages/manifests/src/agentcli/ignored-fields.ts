@@ -18,7 +18,7 @@ const aliases = {
   parameters: 'schema',
   inputSchema: 'schema',
   args: 'the fixed arguments into command',
-  env: 'envPassthrough',
+  env: 'the names into envPassthrough: the values are in the environment of the workers',
   function: 'name, description and schema (its parameters) into the entry itself, and the command that runs it',
   memory: '"limits": {"memoryBytes": ...}'
 }

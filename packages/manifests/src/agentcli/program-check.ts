@@ -86,7 +86,8 @@ async function programFaults (
     }
     return faults
   } catch (error) {
-    return [unavailable(reason(error), 'Build or install the program, or make it executable.')]
+    const why = reason(error)
+    return [unavailable(why, why === 'permission denied' ? `Make it executable: chmod +x ${program}` : 'Build or install the program, or correct its path.')]
   }
 }
 
