@@ -1,5 +1,5 @@
 import { Approvals, heldJob, JobCanceller, JobReader, OutputStore } from '@toolyard/queue'
-import { approvalEventsKey, newJobId } from '@toolyard/store'
+import { approvalEventsKey, newJobId, openJobsKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { startPool } from '../support/pool.ts'
@@ -53,4 +53,15 @@ t.test('who is told of held calls doesn\'t wait for thousands of held calls of a
   t.ok(meanwhile < many / 3, `${meanwhile} of ${many} callbacks of the first tenant were posted before`)
   await waitFor('all are posted', async () => await queues.callbacks.count('@noisy') === many, 60_000)
   await waitFor('nobody has anything to be told', async () => await redis.exists(approvalEventsKey()) === 0)
+})
+
+t.test('events that an older release has entered are told of', async t => {
+  const [id = ''] = await hold(1, { tenant: 'older', callbackUrl: 'https://hooks.example.com/' })
+  const isPosted = async (): Promise<boolean> => await queues.callbacks.count('@older') === 1
+  await waitFor('it is posted', isPosted, 60_000)
+  await redis.del(openJobsKey('@callbacks @older'))
+  t.notOk(await isPosted())
+  await redis.zadd('toolyard:approval-events', Date.now(), `${id} q approval.requested own`)
+  await waitFor('it is posted for the entry of the older release', isPosted, 60_000)
+  await waitFor('nothing of it is left', async () => await redis.exists('toolyard:approval-events', approvalEventsKey('')) === 0)
 })

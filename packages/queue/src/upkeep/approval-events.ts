@@ -1,5 +1,5 @@
 import type { ApprovalCallbackBody, ApprovalView } from '@toolyard/contract'
-import { serverTime, type Redis } from '@toolyard/store'
+import { approvalEventsKey, keyPrefix, serverTime, type Redis } from '@toolyard/store'
 import { readShown, type ShownHold } from '../read/held-calls.ts'
 import { beginTurn, eventOwners, leaveEvents, openEvents, strikeOutEvent, strikeOutEvents, type OpenEvent } from '../queues/callback-outbox.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
@@ -10,6 +10,9 @@ const perPage = { entries: 200, calls: 20 }
 const perTurn = { entries: 20_000, calls: 300, owners: 1_000 }
 /** An event that has not come to be so long after it was entered never will, in milliseconds. */
 const patienceMs = 10_000
+
+/** Where releases before this one enter the events of all owners. */
+const olderKey = `${keyPrefix}:approval-events`
 
 export interface ApprovalEventParts {
   redis: Redis
@@ -26,6 +29,7 @@ interface Line {
 
 /** Posts the callbacks about held calls that came to be. Calls of which nobody is told are not looked at. */
 export async function postApprovalEvents (parts: ApprovalEventParts): Promise<void> {
+  await takeOlder(parts.redis)
   let lines: Line[] = (await eventOwners(parts.redis, perTurn.owners)).map(owner => ({ owner, behind: 0 }))
   let [read, looked] = [0, 0]
   while (lines.length > 0) {
@@ -40,6 +44,16 @@ export async function postApprovalEvents (parts: ApprovalEventParts): Promise<vo
     }
     lines = more
   }
+}
+
+/** Events of older releases are those of one more owner. To take some twice changes nothing. */
+async function takeOlder (redis: Redis): Promise<void> {
+  const flat = await redis.zrange(olderKey, '0', String(perPage.entries - 1), 'WITHSCORES')
+  const members = flat.filter((_, place) => place % 2 === 0)
+  if (members.length === 0) return
+  await redis.zadd(approvalEventsKey(''), ...members.flatMap((member, place) => [flat[place * 2 + 1] ?? '', member]))
+  await redis.zadd(approvalEventsKey(), 'NX', '0', '')
+  await redis.zrem(olderKey, ...members)
 }
 
 async function postPage (
