@@ -61,18 +61,7 @@ const tools = [
     parameters: { type: 'object', properties: { city: { type: 'string' }, units: { type: 'array', items: { type: 'string' } }, trace_id: { type: 'string' } }, required: ['city'], additionalProperties: false },
     http: { method: 'GET', url: `${origin}/v1/{city}/weather`, query: ['units'], headers: { 'X-Trace': '{trace_id}', ...credentials } }
   },
-  {
-    name: 'update_repository',
-    schema: {
-      type: 'object',
-      required: ['version'],
-      properties: {
-        version: { type: 'string', default: '2' }, private: { type: 'boolean', default: false }, description: { type: 'string' },
-        security: { type: 'object', default: { level: 'low' }, required: ['mode'], properties: { level: { default: 'low' }, mode: { default: 'strict' } } }
-      }
-    },
-    http: { method: 'PATCH', url: `${origin}/repository`, query: ['version'] }
-  },
+  { name: 'list_repositories', schema: { type: 'object', properties: { sort: { type: 'string', default: 'name' } } }, http: { method: 'GET', url: `${origin}/repositories` } },
   { name: 'make_note', schema: anything, http: { method: 'POST', url: `${origin}/notes/{id}`, query: [{ name: 'key', setting: 'WEATHER_TOKEN' }] } },
   get('empty', '/empty'), get('missing', '/missing'), get('busy', '/busy'), get('image', '/image'),
   get('echo', '/echo', { headers: credentials, query: [{ name: 'key', setting: 'WEATHER_TOKEN' }] }),
@@ -97,11 +86,10 @@ t.test('an agent calls an HTTP API through a manifest entry, which puts each arg
   t.equal(asked.splice(0)[0]?.url, `/notes/7?key=${encodeURIComponent(secret)}`)
 })
 
-t.test('a default of an argument that may be missing is the API\'s own and not sent, so that an update changes what it was asked to; that of a required one is filled in', async t => {
+t.test('a call gets the defaults of the schema, and they are sent', async t => {
   asked.splice(0)
-  await client.call('update_repository', { description: 'New.' })
-  await client.call('update_repository', { version: '3', security: {} })
-  t.match(asked.splice(0), [{ url: '/repository?version=2', body: '{"description":"New."}' }, { url: '/repository?version=3', body: '{"security":{"mode":"strict"}}' }])
+  await client.call('list_repositories')
+  t.match(asked.splice(0), [{ url: '/repositories?sort=name' }])
 })
 
 t.test('an empty answer is {}, a status of an error is TOOL_FAILED with what the API said, and a binary one OUTPUT_INVALID', async t => {

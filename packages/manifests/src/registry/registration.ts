@@ -53,8 +53,8 @@ export class Registration {
     const known = this.#registered.get(tool)
     if (known !== undefined) return known
     const rest = { version: toolVersion(tool), entry: this.digest(tool), policy: this.#policyOf(tool) }
-    const isElsewhere = tool.run.kind === 'http' || tool.run.kind === 'mcp'
-    const registered = { tool, ...rest, ...this.#schemas.validators(isElsewhere ? neededDefaults(tool.parameters) : tool.parameters) }
+    const schema = tool.run.kind === 'mcp' ? neededDefaults(tool.parameters) : tool.parameters
+    const registered = { tool, ...rest, ...this.#schemas.validators(schema) }
     this.#registered.set(tool, registered)
     return registered
   }
