@@ -181,3 +181,21 @@ t.test('a default of what may be missing is told in the description, since some 
   })
   await served(t, found)
 })
+
+t.test('an object in the query whose fields are sent by themselves gives an argument for each, as frameworks of Java describe it', async t => {
+  const page = { type: 'object', required: ['page'], properties: { page: { type: 'integer', description: 'From 0.' }, sort: { type: 'array', items: { type: 'string' } }, within: { type: 'object', properties: { a: {} } } } }
+  const parameters = (required: boolean, more: object = {}): object[] => [{ name: 'q', in: 'query', schema: { type: 'string' } }, { name: 'pageable', in: 'query', required, schema: { $ref: '#/components/schemas/Page' }, ...more }]
+  const paths = {
+    '/a': { get: { operationId: 'a', parameters: parameters(true) } }, '/b': { get: { operationId: 'b', parameters: parameters(false) } },
+    '/c': { get: { operationId: 'c', parameters: parameters(false, { explode: false }) } }, '/d': { get: { operationId: 'd', parameters: [{ name: 'any', in: 'query', schema: { type: 'object' } }] } }
+  }
+  const found = await importOpenapi(JSON.stringify({ openapi: '3.0.3', info: { title: 'Shop' }, servers: [{ url: 'https://shop.example/v1' }], paths, components: { schemas: { Page: page } } }))
+  const fields = { q: { type: 'string' }, page: { type: 'integer', description: 'From 0.' }, sort: { type: 'array', items: { type: 'string' } } }
+  t.match(found.entries, [
+    { name: 'a', schema: { properties: fields, required: ['page'] }, http: { query: ['q', 'page', 'sort'] } },
+    { name: 'b', schema: { properties: fields, required: undefined } },
+    { name: 'c', schema: { properties: { q: { type: 'string' }, page: undefined } } }, { name: 'd', http: { query: undefined } }
+  ])
+  t.match(found.notes.map(({ tool, says }) => `${tool}: ${says}`), [/^a: has the query parameter within, an object by the style form; it is left out/, /^b: .*within/, /^c: has the query parameter pageable, an object/, /^d: has the query parameter any/])
+  await served(t, found)
+})

@@ -4,7 +4,7 @@ import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './docu
 import { headerName, ownHeaders } from '../request/request.ts'
 import { isCredential } from '../request/secrets.ts'
 import { safeName } from './names.ts'
-import type { SchemaConverter } from './schema.ts'
+import { isPlainObject, type SchemaConverter } from './schema.ts'
 
 /** An item of `query`. */
 export type QueryDraft = string | { argument: string, name?: string, style?: 'comma' | 'space' | 'pipe' | 'deepObject' | 'json' }
@@ -56,13 +56,31 @@ export function parametersOf (document: OpenapiDocument, item: Record<string, un
  */
 export function placeParameters (parameters: readonly Parameter[], draft: ArgumentsDraft, converter: SchemaConverter): void {
   for (const parameter of parameters) {
-    try {
-      placeParameter(parameter, draft, converter)
-    } catch (error) {
-      if (!(error instanceof OpenapiFault) || parameter.required) throw error
-      converter.notes.add(`${error.message}; it is left out`)
-    }
+    orLeaveOut(parameter, converter, () => {
+      for (const part of partsOf(parameter, converter)) orLeaveOut(part, converter, () => { placeParameter(part, draft, converter) })
+    })
   }
+}
+
+function orLeaveOut ({ required }: Parameter, converter: SchemaConverter, place: () => void): void {
+  try {
+    place()
+  } catch (error) {
+    if (!(error instanceof OpenapiFault) || required) throw error
+    converter.notes.add(`${error.message}; it is left out`)
+  }
+}
+
+/** An object by the usual style of the query is sent as its fields, each by itself. Frameworks of Java describe most queries so. */
+function partsOf (parameter: Parameter, converter: SchemaConverter): Parameter[] {
+  const { in: place, required, fields: { style = 'form', explode = true, content, schema } } = parameter
+  if (place !== 'query' || style !== 'form' || explode !== true || content !== undefined) return [parameter]
+  const converted = converter.convert(schema)
+  if (!isPlainObject(converted)) return [parameter]
+  const needed: readonly unknown[] = required && Array.isArray(converted['required']) ? converted['required'] : []
+  return Object.entries(converted.properties).map(([name, schema]) => (
+    { in: place, name, required: needed.includes(name), fields: { schema, description: schema['description'] } }
+  ))
 }
 
 function placeParameter (parameter: Parameter, draft: ArgumentsDraft, converter: SchemaConverter): void {
