@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -43,4 +44,36 @@ t.test('a tenant that puts thousands of files at once holds up its own: another 
   }
   t.ok(Math.min(...counts) < uploads / 2, `${counts.join(', ')} files of the other tenant came first`)
   t.same(new Set(await all), new Set([200]))
+})
+
+t.test('an upload that breaks off while it waits for its turn at the disk leaves nothing', async t => {
+  const id = await client.session(keys.noisy)
+  t.equal(await put(keys.noisy, `${id}/files/before`, 'x'), 201)
+  const handle = await open(sessionsDir)
+  t.teardown(async () => { await handle.close() })
+  let release = (): void => {}
+  const released = new Promise<void>(resolve => { release = resolve })
+  let waiting = 0
+  // A disk that is slow to keep directories: three uploads have all places, and the fourth has none.
+  const prototype: FileHandle = Object.getPrototypeOf(handle) as FileHandle
+  const sync = Reflect.get<FileHandle, 'sync'>(prototype, 'sync')
+  t.intercept(prototype, 'sync', {
+    value: async function (this: FileHandle): Promise<void> {
+      if ((await this.stat()).isDirectory()) {
+        waiting++
+        await released
+      }
+      await sync.call(this)
+    }
+  })
+  const leaving = new AbortController()
+  const all = Promise.allSettled(['a', 'b', 'c', 'd'].map(async name => await fetch(`${url}/v1/sessions/${id}/files/${name}`, {
+    method: 'PUT', headers: { 'x-api-key': keys.noisy }, body: 'x'.repeat(100_000), signal: leaving.signal
+  })))
+  const files = (): string[] => readdirSync(join(sessionsDir, id))
+  await waitFor('three have all places, and the fourth has come', () => waiting === 3 && files().length === 5)
+  leaving.abort()
+  await all
+  await waitFor('the fourth is gone', () => files().length === 4)
+  release()
 })

@@ -21,7 +21,7 @@ export interface RequestedSpace extends FileSpace {
   signal: AbortSignal
   /** Does a piece of a listing when the turn of who asks comes. @throws HttpError `UNAVAILABLE` when it doesn't come in time. */
   inTurn: <T>(work: () => Promise<T>) => Promise<T>
-  /** Syncs something when the turn of who asks comes. @throws HttpError `UNAVAILABLE` as `inTurn`. */
+  /** Does what syncs a file when the turn of who asks comes. @throws HttpError `UNAVAILABLE` as `inTurn`. */
   toDisk: ToDisk
 }
 

@@ -74,7 +74,7 @@ export async function putFile (
   async function placed (near: NearPlace, made: MadeDraft, { bytes, sha256 }: Received): Promise<{ file: PutFile, isNew: boolean }> {
     return await belowNearPlace(near, space, async place => {
       const { isNew, etag } = await turns.run({ directory: place.directory, name: place.name, signal: space.signal }, async check => {
-        return await takePlace(place, made, { headers, check })
+        return await space.toDisk(async () => await takePlace(place, made, { headers, check }))
       })
       return { isNew, file: { path: place.relative, size: bytes, type: mediaTypeOf(place.name), sha256, etag } }
     })

@@ -104,7 +104,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, fil
     try {
       const owner = ownerOf({ tenant: principal.tenant, keyName: principal.name })
       const inTurn: RequestedSpace['inTurn'] = async work => await fileTurns.listings.run(owner, signal, work)
-      const toDisk: RequestedSpace['toDisk'] = async sync => { await fileTurns.syncs.run(owner, signal, sync) }
+      const toDisk: RequestedSpace['toDisk'] = async sync => await fileTurns.syncs.run(owner, signal, sync)
       return await use({ ...space, signal, inTurn, toDisk }, { names, query })
     } catch (error) {
       const gone = space.gone()

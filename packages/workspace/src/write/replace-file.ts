@@ -17,10 +17,10 @@ export interface Replacement {
   check: () => void
 }
 
-/** Waits until something is on the disk; what syncs it is called when its turn comes. */
-export type ToDisk = (sync: () => Promise<void>) => Promise<void>
+/** Does what syncs a file when its turn comes. */
+export type ToDisk = <T>(sync: () => Promise<T>) => Promise<T>
 
-const atOnce: ToDisk = async sync => { await sync() }
+const atOnce: ToDisk = async sync => await sync()
 
 /** The content of a file to be, which comes at once or in pieces. */
 export type FileContent = Uint8Array | AsyncIterable<Uint8Array>
@@ -58,7 +58,8 @@ export async function replaceFile (
  * Writes a file aside in a directory that stays open until the draft is put or discarded. On an error nothing is left.
  *
  * @param newMode the permissions of a file that replaces none, of which the process's own mask is taken
- * @param toDisk for who writes many files at once: each sync takes one of the few threads that all work with files has
+ * @param toDisk for who writes many files at once: each sync takes one of the few threads that all work with files has. To put the
+ * draft syncs too, and then there is no way back: the turn for that is taken before
  */
 export async function writeDraft (
   directory: Directory, content: FileContent, standing: FileStanding | undefined, newMode = 0o666, toDisk = atOnce
@@ -85,7 +86,7 @@ export async function writeDraft (
       const before = lstatSync(temporary, { bigint: true })
       await rename(temporary, path)
       const now = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-      await syncDirectory(place.directory, toDisk)
+      await syncDirectory(place.directory)
       return now?.ino === before.ino && now.mtimeNs === before.mtimeNs ? now : before
     },
     discard
@@ -111,10 +112,10 @@ function withoutGroup (mode: number): number {
 }
 
 /** A rename is on disk when its directory is. */
-async function syncDirectory (directory: Directory, toDisk: ToDisk): Promise<void> {
+async function syncDirectory (directory: Directory): Promise<void> {
   const handle = await open(entryPath(directory, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
   try {
-    await toDisk(async () => { await handle.sync() })
+    await handle.sync()
   } finally {
     await handle.close()
   }
