@@ -1,5 +1,5 @@
 import { Approvals, heldJob, JobCanceller, JobReader, OutputStore } from '@toolyard/queue'
-import { approvalEventsKey, newJobId, openJobsKey } from '@toolyard/store'
+import { approvalEventsKey, newJobId, openJobsKey, upkeepKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { startPool } from '../support/pool.ts'
@@ -64,4 +64,12 @@ t.test('events that an older release has entered are told of', async t => {
   await redis.zadd('toolyard:approval-events', Date.now(), `${id} q approval.requested own`)
   await waitFor('it is posted for the entry of the older release', isPosted, 60_000)
   await waitFor('nothing of it is left', async () => await redis.exists('toolyard:approval-events', approvalEventsKey('')) === 0)
+})
+
+t.test('events are told of while workers of an older release, which don\'t know them, have the turns of their own', async t => {
+  // As often as they may.
+  const turns = setInterval(() => { void redis.set(upkeepKey('approvals'), '1', 'PX', 900) }, 200)
+  t.teardown(() => { clearInterval(turns) })
+  await hold(1, { tenant: 'newer', callbackUrl: 'https://hooks.example.com/' })
+  await waitFor('it is posted', async () => await queues.callbacks.count('@newer') === 1, 60_000)
 })

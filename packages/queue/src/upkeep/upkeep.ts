@@ -50,7 +50,8 @@ export class Upkeep {
       { name: 'alarms', everyMs: 1_000, run: this.#each(queue => wakeDueJobs(options, queue)) },
       { name: 'serial', everyMs: 1_000, run: queues => options.serialLock.review(queues) },
       { name: 'callbacks', everyMs: 2_000, run: () => postForgottenCallbacks(options, callbacks) },
-      { name: 'approvals', everyMs: 1_000, run: async () => { await postApprovalEvents(options) } },
+      // By a name of its own: an older release does `approvals`, and knows one list alone.
+      { name: 'approval-events', everyMs: 1_000, run: async () => { await postApprovalEvents(options) } },
       { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },
