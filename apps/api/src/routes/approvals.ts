@@ -84,7 +84,11 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
     if (hold.parts.key === '' || keyName.startsWith('oauth:')) return
     const now = await keys.named(keyName)
     if (now === undefined) throw new HttpError('CONFLICT', `The key '${keyName}', which submitted the call, is not there any more: the call can only be denied, or cancelled`)
-    if (keys.partOf(now) !== hold.parts.key) throw new HttpError('CONFLICT', `The key '${keyName}' was made anew, or may do something else, since it submitted the call: the call can only be denied, or cancelled`)
+    if (keys.partOf(now) === hold.parts.key) return
+    throw new HttpError('CONFLICT', [
+      `The key '${keyName}' was made anew, or may do something else, since it submitted the call, or another release of Toolyard took the call in:`,
+      'deny it, and let it be submitted again'
+    ].join(' '))
   }
 
   async function detail (call: HeldCall, principal: Principal): Promise<string> {

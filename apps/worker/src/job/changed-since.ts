@@ -26,5 +26,5 @@ export async function changedSince (
   const changed = now.key !== parts.key
     ? 'its key'
     : now.program !== parts.program ? "the tool's program" : now.entry !== parts.entry ? "the tool's entry in its manifest" : 'the call itself'
-  return { digest, changed: `${changed} changed after the call was submitted`, program: now.program }
+  return { digest, changed: `${changed} changed after the call was submitted, or another release of Toolyard took the call in`, program: now.program }
 }
