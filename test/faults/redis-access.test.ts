@@ -67,3 +67,24 @@ void t.test('while the user of the service lacks rights, requests are a 503 that
     for (const made of ['begun', 'go', 'ended']) rmSync(file(made))
   }
 })
+
+void t.test('while Redis can\'t save, or lacks replicas, requests and /ready say so, and all goes on when it can', async t => {
+  const server = await startRedisProcess(t, { config: { save: '3600 1' } })
+  const service = await startProcesses(t, { REDIS_URL: `redis://127.0.0.1:${server.port}` }, roundTools)
+  const refused = async (answer: string): Promise<void> => {
+    const { status, body } = await service.client.request('/v1/jobs', { body: { type: 'agentcli.echo' } })
+    t.match({ status, body }, { status: 503, body: { error: { code: 'UNAVAILABLE', message: `Redis is not available: it answers ${answer}` } } })
+  }
+  // Snapshots are written to its directory; the append-only file is open already.
+  rmSync(server.dir, { recursive: true })
+  await server.client.call('BGSAVE')
+  await waitFor('it could not save', async () => /rdb_last_bgsave_status:err/.test(await server.client.info('persistence')))
+  await refused('MISCONF')
+  const ready = await service.client.request('/ready')
+  t.match(ready, { status: 503, body: { checks: { redis: { ok: false, detail: 'Redis is not available: it answers MISCONF' } } } })
+  await server.client.config('SET', 'stop-writes-on-bgsave-error', 'no')
+  await server.client.config('SET', 'min-replicas-to-write', '1')
+  await refused('NOREPLICAS')
+  await server.client.config('SET', 'min-replicas-to-write', '0')
+  await runJobRound(t, service)
+})

@@ -5,9 +5,13 @@ export class RedisUnavailableError extends Error {
   override readonly name: string = 'RedisUnavailableError'
 
   constructor (cause?: unknown) {
-    super('Redis is not available', { cause })
+    const answer = cause instanceof Error ? refusal.exec(cause.message)?.[1] : undefined
+    super(answer === undefined ? 'Redis is not available' : `Redis is not available: it answers ${answer}`, { cause })
   }
 }
+
+/** What Redis answers that takes nothing for now, or not here. In front of a script's error, Redis 6.2 puts where it happened. */
+const refusal = /(?:^|: -)(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|BUSY|ASK|MOVED)\b/
 
 /** Redis has no memory left and takes nothing more in. */
 export class RedisFullError extends RedisUnavailableError {
@@ -63,9 +67,7 @@ const connectionMessages = new RegExp([
   "Connection is closed|Stream isn't writeable|Command timed out|Reached the max retries|Connection is in subscriber",
   "Cluster isn't ready|Failed to refresh slots cache|Too many Cluster redirections",
   // A script that runs while its slot moves to another server.
-  'attempted to access a non local key',
-  // In front of a script's error, Redis 6.2 puts where it happened.
-  '(?:^|: -)(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|BUSY|ASK|MOVED)\\b'
+  'attempted to access a non local key'
 ].join('|'))
 
 /** Whether the same command may be accepted later: Redis is away, full, takes no writes for now, or lets the user do too little. */
@@ -94,5 +96,5 @@ function isSocketError (error: Error): boolean {
 
 function isConnectionError (error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof RedisUnavailableError) return false
-  return isSocketError(error) || error.name === 'AbortError' || connectionMessages.test(error.message)
+  return isSocketError(error) || error.name === 'AbortError' || connectionMessages.test(error.message) || refusal.test(error.message)
 }

@@ -1,5 +1,6 @@
 import { within } from '@toolyard/runtime'
 import { writableServers, type Redis } from '../connection.ts'
+import { asRedisError } from '../unavailable.ts'
 import { checkRedis, type RedisReport } from './redis-check.ts'
 
 /** Redis is set up so that jobs would be lost; the message is for the operator. */
@@ -20,6 +21,7 @@ export interface RedisGuardOptions {
 
 /** How long Redis may take to answer, in milliseconds. */
 const pingMs = 1_000
+const silent = 'Redis does not answer'
 
 /** Checks the settings of Redis whenever the connection stands again: it may be another one by then. */
 export class RedisGuard {
@@ -46,14 +48,19 @@ export class RedisGuard {
 
   /** For `/ready`: Redis answers, all masters of a cluster do, and none was found unsafe. */
   async readiness (): Promise<{ ok: boolean, detail?: string }> {
-    if (!await this.#answers()) return { ok: false, detail: 'Redis does not answer' }
+    const problem = await this.#problem()
+    if (problem !== undefined) return { ok: false, detail: problem }
     const { version, unsafe, doubtful } = this.#report ?? { version: 'unknown', unsafe: [], doubtful: [] }
     return { ok: unsafe.length === 0 || this.#options.allowUnsafe, detail: [`version ${version}`, ...unsafe, ...doubtful].join('; ') }
   }
 
-  async #answers (): Promise<boolean> {
+  /** Redis refuses a ping as well while it can't save, or loads its data. */
+  async #problem (): Promise<string | undefined> {
     const servers = writableServers(this.#redis)
-    return await within(pingMs, Promise.all(servers.map(server => server.ping())).then(() => servers.length > 0, () => false)) ?? false
+    if (servers.length === 0) return silent
+    const pings = Promise.all(servers.map(server => server.ping())).then(() => '', (error: unknown) => asRedisError(error).message)
+    const problem = await within(pingMs, pings) ?? silent
+    return problem === '' ? undefined : problem
   }
 
   async #check (): Promise<RedisReport> {
