@@ -37,6 +37,8 @@ const forms: Record<string, string> = {
   'scripts/office/helpers.py': 'import os\ndef count(place):\n    return sum(len(names) for _, _, names in os.walk(place))\n',
   ...schemas
 }
+/** A text as long as those of a third of published skills. */
+const steps = '1. Look at the next sum.\n'.repeat(800)
 const others = ['letters', 'sheets'].map(name => [`collection/office/${name}/SKILL.md`, skill(name, `# ${name}\n`)] as const)
 /** One that a rule is about, and two that need something that no machine has. */
 const smaller = {
@@ -44,7 +46,7 @@ const smaller = {
   'collection/office/checks/scripts/check.sh': '#!/bin/sh\n',
   'collection/office/drawings/SKILL.md': skill('drawings', '# Drawings\n'),
   'collection/office/drawings/scripts/draw.sh': '#!/usr/bin/env no-such-interpreter\n',
-  'collection/office/sums/SKILL.md': skill('sums', '# Sums\n'),
+  'collection/office/sums/SKILL.md': skill('sums', `# Sums\n${steps}`),
   'collection/office/sums/scripts/sum.py': 'import no_such_module\n'
 }
 const project = t.testdir()
@@ -110,6 +112,15 @@ t.test('a skill of 83 files and 5.5 MB reaches a model in three tiers', async t 
   t.match(active.output, /skill_run, such as/)
   for (const path of ['references/forms.md', '/skills/forms/references/forms.md']) t.match(await call('read_skill', { skill_name: 'forms', path }), { output: '# How forms are filled\n' })
   t.match(await call('read_skill', { skill_name: 'forms', path: '../../../layer.json' }), { ok: false, error: { code: 'TOOL_FAILED' } })
+})
+
+t.test('the text of a skill that is longer than other outputs may be reaches a model whole, with its files; a request may ask for less', async t => {
+  const { output } = await call('activate_skill', { name: 'sums' })
+  t.ok(String(output).startsWith(`# Sums\n${steps}\n---\n`))
+  t.match(output, /- scripts\/sum\.py \(\d+ bytes\)/, 'its files stand behind the text')
+  t.equal((await call('read_skill', { skill_name: 'sums' })).output, `# Sums\n${steps}`)
+  const { results: [shortened] } = await client.batch([{ call_id: 'a', name: 'activate_skill', arguments: { name: 'sums' } }], { max_output_chars: 2_000 })
+  t.match(shortened?.output, { truncated: true, tail: /SKILL_DIR/ })
 })
 
 t.test('a key that is bound to namespaces sees the skills of these, over HTTP and as prompts, resources and skills of MCP', async t => {

@@ -32,6 +32,8 @@ export interface Publication {
   count: number
   /** The service answers these of the tools by itself. */
   services: ReadonlySet<ServiceAction>
+  /** Names of the tools whose outputs are texts and files of skills. */
+  skillReaders: ReadonlySet<string>
   search: ToolSearch
 }
 
@@ -151,6 +153,7 @@ function publish (skills: readonly Skill[], all: readonly Tool[], { contextMode,
     prompts: all.filter(({ publishAs }) => publishAs?.kind === 'prompt'),
     resources: all.filter(({ publishAs }) => publishAs?.kind === 'resource'),
     services: new Set(tools.flatMap(({ run }) => run.kind === 'service' ? [run.action] : [])),
+    skillReaders: new Set(tools.filter(({ run }) => run.kind === 'read-skill').map(({ name }) => name)),
     search: new ToolSearch(found),
     names: callable.map(({ name }) => name),
     tools,

@@ -37,9 +37,9 @@ export async function withOutputFile (outcome: Outcome, tool: Tool, jobId: strin
   return await written(outcome, `./${directoryName}/${jobId}.${isText ? 'txt' : 'json'}`, content, place)
 }
 
-/** A built-in tool that reads the session's own files would make copies of them. */
+/** A tool that reads files of the session, or of a skill, would make copies of them. */
 function readsFiles ({ run, jobType, permissions }: Tool): boolean {
-  return run.kind === 'builtin' && permissions?.join() === 'read_repo' && jobType !== 'workflow.run'
+  return run.kind === 'read-skill' || (run.kind === 'builtin' && permissions?.join() === 'read_repo' && jobType !== 'workflow.run')
 }
 
 async function written (outcome: Success, path: string, content: Buffer, { session, signal }: OutputFilePlace): Promise<Outcome> {

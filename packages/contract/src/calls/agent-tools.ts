@@ -88,7 +88,7 @@ export const Details = Type.Literal('log', { description: "`log` adds the last l
 export const MaxOutputChars = Type.Integer({
   minimum: limits.maxOutputChars.min,
   maximum: limits.maxOutputChars.max,
-  description: `Outputs with more characters of JSON are cut: their beginning is \`preview\`, and their end \`tail\`. Left out: ${limits.outputChars}, and \`preview\` alone.`
+  description: `Outputs with more characters of JSON are cut: their beginning is \`preview\`, and their end \`tail\`. Left out: ${limits.outputChars}, for texts and files of skills ${limits.skillChars}, and \`preview\` alone.`
 })
 
 export const InvokeBatchQuery = Type.Object({

@@ -18,6 +18,11 @@ export const limits = {
   outputChars: 12_000,
   /** The same where a request says it. */
   maxOutputChars: { min: 1_000, max: 200_000 },
+  /**
+   * UTF-16 units that the texts of skills may take in a prompt; beyond them Agent Skills are read on demand. An answer with the
+   * text or a file of a skill has as many: models follow instructions that end too early.
+   */
+  skillChars: 65_536,
   /** An output whose JSON is longer is stored once, beside the job, instead of travelling with it. */
   inlineOutputBytes: 4_096,
   /** Levels of nesting in a tool's output; deeper JSON is kept as text. */

@@ -1,10 +1,8 @@
+import { limits } from '@toolyard/contract/terms'
 import type { SkillOptions } from './tools/options.ts'
 import { isOffered, type Skill } from '../layer/skill.ts'
 
 const heading = 'You have access to the following skills:'
-/** Characters that the texts of skills may take in a prompt; beyond them Agent Skills are read on demand. */
-const mostChars = 65_536
-
 /**
  * The skills in a model's system prompt: each with its whole text, or only its description
  * when texts are read on demand. Empty without skills.
@@ -19,7 +17,7 @@ export function skillsPrompt (skills: readonly Skill[], contextMode: SkillOption
 
 /** Whether the prompt has the whole texts of all skills where it may. If not, it has those of skills with tools alone. */
 export function textsFit (skills: readonly Skill[]): boolean {
-  return skills.filter(isOffered).reduce((sum, { text }) => sum + text.length, 0) <= mostChars
+  return skills.filter(isOffered).reduce((sum, { text }) => sum + text.length, 0) <= limits.skillChars
 }
 
 function fullPart (skill: Skill): string {

@@ -113,7 +113,8 @@ export interface ReadValue {
   notice?: string | undefined
 }
 
-export type ReadOutput = (queue: string, jobId: string, record: OutputRecord) => Promise<ReadValue>
+/** @param tool the name of the tool whose output it is */
+export type ReadOutput = (queue: string, jobId: string, record: OutputRecord, tool?: string) => Promise<ReadValue>
 
 /** Reads the last lines of a job's log. */
 export type ReadLog = (queue: string, jobId: string) => Promise<string[]>
@@ -139,7 +140,7 @@ export async function settled (
     return { kind: 'failed', jobId, error: settlement.error, log }
   }
   try {
-    const { value, notice } = await read(queue, jobId, settlement.output)
+    const { value, notice } = await read(queue, jobId, settlement.output, call.name)
     return { kind: 'succeeded', jobId, output: value, notice, files: settlement.output }
   } catch (cause) {
     // The output is safe beside the job and can be read when Redis is back.

@@ -1,12 +1,13 @@
-import { orElse } from '@toolyard/contract/terms'
+import { limits, orElse } from '@toolyard/contract/terms'
 import type { OutputStore } from '@toolyard/queue'
 import type { Publication } from '../../catalog/tool-catalog.ts'
 import type { ReadOutput } from './call-answer.ts'
 
 /** Reads outputs as models get them, with a word on how they come to the rest of one that is cut. */
 export function readForModel (outputs: OutputStore, maxOutputChars: number | undefined, publication: Publication): ReadOutput {
-  const cutting = maxOutputChars === undefined ? undefined : { chars: maxOutputChars, hasTail: true }
-  return async (queue, jobId, record) => {
+  const asked = maxOutputChars === undefined ? undefined : { chars: maxOutputChars, hasTail: true }
+  return async (queue, jobId, record, tool = '') => {
+    const cutting = asked ?? (publication.skillReaders.has(tool) ? { chars: limits.skillChars, hasTail: false } : undefined)
     const { value, cut } = await outputs.readForModel(queue, jobId, record, cutting)
     if (cut === undefined) return { value }
     const kept = record.cut === undefined ? '' : `, of which ${record.cut.storedBytes} were kept`
