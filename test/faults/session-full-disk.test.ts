@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { SessionView } from '@toolyard/contract'
 import { archiveOf } from '../archives/archive-parts.ts'
 import { waitFor } from '../support/condition.ts'
@@ -46,6 +46,14 @@ void t.test('when the disk of the sessions is full, uploads and calls that fill 
 })
 
 void t.test('a session that has filled the disk of the sessions with files is removed, and the others have room again', { skip }, async t => {
+  await removeFull(t, () => {})
+})
+
+void t.test('it is removed as well where the directory for what is removed is gone', { skip }, async t => {
+  await removeFull(t, () => { rmSync(join(disk, '.trash'), { recursive: true }) })
+})
+
+async function removeFull (t: Test, whenFull: () => void): Promise<void> {
   const service = await createService(t, {
     env: { SESSIONS_DIR: disk },
     files: { 'tools/bin/crowd': '#!/bin/sh\ncat > /dev/null\nfor i in $(seq 200); do : > "f$i" || exit 1; done\n' },
@@ -56,8 +64,13 @@ void t.test('a session that has filled the disk of the sessions with files is re
   const put = async (): Promise<number> => (
     await client.request(`/v1/sessions/${other}/files/a`, { method: 'PUT', body: 'x', headers: { 'content-type': 'application/octet-stream' } })
   ).status
-  t.match(await client.call('crowd', {}, { session: crowded }), { ok: false, error: { code: 'TOOL_FAILED', message: /No space left/ } })
+  const fill = async (): Promise<void> => {
+    t.match(await client.call('crowd', {}, { session: crowded }), { ok: false, error: { code: 'TOOL_FAILED', message: /No space left/ } })
+  }
+  await fill()
+  whenFull()
+  await fill()
   t.equal(await put(), 507)
   t.equal((await client.request(`/v1/sessions/${crowded}`, { method: 'DELETE' })).status, 202)
   t.ok(await waitFor('there is room again', async () => await put() === 201))
-})
+}

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, lstat, mkdir, readdir, realpath, rename, copyFile, readlink, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { errorCode } from '@toolyard/contract/terms'
+import { basename, dirname, join } from 'node:path'
+import { asError, errorCode } from '@toolyard/contract/terms'
+import { removeTree } from '../files/delete-tree.ts'
 import { openTopDirectory, entryPath, openDirectory, type Directory } from '../walk/directory.ts'
 import { giveOwnerRightsAt } from '../walk/owner-rights.ts'
 import { constants, lstatSync } from 'node:fs'
@@ -28,6 +29,10 @@ export class TemplateError extends Error {
 }
 
 const ownerOnly = 0o700
+/** What a file system without room says. */
+const fullCodes = ['ENOSPC', 'EDQUOT']
+/** How long files are removed at once, in milliseconds. */
+const roomMs = 50
 /** A template that changes while it is copied is copied anew, so often in all. */
 const mostCopies = 5
 /** What a copy meets of an entry that was removed or replaced meanwhile. */
@@ -43,8 +48,8 @@ export async function openSessionDirectory (
 ): Promise<string> {
   const place = join(dir, id)
   if (await isDirectory(place)) return place
-  // With the first session: once the disk is full there is no room for it, and without it nothing could be removed.
-  await mkdir(trashIn(dir), { recursive: true, mode: ownerOnly })
+  // With the first session: once the disk is full there may be no room for it.
+  await makeDirectory(trashIn(dir))
   if (from === undefined) {
     await mkdir(place, { mode: ownerOnly }).catch(unlessThere)
     return place
@@ -53,7 +58,7 @@ export async function openSessionDirectory (
     const template = await templateOf(templatesDir, from)
     const aside = join(dir, '.making', `${id}.${randomUUID()}`)
     try {
-      await mkdir(aside, { recursive: true, mode: ownerOnly })
+      await makeDirectory(aside)
       await copyTemplate(template, aside)
       await put(aside, place)
       return place
@@ -110,11 +115,36 @@ async function discard (dir: string, id: string, places: readonly string[]): Pro
   const trash = trashIn(dir)
   for (const place of places) {
     if (!await isThere(place)) continue
-    await mkdir(trash, { recursive: true, mode: ownerOnly })
+    await makeDirectory(trash).catch(async (error: unknown) => {
+      if (!fullCodes.includes(errorCode(error) ?? '')) throw error
+      await removeForAWhile(place)
+      await makeDirectory(trash)
+    })
     // Who may not write to a directory can't move it elsewhere.
     if (await isDirectory(place)) giveOwnerRightsAt(place)
     await rename(place, join(trash, `${id}.${randomUUID()}`)).catch(unlessGone)
   }
+}
+
+/** A full disk has no room for the trash: something of what goes there anyway is removed before. */
+async function removeForAWhile (place: string): Promise<void> {
+  const parent = openTopDirectory(dirname(place))
+  const until = performance.now() + roomMs
+  try {
+    await removeTree(parent, basename(place), { givesRights: true, isOver: () => performance.now() >= until })
+  } finally {
+    parent.handle.close()
+  }
+}
+
+/** Makes a directory, and those above it that lack. Node.js's own way says ENOENT of a full disk. */
+async function makeDirectory (path: string): Promise<void> {
+  const make = async (): Promise<unknown> => await mkdir(path, { mode: ownerOnly }).catch(unlessThere)
+  await make().catch(async (error: unknown) => {
+    unlessGone(error)
+    await makeDirectory(dirname(path))
+    await make()
+  })
 }
 
 /** Where sessions are moved that are removed. */
