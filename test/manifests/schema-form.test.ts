@@ -73,6 +73,13 @@ t.test('data that looks like an identifier or a reference stays as it is', async
   t.match(registry.get('probe')?.tool.parameters, { properties: { root: { properties: { $id: { const: data }, $ref: { default: data }, x: { $ref: '#/properties/root' } } } } })
 })
 
+t.test('an example, as OpenAPI has it, is data: of draft-04 as well, where id is an identifier', async t => {
+  const [example, $schema] = [{ id: 'i-1', $ref: 'Node' }, 'http://json-schema.org/draft-04/schema#']
+  const registry = await load(t, entry({ schema: { $schema, type: 'object', properties: { root: { type: 'object', example } } } }))
+  t.strictSame(errors(registry), [])
+  t.strictSame(registry.get('probe')?.tool.parameters['properties'], { root: { type: 'object', example } })
+})
+
 /** Schemas as older libraries write them, what models read of them, and values that fit and don't. */
 const older: Array<[what: string, written: Schema, read: Schema, fits: Schema, doesNot: Schema]> = [
   ['bounds of draft-04', { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object', properties: { n: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false } } },

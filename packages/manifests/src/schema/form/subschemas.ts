@@ -6,7 +6,7 @@ export const mapKeywords: ReadonlySet<string> = new Set([
 ])
 
 /** Keywords whose value is data: nothing in it is a schema. */
-export const dataKeywords: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required', 'dependentRequired'])
+export const dataKeywords: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'example', 'examples', 'required', 'dependentRequired'])
 
 export const referenceKeywords: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 
