@@ -46,7 +46,9 @@ t.test('a tenant that reads none of its streams of jobs gets no more of them tha
   t.equal((await other.request('/v1/agent-tools')).status, 200)
   const answers = await Promise.all(sockets.map(async socket => await text(socket)))
   t.equal(answers.filter(answer => answer.length > outputBytes).length, most)
-  t.equal(answers.filter(answer => answer.includes(': the answers that were not read leave no room for this one')).length, 5)
+  // One that comes late is refused before it begins, as the work is.
+  const why = /: the answers that were not read leave no room for this one|answers that this tenant has not read/
+  t.equal(answers.filter(answer => answer.length <= outputBytes && why.test(answer)).length, 5)
   await waitFor('it is served again', async () => (await acme.request(`/v1/jobs/${id}`)).status === 200)
 })
 
@@ -62,7 +64,7 @@ t.test('an answer of MCP that is a stream, and for which there is no room, is an
   t.match(done, { tool: 'waits', status: 'succeeded' }, 'its job tells of it')
 })
 
-/** All at once: later ones would be refused before they begin. */
+/** All at once: most later ones would be refused before they begin. */
 async function unread (t: Cleanup, request: string, count: number): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: count }, async () => await neverRead(request)))
   t.teardown(() => { for (const socket of sockets) socket.destroy() })
