@@ -50,7 +50,8 @@ async function place (t: Test): Promise<Place> {
     // git asks without its user at first.
     else if (url?.startsWith('/repo.git') === true && authorization === undefined) response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     else if (url?.startsWith('/repo.git') === true) response.end(`${'1'.repeat(40)}\trefs/heads/main\n`)
-    else response.end(url === '/echo' ? `you are ${authorization}` : 'done')
+    else if (url === '/echo') response.writeHead(200, { 'x-you': authorization, [`x-${authorization?.replace('Bearer ', '')}`]: 'you' }).end(`you are ${authorization}`)
+    else response.end('done')
   }
   const [cert, key, ca] = ['api.pem', 'api.key', 'ca.pem'].map(name => readFileSync(join(certificates, name), 'utf8'))
   const listener = (request: IncomingMessage, response: ServerResponse): void => { void answer(request, response) }
@@ -89,7 +90,7 @@ void t.test('curl, git, Python and fetch send a token by a header that none of t
   const python = `import os, urllib.request as r; print(r.urlopen(r.Request("${url}/python", headers={"Authorization": "Bearer " + os.environ["TOKEN"]})).read())`
   const ended = await shell([
     `curl -sS ${bearer} ${url}/curl`, `curl -sS -u "user:$TOKEN" ${url}/basic`, `curl -sS --noproxy '*' ${bearer} ${url}/direct`,
-    `curl -sS -x "$TOOLYARD_SOCKS_PROXY" ${bearer} ${url}/socks`, `curl -sS ${bearer} ${url}/echo`, `git ls-remote "https://user:$TOKEN@api.test:${port}/repo.git"`,
+    `curl -sS -x "$TOOLYARD_SOCKS_PROXY" ${bearer} ${url}/socks`, `curl -sSi ${bearer} ${url}/echo`, `git ls-remote "https://user:$TOKEN@api.test:${port}/repo.git"`,
     `/usr/bin/env python3 -c '${python}'`, `${process.execPath} -e '${script}'`, 'env', 'cat /proc/self/environ'
   ].join('; '))
   const output = String(outputOf(ended))
@@ -108,6 +109,7 @@ void t.test('curl, git, Python and fetch send a token by a header that none of t
   t.match(output, /1{40}\s+refs\/heads\/main/)
   t.match(output, /TOKEN=tyd_placeholder_[0-9a-f]{32}\n/)
   t.match(output, `you are Bearer ${'*'.repeat(value.length)}`, 'what the host repeats is hidden from the program')
+  t.match(output, `x-${'*'.repeat(value.length)}: you`, 'in the name of a header too')
   t.notOk(output.includes(value))
   t.notOk(tools.logged.some(line => line.includes(value)))
 })

@@ -58,7 +58,7 @@ export function createMask (secrets: ReadonlyArray<Pick<HeaderSecret, 'forms'>>,
   const credentials = sent.flatMap(text => basic.exec(text)?.[2] ?? [])
   const lists = [...secrets.map(({ forms }) => forms), byteForms(sentForms(credentials))]
   return {
-    headers: headers => headers.map((text, index) => index % 2 === 0 ? text : starred(text, lists)),
+    headers: headers => headers.map(text => starred(text, lists)),
     body: () => starStream(lists)
   }
 }
