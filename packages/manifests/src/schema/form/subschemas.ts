@@ -28,8 +28,8 @@ export function * subschemasOf (value: unknown, pointer = '', around?: Subschema
   const own = { node: value, pointer, around }
   yield own
   for (const [keyword, inner] of Object.entries(value)) {
+    if (dataKeywords.has(keyword) || typeof inner !== 'object') continue
     const place = `${pointer}/${token(keyword)}`
-    if (dataKeywords.has(keyword)) continue
     if (!mapKeywords.has(keyword) || !isRecord(inner)) yield * subschemasOf(inner, place, own)
     else for (const [name, each] of Object.entries(inner)) yield * subschemasOf(each, `${place}/${token(name)}`, own)
   }
@@ -43,7 +43,7 @@ export function withSubschemas (value: unknown, others: ReadonlyMap<unknown, Rec
   return { ...node, ...Object.fromEntries(Object.entries(node).map(([name, each]) => [name, withSubschemas(each, others)])) }
 }
 
-/** A name with half a surrogate pair can't be written, and is a fault by itself. */
+/** A name with half a surrogate pair can't be written, and is a fault by itself. Most names are written as they are. */
 function token (name: string): string {
-  return orElse(() => encodeURIComponent(pointerToken(name)), name)
+  return /^\w+$/.test(name) ? name : orElse(() => encodeURIComponent(pointerToken(name)), name)
 }
