@@ -199,3 +199,33 @@ t.test('an object in the query whose fields are sent by themselves gives an argu
   t.match(found.notes.map(({ tool, says }) => `${tool}: ${says}`), [/^a: has the query parameter within, an object by the style form; it is left out/, /^b: .*within/, /^c: has the query parameter pageable, an object/, /^d: has the query parameter any/])
   await served(t, found)
 })
+
+t.test('what a body requires can be sent, also where the document does not describe it, or one of its parts requires it', async t => {
+  const name = { type: 'string' }
+  const base = { type: 'object', required: ['name', 'id'], properties: { name, id: { type: 'integer', readOnly: true } } }
+  const schemas = {
+    undescribed: { type: 'object', required: ['name', 'kind'], properties: { name, inner: { type: 'object', required: ['x', 'y'], properties: { x: name } } } },
+    beside: { type: 'object', required: ['note'], properties: { note: name }, allOf: [base] },
+    single: { type: 'object', required: ['note'], allOf: [base] },
+    part: { allOf: [{ type: 'object', properties: { name, note: name } }, { required: ['note'] }] },
+    answers: { allOf: [{ type: 'object', required: ['id', 'name'], properties: { note: name } }, base] }
+  }
+  const post = (operationId: string, schema: object): object => ({ post: { operationId, requestBody: { required: true, content: { 'application/json': { schema } } } } })
+  const paths = Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [`/${id}`, post(id, schema)]))
+  const found = await get({ paths })
+  const [undescribed, ...others] = found.entries.map(({ schema }) => schema)
+  t.strictSame(undescribed, {
+    type: 'object', properties: { name, inner: { type: 'object', properties: { x: name, y: {} }, required: ['x', 'y'] }, kind: {} }, required: ['name', 'kind'], additionalProperties: false
+  })
+  const object = (required: string[]): object => ({ type: 'object', properties: Object.fromEntries(required.map(each => [each, name])), required, additionalProperties: false })
+  t.strictSame(others, [
+    object(['name', 'note']),
+    { ...object(['name']), properties: { name, note: {} }, required: ['name', 'note'] },
+    { ...object(['name', 'note']), required: ['note'] },
+    { ...object(['note', 'name']), required: ['name'] }
+  ])
+  t.strictSame(found.notes, [['undescribed', 'y'], ['undescribed', 'kind'], ['single', 'note']].map(([tool, field]) => (
+    { tool, says: `requires ${field}, which is not described: anything may stand there` }
+  )))
+  await served(t, found)
+})

@@ -27,6 +27,8 @@ export class SchemaConverter {
   readonly #patterns: boolean
   /** Parts of the document that are left out. */
   readonly notes = new Set<string>()
+  /** Names of fields of answers, which some part of the operation may require all the same. */
+  readonly #answerFields = new Set<string>()
   #nodes = 0
 
   constructor (document: OpenapiDocument, { patterns }: { patterns: boolean }) {
@@ -39,7 +41,11 @@ export class SchemaConverter {
    *
    * @throws OpenapiFault for one that is too large, or refers to nothing.
    */
-  convert (schema: unknown, within: readonly string[] = []): JsonSchema {
+  convert (schema: unknown): JsonSchema {
+    return this.#withRequiredFields(this.#converted(schema, []))
+  }
+
+  #converted (schema: unknown, within: readonly string[]): JsonSchema {
     if (!isRecord(schema)) return {}
     if (++this.#nodes > mostNodes) throw new OpenapiFault(`has a schema of more than ${mostNodes} parts`)
     const { $ref: reference, ...beside } = schema
@@ -49,7 +55,7 @@ export class SchemaConverter {
         return {}
       }
       const target = pointed(this.#document.root, reference)
-      return this.convert(isRecord(target) ? { ...target, ...this.#document.is30 ? {} : beside } : target, [...within, reference])
+      return this.#converted(isRecord(target) ? { ...target, ...this.#document.is30 ? {} : beside } : target, [...within, reference])
     }
     const result: JsonSchema = {}
     for (const [keyword, value] of Object.entries(schema)) {
@@ -68,16 +74,36 @@ export class SchemaConverter {
     if (keyword === 'format') {
       if (formats.has(String(value))) result[keyword] = value
     } else if (kept.has(keyword)) result[keyword] = lists.has(keyword) && Array.isArray(value) ? onceEach(value) : value
-    else if (single.has(keyword)) result[keyword] = typeof value === 'boolean' ? value : this.convert(value, within)
-    else if (several.has(keyword) && Array.isArray(value)) result[keyword === 'oneOf' && !hasAnyOf ? 'anyOf' : keyword] = value.map(each => this.convert(each, within))
+    else if (single.has(keyword)) result[keyword] = typeof value === 'boolean' ? value : this.#converted(value, within)
+    else if (several.has(keyword) && Array.isArray(value)) result[keyword === 'oneOf' && !hasAnyOf ? 'anyOf' : keyword] = value.map(each => this.#converted(each, within))
     else if (keyword === 'properties' && isRecord(value)) this.#properties(value, within, result)
-    else if (keyword === 'patternProperties' && isRecord(value) && this.#patterns) result[keyword] = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.convert(each, within)]))
+    else if (keyword === 'patternProperties' && isRecord(value) && this.#patterns) result[keyword] = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.#converted(each, within)]))
   }
 
   /** Properties of answers alone aren't asked for. */
   #properties (properties: Record<string, unknown>, within: readonly string[], result: JsonSchema): void {
-    const entries = Object.entries(properties).filter(([, property]) => !this.#isReadOnly(property))
-    result['properties'] = Object.fromEntries(entries.map(([name, property]) => [name, this.convert(property, within)]))
+    const entries = Object.entries(properties).filter(([name, property]) => {
+      const isOfAnswers = this.#isReadOnly(property)
+      if (isOfAnswers) this.#answerFields.add(name)
+      return !isOfAnswers
+    })
+    result['properties'] = Object.fromEntries(entries.map(([name, property]) => [name, this.#converted(property, within)]))
+  }
+
+  /**
+   * What an object requires and doesn't describe may be anything: it could not be sent else, and the API refuses requests without it.
+   * Whether a field is of answers alone is known when all parts were read.
+   */
+  #withRequiredFields (schema: JsonSchema): JsonSchema {
+    const result = mapped(schema, each => this.#withRequiredFields(each))
+    const { required, properties, ...rest } = result
+    if (!Array.isArray(required) || !isRecord(properties)) return result
+    const isDescribed = (name: string): boolean => Object.hasOwn(properties, name)
+    const names = required.filter(name => typeof name === 'string').filter(name => isDescribed(name) || !this.#answerFields.has(name))
+    const others = names.filter(name => !isDescribed(name))
+    for (const name of others) this.notes.add(`requires ${text20(name)}, which is not described: anything may stand there`)
+    const all = { ...properties, ...Object.fromEntries(others.map(name => [name, {}])) }
+    return writtenLike({ ...rest, properties: all, ...names.length > 0 && { required: names } }, result)
   }
 
   /** Also by what it refers to, or by a part of it: version 3.0 has nothing beside a reference. */
@@ -118,6 +144,18 @@ function fromVersion30 (schema: Record<string, unknown>, converted: JsonSchema):
   return result
 }
 
+/** A copy with other schemas in place of those that it has; `property` is the name of one of its `properties`. */
+function mapped (schema: JsonSchema, change: (each: JsonSchema, property?: string) => JsonSchema): JsonSchema {
+  const changed = (value: unknown, property?: string): unknown => isRecord(value) ? change(value, property) : value
+  return writtenLike(Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
+    if (single.has(keyword)) return [keyword, changed(value)]
+    if (several.has(keyword) && Array.isArray(value)) return [keyword, value.map(each => changed(each))]
+    if (!['properties', 'patternProperties'].includes(keyword) || !isRecord(value)) return [keyword, value]
+    const property = (name: string): string | undefined => keyword === 'properties' ? name : undefined
+    return [keyword, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, changed(each, property(name))]))]
+  })), schema)
+}
+
 /** Characters of a default that a description tells. */
 const mostDefault = 100
 
@@ -126,20 +164,15 @@ const mostDefault = 100
  * as `default`, so that an update would set every field that it was not asked to change.
  */
 export function withToldDefaults (schema: JsonSchema): JsonSchema {
-  const within = (value: unknown): unknown => isRecord(value) ? withToldDefaults(value) : value
   const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-  return writtenLike(Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
-    if (single.has(keyword)) return [keyword, within(value)]
-    if (several.has(keyword) && Array.isArray(value)) return [keyword, value.map(within)]
-    if (!['properties', 'patternProperties'].includes(keyword) || !isRecord(value)) return [keyword, value]
-    const isOptional = (name: string): boolean => keyword === 'properties' && !required.includes(name)
-    const told = Object.entries(value).map(([name, each]) => [name, isOptional(name) ? withTold(within(each)) : within(each)])
-    return [keyword, Object.fromEntries(told)]
-  })), schema)
+  return mapped(schema, (each, property) => {
+    const within = withToldDefaults(each)
+    return property === undefined || required.includes(property) ? within : withTold(within)
+  })
 }
 
-function withTold (property: unknown): unknown {
-  if (!isRecord(property) || !('default' in property)) return property
+function withTold (property: JsonSchema): JsonSchema {
+  if (!('default' in property)) return property
   const { default: value, ...rest } = property
   const text = JSON.stringify(value)
   const said = typeof rest['description'] === 'string' ? rest['description'].trimEnd() : ''
@@ -152,27 +185,28 @@ function onceEach (values: readonly unknown[]): unknown[] {
   return once.length === values.length ? [...values] : once
 }
 
-/** Parts that are all plain objects are one object. What is required and not there, such as a field of answers, isn't required. */
+/** Parts that are all plain objects, or only require fields of others, are one object. */
 function withMergedParts (schema: JsonSchema): JsonSchema {
   const { allOf, ...rest } = schema
   const parts = Array.isArray(allOf) ? allOf.filter(isRecord) : []
   const [only] = parts
-  if (parts.length === 1 && only !== undefined && !isRecord(rest['properties'])) return withoutMissing({ ...only, ...rest })
-  if (parts.length === 0 || !parts.every(isPlainObject)) return withoutMissing(schema)
+  if (parts.length === 1 && only !== undefined && !isRecord(rest['properties'])) return { ...only, ...rest, ...requiredOf([only, rest]) }
+  if (!parts.some(isPlainObject) || !parts.every(part => isPlainObject(part) || isRequirement(part))) return schema
   const all = [...parts, rest]
-  return withoutMissing({
+  return {
     ...Object.fromEntries(parts.flatMap(part => Object.entries(part))),
     ...rest,
     type: 'object',
     properties: Object.fromEntries(all.flatMap(part => Object.entries(part['properties'] ?? {}))),
-    required: [...new Set(all.flatMap(part => Array.isArray(part['required']) ? part['required'] as unknown[] : []))]
-  })
+    ...requiredOf(all)
+  }
 }
 
-function withoutMissing (schema: JsonSchema): JsonSchema {
-  const { required, properties } = schema
-  if (!Array.isArray(required) || !isRecord(properties)) return schema
-  const there = required.filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
-  const { required: _, ...rest } = schema
-  return there.length === 0 ? rest : { ...rest, required: there }
+function isRequirement (part: JsonSchema): boolean {
+  return Array.isArray(part['required']) && Object.keys(part).every(keyword => ['required', 'type', 'title', 'description'].includes(keyword))
+}
+
+function requiredOf (parts: readonly JsonSchema[]): { required?: unknown[] } {
+  const required = [...new Set(parts.flatMap(part => Array.isArray(part['required']) ? part['required'] as unknown[] : []))]
+  return required.length === 0 ? {} : { required }
 }
