@@ -107,6 +107,31 @@ t.test('A1 a manifest without a list of tools is a warning, to validate too; an 
   t.strictSame(registry.findings, [])
 })
 
+t.test('A1 an OpenAPI document in the place of a manifest is one error, which says how tools are made of it', async t => {
+  const document = { openapi: '3.1.0', info: { title: 'A', version: '1' }, servers: [{ url: 'https://a.example' }], paths: {} }
+  const { openapi: _, ...older } = document
+  const dir = t.testdir({
+    'api.json': JSON.stringify(document), 'api.yaml': 'openapi: 3.0.3\ninfo: {title: A}\npaths: {}\n', 'old.json': JSON.stringify({ swagger: '2.0', ...older })
+  })
+  for (const name of ['api.json', 'api.yaml', 'old.json']) {
+    const { ok, findings } = await validateManifests([join(dir, name)])
+    t.notOk(ok, name)
+    t.match(findings, [{ severity: 'error', rule: 'A1', message: 'this is an OpenAPI document, which is no manifest', fix: /^Run toolyard import openapi FILE --out tools\.json/ }], name)
+    t.equal(findings.length, 1, name)
+  }
+})
+
+t.test('X21 the warning for a tool in the form of a model\'s API says what an entry has in place of it', async t => {
+  const forms = [
+    [{ functionDeclarations: [] }, /entry with name, description, schema .* and command/], [{ toolSpec: {} }, /entry with name/], [{ function: {} }, /command that runs it/],
+    [{ input_schema: {} }, 'Write schema.'], [{ parameter_definitions: {} }, 'Write schema, a JSON Schema.']
+  ] as const
+  for (const [tool, fix] of forms) {
+    const { findings } = await validateManifests([join(t.testdir({ 'form.json': JSON.stringify({ tools: [tool] }) }), 'form.json')])
+    t.match(findings.filter(({ rule }) => rule === 'X21'), [{ fix }], JSON.stringify(tool))
+  }
+})
+
 t.test('AC1 broken JSON, other roots, a byte order mark and trailing bytes fail', async t => {
   for (const text of ['', '{', '[]', '"x"', '7', '{"tools":{}}', '{"tools":[1]}', '{"tools":[[]]}', '{"tools":[]}x', '\ufeff{"tools":[]}']) {
     const { registry } = await loadTexts(t, [text])

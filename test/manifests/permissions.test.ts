@@ -74,7 +74,7 @@ t.test('X21 the warning for an entry without its list, or for a list of servers 
   const top = async (manifest: object): Promise<unknown> => (await loadTexts(t, [JSON.stringify(manifest)])).registry.findings.filter(({ rule }) => rule === 'X21').map(({ path, fix }) => [path?.join('.'), fix])
   const inList = 'Write it into an entry of the list tools: {"tools": [{...}]}.'
   t.strictSame(await top({ name: 'probe', description: 'Probes.', schema: {}, command: ['/bin/true'] }), ['name', 'description', 'schema', 'command'].map(name => [name, inList]))
-  for (const name of ['mcpServers', 'servers', 'context_servers']) t.match(await top({ [name]: {} }), [[name, /"mcp": {...}} for each server, and run toolyard accept/]])
+  for (const name of ['mcpServers', 'servers', 'context_servers']) t.match(await top({ [name]: {} }), [[name, /"mcp": {...}} for each server, and run toolyard accept; or take the file in by toolyard add/]])
 })
 
 t.test('X21 AC10 unknown fields of commands are a warning with the nearest known name; names match in any case', async t => {

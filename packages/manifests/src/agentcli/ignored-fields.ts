@@ -9,6 +9,9 @@ import { AgentcliManifest, AgentcliTool } from './definition.ts'
 import { entryKind } from './entry-kinds.ts'
 import { folded } from '../document/folded.ts'
 
+/** Entries of lists that are given to a model's API: none says what runs a tool. */
+const ofProvider = 'for each tool an entry with name, description, schema (its parameters) and command, which runs it'
+
 /** Names that people write for fields of this format. */
 const aliases = {
   ...permissionAliases,
@@ -17,16 +20,20 @@ const aliases = {
   timeoutMs: 'timeoutSec, in seconds',
   parameters: 'schema',
   inputSchema: 'schema',
+  parameter_definitions: 'schema, a JSON Schema',
   args: 'the fixed arguments into command',
   env: 'the names into envPassthrough: the values are in the environment of the workers',
   function: 'name, description and schema (its parameters) into the entry itself, and the command that runs it',
+  functionDeclarations: ofProvider,
+  function_declarations: ofProvider,
+  toolSpec: ofProvider,
   memory: '"limits": {"memoryBytes": ...}'
 }
 
 /** Limits in other units. */
 const limitAliases = { memoryMb: 'memoryBytes, in bytes', memoryGb: 'memoryBytes, in bytes', cpuMs: 'cpuSec, in seconds', timeoutSec: 'timeoutSec beside limits', maxProcesses: 'processes', pids: 'processes', fds: 'openFiles' }
 
-const serverEntries = 'tools, with {"name": NAME, "mcp": {...}} for each server, and run toolyard accept'
+const serverEntries = 'tools, with {"name": NAME, "mcp": {...}} for each server, and run toolyard accept; or take the file in by toolyard add'
 const entryInList = 'it into an entry of the list tools: {"tools": [{...}]}'
 
 /** Words of other programs for the top of a manifest, and fields of an entry that stands there without its list. */
@@ -39,6 +46,8 @@ const topAliases = {
   inputs: '{"setting": NAME} in place of each input',
   ...Object.fromEntries(['name', 'description', 'schema', 'command', ...Object.keys(aliases)].map(name => [name, entryInList])),
   functions: 'tools',
+  functionDeclarations: ofProvider,
+  function_declarations: ofProvider,
   sandbox: 'permissions into each tool (the sandbox itself is the setting SANDBOX)',
   permissions: 'permissions into each tool'
 }

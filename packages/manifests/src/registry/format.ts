@@ -1,6 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { stat } from 'node:fs/promises'
 import { extname, join, relative } from 'node:path'
+import { ManifestFault } from '../finding/finding.ts'
 import { entryKind } from '../agentcli/entry-kinds.ts'
 import { isSkillDirectory, skillDocument, skillTree } from '../skill/tree.ts'
 
@@ -39,6 +40,12 @@ export function recognizeValue (value: unknown): Recognition {
   for (const key of ['schema_version', 'metadata']) if (key in value) return { format: 'tool-manifest', because: `it has ${key}` }
   if (entries.some(entry => 'module' in entry)) return { format: 'tool-manifest', because: 'its tools have a module' }
   return agentcliByDefault
+}
+
+/** A document that describes an API is no manifest, and its fields aren't mistakes in writing one. */
+export function refuseApiDocument (value: unknown): void {
+  if (!isRecord(value) || 'tools' in value || ![value['openapi'], value['swagger']].some(version => typeof version === 'string')) return
+  throw new ManifestFault('A1', 'this is an OpenAPI document, which is no manifest', { fix: 'Run toolyard import openapi FILE --out tools.json, and name tools.json here.' })
 }
 
 /** Recognizes a directory: a skill, or a directory of skills; undefined when `tools.json` decides. */

@@ -8,7 +8,7 @@ import { withCatalogueFields } from '../layer/catalogue-fields.ts'
 import type { EntryMemory } from '../document/known-entries.ts'
 import type { YamlMemory } from '../document/yaml-memory.ts'
 import { ManifestFault, wholeFinding } from '../finding/finding.ts'
-import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
+import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, refuseApiDocument, type Format, type Recognition } from './format.ts'
 import type { Layer, ManifestText } from '../layer/layer.ts'
 import type { AuditStatus } from '../tool/audit-status.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -92,6 +92,7 @@ async function readLayer (file: string, directory: string | undefined, tools: Re
   // A list of tools beside a SKILL.md is of a newer form of skills.
   if (Array.isArray(parsed.value) && (await recognizeDirectory(dirname(file)))?.format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
   refuseLong(parsed.value)
+  refuseApiDocument(parsed.value)
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
   if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
   const manifest = { file, schemas, known: entries, everyFault, searchPath: skills.path, ...parsed }
