@@ -28,9 +28,13 @@ with open(note, 'a') as file:
     file.write(sys.stdin.read())
 print(helpers.count('/skills/forms/schemas'), had)
 `
+/** How skills that were written for other programs name their own directory, and what isn't theirs. */
+const ofClaude = '$' + '{CLAUDE_SKILL_DIR}'
+const elsewhere = `A ${ofClaude}/a B {baseDir}/b C "$HOME/.claude/skills/forms/c" D .agents/skills/forms/d E ~/.config/opencode/skills/forms/e ` +
+  'F $CLAUDE_PLUGIN_ROOT/skills/forms/f G $' + '{baseDir}/g H .claude/skills/letters/h I /srv/.claude/skills/forms/i J .claude/skills/forms-2/j\n'
 const schemas = Object.fromEntries(Array.from({ length: 78 }, (_, at) => [`schemas/part-${Math.floor(at / 10)}/s${at}.xsd`, `<!-- ${at} -->${'x'.repeat(70_500)}`]))
 const forms: Record<string, string> = {
-  'SKILL.md': skill('forms', '# Forms\n\nRead `/skills/forms/references/forms.md`, then run `python3 scripts/office/run.py`.\n'),
+  'SKILL.md': skill('forms', '# Forms\n\nRead `/skills/forms/references/forms.md`, then run `python3 scripts/office/run.py`.\n\n' + elsewhere),
   'LICENSE.txt': 'All rights reserved.\n',
   'references/forms.md': '# How forms are filled\n',
   'scripts/office/run.py': script,
@@ -112,6 +116,18 @@ t.test('a skill of 83 files and 5.5 MB reaches a model in three tiers', async t 
   t.match(active.output, /skill_run, such as/)
   for (const path of ['references/forms.md', '/skills/forms/references/forms.md']) t.match(await call('read_skill', { skill_name: 'forms', path }), { output: '# How forms are filled\n' })
   t.match(await call('read_skill', { skill_name: 'forms', path: '../../../layer.json' }), { ok: false, error: { code: 'TOOL_FAILED' } })
+})
+
+t.test('what other programs call the directory of a skill is its place, in its text, as an argument and as the path of a file', async t => {
+  const { output } = await call('activate_skill', { name: 'forms' })
+  t.match(output, 'A /skills/forms/a B /skills/forms/b C "/skills/forms/c" D /skills/forms/d E /skills/forms/e F /skills/forms/f ' +
+    'G $' + '{baseDir}/g H .claude/skills/letters/h I /srv/.claude/skills/forms/i J .claude/skills/forms-2/j')
+  const session = await client.session()
+  for (const place of [ofClaude, '$SKILL_DIR', '{baseDir}', '~/.claude/skills/forms', '.codex/skills/forms']) {
+    t.match(await call('skill_run', { skill: 'forms', argv: ['python3', `${place}/scripts/office/run.py`] }, { session }), { ok: true, output: /^78 / }, place)
+    t.equal((await call('read_skill', { skill_name: 'forms', path: `${place}/references/forms.md` })).output, '# How forms are filled\n', place)
+  }
+  t.match(await call('skill_run', { skill: 'forms', argv: ['~/.claude/skills/letters/x.sh'] }), { error: { code: 'NOT_ALLOWED' } })
 })
 
 t.test('the text of a skill that is longer than other outputs may be reaches a model whole, with its files; a request may ask for less', async t => {

@@ -4,6 +4,7 @@ import type { RunnableSkill } from '@toolyard/manifests'
 import { findOnPath } from '@toolyard/sandbox'
 import { skillPath } from '@toolyard/workspace'
 import { failure, type Failure } from '../run/outcome.ts'
+import { withPlaceFirst, type PlacedSkill } from './place.ts'
 import { interpreterOf } from './script.ts'
 
 export interface SkillProgram {
@@ -15,10 +16,8 @@ export interface SkillProgram {
 }
 
 /** Where a skill is, and where its programs see it. */
-export interface SkillView {
+export interface SkillView extends PlacedSkill {
   skill: RunnableSkill
-  /** The directory of the skill, as its processes see it. */
-  place: string
   filesDir: string
   /** The PATH of its processes. */
   path: string
@@ -32,7 +31,7 @@ const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodej
  * the skill leaves. Arguments that name a file of the skill become its path.
  */
 export async function programOf (argv: readonly string[], view: SkillView): Promise<SkillProgram | Failure> {
-  const [first = '', ...rest] = argv.map(element => withPlace(element, view))
+  const [first = '', ...rest] = argv.map(element => withPlaceFirst(element, view))
   if (argv.some(element => element.includes('\0'))) return failure('INVALID_ARGUMENTS', 'argv must not hold a NUL byte')
   const script = await scriptAt(first, view)
   const args = await Promise.all(rest.map(async element => await scriptAt(element, view) ?? element))
@@ -90,11 +89,6 @@ async function withOwnFile (args: readonly string[], { skill, place, filesDir }:
   const isOwn = real !== undefined && await stat(real).then(found => found.isFile(), () => false)
   const isTheirs = await lstat(join(filesDir, named)).then(() => true, () => false)
   return isOwn && !isTheirs ? args.with(at, `${place}/${named}`) : args
-}
-
-/** `$SKILL_DIR` at the beginning, as instructions have it. */
-function withPlace (element: string, { place }: SkillView): string {
-  return element.replace(/^\$(?:SKILL_DIR\b|\{SKILL_DIR\})/, () => place)
 }
 
 function isListed (name: string, programs: readonly string[]): boolean {

@@ -52,11 +52,12 @@ export async function runSkillProgram (run: SkillProgramRun, call: ToolCall): Pr
   const copy = skill.overlay && call.box === undefined ? await mkdtemp(join(tmpdir(), 'toolyard-skill-')) : undefined
   try {
     if (copy !== undefined) await cp(directory, copy, { recursive: true })
-    const place = call.box === undefined ? copy ?? directory : skillPlace(String(args['skill']))
+    const name = String(args['skill'])
+    const place = call.box === undefined ? copy ?? directory : skillPlace(name)
     const { variables, passedKeys } = toolEnvironment(skill.envPassthrough, worker.env, context.trace?.variables)
     const path = [...skill.python === undefined ? [] : [join(skill.python, 'bin')], variables['PATH'] ?? ''].join(':')
     const own = { ...skill, directory: copy ?? directory }
-    const view: SkillView = { skill: own, place, path, filesDir: call.filesDir }
+    const view: SkillView = { name, skill: own, place, path, filesDir: call.filesDir }
     const found = typeof command === 'string' ? shellOf(command, view) : await programOf(textsOf(argv), view)
     if (!found.ok) return found
     if (call.box !== undefined && !skill.unixSockets && office.has(found.name)) return failure('TOOL_UNAVAILABLE', officeRefusal)

@@ -3,7 +3,7 @@ import { isRecord } from '@toolyard/contract/terms'
 import type { SkillFilesRun } from '@toolyard/manifests'
 import { readSkillFile, skillChildren, skillFiles, skillPath } from '@toolyard/workspace'
 import { failure, type Outcome } from '../run/outcome.ts'
-import { skillPlace } from '../skill-program/place.ts'
+import { skillPlace, withPlaceFirst, withPlaces } from '../skill-program/place.ts'
 import { noObject, ownValue } from './arguments.ts'
 
 /** Bytes of a file that are handed out, and files that a list has. */
@@ -31,8 +31,10 @@ export async function readSkill (run: SkillFilesRun, args: unknown, isBoxed: boo
 }
 
 async function readFileOf (directory: string, written: string, name: string): Promise<Outcome> {
-  const prefix = [`${skillPlace(name)}/`, '$SKILL_DIR/', `${directory}/`].find(each => written.startsWith(each)) ?? ''
-  const path = written.slice(prefix.length).replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
+  const place = skillPlace(name)
+  const whole = withPlaceFirst(written, { name, place })
+  const prefix = [`${place}/`, `${directory}/`].find(each => whole.startsWith(each)) ?? ''
+  const path = whole.slice(prefix.length).replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
   const children = path === '.' || path === '' ? await skillChildren(directory, '') : await skillChildren(directory, path)
   if (children !== undefined) return { ok: true, output: children.map(each => `${each.name}${each.isDirectory ? '/' : ''}`).join('\n') }
   try {
@@ -60,7 +62,7 @@ async function activation (
   const place = isBoxed ? skillPlace(name) : await skillPath(directory, '') ?? directory
   const files = await listing(directory)
   const usesOffice = isBoxed && run.runs === true && run.unixSockets?.includes(name) !== true && /\b(?:soffice|libreoffice)\b/i.test(`${text}\n${files}`)
-  return [text.trim(), '', '---', files, howToRun(run, { name, place }), ...usesOffice ? [officeStart] : []].join('\n')
+  return [withPlaces(text.trim(), { name, place }), '', '---', files, howToRun(run, { name, place }), ...usesOffice ? [officeStart] : []].join('\n')
 }
 
 async function listing (directory: string): Promise<string> {
