@@ -9,7 +9,7 @@ import { connect, eras, meta } from './clients.ts'
 const { API_KEYS_JSON } = makeKeys({ read: {}, limited: { permissions: [] } })
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
 const texts = (...names: string[]): object => ({ type: 'object', properties: Object.fromEntries(names.map(name => [name, { type: 'string', description: `The ${name}.` }])), required: names })
-const skill = (name: string, text = 'Use it well.'): string => `---\nname: ${name}\ndescription: Does ${name}\nlicense: MIT\n---\n${text}\n`
+const skill = (name: string, text = 'Use it well.'): string => `---\nname: ${name}\ndescription: Does ${name}\nlicense: MIT\nargument-hint: [paper] [copies]\n---\n${text}\n`
 const tools = [
   { name: 'plain', command: ['./tools/bin/echo'] },
   { name: 'greeting', description: 'A greeting.', schema: texts('who'), command: ['./tools/bin/greeting'], publishAs: 'prompt' },
@@ -35,7 +35,7 @@ const { client: http, api, dir } = await createService(t, {
     'skills/printing/scripts/deep/run.sh': 'echo run\n',
     'skills/printing/.secret': 'hidden\n',
     'skills/printing/picture.png': '\u0000not text',
-    'skills/odd/SKILL.md': '---\nname: Odd Name\n---\nOdd.\n',
+    'skills/odd/SKILL.md': '---\nname: Odd Name\n---\nOdd $ARGUMENTS, first $ARGUMENTS[0], third $ARGUMENTS[2].\n',
     'workspace/notes/a b.md': '# Note\n',
     'workspace/top.txt': 'top\n',
     'workspace/big.txt': 'x'.repeat(1_048_577)
@@ -65,6 +65,21 @@ for (const era of eras) {
       t.match((await client.getPrompt({ name: 'printing' })).messages, [{ role: 'user', content: { type: 'text', text: 'Use it well.\n' } }])
       t.match((await client.getPrompt({ name: 'greeting', arguments: { who: 'you' } })).messages, [{ role: 'user', content: { type: 'text', text: 'Hello' } }])
       t.match((await client.getPrompt({ name: 'picture' })).messages, [{ content: { type: 'image', data: 'aGk=', mimeType: 'image/png' } }, { content: { type: 'text', text: 'a picture' } }])
+    })
+
+    t.test('gives a skill the words that a person put behind its name, in their places or behind its text', async t => {
+      const { prompts } = await client.listPrompts()
+      const [odd, printing] = prompts
+      t.match([odd, printing], [{ arguments: [{ name: 'arguments', required: false }] }, { arguments: [{ name: 'arguments', description: '[paper] [copies]' }] }])
+      const text = async (name: string, words?: string): Promise<unknown> => {
+        const { messages } = await client.getPrompt({ name, arguments: { ...words !== undefined && { arguments: words } } })
+        return messages[0]?.content
+      }
+      t.match(await text('Odd Name', '12 $& high'), { text: 'Odd 12 $& high, first 12, third high.\n' })
+      t.match(await text('Odd Name'), { text: 'Odd , first , third .\n' })
+      t.match(await text('printing', 'A4 2'), { text: 'Use it well.\n\nARGUMENTS: A4 2\n' })
+      t.match(await text('printing'), { text: 'Use it well.\n' })
+      await t.rejects(text('printing', 'x'.repeat(4_097)), { code: -32602, message: /at most 4096 characters/ })
     })
 
     t.test('gets the reason when it gets no prompt', async t => {

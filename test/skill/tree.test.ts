@@ -53,3 +53,16 @@ t.test('a SKILL.md of more than a megabyte is refused, and the others serve', as
   t.same(skillNames(registry), ['good'])
   t.same(told(registry.findings), ['error S1 SKILL.md is larger than 1048576 bytes'])
 })
+
+t.test('SC22 a text for people that is no YAML is read as if it had its quotes, as a hint of arguments; a list is a fault', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('hint', { 'SKILL.md': '---\nname: hint\ndescription: Asks.\nargument-hint: [file] [format]\n---\n' })
+  fixture.skill('tools', { 'SKILL.md': '---\nname: tools\ndescription: Asks.\nallowed-tools: [Read] [Bash]\n---\n' })
+  const registry = await fixture.load()
+  t.match(registry.skills(), [{ name: 'hint', frontMatter: { 'argument-hint': '[file] [format]' } }])
+  t.equal(registry.skills().length, 1)
+  t.match(registry.findings, [
+    { severity: 'warning', rule: 'SC22', line: 4, message: 'front matter: argument-hint begins with [ and stands in no quotes; it is read as a text' },
+    { severity: 'error', rule: 'SC22', file: join(fixture.skills, 'tools/SKILL.md') }
+  ])
+})

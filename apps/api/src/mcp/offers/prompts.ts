@@ -12,7 +12,7 @@ const mostValues = 100
 export function listPrompts (skills: readonly Skill[], { prompts }: Publication): Prompt[] {
   const own = new Set(skills.map(({ name }) => name))
   return [
-    ...skills.map(({ name, description }) => ({ name, description })),
+    ...skills.map(skillPrompt),
     ...prompts.filter(({ name }) => !own.has(name)).map(tool => (
       { name: tool.name, description: tool.description, arguments: argumentsOf(tool) }
     ))
@@ -24,11 +24,30 @@ export async function getPrompt (
   name: string, args: Record<string, string>, offered: { skills: readonly Skill[], publication: Publication, tool: OfferedTool }
 ): Promise<GetPromptResult | InputRequiredResult> {
   const skill = offered.skills.find(skill => skill.name === name)
-  if (skill !== undefined) return { description: skill.description, messages: [message(skill.text)] }
+  if (skill !== undefined) return { description: skill.description, messages: [message(withArguments(skill, args['arguments']))] }
   const prompt = offered.publication.prompts.find(prompt => prompt.name === name)
   if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 200)}`)
   const made = await offered.tool.run(name, args)
   return made.kind === 'asked' ? made.result : { description: prompt.description, ...promptOf(made.output) }
+}
+
+/** What authors of skills write for the words that a person puts behind the name of one, or for one of these words. */
+const placeholder = /\$ARGUMENTS(?:\[(\d{1,2})\])?/g
+const most = { argumentChars: 4_096, placeholders: 100 }
+
+/** A skill takes arguments where its text has a place for them, or its front matter says what they are. */
+function skillPrompt ({ name, description, text, frontMatter: { 'argument-hint': hint } }: Skill): Prompt {
+  if (hint === undefined && !text.includes('$ARGUMENTS')) return { name, description }
+  const shown = Array.isArray(hint) ? hint.map(each => `[${String(each)}]`).join(' ') : typeof hint === 'string' ? hint : 'What the skill is used for.'
+  return { name, description, arguments: [{ name: 'arguments', description: shown, required: false }] }
+}
+
+function withArguments ({ text }: Skill, given = ''): string {
+  if (given.length > most.argumentChars) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `arguments must have at most ${most.argumentChars} characters`)
+  const words = given.split(/\s+/)
+  let replaced = 0
+  const filled = text.replace(placeholder, (written, at?: string) => ++replaced > most.placeholders ? written : at === undefined ? given : words[Number(at)] ?? '')
+  return replaced === 0 && given !== '' ? `${text.trimEnd()}\n\nARGUMENTS: ${given}\n` : filled
 }
 
 /** The values of an argument that begin with what was typed: those that the schema lists. */

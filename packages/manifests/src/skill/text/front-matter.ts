@@ -34,7 +34,7 @@ export interface SkillDocument {
 }
 
 /** Fields of a skill, in the format of the specification and in that of Agent Skills. */
-const knownKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools', 'disable-model-invocation', 'capability_tier', 'variant_of'])
+const knownKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools', 'disable-model-invocation', 'argument-hint', 'capability_tier', 'variant_of'])
 const mostKeys = 20
 /** A field at the left with something behind it. */
 const field = /^([A-Za-z][\w-]*):([ \t]+)(\S.*)$/
@@ -86,9 +86,12 @@ function tierRemarks (value: object): Remark[] {
   return tier == null || (typeof tier === 'string' && tiers.includes(tier)) ? [] : [{ rule: 'SN36', path: ['capability_tier'], message: 'front matter: capability_tier is none of minimal, moderate and full', fix: 'Write one of the three.' }]
 }
 
+/** Fields that are texts, whatever they look like. */
+const forPeople = new Set(['description', 'argument-hint', 'when_to_use', 'compatibility', 'license'])
+
 /**
- * Reads what people write. A text with a colon in it needs quotes, and so does a description with a sign such as @ or [ in
- * front. Many forget them: it is read as if it had them, and told.
+ * Reads what people write. A text with a colon in it needs quotes, and so does a text for people with a sign such as
+ * @ or [ in front: `argument-hint: [file] [format]`. Many forget them: it is read as if it had them, and told.
  */
 async function parseLenient (lines: readonly string[]): Promise<{ value: unknown, remarks: Remark[] }> {
   try {
@@ -100,7 +103,7 @@ async function parseLenient (lines: readonly string[]): Promise<{ value: unknown
     for (const [at, line] of lines.entries()) {
       const [, key = '', blanks = '', text = ''] = field.exec(line.replace(/\r$/, '')) ?? []
       const hasColon = plainText.test(text) && /:(?:\s|$)| #/.test(text)
-      if (!hasColon && (key !== 'description' || await isYaml(line))) quoted.push(line)
+      if (!hasColon && (!forPeople.has(key) || await isYaml(line))) quoted.push(line)
       else {
         quoted.push(`${key}: ${JSON.stringify(text.trimEnd())}`)
         const why = hasColon ? 'has a colon' : `begins with ${text.charAt(0)}`
