@@ -17,10 +17,11 @@ t.test('P20 validate compares inputs with the signature of execute', { skip: has
   const entries = Object.entries(modules)
   const dir = t.testdir({
     mods: {
+      'given.py': 'from toolyard import Tool\n\n\nclass Given(Tool):\n    def __init__(self, *rest):\n        super().__init__(*rest)\n        self.execute = lambda **values: values\n',
       'lazy.py': 'from toolyard import Tool\n\n\nclass Lazy(Tool):\n    def run(self):\n        return 1\n',
       ...Object.fromEntries(entries.map(([name, [signature, , before = '']]) => [`${name}.py`, `from toolyard import Tool\n\n\nclass Probe(Tool):\n${before}    def execute(${signature}):\n        raise RuntimeError("executed")\n`]))
     },
-    'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: [...entries, ['lazy', ['', {}]] as const].map(([name, [, inputs]]) => ({ name: `tool_${name}`, description: 'Does a thing', module: `mods.${name}`, inputs })) })
+    'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: [...entries, ['lazy', ['', {}]] as const, ['given', ['', {}]] as const].map(([name, [, inputs]]) => ({ name: `tool_${name}`, description: 'Does a thing', module: `mods.${name}`, inputs })) })
   })
   const { status, stdout } = await toolyard(dir, ['validate', '--json', 'm.json'])
   t.equal(status, 0)

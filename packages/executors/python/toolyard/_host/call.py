@@ -133,9 +133,9 @@ def _signature(tool: Any) -> bytes:
     """The parameters of `execute`, without annotations and defaults, which are the tool's own; null where they can't be told."""
     import inspect
 
-    if getattr(getattr(type(tool), "execute", None), "__module__", None) == "toolyard.tool":
-        return to_json([{"name": "execute", "kind": "INHERITED", "optional": False}])
     try:
+        if getattr(tool.execute, "__module__", None) == "toolyard.tool":
+            return to_json([{"name": "execute", "kind": "INHERITED", "optional": False}])
         parameters = inspect.signature(tool.execute).parameters.values()
         return to_json([{"name": each.name, "kind": each.kind.name, "optional": each.default is not each.empty} for each in parameters])
     except Exception:
