@@ -19,8 +19,9 @@ export interface StatusSource {
 export async function serveStatus (
   source: StatusSource, host: string, port: number
 ): Promise<{ port: number, close: () => Promise<void> }> {
+  const metrics = shared(async () => Buffer.from(await source.metrics()))
   const routes: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
-    '/metrics': async response => { response.setHeader('content-type', source.contentType).end(await source.metrics()) },
+    '/metrics': async response => { response.setHeader('content-type', source.contentType).end(await metrics()) },
     '/health': async response => { sendJson(response, 200, { ok: true }) },
     '/ready': async response => {
       const ready = await source.readiness()
@@ -50,6 +51,12 @@ export async function serveStatus (
       await new Promise<void>(resolve => { server.close(() => { resolve() }) })
     }
   }
+}
+
+/** Who asks while one is being made gets that one: to make it takes the event loop, and to keep it memory. */
+function shared<T> (make: () => Promise<T>): () => Promise<T> {
+  let making: Promise<T> | undefined
+  return async () => await (making ??= make().finally(() => { making = undefined }))
 }
 
 function sendJson (response: ServerResponse, status: number, body: unknown): void {
