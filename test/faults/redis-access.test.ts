@@ -7,16 +7,16 @@ import { leastPrivileges } from '../support/redis-acl.ts'
 import { startRedisProcess } from '../support/redis-process.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { startProcesses } from '../support/service.ts'
-import { roundTools, runJobRound } from './job-round.ts'
+import { callUntilServed, roundTools, runJobRound } from './job-round.ts'
 
 t.setTimeout(300_000)
 
-void t.test('jobs go through a Redis with TLS and certificates on both sides', async t => {
+void t.test('jobs go through a Redis with TLS and certificates on both sides, also after all of them were renewed', async t => {
   const dir = t.testdir()
   makeCertificates(dir, 'redis')
   const path = (name: string): string => join(dir, name)
   const server = await startRedisProcess(t, {
-    client: { password: 'a secret', tls: { ca: readFileSync(path('ca.pem')), cert: readFileSync(path('redis.pem')), key: readFileSync(path('redis.key')) } },
+    client: { password: 'a secret', tls: { get ca () { return readFileSync(path('ca.pem')) }, get cert () { return readFileSync(path('redis.pem')) }, get key () { return readFileSync(path('redis.key')) } } },
     args: async (port, data) => ['--port', '0', '--tls-port', String(port), '--bind', '127.0.0.1', '--dir', data, '--logfile', join(data, 'redis.log'), '--save', '',
       '--requirepass', 'a secret', '--tls-cert-file', path('redis.pem'), '--tls-key-file', path('redis.key'), '--tls-ca-cert-file', path('ca.pem')]
   })
@@ -28,6 +28,12 @@ void t.test('jobs go through a Redis with TLS and certificates on both sides', a
     REDIS_TLS_KEY: path('redis.key')
   }, roundTools)
   await runJobRound(t, service)
+  await server.kill()
+  // The keys go before their certificates, so that for a moment they don't fit.
+  for (const name of ['redis.key', 'redis.pem', 'ca.pem']) rmSync(path(name))
+  makeCertificates(dir, 'redis')
+  await server.start()
+  await callUntilServed(t, service, 'default')
 })
 
 void t.test('jobs go through a Redis whose user has only the rights of docs/redis.md', async t => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { asError, withoutUndefined } from '@toolyard/contract/terms'
+import { createSecureContext } from 'node:tls'
+import { asError, orElse, withoutUndefined } from '@toolyard/contract/terms'
 import { SettingsError, type Settings } from '../settings.ts'
 import type { HostPort } from '../variable.ts'
 
@@ -11,7 +12,7 @@ export interface RedisTarget {
     | { kind: 'cluster', nodes: readonly HostPort[] }
   username?: string
   password?: string
-  /** Present when the connection is encrypted; texts in PEM. */
+  /** Present when the connection is encrypted; texts in PEM, read whenever they are asked for. */
   tls?: { ca?: string, cert?: string, key?: string }
 }
 
@@ -59,12 +60,32 @@ function placeOf (settings: Settings): RedisTarget['place'] | undefined {
   }
 }
 
+/**
+ * Certificates are renewed while processes run, so that each connection reads the files anew: it copies these properties, the first
+ * one first. What doesn't fit together, as half of what is being renewed, is as it was: ioredis gives up for good on it.
+ */
 function certificatesOf (settings: Settings): NonNullable<RedisTarget['tls']> {
-  const files = { ca: 'REDIS_TLS_CA', cert: 'REDIS_TLS_CERT', key: 'REDIS_TLS_KEY' } as const
-  return Object.fromEntries(Object.entries(files).flatMap(([part, name]) => {
+  const files = Object.entries({ ca: 'REDIS_TLS_CA', cert: 'REDIS_TLS_CERT', key: 'REDIS_TLS_KEY' } as const)
+  const read = (): NonNullable<RedisTarget['tls']> => Object.fromEntries(files.flatMap(([part, name]) => {
     const path = settings[name]
     return path === undefined ? [] : [[part, readPem(name, path)]]
   }))
+  let now = read()
+  const renew = (): void => {
+    now = orElse(() => {
+      const renewed = read()
+      createSecureContext(renewed)
+      return renewed
+    }, now)
+  }
+  const given = (['ca', 'cert', 'key'] as const).filter(part => now[part] !== undefined)
+  return Object.defineProperties({}, Object.fromEntries(given.map((part, index) => [part, {
+    enumerable: true,
+    get: () => {
+      if (index === 0) renew()
+      return now[part]
+    }
+  }])))
 }
 
 function readPem (name: string, path: string): string {
