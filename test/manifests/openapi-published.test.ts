@@ -20,6 +20,8 @@ async function served (t: Test, { entries }: OpenapiImport): Promise<void> {
   t.strictSame(registry.findings.filter(({ severity }) => severity === 'error'), [], 'every entry can be served')
 }
 
+/** An operation with a body. */
+const post = (operationId: string, schema: object): object => ({ post: { operationId, requestBody: { required: true, content: { 'application/json': { schema } } } } })
 const header = (name: string, required = false): object => ({ name, in: 'header', required, schema: { type: 'string' } })
 
 t.test('a header that is a credential is a setting where it is required, and is left out where it is not: no call gives one', async t => {
@@ -210,7 +212,6 @@ t.test('what a body requires can be sent, also where the document does not descr
     part: { allOf: [{ type: 'object', properties: { name, note: name } }, { required: ['note'] }] },
     answers: { allOf: [{ type: 'object', required: ['id', 'name'], properties: { note: name } }, base] }
   }
-  const post = (operationId: string, schema: object): object => ({ post: { operationId, requestBody: { required: true, content: { 'application/json': { schema } } } } })
   const paths = Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [`/${id}`, post(id, schema)]))
   const found = await get({ paths })
   const [undescribed, ...others] = found.entries.map(({ schema }) => schema)
@@ -227,5 +228,23 @@ t.test('what a body requires can be sent, also where the document does not descr
   t.strictSame(found.notes, [['undescribed', 'y'], ['undescribed', 'kind'], ['single', 'note']].map(([tool, field]) => (
     { tool, says: `requires ${field}, which is not described: anything may stand there` }
   )))
+  await served(t, found)
+})
+
+t.test('a choice has the text by which it is known, and what others extend takes fields of theirs', async t => {
+  const kind = { type: 'string' }
+  const schemas = {
+    Cat: { type: 'object', required: ['kind'], properties: { kind, claws: { type: 'boolean' } } },
+    Dog: { type: 'object', required: ['kind'], properties: { kind: { type: 'string', enum: ['dog'] } } },
+    Pet: { oneOf: ['Cat', 'Dog'].map(name => ({ $ref: `#/components/schemas/${name}` })), discriminator: { propertyName: 'kind', mapping: { cat: '#/components/schemas/Cat', kitten: 'Cat', dog: 'Dog' } } },
+    Animal: { type: 'object', required: ['kind'], properties: { kind }, discriminator: { propertyName: 'kind' } },
+    Fish: { allOf: [{ $ref: '#/components/schemas/Animal' }, { type: 'object', properties: { fins: { type: 'integer' } } }] }
+  }
+  const found = await get({ paths: { '/a': post('pet', schemas.Pet), '/b': post('animal', schemas.Animal), '/c': post('fish', schemas.Fish) }, more: { components: { schemas } } })
+  const [pet, animal, fish] = found.entries.map(({ schema }) => schema['properties'])
+  t.strictSame(pet, { body: { anyOf: [{ ...schemas.Cat, properties: { kind: { type: 'string', enum: ['cat', 'kitten'] }, claws: { type: 'boolean' } } }, schemas.Dog] } })
+  t.strictSame(animal, { body: { type: 'object', required: ['kind'], properties: { kind }, additionalProperties: true } })
+  t.strictSame(fish, { kind, fins: { type: 'integer' } })
+  t.strictSame(found.notes, [{ tool: 'animal', says: 'has kinds by kind, whose fields are not described: all may be sent' }])
   await served(t, found)
 })

@@ -45,7 +45,8 @@ export class SchemaConverter {
     return this.#withRequiredFields(this.#converted(schema, []))
   }
 
-  #converted (schema: unknown, within: readonly string[]): JsonSchema {
+  /** @param isPart another schema extends it */
+  #converted (schema: unknown, within: readonly string[], isPart = false): JsonSchema {
     if (!isRecord(schema)) return {}
     if (++this.#nodes > mostNodes) throw new OpenapiFault(`has a schema of more than ${mostNodes} parts`)
     const { $ref: reference, ...beside } = schema
@@ -55,15 +56,37 @@ export class SchemaConverter {
         return {}
       }
       const target = pointed(this.#document.root, reference)
-      return this.#converted(isRecord(target) ? { ...target, ...this.#document.is30 ? {} : beside } : target, [...within, reference])
+      const whole = isRecord(target) ? { ...target, ...this.#document.is30 ? {} : beside } : target
+      return this.#converted(whole, [...within, reference], isPart)
     }
     const result: JsonSchema = {}
     for (const [keyword, value] of Object.entries(schema)) {
       if (keyword === 'default' && losesDigits(schema, keyword)) this.notes.add(`a default of ${text20(lostText(schema, keyword) ?? value)} is left out: it has more digits than are kept`)
       else this.#keyword([keyword, value], within, { hasPatterns: isRecord(schema['patternProperties']), hasAnyOf: 'anyOf' in schema }, result)
     }
+    this.#kinds(schema, isPart, result)
     writtenLike(result, schema)
     return fromVersion30(schema, withMergedParts(result))
+  }
+
+  /** A discriminator says by which text a choice is known. Where it has no choices, others extend the schema with fields of theirs. */
+  #kinds ({ discriminator, oneOf, anyOf = oneOf }: Record<string, unknown>, isPart: boolean, result: JsonSchema): void {
+    const { propertyName, mapping } = isRecord(discriminator) ? discriminator : {}
+    if (typeof propertyName !== 'string') return
+    const kinds = Object.entries(isRecord(mapping) ? mapping : {})
+    if (!Array.isArray(anyOf)) {
+      if (isPart) return
+      result['additionalProperties'] ??= true
+      this.notes.add(`has kinds by ${text20(propertyName)}, whose fields are not described: all may be sent`)
+      return
+    }
+    const choices = anyOf as unknown[]
+    const named = (at: number): string[] => {
+      const reference = isRecord(choices[at]) ? String(choices[at]['$ref']) : ''
+      return kinds.filter(([, target]) => target === reference || `#/components/schemas/${String(target)}` === reference).map(([kind]) => kind)
+    }
+    const { anyOf: converted } = result
+    if (Array.isArray(converted)) result['anyOf'] = converted.filter(isRecord).map((choice, at) => withKind(choice, propertyName, named(at)))
   }
 
   /** Choices in documents overlap, and services take what fits several: a value may fit more than one of `oneOf`. */
@@ -75,7 +98,7 @@ export class SchemaConverter {
       if (formats.has(String(value))) result[keyword] = value
     } else if (kept.has(keyword)) result[keyword] = lists.has(keyword) && Array.isArray(value) ? onceEach(value) : value
     else if (single.has(keyword)) result[keyword] = typeof value === 'boolean' ? value : this.#converted(value, within)
-    else if (several.has(keyword) && Array.isArray(value)) result[keyword === 'oneOf' && !hasAnyOf ? 'anyOf' : keyword] = value.map(each => this.#converted(each, within))
+    else if (several.has(keyword) && Array.isArray(value)) result[keyword === 'oneOf' && !hasAnyOf ? 'anyOf' : keyword] = value.map(each => this.#converted(each, within, keyword === 'allOf' && value.length > 1))
     else if (keyword === 'properties' && isRecord(value)) this.#properties(value, within, result)
     else if (keyword === 'patternProperties' && isRecord(value) && this.#patterns) result[keyword] = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.#converted(each, within)]))
   }
@@ -115,6 +138,14 @@ export class SchemaConverter {
     const parts: unknown[] = Array.isArray(allOf) ? allOf : []
     return [target, ...parts].some(part => this.#isReadOnly(part, level + 1))
   }
+}
+
+function withKind (choice: JsonSchema, name: string, kinds: readonly string[]): JsonSchema {
+  const { properties } = choice
+  if (kinds.length === 0 || !isRecord(properties)) return choice
+  const { [name]: property = {} } = properties
+  if (!isRecord(property) || (property['type'] ?? 'string') !== 'string' || 'enum' in property || 'const' in property) return choice
+  return { ...choice, properties: { ...properties, [name]: { ...property, type: 'string', enum: kinds } } }
 }
 
 /** References and parts that are looked at. */
