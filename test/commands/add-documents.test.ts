@@ -80,6 +80,13 @@ t.test('servers that their program has switched off beside them are switched off
 t.test('what can\'t be taken is refused with what to write, and what is left is told', async t => {
   const { add } = project(t)
   t.match(await add('vars', JSON.stringify({ mcpServers: { a: { command: 'node', args: ['$' + '{workspaceFolder}/a.js'] } } })), { status: 1, stderr: /mcp\.args\[0\] holds a placeholder, which nobody replaces\. Write what it stands for/ })
+  const written = { [`Bearer $${'{{ secrets.K_1 }}'}`]: '{"setting":"K_1","prefix":"Bearer "}', $MY_KEY: '{"setting":"MY_KEY"}', '{env:R_KEY}': '{"setting":"R_KEY"}', '<TOKEN>': '{"setting": "NAME"}' }
+  for (const [at, [value, setting]] of Object.entries(written).entries()) {
+    const { stderr } = await add(`header-${at}`, JSON.stringify({ mcpServers: { a: { url: 'https://a.example/mcp', headers: { 'X-Own': value } } } }))
+    t.ok(stderr.includes('mcp.headers.X-Own holds a placeholder, which nobody replaces. ') && stderr.includes(`rite ${setting}`), stderr)
+  }
+  t.match(await add('own', '{"mcpServers":{"a":{"command":"a","env":{"A_TOKEN":"<YOUR_TOKEN>"}}}}'), { status: 1, stderr: /Write \{"setting":"A_TOKEN"\}, and put the value into/ })
+  t.match(await add('keys', '{"mcpServers":{"a":{"command":"a","env_keys":["A"],"apiKey":"b"}}}'), { status: 0, stdout: /env_keys .*Write \{"setting": NAME\} into env[^]*apiKey .*Write headers with/ })
   t.match(await add('events', '{"mcpServers":{"a":{"type":"sse","url":"https://a.example/sse"}}}'), { status: 1, stderr: /mcp\.type .*\. \S+/ })
   t.match(await add('file', '{"servers":{"a":{"command":"a","envFile":"a.env"}}}'), { status: 0, stdout: /less: tools\.json: tools\[0\]\.mcp\.envFile is no known field and is ignored\. Write/ })
   t.match(await add('bundle', '{"manifest_version":"0.2","name":"x","server":{"type":"node","mcp_config":{"command":"node"}},"tools":[{"name":"t"}]}'), { status: 1, stderr: /is the manifest of an MCP bundle: install its server/ })

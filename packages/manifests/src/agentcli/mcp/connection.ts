@@ -108,16 +108,23 @@ function textFindings (texts: Readonly<Record<string, SettingText>>, path: Docum
     if (validName === headerName && ownHeaders.has(name.toLowerCase())) return error('is a header that the protocol sets', 'Remove it.')
     if (typeof text !== 'string') return 'setting' in text && isSecretVariable(text.setting) ? error(`takes ${text.setting}, which is a secret of the service`, 'Give the server a secret of its own under another name.') : []
     if (text === '') return []
-    if (placeholder.test(text) || wholePlaceholder.test(text)) return error('holds a placeholder, which nobody replaces', settingFor(text) ?? set)
+    if (placeholder.test(text) || wholePlaceholder.test(text)) return error('holds a placeholder, which nobody replaces', settingFor(text) ?? (validName === variableName ? settingOf(name, '') : set))
     if (isSecret(name, text)) return error('looks like a secret, and stands in the manifest', set)
     return /[\0\r\n]/.test(text) && validName === headerName ? error('holds a line break', 'Write one line.') : []
   })
 }
 
+/** A variable at the end of a text, as programs write it: VS Code and Cursor, Gemini, opencode, Continue. */
+const ends = [/\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^}]*)?\}$/, /\$([A-Z_][A-Z0-9_]*)$/, /\{env:([A-Za-z_]\w*)\}$/, /\$\{\{ *secrets\.([A-Za-z_]\w*) *\}\}$/]
+
 /** In place of a placeholder of a variable, where one ends the text. */
 function settingFor (text: string): string | undefined {
-  const [, prefix = '', name = ''] = /^([^$]*)\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^}]*)?\}$/.exec(text) ?? []
-  if (name === '') return undefined
+  const at = ends.map(end => end.exec(text)).find(found => found !== null)
+  const prefix = text.slice(0, at?.index)
+  return at?.[1] === undefined || /[${}]/.test(prefix) ? undefined : settingOf(at[1], prefix)
+}
+
+function settingOf (name: string, prefix: string): string {
   const setting = name.toUpperCase().replaceAll('-', '_')
   return `Write ${JSON.stringify(prefix === '' ? { setting } : { setting, prefix })}, and put the value into the environment variable ${setting} of the workers.`
 }
