@@ -51,11 +51,12 @@ function textOf (manifest: unknown): string {
 }
 
 function madeOf (found: OpenapiImport): MadeManifest {
-  const { entries, leftOut, notes, settings } = found
+  const { entries, leftOut, notes, settings, servers } = found
   const remarks = [
     ...leftOut.map(({ operation, because }) => `left out: ${operation} ${because}`),
     ...notes.map(({ tool, says }) => `less: ${tool}: ${says}`),
-    ...[...settings].map(([name, says]) => `workers need the variable ${name}: ${says}`)
+    ...[...settings].map(([name, says]) => `workers need the variable ${name}: ${says}`),
+    ...[...servers].map(each => `server with the document's values for its variables: ${each}`)
   ]
   if (entries.length === 0) {
     const way = 'toolyard import openapi FILE --server URL --out FILE writes a manifest for another server, which can be added.'

@@ -55,13 +55,13 @@ interface Reporting {
 
 async function report (found: OpenapiImport, { out, json }: Reporting): Promise<void> {
   const { manifestTextOf } = await import('@toolyard/manifests')
-  const { entries, leftOut, notes, settings } = found
+  const { entries, leftOut, notes, settings, servers } = found
   const text = manifestTextOf(found)
   if (out !== undefined && entries.length > 0) await writeNew(out, text)
   if (json) {
     const made = out === undefined ? { manifest: JSON.parse(text) as unknown } : { out }
-    const answer = { ok: entries.length > 0, ...made, left_out: leftOut, notes, settings: Object.fromEntries(settings) }
-    return print(JSON.stringify(answer, null, 2))
+    const needs = { settings: Object.fromEntries(settings), servers: [...servers] }
+    return print(JSON.stringify({ ok: entries.length > 0, ...made, left_out: leftOut, notes, ...needs }, null, 2))
   }
   if (out === undefined && entries.length > 0) print(text.trimEnd())
   const place = out === undefined || entries.length === 0 ? '' : ` in ${out}`
@@ -69,7 +69,8 @@ async function report (found: OpenapiImport, { out, json }: Reporting): Promise<
     `${entries.length} ${entries.length === 1 ? 'tool' : 'tools'}${place}, ${leftOut.length} left out`,
     ...leftOut.map(({ operation, because }) => ` - ${operation} ${because}`),
     ...notes.length === 0 ? [] : ['Less than the document says:', ...notes.map(({ tool, says }) => ` - ${tool}: ${says}`)],
-    ...settings.size === 0 ? [] : ['Environment variables that the workers need:', ...[...settings].map(([name, says]) => ` - ${name}: ${says}`)]
+    ...settings.size === 0 ? [] : ['Environment variables that the workers need:', ...[...settings].map(([name, says]) => ` - ${name}: ${says}`)],
+    ...servers.size === 0 ? [] : ['Servers with the document\'s values for their variables; --server names another:', ...[...servers].map(each => ` - ${each}`)]
   ]
   complain(lines.join('\n'))
 }

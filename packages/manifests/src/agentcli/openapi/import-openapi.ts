@@ -34,6 +34,8 @@ export interface OpenapiImport {
   notes: Array<{ tool: string, says: string }>
   /** Environment variables that the workers need, and what belongs into them. */
   settings: ReadonlyMap<string, string>
+  /** Servers that were made with defaults of variables, and the names of these. */
+  servers: ReadonlySet<string>
 }
 
 /**
@@ -66,7 +68,9 @@ export async function importOpenapi (text: string, { only, tags, server, prefix 
   refuseUnknown(only, named)
   const schemas = createSchemas()
   const title = document.title.trim().slice(0, limits.namespaceChars)
-  const result: OpenapiImport & { settings: Map<string, string> } = { title, entries: [], leftOut: unread, notes: [], settings: new Map() }
+  const settingsOfAll = new Map<string, string>()
+  const servers = new Set<string>()
+  const result: OpenapiImport = { title, entries: [], leftOut: unread, notes: [], settings: settingsOfAll, servers }
   const settingOf = settingNames(prefix === '' ? document.title : prefix)
   for (const { place, name } of named) {
     if (only !== undefined && !namesOf(place, name).some(each => only.includes(each))) continue
@@ -74,9 +78,9 @@ export async function importOpenapi (text: string, { only, tags, server, prefix 
     try {
       const options = { ...server !== undefined && { server }, settingOf }
       const draft = (patterns: boolean): OperationDraft => operationDraft(document, place, { ...options, patterns })
-      let { description, schema, http, notes, settings } = draft(true)
+      let { description, schema, http, notes, settings, assumed } = draft(true)
       if ((await schemas.check(schema)).length > 0) {
-        ({ description, schema, http, notes, settings } = draft(false))
+        ({ description, schema, http, notes, settings, assumed } = draft(false))
         const [fault] = await schemas.check(schema)
         if (fault !== undefined) throw new OpenapiFault(`has a schema that ${fault.message}`)
         notes.push('its patterns are left out: one of them can\'t be checked in bounded time')
@@ -84,7 +88,8 @@ export async function importOpenapi (text: string, { only, tags, server, prefix 
       const words = tagsOf(place).filter(tag => tag !== '' && tag.length <= manifestLimits.tagChars).slice(0, manifestLimits.tags)
       result.entries.push({ name, description, schema, ...words.length > 0 && { tags: words }, http })
       for (const says of [...notes, ...defaultFaults(schema).map(({ message }) => message)]) result.notes.push({ tool: name, says })
-      for (const [setting, says] of settings) result.settings.set(setting, says)
+      for (const [setting, says] of settings) settingsOfAll.set(setting, says)
+      if (assumed !== undefined) servers.add(assumed)
     } catch (error) {
       if (!(error instanceof OpenapiFault)) throw error
       result.leftOut.push({ operation: namesOf(place, name)[0] ?? name, because: error.message })

@@ -40,6 +40,8 @@ export interface OperationDraft {
   notes: string[]
   /** Environment variables, and what belongs into them. */
   settings: Map<string, string>
+  /** A server that was made with defaults of variables, and their names: often an example alone. */
+  assumed?: string
 }
 
 export interface OperationOptions {
@@ -95,9 +97,11 @@ export function operationDraft (document: OpenapiDocument, place: OperationPlace
     else headers[at.name] = { setting, ...at.prefix !== undefined && { prefix: at.prefix }, ...at.base64 === true && { base64: true } }
   }
   const template = path.replace(/\{([^{}]*)\}/g, (_, name: string) => `{${draft.path.get(name) ?? name}}`)
+  const given = server === undefined ? undefined : { origin: usableServer(server), variables: [] }
+  const { origin, variables } = given ?? serverOf([operation, item, document.root])
   const http: RequestDraft = {
     method: methods[method],
-    url: `${server === undefined ? serverOf([operation, item, document.root]) : usableServer(server)}${template.startsWith('/') ? '' : '/'}${template}`,
+    url: `${origin}${template.startsWith('/') ? '' : '/'}${template}`,
     ...query.length > 0 && { query },
     ...Object.keys(headers).length > 0 && { headers },
     ...body !== undefined && { body }
@@ -111,7 +115,8 @@ export function operationDraft (document: OpenapiDocument, place: OperationPlace
     schema: withToldDefaults({ type: 'object', properties, ...required.length > 0 && { required }, additionalProperties: false }),
     http,
     notes: [...isLong ? [`its description of ${description.length} characters is cut to ${descriptionChars}`] : [], ...converter.notes],
-    settings
+    settings,
+    ...variables.length > 0 && { assumed: `${origin} (${variables.map(text20).join(', ')})` }
   }
 }
 
@@ -134,14 +139,18 @@ function withPathNames (parameters: ReturnType<typeof parametersOf>, path: strin
 }
 
 /** The first server that is named, by the one that is nearest to the operation. */
-function serverOf (places: ReadonlyArray<Record<string, unknown>>): string {
+function serverOf (places: ReadonlyArray<Record<string, unknown>>): { origin: string, variables: string[] } {
   const [first] = places.flatMap(({ servers }) => Array.isArray(servers) && servers.length > 0 ? [servers[0] as unknown] : [])
   const { url, variables } = isRecord(first) ? first : {}
   const values = isRecord(variables) ? variables : {}
-  return usableServer((typeof url === 'string' ? url : '').replace(/\{([^{}]*)\}/g, (written, name: string) => {
+  const used: string[] = []
+  const origin = usableServer((typeof url === 'string' ? url : '').replace(/\{([^{}]*)\}/g, (written, name: string) => {
     const variable = Object.hasOwn(values, name) ? values[name] : undefined
-    return isRecord(variable) && typeof variable['default'] === 'string' ? variable['default'] : written
+    if (!isRecord(variable) || typeof variable['default'] !== 'string') return written
+    used.push(name)
+    return variable['default']
   }))
+  return { origin, variables: used }
 }
 
 function usableServer (named: string): string {
