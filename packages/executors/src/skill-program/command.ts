@@ -1,5 +1,5 @@
 import { lstat, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import type { RunnableSkill } from '@toolyard/manifests'
 import { findOnPath } from '@toolyard/sandbox'
 import { skillPath } from '@toolyard/workspace'
@@ -99,11 +99,24 @@ function isPathOf (element: string): boolean {
   return element.includes('/')
 }
 
-function ceilingFault (named: string, program: string | undefined, { skill: { ceiling } }: SkillView): Failure | undefined {
+function ceilingFault (named: string, program: string | undefined, view: SkillView): Failure | undefined {
+  const { ceiling } = view.skill
   if (ceiling === undefined) return undefined
-  const plain = (name: string): string => sameProgram[name] ?? name
-  const isLeft = ceiling.some(each => [named, program].some(name => name !== undefined && plain(each) === plain(name)))
+  const names = [named, ...program === undefined ? [] : [program]].map(each => posix.normalize(each))
+  const isLeft = ceiling.some(each => names.some(name => isMeant(ownPath(each, view), name)))
   return isLeft ? undefined : failure('NOT_ALLOWED', `allowed-tools of the skill leaves ${ceilingText(ceiling)}, not ${JSON.stringify(named)}`)
+}
+
+/** A script as a front matter names it, `./scripts/x.sh` or by a place of other programs, is one of the skill: `scripts/x.sh`. */
+function ownPath (written: string, view: SkillView): string {
+  const whole = withPlaceFirst(written, view)
+  return posix.normalize(whole.startsWith(`${view.place}/`) ? whole.slice(view.place.length + 1) : whole)
+}
+
+/** A `*` at the end stands for any rest: `scripts/*`. */
+function isMeant (written: string, name: string): boolean {
+  const plain = (each: string): string => sameProgram[each] ?? each
+  return written.endsWith('*') ? name.startsWith(written.slice(0, -1)) : plain(written) === plain(name)
 }
 
 function ceilingText (ceiling: readonly string[]): string {
