@@ -6,8 +6,11 @@ import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
 const here = t.testdir()
 const service = await createService(t, {
-  files: { 'tools/bin/upper': '#!/bin/sh\ncat > /dev/null; tr a-z A-Z < in.txt > out.txt; echo {}' },
-  tools: [{ name: 'upper', schema: { type: 'object' }, command: ['./tools/bin/upper'], permissions: ['read_repo', 'write_files'] }]
+  files: {
+    'tools/bin/upper': '#!/bin/sh\ncat > /dev/null; tr a-z A-Z < in.txt > out.txt; echo {}',
+    'tools/bin/forge': '#!/bin/sh\ncat > /dev/null; : > "$(printf "x\\nfile  1  y\\tz")"; echo {}'
+  },
+  tools: ['upper', 'forge'].map(name => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], permissions: ['read_repo', 'write_files'] }))
 })
 const env = { TOOLYARD_URL: service.api.address, TOOLYARD_API_KEY: testKeys.admin }
 const run = (args: string[], input = ''): Promise<Ran> => runToolyard(args, { env, input, cwd: here })
@@ -51,6 +54,12 @@ await t.test('all of a session comes out as an archive, and is unpacked elsewher
   t.match(await run(['files', 'rm', 'copy', '--session', id]), { status: 4, stderr: 'CONFLICT' })
   t.match(await run(['files', 'rm', '-r', 'copy', '--session', id]), { status: 0, stdout: 'Removed copy\n' })
   t.match(await run(['files', 'list', 'copy', '--session', id]), { status: 4, stderr: 'NOT_FOUND' })
+})
+
+await t.test('a name of a file that has line breaks is one line of the list', async t => {
+  const id = await make()
+  t.match(await run(['call', 'forge', '--session', id]), { status: 0 })
+  t.match(await run(['files', 'list', '--session', id]), { stdout: /^file .* x\\nfile {2}1 {2}y\\tz\n$/ })
 })
 
 await t.test('without a session they are files of the shared workspace', async t => {

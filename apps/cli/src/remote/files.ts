@@ -16,10 +16,15 @@ const list: Command = {
   options: [sessionOption, ['--limit <n>', '1 to 1000 (default: 200)'], ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption],
   run: withFiles(async (files, { args: [path = ''], options }) => {
     const page = await files.list(path, { limit: numberOption(options, 'limit'), cursor: textOption(options, 'cursor') })
-    const rows = page.entries.map(({ type, size, modified_at: at, path }) => `${type.padEnd(9)}  ${String(size).padStart(12)}  ${at}  ${path}`)
+    const rows = page.entries.map(({ type, size, modified_at: at, path }) => `${type.padEnd(9)}  ${String(size).padStart(12)}  ${at}  ${inLine(path)}`)
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...rows, ...typeof page.next_cursor !== 'string' ? [] : [`More: --cursor ${page.next_cursor}`], ...rows.length === 0 ? ['No files'] : []].join('\n'))
   })
+}
+
+/** A tool may give a file a name with line breaks, which would pass for further files. */
+function inLine (path: string): string {
+  return path.replace(/[\n\t]/g, found => found === '\n' ? '\\n' : '\\t')
 }
 
 const put: Command = {
