@@ -1,12 +1,13 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { isAlive, readyPid, startDirectory, startSession } from '../cli/start-session.ts'
+import { waitFor } from '../support/condition.ts'
 import { listening } from '../support/listening.ts'
 
 const ready = 'Toolyard is ready at'
@@ -160,6 +161,24 @@ await t.test('warnings show in the terminal, the whole log is in a file', async 
   await session.printed('WARN (worker): low on memory: 3 MB left')
   t.notMatch(session.output(), 'a quiet line')
   t.match(readFileSync(join(directory, '.toolyard/logs/worker.log'), 'utf8'), /a quiet line[\s\S]*low on memory/)
+})
+
+await t.test('a log whose directory is gone when it is full is made anew, and a start whose own directory is gone ends as ever', async t => {
+  const directory = startDirectory(t)
+  const [own, logs] = [join(directory, '.toolyard'), join(directory, '.toolyard/logs')]
+  mkdirSync(logs, { recursive: true })
+  writeFileSync(join(logs, 'worker.log'), '')
+  const fullBytes = 10 * 2 ** 20
+  truncateSync(join(logs, 'worker.log'), fullBytes - 1)
+  const session = startSession(t, directory)
+  await session.printed(ready)
+  await waitFor('the log is full', () => statSync(join(logs, 'worker.log')).size > fullBytes)
+  renameSync(logs, join(directory, 'moved'))
+  process.kill(await readyPid(directory, 'worker'), 'SIGKILL')
+  await waitFor('the next worker writes to its log', () => existsSync(join(logs, 'worker.log')) && readFileSync(join(logs, 'worker.log'), 'utf8').includes('a quiet line'))
+  rmSync(own, { recursive: true })
+  session.signal('SIGTERM')
+  t.equal(await session.exited, 0, session.output())
 })
 
 await t.test('ports of METRICS_PORT that are taken, or are that of the API, are told before anything starts', async t => {

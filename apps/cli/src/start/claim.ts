@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isAlive, startTicks } from '@toolyard/runtime'
 import { errorCode, storedJson, orElse } from '@toolyard/contract/terms'
@@ -20,7 +20,8 @@ export function claim (file: string): () => void {
   writeFileSync(draft, JSON.stringify({ pid: process.pid, boot: bootId(), started: startTicks(process.pid) }), { flag: 'wx', mode: 0o600 })
   try {
     const own = takeNext(file, draft)
-    return () => { writeFileSync(numbered(file, own), '') }
+    // Where its directory is gone, nothing is held any more.
+    return () => { if (existsSync(numbered(file, own))) writeFileSync(numbered(file, own), '') }
   } finally {
     rmSync(draft, { force: true })
   }

@@ -6,7 +6,7 @@ import { startWorkers } from '../supervision/workers.ts'
 import type { Entries } from './entries.ts'
 import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/store/server'
 import { print } from '../terminal/terminal.ts'
-import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
 export interface PartsOptions extends SupervisorOptions {
   directory: string
@@ -84,10 +84,9 @@ class LogFile {
   #bytes: number
 
   constructor (path: string) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     this.#path = path
     this.place = path
-    this.#descriptor = openSync(path, 'a', 0o600)
+    this.#descriptor = this.#open()
     this.#bytes = statSync(path).size
   }
 
@@ -101,10 +100,18 @@ class LogFile {
     }
   }
 
+  /** Others may have moved the file, or its directory. */
   #setAside (): void {
-    renameSync(this.#path, `${this.#path}.1`)
+    if (existsSync(this.#path)) renameSync(this.#path, `${this.#path}.1`)
+    // Opened first: a full disk may have no room for another file, and the one of before stays.
+    const descriptor = this.#open()
     closeSync(this.#descriptor)
-    this.#descriptor = openSync(this.#path, 'a', 0o600)
+    this.#descriptor = descriptor
     this.#bytes = 0
+  }
+
+  #open (): number {
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+    return openSync(this.#path, 'a', 0o600)
   }
 }
