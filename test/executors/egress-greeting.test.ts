@@ -91,7 +91,11 @@ void t.test('a greeting that names the host of CONNECT passes, another or none i
   const hello = await helloFor('api.test')
   await through(own, hello)
   t.same(own.received(), hello)
-  for (const [bytes, why] of [[await helloFor('other.test'), /names another host, "other\.test"/], [await helloFor(''), /names no host/], [Buffer.from('SSH-2.0-x\r\n'), /neither TLS nor HTTP/]] as const) {
+  const changed = await Promise.all(['\0api.test', 'api.test\0', 'api\xad.test'].map(async name => {
+    const placed = (await helloFor('x'.repeat(name.length))).toString('latin1').replace('x'.repeat(name.length), name)
+    return [Buffer.from(placed, 'latin1'), /names another host/] as const
+  }))
+  for (const [bytes, why] of [...changed, [await helloFor('other.test'), /names another host, "other\.test"/], [await helloFor(''), /names no host/], [Buffer.from('SSH-2.0-x\r\n'), /neither TLS nor HTTP/]] as const) {
     const place = await proxy(t)
     await through(place, bytes)
     t.equal(place.received().length, 0)

@@ -67,7 +67,8 @@ function faultOf (
 ): string | undefined {
   if (greeting?.kind === 'tls') {
     if (greeting.name === undefined) return isIP(host) !== 0 ? undefined : ': the TLS greeting names no host'
-    return canonicalHost(greeting.name) === host ? undefined : `: the TLS greeting names another host, ${JSON.stringify(greeting.name.slice(0, 80))}`
+    // The host gets the name as it is written: what a URL would leave out or change names another one.
+    return /^[!-~]+$/.test(greeting.name) && canonicalHost(greeting.name) === host ? undefined : `: the TLS greeting names another host, ${JSON.stringify(greeting.name.slice(0, 80))}`
   }
   if (greeting?.kind === 'unclear') return ': it begins like TLS or HTTP, and can\'t be read as such'
   if (greeting?.kind === 'http' || isPort) return undefined
