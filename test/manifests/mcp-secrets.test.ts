@@ -49,3 +49,12 @@ t.test('a secret among arguments is known by the option in front of it, or by th
     ['--max-tokens', '100'], ['--max-tokens=100'], ['--token-file', '/run/secrets/token'], ['--api-key-file=./tools/key.txt'], ['--use-secret-scanning', '--verbose'], ['--use-secret-scanning', './src'], ['--private-key', '/etc/key.pem'], ['-e', 'NOTION_TOKEN', 'image'], ['--token-type', 'bearer'], ['--header', 'x-version: 1'], ['-c', 'TOKEN=$(cat /run/secrets/token) exec server']
   ]) t.notOk(await refused(t, { command: 'a', args }), args.join(' '))
 })
+
+t.test('a placeholder of LibreChat is one, and texts with beginnings of many are looked through once', async t => {
+  t.match(errors((await load(t, [server({}, { url: 'https://a.example/mcp', headers: { 'X-User': '{{LIBRECHAT_USER_ID}}' } })])).registry), [{ rule: 'mcp/secret', message: /mcp\.headers\.X-User holds a placeholder/ }])
+  // A look from each beginning to the end of the text would take an hour.
+  const many = (text: string): string => text.repeat(1_000_000)
+  for (const env of [{ A: many('$' + '{') }, { A: `${many('$' + '{a:-')}}` }, { A: many('{env:') }, { A: many('{{') }]) await load(t, [server({}, { command: 'a', env })])
+  for (const args of [[many('$' + '{A:-')], [many('{<')]]) await load(t, [server({}, { command: 'a', args })])
+  t.ok(await refused(t, { url: `https://a.example/${many('{<')}>` }))
+})

@@ -7,14 +7,14 @@ import type { McpConnection, SettingText } from '../../tool/tool.ts'
 import type { McpEntry } from './definition.ts'
 import { hasSecret, isSecret, isSecretArgument } from './secrets.ts'
 
-/** How other programs write the value of a variable. */
-const placeholder = /\$\{[^}]*\}|^\$[A-Z_][A-Z0-9_]*$|\{env:[^}]*\}/
+/** How other programs write the value of a variable. What stands in its braces has none: a text of many `${` is looked through once. */
+const placeholder = /\$\{[^${}]*\}|\{\{[^{}]*\}\}|^\$[A-Z_][A-Z0-9_]*$|\{env:[^{}]*\}/
 /** How documents of servers write what their readers have. */
 const wholePlaceholder = /^<[A-Za-z][\w -]*>$/
 /** No URL has braces. */
-const urlPlaceholder = /\{[^}]*\}|<[^>]*>/
+const urlPlaceholder = /\{[^{}]*\}|<[^<>]*>/
 /** In arguments, which may hold scripts, those that other programs know. */
-const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot|__dirname|user_config)[:.}]|[A-Z][A-Z0-9_]*(?::-[^}]*)?\})/
+const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot|__dirname|user_config)[:.}]|[A-Z][A-Z0-9_]*(?::-[^{}]*)?\})/
 /** The host ends before what is added. */
 const wholeHost = /^https?:\/\/[^/?#\\]+\//
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -115,7 +115,7 @@ function textFindings (texts: Readonly<Record<string, SettingText>>, path: Docum
 }
 
 /** A variable at the end of a text, as programs write it: VS Code and Cursor, Gemini, opencode, Continue. */
-const ends = [/\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^}]*)?\}$/, /\$([A-Z_][A-Z0-9_]*)$/, /\{env:([A-Za-z_]\w*)\}$/, /\$\{\{ *secrets\.([A-Za-z_]\w*) *\}\}$/]
+const ends = [/\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^{}]*)?\}$/, /\$([A-Z_][A-Z0-9_]*)$/, /\{env:([A-Za-z_]\w*)\}$/, /\$\{\{ *secrets\.([A-Za-z_]\w*) *\}\}$/]
 
 /** In place of a placeholder of a variable, where one ends the text. */
 function settingFor (text: string): string | undefined {
