@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
@@ -88,6 +89,10 @@ void t.test('while Redis can\'t save, or lacks replicas, requests and /ready say
   await refused('MISCONF')
   const ready = await service.client.request('/ready')
   t.match(ready, { status: 503, body: { checks: { redis: { ok: false, detail: 'Redis is not available: it answers MISCONF' } } } })
+  // It is looked for them four times a second.
+  await delay(2_000)
+  const told = (await service.api.output()).match(/lost jobs could not be looked for/g) ?? []
+  t.ok(told.length < 4, `${told.length} lines in the log`)
   await server.client.config('SET', 'stop-writes-on-bgsave-error', 'no')
   await server.client.config('SET', 'min-replicas-to-write', '1')
   await refused('NOREPLICAS')
