@@ -211,7 +211,7 @@ export class JobQueues {
       const now = serverTime(this.#redis)
       const added = jobs.map(job => ({ idempotencySec, ...addedJob(job, turns.get(job.id) ?? 1, now) }))
       const held = jobs.filter(({ data: { hold } }) => hold !== undefined)
-      await enterEvents(this.#redis, 'approval.requested', held.map(({ id, data }) => ({ ...data, queue, id })))
+      if (held.length > 0) await enterEvents(this.#redis, 'approval.requested', held.map(({ id, data }) => ({ ...data, queue, id })))
       const errors = await this.#large.write(
         ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { data }) => sum + data.length, 0),
         async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)
