@@ -52,7 +52,7 @@ t.test('who is told of held calls doesn\'t wait for thousands of held calls of a
   const meanwhile = await queues.callbacks.count('@noisy') - before
   t.ok(meanwhile < many / 3, `${meanwhile} of ${many} callbacks of the first tenant were posted before`)
   await waitFor('all are posted', async () => await queues.callbacks.count('@noisy') === many, 60_000)
-  await waitFor('nobody has anything to be told', async () => await redis.exists(approvalEventsKey()) === 0)
+  await waitFor('no owner has events left', async () => await redis.exists(approvalEventsKey()) === 0)
 })
 
 t.test('events that an older release has entered are told of', async t => {

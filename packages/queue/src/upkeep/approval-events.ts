@@ -6,12 +6,11 @@ import type { JobQueues } from '../queues/job-queues.ts'
 
 /** Entries of an owner that are read at once, and of these the calls that are looked at before the next owner has its turn. */
 const perPage = { entries: 200, calls: 20 }
-/** The same for one turn of the upkeep, and the owners that may have theirs in it. */
+/** The same for one turn of the upkeep, and how many owners it serves. */
 const perTurn = { entries: 20_000, calls: 300, owners: 1_000 }
 /** An event that has not come to be so long after it was entered never will, in milliseconds. */
 const patienceMs = 10_000
-
-/** Where releases before this one enter the events of all owners. */
+/** Older releases enter the events of all owners here. */
 const olderKey = `${keyPrefix}:approval-events`
 
 export interface ApprovalEventParts {

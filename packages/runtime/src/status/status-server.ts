@@ -53,7 +53,7 @@ export async function serveStatus (
   }
 }
 
-/** Who asks while one is being made gets that one: to make it takes the event loop, and to keep it memory. */
+/** Callers that come while a value is being made get that value: making it takes the event loop, and each copy takes memory. */
 function shared<T> (make: () => Promise<T>): () => Promise<T> {
   let making: Promise<T> | undefined
   return async () => await (making ??= make().finally(() => { making = undefined }))

@@ -11,14 +11,14 @@ import { childrenOfThread } from './process-table.ts'
 const first = '1000'
 
 /**
- * How far between its own place and the first one is who starts a process, while it does, with what is born then: behind tools
- * that run, and before the worker, also where a worker of 110 MiB has little more than that.
+ * While a process is started, its starter stands so far on the way from its own place to that of tools, and so does what is born
+ * then. Tools that run are ended before it, and it before the worker, also where a worker of 110 MiB has little more than that.
  */
 const part = 0.7
 
 /**
- * Starts a process so that it is ended first, with all that it starts. Memory is often short at this very moment: who starts it
- * would be ended, and all that it started before, if it had the place of a tool meanwhile.
+ * Starts a process so that it is ended first, with all that it starts. Memory is often short at this very moment:
+ * with the place of a tool, its starter would be ended, and all that it started before.
  *
  * @param proc where /proc is. Who starts it keeps its own place.
  * @param pidOf the id there of what was started; undefined where nothing was
