@@ -1,7 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { fittingDefaults } from './defaults.ts'
 import { stepKeyword, type Steps } from './keywords.ts'
-import { dataKeywords, mapKeywords } from './form/subschemas.ts'
+import { withSubschemas } from './form/subschemas.ts'
 
 /** Values of an `enum`, and characters of its JSON, that are compared in the time of one step. */
 const perStep = { values: 8, chars: 64 }
@@ -15,20 +15,8 @@ export function compilableSchema (schema: Record<string, unknown>): Record<strin
   return countedSchema(rest)
 }
 
-function counted (schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(counted)
-  return isRecord(schema) ? countedSchema(schema) : schema
-}
-
 function countedSchema (schema: Record<string, unknown>): Record<string, unknown> {
-  const copied = Object.entries(schema).map(([keyword, value]) => [keyword, countedValue(keyword, value)] as const)
-  return { ...Object.fromEntries(copied), [stepKeyword]: stepsOf(schema) }
-}
-
-function countedValue (keyword: string, value: unknown): unknown {
-  if (dataKeywords.has(keyword)) return value
-  if (!mapKeywords.has(keyword)) return counted(value)
-  return Object.fromEntries(Object.entries(value ?? {}).map(([name, subschema]) => [name, counted(subschema)]))
+  return { ...withSubschemas(schema, countedSchema), [stepKeyword]: stepsOf(schema) }
 }
 
 /** A subschema that fails at once may leave no step of its own, so each is counted where it stands, too. */

@@ -4,7 +4,7 @@ import { isDeeperThan } from '../document/depth.ts'
 import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { isPlainPattern } from './pattern/plain.ts'
-import { dataKeywords, mapKeywords } from './form/subschemas.ts'
+import { withSubschemas } from './form/subschemas.ts'
 import { losesDigits, lostNumbers, surveySchema } from './survey.ts'
 
 /** A schema whose defaults all fit, and where those stand that were left out. */
@@ -20,9 +20,9 @@ export function fittingDefaults (schema: Readonly<Record<string, unknown>>): Fit
   // It is refused.
   if (isDeeperThan(manifestLimits.depth, schema)) return { schema: { ...schema }, unfit }
   const check = new FitCheck(schema)
-  const fitting = withDefaults(schema, [], ({ written, inner, place }) => {
-    // The default was read as another value.
-    const fits = check.fits(inner['default'], inner) && !(isRecord(written) && losesDigits(written, 'default'))
+  const fitting = withDefaults(schema, [], ({ inner, place }) => {
+    // A default that loses digits was read as another value.
+    const fits = check.fits(inner['default'], inner) && !losesDigits(inner, 'default')
     if (!fits) unfit.push(place)
     return fits
   })
@@ -63,9 +63,7 @@ export function boundFaults (schema: Readonly<Record<string, unknown>>): Array<{
 
 /** A property whose default may stay. */
 interface Defaulted {
-  /** As it is written. */
-  written: unknown
-  /** The same without the defaults within that don't stay. */
+  /** Without the defaults within that don't stay. */
   inner: Record<string, unknown>
   place: readonly string[]
   isRequired: boolean
@@ -75,27 +73,15 @@ type Keeps = (property: Defaulted) => boolean
 
 function withDefaults (schema: Readonly<Record<string, unknown>>, place: readonly string[], keeps: Keeps): Record<string, unknown> {
   const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-  return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
-    if (dataKeywords.has(keyword)) return [keyword, value]
-    if (!mapKeywords.has(keyword) || !isRecord(value)) return [keyword, within(value, place, keeps)]
-    return [keyword, Object.fromEntries(Object.entries(value).map(([name, written]) => {
-      if (keyword !== 'properties') return [name, within(written, place, keeps)]
-      const at = [...place, name]
-      return [name, property({ written, inner: within(written, at, keeps), place: at, isRequired: required.includes(name) }, keeps)]
-    }))]
-  }))
-}
-
-function within (value: unknown, place: readonly string[], keeps: Keeps): unknown {
-  if (Array.isArray(value)) return value.map(item => within(item, place, keeps))
-  return isRecord(value) ? withDefaults(value, place, keeps) : value
-}
-
-/** Those within go first: a default of the whole may rely on them. */
-function property ({ inner, ...at }: Omit<Defaulted, 'inner'> & { inner: unknown }, keeps: Keeps): unknown {
-  if (!isRecord(inner) || !('default' in inner) || keeps({ inner, ...at })) return inner
-  const { default: _, ...rest } = inner
-  return rest
+  return withSubschemas(schema, (written, property) => {
+    if (property === undefined) return withDefaults(written, place, keeps)
+    const at = [...place, property]
+    // Those within go first: a default of the whole may rely on them.
+    const inner = withDefaults(written, at, keeps)
+    if (!('default' in inner) || keeps({ inner, place: at, isRequired: required.includes(property) })) return inner
+    const { default: _, ...rest } = inner
+    return rest
+  })
 }
 
 /** Judges defaults by the schema that they stand in. What can't be judged within its bounds counts as fitting. */

@@ -1,5 +1,6 @@
 import { isRecord, lostText, writtenLike } from '@toolyard/contract/terms'
 import { withExclusiveBounds } from '../../schema/form/older-draft.ts'
+import { withSubschemas } from '../../schema/form/subschemas.ts'
 import { losesDigits } from '../../schema/survey.ts'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { OpenapiFault, pointed, text20, type OpenapiDocument } from './document.ts'
@@ -118,7 +119,7 @@ export class SchemaConverter {
    * Whether a field is of answers alone is known when all parts were read.
    */
   #withRequiredFields (schema: JsonSchema): JsonSchema {
-    const result = mapped(schema, each => this.#withRequiredFields(each))
+    const result = withSubschemas(schema, each => this.#withRequiredFields(each))
     const { required, properties, ...rest } = result
     if (!Array.isArray(required) || !isRecord(properties)) return result
     const isDescribed = (name: string): boolean => Object.hasOwn(properties, name)
@@ -175,18 +176,6 @@ function fromVersion30 (schema: Record<string, unknown>, converted: JsonSchema):
   return result
 }
 
-/** A copy with other schemas in place of those that it has; `property` is the name of one of its `properties`. */
-function mapped (schema: JsonSchema, change: (each: JsonSchema, property?: string) => JsonSchema): JsonSchema {
-  const changed = (value: unknown, property?: string): unknown => isRecord(value) ? change(value, property) : value
-  return writtenLike(Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
-    if (single.has(keyword)) return [keyword, changed(value)]
-    if (several.has(keyword) && Array.isArray(value)) return [keyword, value.map(each => changed(each))]
-    if (!['properties', 'patternProperties'].includes(keyword) || !isRecord(value)) return [keyword, value]
-    const property = (name: string): string | undefined => keyword === 'properties' ? name : undefined
-    return [keyword, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, changed(each, property(name))]))]
-  })), schema)
-}
-
 /** Characters of a default that a description tells. */
 const mostDefault = 100
 
@@ -196,7 +185,7 @@ const mostDefault = 100
  */
 export function withToldDefaults (schema: JsonSchema): JsonSchema {
   const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-  return mapped(schema, (each, property) => {
+  return withSubschemas(schema, (each, property) => {
     const within = withToldDefaults(each)
     return property === undefined || required.includes(property) ? within : withTold(within)
   })

@@ -1,5 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
-import { subschemasOf, withSubschemas } from './subschemas.ts'
+import { withAllSubschemas } from './subschemas.ts'
 
 const draft07 = 'http://json-schema.org/draft-07/schema#'
 
@@ -13,8 +12,7 @@ export function fromOlderDraft (schema: Record<string, unknown>): Record<string,
   const { $schema: draft } = schema
   const [, version] = typeof draft === 'string' ? /^https?:\/\/json-schema\.org\/draft-0([46])\/schema#?$/.exec(draft) ?? [] : []
   if (version === undefined) return schema
-  const current = version === '6' ? schema : withSubschemas(schema, new Map([...subschemasOf(schema)].map(({ node }) => [node, fromDraft04(node)])))
-  return isRecord(current) ? { ...current, $schema: draft07 } : schema
+  return { ...version === '6' ? schema : withAllSubschemas(schema, fromDraft04), $schema: draft07 }
 }
 
 function fromDraft04 (node: Record<string, unknown>): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { orElse } from '@toolyard/contract/terms'
-import { subschemasOf, withSubschemas, type Subschema } from './subschemas.ts'
+import { subschemasOf, withAllSubschemas, type Subschema } from './subschemas.ts'
 
 /**
  * The schema with a JSON pointer in place of each reference to an `$id` or an `$anchor` in it, and without those inner names, which
@@ -8,12 +8,13 @@ import { subschemasOf, withSubschemas, type Subschema } from './subschemas.ts'
  *
  * @see https://json-schema.org/draft/2020-12/json-schema-core#section-9.3
  */
-export function withPointers (schema: Record<string, unknown>): unknown {
+export function withPointers (schema: Record<string, unknown>): Record<string, unknown> {
   const subschemas = [...subschemasOf(schema)]
   if (!subschemas.some(usesIdentifier) || subschemas.some(isDynamic)) return schema
   const places = placesOf(subschemas)
   const pointers = namedPointers(places)
-  return withSubschemas(schema, new Map(places.map(place => [place.node, mended(place, pointers)])))
+  const others = new Map(places.map(place => [place.node, mended(place, pointers)]))
+  return withAllSubschemas(schema, node => others.get(node) ?? node)
 }
 
 interface Place extends Subschema {

@@ -35,12 +35,25 @@ export function * subschemasOf (value: unknown, pointer = '', around?: Subschema
   }
 }
 
-/** A copy with other subschemas in place of some. */
-export function withSubschemas (value: unknown, others: ReadonlyMap<unknown, Record<string, unknown>>): unknown {
-  if (Array.isArray(value)) return writtenLike(value.map(each => withSubschemas(each, others)), value)
-  if (!isRecord(value)) return value
-  const node = others.get(value) ?? value
-  return { ...node, ...Object.fromEntries(Object.entries(node).map(([name, each]) => [name, withSubschemas(each, others)])) }
+type Schema = Record<string, unknown>
+
+/** A copy with what `change` makes of each subschema right within it; `property` is the name of one of its `properties`. */
+export function withSubschemas (schema: Schema, change: (each: Schema, property?: string) => unknown): Schema {
+  const changed = (value: unknown, property?: string): unknown => {
+    if (Array.isArray(value)) return writtenLike(value.map(each => changed(each, property)), value)
+    return isRecord(value) ? change(value, property) : value
+  }
+  return writtenLike(Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
+    if (dataKeywords.has(keyword)) return [keyword, value]
+    if (!mapKeywords.has(keyword) || !isRecord(value)) return [keyword, changed(value)]
+    const members = Object.entries(value).map(([name, each]) => [name, changed(each, keyword === 'properties' ? name : undefined)] as const)
+    return [keyword, writtenLike(Object.fromEntries(members), value)]
+  })), schema)
+}
+
+/** A copy with what `change` makes of each of its subschemas, itself the first. */
+export function withAllSubschemas (schema: Schema, change: (each: Schema) => Schema): Schema {
+  return withSubschemas(change(schema), each => withAllSubschemas(each, change))
 }
 
 /** A name with half a surrogate pair can't be written, and is a fault by itself. Most names are written as they are. */
