@@ -1,6 +1,6 @@
 import { freeName, isRecord, pointerTarget, writtenAs, writtenLike } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
-import { dataKeywords, mapKeywords } from './form/subschemas.ts'
+import { subschemasOf } from './form/subschemas.ts'
 
 /** Names of properties that every provider takes. */
 const taken = /^[a-zA-Z0-9_.-]{1,64}$/
@@ -15,7 +15,9 @@ export function providerNames (schema: JsonSchema): ReadonlyMap<string, string> 
   const found = known.get(schema)
   if (found !== undefined) return found
   const names = new Set<string>()
-  collect(schema, names)
+  for (const { node: { properties } } of subschemasOf(schema)) {
+    if (isRecord(properties)) for (const name of Object.keys(properties)) names.add(name)
+  }
   const mapped = new Map<string, string>()
   for (const name of names) if (!taken.test(name)) mapped.set(name, freeName(safeName(name), names))
   known.set(schema, mapped)
@@ -29,21 +31,6 @@ export function withWrittenNames (schema: JsonSchema, args: Record<string, unkno
   const written = new Map([...names].map(([name, sent]) => [sent, name]))
   const restored = new NameWriter(schema, written).write([schema], args)
   return isRecord(restored) ? restored : args
-}
-
-function collect (schema: unknown, names: Set<string>): void {
-  if (Array.isArray(schema)) for (const item of schema) collect(item, names)
-  if (!isRecord(schema)) return
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (dataKeywords.has(keyword)) continue
-    if (!mapKeywords.has(keyword) || !isRecord(value)) collect(value, names)
-    else {
-      for (const [name, subschema] of Object.entries(value)) {
-        if (keyword === 'properties') names.add(name)
-        collect(subschema, names)
-      }
-    }
-  }
 }
 
 function safeName (name: string): string {

@@ -3,7 +3,7 @@ import { manifestLimits } from '../tool/limits.ts'
 import { withoutNeedlessEscapes } from './pattern/escapes.ts'
 import { isPlainPattern } from './pattern/plain.ts'
 import { plainKeywords } from './keywords.ts'
-import { dataKeywords, mapKeywords, referenceKeywords } from './form/subschemas.ts'
+import { dataKeywords, mapKeywords, referenceKeywords, subschemasOf, type Subschema } from './form/subschemas.ts'
 
 /** Seen by one walk over the subschemas of a schema. */
 export interface SchemaSurvey {
@@ -125,10 +125,17 @@ const most = 20
 
 /** All of them but those of defaults, which are not filled in. The schema must not be nested without bound. */
 export function lostNumbers (schema: unknown): LostNumber[] {
-  const found: LostNumber[] = []
   // Few texts have such numbers at all.
-  if (isRecord(schema) && holdsWritten(schema)) walkNumbers(schema, [], found)
-  return found
+  if (!isRecord(schema) || !holdsWritten(schema)) return []
+  return subschemasOf(schema).flatMap(({ node, place }) => Object.entries(node).flatMap(([keyword, value]) => {
+    if (keyword === 'enum' && Array.isArray(value)) return value.flatMap((_, at) => lostNumber(value, at, { keyword, place: [...place, keyword] }))
+    return dataKeywords.has(keyword) && keyword !== 'const' ? [] : lostNumber(node, keyword, { keyword, place })
+  })).slice(0, most)
+}
+
+function lostNumber (container: object, name: string | number, at: Pick<Subschema, 'place'> & { keyword: string }): LostNumber[] {
+  const text = lostText(container, name)
+  return text === undefined ? [] : [{ place: [...at.place, name].join('.'), text, read: Number(Reflect.get(container, name)), keyword: at.keyword }]
 }
 
 /** Whether a member of an object, or anything in it, is a number that a double can't hold. */
@@ -136,29 +143,4 @@ export function losesDigits (container: object, name: string): boolean {
   const value: unknown = Reflect.get(container, name)
   if (typeof value === 'number') return lostText(container, Array.isArray(container) ? Number(name) : name) !== undefined
   return typeof value === 'object' && value !== null && Object.keys(value).some(inner => losesDigits(value, inner))
-}
-
-function walkNumbers (schema: object, place: readonly string[], found: LostNumber[]): void {
-  for (const keyword of Object.keys(schema)) {
-    const value: unknown = Reflect.get(schema, keyword)
-    const inner = [...place, keyword]
-    if (keyword === 'enum' && Array.isArray(value)) value.forEach((_, at) => { noteLost(value, String(at), { keyword, place: inner }, found) })
-    else if (!dataKeywords.has(keyword) || keyword === 'const') noteLost(schema, keyword, { keyword, place }, found)
-    if (dataKeywords.has(keyword) || typeof value !== 'object' || value === null) continue
-    if (mapKeywords.has(keyword) || Array.isArray(value)) walkAll(value, inner, found)
-    else walkNumbers(value, inner, found)
-  }
-}
-
-function walkAll (schemas: object, place: readonly string[], found: LostNumber[]): void {
-  for (const name of Object.keys(schemas)) {
-    const schema: unknown = Reflect.get(schemas, name)
-    if (typeof schema === 'object' && schema !== null) walkNumbers(schema, [...place, name], found)
-  }
-}
-
-function noteLost (container: object, name: string, { keyword, place }: Pick<LostNumber, 'keyword'> & { place: readonly string[] }, found: LostNumber[]): void {
-  const value: unknown = Reflect.get(container, name)
-  const text = lostText(container, Array.isArray(container) ? Number(name) : name)
-  if (text !== undefined && found.length < most) found.push({ place: [...place, name].join('.'), text, read: Number(value), keyword })
 }

@@ -1,4 +1,4 @@
-import { orElse } from '@toolyard/contract/terms'
+import { orElse, pointerToken } from '@toolyard/contract/terms'
 import { subschemasOf, withAllSubschemas, type Subschema } from './subschemas.ts'
 
 /**
@@ -9,7 +9,7 @@ import { subschemasOf, withAllSubschemas, type Subschema } from './subschemas.ts
  * @see https://json-schema.org/draft/2020-12/json-schema-core#section-9.3
  */
 export function withPointers (schema: Record<string, unknown>): Record<string, unknown> {
-  const subschemas = [...subschemasOf(schema)]
+  const subschemas = subschemasOf(schema)
   if (!subschemas.some(usesIdentifier) || subschemas.some(isDynamic)) return schema
   const places = placesOf(subschemas)
   const pointers = namedPointers(places)
@@ -17,7 +17,10 @@ export function withPointers (schema: Record<string, unknown>): Record<string, u
   return withAllSubschemas(schema, node => others.get(node) ?? node)
 }
 
-interface Place extends Subschema {
+interface Place {
+  node: Record<string, unknown>
+  /** As one in a URI. */
+  pointer: string
   /** The absolute URI of the schema with an identifier in which it stands. */
   base: string
 }
@@ -32,8 +35,13 @@ function placesOf (subschemas: readonly Subschema[]): Place[] {
     const outer = bases.get(around) ?? noIdentifier
     const base = isIdentifier(id) ? withoutFragment(absolute(id, outer) ?? outer) : outer
     bases.set(subschema, base)
-    return { ...subschema, base }
+    return { node: subschema.node, pointer: subschema.place.map(name => `/${token(name)}`).join(''), base }
   })
+}
+
+/** A name with half a surrogate pair can't be written, and is a fault by itself. */
+function token (name: string): string {
+  return orElse(() => encodeURIComponent(pointerToken(name)), name)
 }
 
 function usesIdentifier ({ node: { $id: id, $ref: reference }, around }: Subschema): boolean {

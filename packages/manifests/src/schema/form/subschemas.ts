@@ -1,4 +1,4 @@
-import { isRecord, orElse, pointerToken, writtenLike } from '@toolyard/contract/terms'
+import { isRecord, writtenLike } from '@toolyard/contract/terms'
 
 /** Keywords whose value maps names to subschemas: the names are not keywords. */
 export const mapKeywords: ReadonlySet<string> = new Set([
@@ -10,29 +10,30 @@ export const dataKeywords: ReadonlySet<string> = new Set(['enum', 'const', 'defa
 
 export const referenceKeywords: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 
-/** A subschema, and where it stands: from the start of the whole schema, as a pointer in a URI has it. */
+/** A subschema, and where it stands: keywords, names and places in lists, from the start of the whole schema. */
 export interface Subschema {
   node: Record<string, unknown>
-  pointer: string
+  place: readonly string[]
   /** The one around it; undefined for the whole schema. */
   around: Subschema | undefined
 }
 
 /** All subschemas of a schema, itself the first; it must not be nested without bound. */
-export function * subschemasOf (value: unknown, pointer = '', around?: Subschema): Generator<Subschema> {
-  if (Array.isArray(value)) {
-    for (const [at, each] of value.entries()) yield * subschemasOf(each, `${pointer}/${at}`, around)
-    return
+export function subschemasOf (schema: unknown): Subschema[] {
+  const found: Subschema[] = []
+  const visit = (value: unknown, place: readonly string[], around?: Subschema): void => {
+    if (Array.isArray(value)) value.forEach((each, at) => { visit(each, [...place, String(at)], around) })
+    if (!isRecord(value)) return
+    const own = { node: value, place, around }
+    found.push(own)
+    for (const [keyword, inner] of Object.entries(value)) {
+      if (dataKeywords.has(keyword) || typeof inner !== 'object') continue
+      if (!mapKeywords.has(keyword) || !isRecord(inner)) visit(inner, [...place, keyword], own)
+      else for (const [name, each] of Object.entries(inner)) visit(each, [...place, keyword, name], own)
+    }
   }
-  if (!isRecord(value)) return
-  const own = { node: value, pointer, around }
-  yield own
-  for (const [keyword, inner] of Object.entries(value)) {
-    if (dataKeywords.has(keyword) || typeof inner !== 'object') continue
-    const place = `${pointer}/${token(keyword)}`
-    if (!mapKeywords.has(keyword) || !isRecord(inner)) yield * subschemasOf(inner, place, own)
-    else for (const [name, each] of Object.entries(inner)) yield * subschemasOf(each, `${place}/${token(name)}`, own)
-  }
+  visit(schema, [])
+  return found
 }
 
 type Schema = Record<string, unknown>
@@ -54,9 +55,4 @@ export function withSubschemas (schema: Schema, change: (each: Schema, property?
 /** A copy with what `change` makes of each of its subschemas, itself the first. */
 export function withAllSubschemas (schema: Schema, change: (each: Schema) => Schema): Schema {
   return withSubschemas(change(schema), each => withAllSubschemas(each, change))
-}
-
-/** A name with half a surrogate pair can't be written, and is a fault by itself. Most names are written as they are. */
-function token (name: string): string {
-  return /^\w+$/.test(name) ? name : orElse(() => encodeURIComponent(pointerToken(name)), name)
 }
