@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { CallResult } from '@toolyard/contract'
+import { startWebServer } from '../builtin/web-server.ts'
 import { hasPython } from '../support/python.ts'
 import { bundleOf, createService } from '../support/service.ts'
 
@@ -25,24 +26,37 @@ class Return(Tool):
             return {"files": [pathlib.Path("a")], "rest": ["y" * 10] * 9000}
         return pathlib.Path(kind)
 `
+const png = Buffer.from('89504e470d0a1a0a72657374', 'hex')
+const drawing = (text: string): Buffer => Buffer.concat([png, Buffer.from(`{"text":"${text}"}`)])
+const api = await startWebServer(t, (request, response) => {
+  const large = Buffer.concat([png, Buffer.alloc(200_000)])
+  const echo = Buffer.concat([large, Buffer.from(String(request.headers['x-token'])), png])
+  response.writeHead(200, { 'content-type': 'image/png' }).end({ '/image': png, '/large': large, '/echo': echo }[request.url ?? ''])
+})
+const site = `http://127.0.0.1:${api.port}`
 const service = await createService(t, {
   files: {
     'tools/bin/shell': shell,
     'tools/bin/print': '#!/bin/sh\nexec cat output\n',
+    'tools/bin/draw': '#!/bin/sh\nprintf "\\211PNG\\r\\n\\032\\nrest"\nread -r line\nprintf %s "$line"\n',
     'workspace/of-workspace': 'shared',
     'bundle/return.py': python,
     'bundle/manifest.json': bundleOf({ name: 'py_return', description: 'Returns files', module: 'return', inputs: { kind: { type: 'string' } }, permissions: ['read_repo', 'write_files'] })
   },
   tools: [
     { name: 'shell', schema: { type: 'object' }, command: ['./tools/bin/shell'] },
-    { name: 'print', schema: { type: 'object' }, command: ['./tools/bin/print'], permissions: ['read_repo'] }
+    { name: 'print', schema: { type: 'object' }, command: ['./tools/bin/print'], permissions: ['read_repo'] },
+    { name: 'draw', schema: { type: 'object', properties: { text: { type: 'string' } } }, command: ['./tools/bin/draw'], permissions: [] },
+    { name: 'image', http: { method: 'GET', url: `${site}/image` } },
+    { name: 'large_image', http: { method: 'GET', url: `${site}/large` }, limits: { outputBytes: 5_000 } },
+    { name: 'echo', http: { method: 'GET', url: `${site}/echo`, headers: { 'x-token': { setting: 'IMAGE_TOKEN' } } } }
   ],
+  env: { HTTP_PRIVATE_HOSTS: '127.0.0.1', IMAGE_TOKEN: 'token-of-images-51c7' },
   manifests: ['tools.json', 'bundle/manifest.json']
 })
 const { client } = service
 const placeOf = (id: string, name: string): string => join(service.dir, 'sessions', id, name)
 const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
-const png = Buffer.from('89504e470d0a1a0a72657374', 'hex')
 
 async function call (session: string | undefined, name: string, args: object = {}): Promise<CallResult> {
   return await client.call(name, args, { wait_ms: 60_000, session })
@@ -86,10 +100,39 @@ t.test('binary output of a command is a file of its session', async t => {
   const result = await print(id, png)
   t.same(result.output, { $file: 'stdout.bin', size: 12, type: 'image/png', sha256: hashOf(png) })
   t.same(readFileSync(placeOf(id, 'stdout.bin')), png)
-  await call(id, 'shell', { script: 'rm stdout.bin; ln -s /etc/passwd stdout.bin' })
-  t.match((await print(id, png)).output, { $file: 'stdout.bin' }, 'a link in its place is replaced')
-  await call(id, 'shell', { script: 'rm stdout.bin; mkdir stdout.bin' })
-  t.match(await print(id, png), { ok: false, error: { code: 'OUTPUT_INVALID', message: /stdout.bin: EISDIR/ } })
+})
+
+t.test('a file that a call has stored stays as it is when a later call stores another one', async t => {
+  const id = await client.session()
+  for (const time of ['first', 'again']) t.match((await print(id, png)).output, { $file: 'stdout.bin' }, time)
+  const other = Buffer.concat([png, png])
+  const named = `stdout-${hashOf(other).slice(0, 12)}.bin`
+  t.match((await print(id, other)).output, { $file: named, size: 24, sha256: hashOf(other) })
+  t.match((await print(id, other)).output, { $file: named }, 'the same content has the same name')
+  t.same([readFileSync(placeOf(id, 'stdout.bin')), readFileSync(placeOf(id, named))], [png, other])
+  for (const taken of ['ln -s /etc/passwd stdout.bin', 'mkdir stdout.bin']) {
+    await call(id, 'shell', { script: `rm -r stdout.bin; ${taken}` })
+    t.match((await print(id, png)).output, { $file: `stdout-${hashOf(png).slice(0, 12)}.bin` }, taken)
+  }
+})
+
+t.test('calls that store files at the same time each get their own', async t => {
+  const id = await client.session()
+  const kinds = Array.from({ length: 8 }, (_, index) => `bytes ${index}`)
+  const calls = kinds.map(text => ({ call_id: text, name: 'draw', arguments: { text } }))
+  const { results } = await client.batch(calls, { wait_ms: 60_000, session: id })
+  t.same(results.map(({ output }) => (output as { sha256: string }).sha256), kinds.map(text => hashOf(drawing(text))))
+  for (const { call_id: text, output } of results) t.same(readFileSync(placeOf(id, (output as { $file: string }).$file)), drawing(text))
+})
+
+t.test('an answer of an HTTP API that is no text is a file of the session', async t => {
+  const id = await client.session()
+  t.same((await call(id, 'image')).output, { $file: 'output.bin', size: 12, type: 'image/png', sha256: hashOf(png) })
+  t.same(readFileSync(placeOf(id, 'output.bin')), png)
+  t.match(await call(undefined, 'image'), { error: { code: 'OUTPUT_INVALID', message: /neither JSON nor text; in a session it would be the file output.bin/ } })
+  t.match(await call(id, 'large_image'), { error: { code: 'OUTPUT_INVALID', message: /longer than the 5000 bytes that are kept; limits.outputBytes of the entry may allow more/ } })
+  t.match(await call(id, 'echo'), { error: { code: 'OUTPUT_INVALID', message: /holds a secret of the request/ } })
+  t.same(readdirSync(placeOf(id, '.')), ['output.bin'], 'nothing of an answer that was refused')
 })
 
 t.test('Python tools return paths and bytes as files', { skip: !hasPython }, async t => {
@@ -98,7 +141,7 @@ t.test('Python tools return paths and bytes as files', { skip: !hasPython }, asy
   t.same((await call(id, 'py_return', { kind: 'path' })).output, { chart, rows: 3 })
   t.same((await call(id, 'py_return', { kind: 'bytes' })).output, [
     { $file: 'output.bin', size: 8, type: 'application/pdf', sha256: hashOf('%PDF-1.7') },
-    { $file: 'output-2.bin', size: 2, type: 'application/octet-stream', sha256: hashOf(Buffer.from('fffe', 'hex')) }
+    { $file: `output-${hashOf(Buffer.from('fffe', 'hex')).slice(0, 12)}.bin`, size: 2, type: 'application/octet-stream', sha256: hashOf(Buffer.from('fffe', 'hex')) }
   ])
   t.match((await call(id, 'py_return', { kind: 'large' })), { ok: true, output: { truncated: true, preview: /^\{"files":\[\{"\$file":"a","size":1,/ } })
   t.match(await call(id, 'py_return', { kind: 'missing' }), { ok: false, error: { code: 'OUTPUT_INVALID', message: /"missing": it is not there/ } })

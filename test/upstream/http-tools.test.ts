@@ -96,7 +96,7 @@ t.test('an empty answer is {}, a status of an error is TOOL_FAILED with what the
   t.same((await client.call('empty')).output, {})
   t.match(await client.call('missing'), { ok: false, error: { code: 'TOOL_FAILED', message: 'the API answered 404 Not Found: no such thing', details: { status: 404 } } })
   t.match(await client.call('busy'), { error: { code: 'TOOL_FAILED', message: 'the API answered 429 Too Many Requests: {"error":"slow down"}', details: { status: 429, headers: { 'retry-after': '7' } } } })
-  t.match(await client.call('image'), { error: { code: 'OUTPUT_INVALID', message: 'the answer is image/png, which is neither JSON nor text' } })
+  t.match(await client.call('image'), { error: { code: 'OUTPUT_INVALID', message: 'the answer is image/png, which is neither JSON nor text; in a session it would be the file output.bin' } })
 })
 
 t.test('arguments that change the destination, a missing secret and a private address are refused before anything is sent', async t => {

@@ -63,7 +63,12 @@ async function answerOf (run: HttpRun, { args, context, worker, maxOutputBytes }
     if (protocol === 'http:' && !allowPrivate) throw new RequestFault('NOT_ALLOWED', 'http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
     const response = await send(built, connections, limit.signal)
     const { outcome, ...read } = await readAnswer(response, {
-      threads: worker.threads, owner: ownerOfCall(context), maxOutputBytes, signal: limit.signal, hidden: built.hidden
+      threads: worker.threads,
+      owner: ownerOfCall(context),
+      maxOutputBytes,
+      signal: limit.signal,
+      hidden: built.hidden,
+      session: context.session
     })
     Object.assign(seen, read)
     return interruption() ?? outcome

@@ -3,9 +3,7 @@ import type { ProcessEnd } from '@toolyard/sandbox'
 import { failure, type Outcome, type RunContext } from '../run/outcome.ts'
 import { foreignNote, foreignPlaces } from '../run/foreign-bytes.ts'
 import { decodePrefix } from '../run/utf8.ts'
-import { storedFile } from './returned-files.ts'
-
-const fileName = 'stdout.bin'
+import { storedOutput } from './stored-file.ts'
 
 /**
  * The output of a command that is no text: a file of its session. Undefined for text, and for a command that failed; the
@@ -26,6 +24,5 @@ export async function binaryOutput (
   }
   const what = `the output is no text but ${type === undefined ? 'binary data' : type}`
   if (totalBytes > kept.length) return failure('OUTPUT_INVALID', `${what}, and its ${totalBytes} bytes are more than the ${kept.length} that are kept; write it to a file`)
-  if (session === undefined) return failure('OUTPUT_INVALID', `${what}; in a session it would be the file ${fileName}`)
-  return await storedFile(kept, fileName, session)
+  return await storedOutput({ what, bytes: kept, fileName: 'stdout.bin' }, session)
 }

@@ -1,5 +1,9 @@
 import { Transform } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { compared, hiderOf, placesOf, type Place } from './hider.ts'
+
+/** Bytes that are looked through in one turn. */
+const pieceBytes = 65_536
 
 /** Texts as bytes may have them, UTF-8 or Latin-1, with a letter for each byte. */
 export function byteForms (forms: readonly string[]): string[] {
@@ -32,6 +36,16 @@ export function starStream (lists: ReadonlyArray<readonly string[]>): Transform 
     },
     flush (done) { done(null, withStars(held, [[0, hidden], ...hiders.flatMap(hider => placesOf(held, hider))])) }
   })
+}
+
+/** Whether one of these texts stands in the bytes. */
+export async function holdsText (bytes: Buffer, forms: readonly string[]): Promise<boolean> {
+  const hider = hiderOf(byteForms(forms))
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    if (placesOf(bytes.toString('latin1', at, at + pieceBytes + compared), hider).length > 0) return true
+    await turn()
+  }
+  return false
 }
 
 function withStars (text: string, places: readonly Place[]): Buffer {

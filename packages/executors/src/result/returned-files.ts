@@ -1,10 +1,11 @@
 import { errorCode, isRecord, limits, readJsonInTurns, writeJson } from '@toolyard/contract/terms'
-import { atPlace, hashBounds, openTopDirectory, readContent, replaceFile, shown, storageFailure, WorkspaceFailure, type Content } from '@toolyard/workspace'
+import { atPlace, hashBounds, readContent, shown, WorkspaceFailure, type Content } from '@toolyard/workspace'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Turns } from '@toolyard/runtime'
 import { interruptionError } from '../run/interruption.ts'
 import { failure, type Outcome, type RunContext, type Success } from '../run/outcome.ts'
 import { shortOutput } from './large-output.ts'
+import { storeFile } from './stored-file.ts'
 
 /*
  * A tool returns a file as `{"$file": "chart.png"}`, anywhere in its output. In a session that becomes a reference, with what the
@@ -13,7 +14,6 @@ import { shortOutput } from './large-output.ts'
 
 /** Other fields of a reference: one that was returned may be returned again. */
 const fields: ReadonlySet<string> = new Set(['$file', 'type', 'size', 'sha256'])
-const bytesName = 'output'
 
 interface ReturnPlace {
   dir: string
@@ -57,26 +57,9 @@ async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
   }
 }
 
-/** Stores what a command printed that is no text, as a file, and returns that. */
-export async function storedFile (bytes: Buffer, name: string, { dir }: { dir: string }): Promise<Outcome> {
-  const directory = openTopDirectory(dir)
-  try {
-    await replaceFile({ directory, name }, bytes, { standing: undefined, check: () => {} })
-    return { ok: true, output: { $file: name }, isStored: true }
-  } catch (error) {
-    const full = storageFailure(error)
-    const why = full?.message ?? errorCode(error)
-    if (why === undefined) throw error
-    return failure(full?.code ?? 'OUTPUT_INVALID', `the output can't be stored as the file ${name}: ${why}`)
-  } finally {
-    directory.handle.close()
-  }
-}
-
 class Returns {
   count = 0
   readonly #place: ReturnPlace
-  #stored = 0
   #hashBytes = 0
 
   constructor (place: ReturnPlace) {
@@ -88,12 +71,8 @@ class Returns {
   }
 
   async #store (base64: string): Promise<unknown> {
-    this.#stored += 1
-    const name = this.#stored === 1 ? `${bytesName}.bin` : `${bytesName}-${this.#stored}.bin`
     this.#checkCount()
-    const stored = await storedFile(Buffer.from(base64, 'base64'), name, this.#place)
-    if (!stored.ok) throw new WorkspaceFailure(stored.error.message, stored.error.code)
-    return await this.#reference(name, true)
+    return await this.#reference(await storeFile(Buffer.from(base64, 'base64'), 'output.bin', this.#place.dir), true)
   }
 
   async #reference (path: string, mayRead = this.#place.mayRead): Promise<Content & { $file: string }> {

@@ -1,5 +1,5 @@
 import { constants, lstatSync, type BigIntStats } from 'node:fs'
-import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { entryPath, type Directory } from '../walk/directory.ts'
 import { temporaryName } from '../service/own-names.ts'
 import { plainMode } from './special-bits.ts'
@@ -30,9 +30,10 @@ export interface Draft {
   /**
    * Puts it in a place in its own directory or below: every reader sees the whole of the old file or of the new one.
    *
+   * @param onto whether it may replace what is there; onto `nothing`, a taken name is an EEXIST
    * @returns what it is there; as it was before where it is gone, or changed, by then.
    */
-  put: (place: { directory: Directory, name: string }) => Promise<BigIntStats>
+  put: (place: { directory: Directory, name: string }, onto?: 'anything' | 'nothing') => Promise<BigIntStats>
   discard: () => Promise<void>
 }
 
@@ -81,10 +82,15 @@ export async function writeDraft (
     await handle.close()
   }
   return {
-    put: async place => {
+    put: async (place, onto = 'anything') => {
       const path = entryPath(place.directory, place.name)
       const before = lstatSync(temporary, { bigint: true })
-      await rename(temporary, path)
+      if (onto === 'anything') {
+        await rename(temporary, path)
+      } else {
+        await link(temporary, path)
+        await discard()
+      }
       const now = lstatSync(path, { bigint: true, throwIfNoEntry: false })
       await syncDirectory(place.directory)
       return now?.ino === before.ino && now.mtimeNs === before.mtimeNs ? now : before

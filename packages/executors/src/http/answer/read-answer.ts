@@ -1,24 +1,26 @@
 import { STATUS_CODES } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { readLargeOutput, shortOutput, type OutputReading } from '../../result/large-output.ts'
-import { byteForms } from '../../result/hidden-bytes.ts'
+import { byteForms, holdsText } from '../../result/hidden-bytes.ts'
 import { withoutTexts } from '../../result/hidden-texts.ts'
 import { compared, hiderOf, placesOf } from '../../result/hider.ts'
 import { runOutputTask, type OutputTask } from '../../result/output-task.ts'
+import { storedOutput } from '../../result/stored-file.ts'
 import { shownChars } from '../../result/stream-end.ts'
 import { decodeText, jsonType } from '../../run/decode-text.ts'
-import type { Outcome } from '../../run/outcome.ts'
+import { failure, type Outcome, type SessionPlace } from '../../run/outcome.ts'
 import { foreignPlaces } from '../../run/foreign-bytes.ts'
 import { readBounded, type BoundedBody } from '@toolyard/runtime/outgoing'
 import { bufferOf } from '@toolyard/runtime/threads'
 import { decodePrefix, lastChars } from '../../run/utf8.ts'
-import { RequestFault } from '../request/request-fault.ts'
 import { decodedBody } from './decoded-body.ts'
 import { header, headerChars } from './response-head.ts'
 
 export interface AnswerReading extends OutputReading {
   maxOutputBytes: number
   hidden: readonly string[]
+  /** The session of the call: what is no text becomes a file of it. */
+  session: SessionPlace | undefined
 }
 
 /** An answer as the caller gets it, and how much of it was read. */
@@ -35,10 +37,8 @@ const textType = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-ndjson|ja
 const tellingHeaders = ['retry-after', 'allow', 'location', 'x-request-id', 'x-ratelimit-reset']
 
 /**
- * The answer of an API as the outcome of its tool: JSON as its value, text as text, an empty body as `{}`. A status of
- * 300 and more is `TOOL_FAILED` with the end of the body.
- *
- * @throws RequestFault `OUTPUT_INVALID` for a body that is neither.
+ * The answer of an API as the outcome of its tool: JSON as its value, text as text, an empty body as `{}`, anything else
+ * as a file of the session. A status of 300 and more is `TOOL_FAILED` with the end of the body.
  */
 export async function readAnswer (response: Dispatcher.ResponseData, reading: AnswerReading): Promise<AnswerRead> {
   const failed = response.statusCode >= 300
@@ -53,7 +53,7 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
   const contentType = header(response, 'content-type')
   if (body.bytes.length === 0) return { ok: true, output: {} }
   if (!isText(body, contentType)) {
-    throw new RequestFault('OUTPUT_INVALID', `the answer is ${contentType === '' ? 'binary' : withoutTexts(contentType, reading.hidden).slice(0, headerChars)}, which is neither JSON nor text`)
+    return await binaryAnswer(body, contentType === '' ? 'binary' : withoutTexts(contentType, reading.hidden).slice(0, headerChars), reading)
   }
   // JSON that was cut off can't be parsed: its text is the output.
   const kept = body.truncated ? body.bytes.subarray(0, decodePrefix(body.bytes).bytes) : body.bytes
@@ -66,6 +66,14 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
   const announced = Number(header(response, 'content-length'))
   // Without a length from the server, it is known to be one byte longer at least.
   return { ...outcome, cut: { bytes: Math.max(storedBytes + 1, Number.isSafeInteger(announced) ? announced : 0), storedBytes } }
+}
+
+async function binaryAnswer ({ bytes, truncated }: BoundedBody, type: string, { hidden, session }: AnswerReading): Promise<Outcome> {
+  const what = `the answer is ${type}, which is neither JSON nor text`
+  if (truncated) return failure('OUTPUT_INVALID', `${what}, and longer than the ${bytes.length} bytes that are kept; limits.outputBytes of the entry may allow more`)
+  // In a file nothing can be put in its place without spoiling the rest.
+  if (await holdsText(bytes, hidden)) return failure('OUTPUT_INVALID', `${what}, and holds a secret of the request`)
+  return await storedOutput({ what, bytes, fileName: 'output.bin' }, session)
 }
 
 function shortOutcome (task: OutputTask): Outcome {
