@@ -43,12 +43,48 @@ t.test('a tenant that reads none of its large answers makes no more work until i
   t.equal((await client.request(path, { body, headers, key: keys.acme })).status, 200)
 })
 
-async function neverRead (address: string, body: string, key: string): Promise<Socket> {
+t.test('logs of jobs that a tenant does not read count as its answers', async t => {
+  const lines = '#!/bin/sh\nhead -c 8000000 /dev/zero | tr "\\0" x | fold -w 4000 >&2\n'
+  const { api, client } = await createService(t, {
+    tools: [{ name: 'chatter', description: 'Writes a long log.', schema: { type: 'object' }, command: ['./tools/bin/chatter.sh'] }],
+    files: { 'tools/bin/chatter.sh': lines },
+    env: { API_KEYS_JSON }
+  })
+  const { job_id: id } = await client.call('chatter', {}, {}, keys.acme)
+  const logs = `/v1/jobs/${id}/logs?tail=2000`
+  const status = async (): Promise<number> => (await client.request(logs, { key: keys.acme })).status
+  const whole = await waitFor('the log is whole', async () => {
+    const { text } = await client.request(logs, { key: keys.acme })
+    return text.length > 7_000_000 ? text : undefined
+  })
+  const most = Math.ceil(2 ** 27 / whole.length)
+  const clients: Socket[] = []
+  t.teardown(() => { for (const socket of clients) socket.destroy() })
+  let line = 'HTTP/1.1 200'
+  while (line === 'HTTP/1.1 200' && clients.length <= most) {
+    const socket = await pausedSocket(api.address)
+    clients.push(socket)
+    socket.write(`GET ${logs} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.acme}\r\n\r\n`)
+    line = String(await waitFor('it is answered', () => socket.read(12) as Buffer | null ?? undefined, 60_000))
+  }
+  t.equal(line, 'HTTP/1.1 429', `after ${clients.length} of ${most} answers`)
+  t.equal(await status(), 429)
+  t.equal((await client.request(logs)).status, 200, 'the operator reads it')
+  for (const socket of clients) socket.destroy()
+  await waitFor('it is read again', async () => await status() === 200)
+})
+
+async function pausedSocket (address: string): Promise<Socket> {
   const { hostname, port } = new URL(address)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
   await once(socket, 'connect')
   socket.pause()
+  return socket
+}
+
+async function neverRead (address: string, body: string, key: string): Promise<Socket> {
+  const socket = await pausedSocket(address)
   const headers = [`x-api-key: ${key}`, 'idempotency-key: large', 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]
   socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
   return socket
