@@ -78,6 +78,18 @@ t.test('a real server gets calls of its tools through the queue: texts, structur
   t.match(await call('files_read_text_file', { path: '/etc/passwd' }), { status: 422, body: { error: { code: 'TOOL_FAILED', message: /denied/i } } })
 })
 
+t.test('an image of a real server is an image for the models of a provider that takes one from tools', async t => {
+  const content = [{ type: 'tool_use', id: 'c', name: 'get-tiny-image', input: {} }, { type: 'tool_use', id: 'd', name: 'media_read_media_file', input: { path: 'dot.png' } }]
+  const { body } = await service.client.request<{ messages: unknown[] }>('/v1/agent-tools/invoke-batch', { body: { content, wait_ms: 60_000 } })
+  t.match(body.messages, [{
+    role: 'user',
+    content: [
+      { content: [{ type: 'text', text: /shown as an image/ }, { type: 'image', source: { type: 'base64', media_type: 'image/png' } }] },
+      { content: [{ type: 'text', text: /shown as an image/ }, { type: 'image', source: { media_type: 'image/png', data: image } }] }
+    ]
+  }])
+})
+
 t.test('the title that was accepted is published, and the schema of outputs, which OpenAPI has as well', async t => {
   const outputSchema = { type: 'object', properties: { temperature: { type: 'number' } }, required: ['temperature', 'conditions', 'humidity'] }
   const { client } = await connect(t, service.api.address, testKeys.admin, '2026-07-28')

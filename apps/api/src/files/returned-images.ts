@@ -2,24 +2,14 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '@toolyard/contract'
 import { atPlace, openFile, readFully } from '@toolyard/workspace'
 import type { Principal } from '../access/principal.ts'
+import { imageTypes, mostImages, type ShownImage } from '../outputs/shown-images.ts'
 import type { FileSpace } from './file-space.ts'
 import { noSuchFile } from './file-error.ts'
 import type { SessionFiles } from './session-files.ts'
 
-export interface ReturnedImage {
-  /** Its media type. */
-  type: string
-  /** In Base64. */
-  data: string
-}
-
 /** A file that an output returns: see `returned-files.ts` of the executors. */
 interface Reference { path: string, type: string, size: number, sha256: string }
 
-/** Types that all models take. */
-const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
-/** Bytes of one image and of all images of an answer, and how many one call gives. Larger ones are fetched as files. */
-const most = { one: 1_048_576, all: 4_194_304, ofCall: 8 }
 /** Values of an output that are looked through for references. */
 const mostValues = 10_000
 
@@ -34,8 +24,8 @@ export class ReturnedImages {
    * The images of each output, in the order of its references. An image that is too large, that was changed since, or that
    * this service may not read is left out: the reference stays in the text. Never rejected.
    */
-  async read (outputs: readonly unknown[], session: string | undefined, principal: Principal): Promise<ReturnedImage[][]> {
-    const none = outputs.map((): ReturnedImage[] => [])
+  async read (outputs: readonly unknown[], session: string | undefined, principal: Principal): Promise<ShownImage[][]> {
+    const none = outputs.map((): ShownImage[] => [])
     const mayRead = principal.permissions === undefined || principal.permissions.includes('read_repo')
     const wanted = outputs.map(referencesIn)
     if (session === undefined || !mayRead || wanted.every(references => references.length === 0)) return none
@@ -49,12 +39,12 @@ export class ReturnedImages {
   }
 }
 
-async function readAll (space: FileSpace, wanted: ReadonlyArray<readonly Reference[]>): Promise<ReturnedImage[][]> {
-  let left = most.all
-  const images: ReturnedImage[][] = []
+async function readAll (space: FileSpace, wanted: ReadonlyArray<readonly Reference[]>): Promise<ShownImage[][]> {
+  let left = mostImages.all
+  const images: ShownImage[][] = []
   for (const references of wanted) {
-    const own: ReturnedImage[] = []
-    for (const reference of references.slice(0, most.ofCall)) {
+    const own: ShownImage[] = []
+    for (const reference of references.slice(0, mostImages.ofCall)) {
       const image = reference.size > left ? undefined : await readOne(space, reference).catch(() => undefined)
       if (image === undefined) continue
       left -= reference.size
@@ -66,7 +56,7 @@ async function readAll (space: FileSpace, wanted: ReadonlyArray<readonly Referen
 }
 
 /** Undefined for a file that isn't any more what was returned. */
-async function readOne (space: FileSpace, { path, type, size, sha256 }: Reference): Promise<ReturnedImage | undefined> {
+async function readOne (space: FileSpace, { path, type, size, sha256 }: Reference): Promise<ShownImage | undefined> {
   return await atPlace(space, path, { notFound: noSuchFile }, async place => {
     if (place.stats?.isFile() !== true || place.stats.size !== size) return undefined
     const { handle } = openFile(place)
@@ -97,5 +87,5 @@ function referencesIn (output: unknown): Reference[] {
 
 function referenceOf ({ $file: path, type, size, sha256 }: Record<string, unknown>): Reference | undefined {
   if (typeof path !== 'string' || typeof type !== 'string' || typeof size !== 'number' || typeof sha256 !== 'string') return undefined
-  return imageTypes.has(type) && size > 0 && size <= most.one ? { path, type, size, sha256 } : undefined
+  return imageTypes.has(type) && size > 0 && size <= mostImages.one ? { path, type, size, sha256 } : undefined
 }

@@ -76,20 +76,26 @@ export async function agentToolRoutes (
       return error === undefined ? { value } : { error }
     }
   }, async (request, reply) => {
+    const gone = abandoned(reply.raw, ending)
+    const { batch: read, message } = await readBatch(request.body, request.isPoisoned)
+    const batch = { ...read, maxOutputChars: read.maxOutputChars ?? queryChars(request.query.max_output_chars) }
+    const format = request.query.format ?? message?.format
+    const showsImages = format !== undefined && imageFormats.includes(format)
     const caller = {
       principal: principalOf(request),
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
       origin: request.origin ?? undefined,
-      abandoned: abandoned(reply.raw, ending),
+      abandoned: gone,
+      showsImages,
       ...(request.query.details === 'log' ? { readLog } : {})
     }
-    const { batch: read, message } = await readBatch(request.body, request.isPoisoned)
-    const batch = { ...read, maxOutputChars: read.maxOutputChars ?? queryChars(request.query.max_output_chars) }
-    const format = request.query.format ?? message?.format
     const told = async (answered: readonly AnsweredCall[]): Promise<InvokeBatchResponse> => {
-      const mayShow = format !== undefined && imageFormats.includes(format)
-      const outputs = mayShow ? answered.map(({ answer }) => answer.kind === 'succeeded' ? answer.output : undefined) : []
-      const shown = await images.read(outputs, batch.session, caller.principal)
+      const outputs = showsImages ? answered.map(({ answer }) => answer.kind === 'succeeded' ? answer.output : undefined) : []
+      const returned = await images.read(outputs, batch.session, caller.principal)
+      const shown = answered.map(({ answer }, index) => [
+        ...answer.kind === 'succeeded' ? answer.shown?.images ?? [] : [],
+        ...returned[index] ?? []
+      ])
       return await batchResponse(batch.mode, answered, { format, origin: message, images: shown })
     }
     if (!prefersEvents(request.headers.accept)) {

@@ -56,6 +56,8 @@ export interface Caller {
   listener?: AnswerListener
   /** Gets the ids of the jobs of a sync batch as soon as they are made. */
   onJobs?: (jobIds: readonly string[]) => void
+  /** Whether the answer's messages take images. */
+  showsImages?: boolean
   /** Reads the output of a call that succeeded; without it the answer has it as models read it. */
   readOutput?: ReadOutput
   /** Reads the log of a call that failed; without it the answer has none. */
@@ -185,7 +187,8 @@ export class BatchInvoker {
     return jobId !== undefined && (!repeated || await this.#deps.jobs.isHeld(queue, jobId))
   }
 
-  #asker ({ session, maxOutputChars }: Batch, { principal, abandoned, readOutput, readLog, onFound }: Caller, deadline: number): Asker {
+  #asker ({ session, maxOutputChars }: Batch, caller: Caller, deadline: number): Asker {
+    const { principal, abandoned, showsImages = false, readOutput, readLog, onFound } = caller
     const { catalog, outputs } = this.#deps
     const publication = catalog.publication(principal)
     return {
@@ -193,7 +196,7 @@ export class BatchInvoker {
       session,
       deadline,
       abandoned,
-      read: readOutput ?? readForModel(outputs, maxOutputChars, publication),
+      read: readOutput ?? readForModel(outputs, { maxOutputChars, showsImages, publication }),
       room: maxOutputChars ?? (readOutput === undefined ? limits.outputChars : limits.maxOutputChars.max),
       hint: comeBackHint(publication),
       readLog,

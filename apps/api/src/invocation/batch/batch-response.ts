@@ -1,6 +1,6 @@
 import { around, isRecord, readJson, writeJson, type Batch, type InvokeBatchResponse, type MessageFormat } from '@toolyard/contract'
 import { mapInTurns, Turns } from '@toolyard/runtime'
-import type { ReturnedImage } from '../../files/returned-images.ts'
+import type { ShownImage } from '../../outputs/shown-images.ts'
 import { numbersAsTexts } from '../../outputs/rounded-numbers.ts'
 import { modelContent, resultOf, toolMessage, type Call, type CallAnswer } from './call-answer.ts'
 import { providerMessages, type MessageOrigin } from './message-answers.ts'
@@ -15,7 +15,7 @@ export interface MessageTerms {
   /** The message that the calls came in; answers in another format than its own have that format's usual form. */
   origin: MessageOrigin | undefined
   /** Of each call. */
-  images: ReadonlyArray<readonly ReturnedImage[]>
+  images: ReadonlyArray<readonly ShownImage[]>
 }
 
 /** A batch's answer as its caller gets it, in request order. In async mode only `messages` tell what a model is told. */

@@ -1,12 +1,15 @@
 import { around, asError, isRecord, type Batch, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
 import { RedisUnavailableError } from '@toolyard/store'
+import type { ShownImage } from '../../outputs/shown-images.ts'
 
 export type Call = Batch['calls'][number]
 
 /** It is written for a caller or a model where it goes out: `resultOf`, `modelContent`. */
 export type CallAnswer =
   /** The output is there whatever its value. `notice` tells a model how it comes to the rest of one that was cut. */
-  | { kind: 'succeeded', jobId: string | undefined, output: unknown, notice?: string | undefined, files?: ChangedFiles }
+  | {
+    kind: 'succeeded', jobId: string | undefined, output: unknown, notice?: string | undefined, shown?: ShownOutput | undefined, files?: ChangedFiles
+  }
   /** Before or while it ran; a call that never became a job has no `jobId`. `log` is for the caller alone. */
   | { kind: 'failed', jobId: string | undefined, error: CallError, log?: string[] | undefined }
   /** It goes on, or waits for a person; `message` tells a model what it can do, and not to make up a result. */
@@ -39,7 +42,8 @@ export function resultOf ({ call_id: callId, name }: Call, answer: CallAnswer): 
 export function modelContent (answer: CallAnswer): Record<string, unknown> {
   switch (answer.kind) {
     case 'succeeded': {
-      const { output: result, notice, files: { files, moreFiles } = {} } = answer
+      const { output, shown, files: { files, moreFiles } = {} } = answer
+      const { value: result, notice } = shown ?? { value: output, notice: answer.notice }
       return around({
         ok: true,
         result,
@@ -107,10 +111,20 @@ export function accepted ({ name }: Call, { id, type }: { id: string, type: stri
   return { kind: 'accepted', jobId: id, jobType: type, message: `Tool '${name}' was started as job ${id}: its output is not there yet${hint}` }
 }
 
-/** An output as an answer has it; of one that was cut, what a model is told. */
-export interface ReadValue {
+/** An output, and what a model is told of one that was cut. */
+export interface ToldOutput {
   value: unknown
   notice?: string | undefined
+}
+
+/** An output whose images stand beside it, without their data. */
+export interface ShownOutput extends ToldOutput {
+  images: readonly ShownImage[]
+}
+
+/** An output as an answer has it, and as a model is told it where that is something else. */
+export interface ReadValue extends ToldOutput {
+  shown?: ShownOutput
 }
 
 /** @param tool the name of the tool whose output it is */
@@ -140,8 +154,8 @@ export async function settled (
     return { kind: 'failed', jobId, error: settlement.error, log }
   }
   try {
-    const { value, notice } = await read(queue, jobId, settlement.output, call.name)
-    return { kind: 'succeeded', jobId, output: value, notice, files: settlement.output }
+    const { value, ...told } = await read(queue, jobId, settlement.output, call.name)
+    return { kind: 'succeeded', jobId, output: value, ...told, files: settlement.output }
   } catch (cause) {
     // The output is safe beside the job and can be read when Redis is back.
     if (cause instanceof RedisUnavailableError) {

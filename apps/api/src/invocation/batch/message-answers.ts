@@ -1,7 +1,7 @@
 import {
   around, type AiSdkMessage, type AnthropicMessage, type GeminiMessage, type MessageDialect, type MessageFormat, type ProviderMessage
 } from '@toolyard/contract'
-import type { ReturnedImage } from '../../files/returned-images.ts'
+import type { ShownImage } from '../../outputs/shown-images.ts'
 
 /** The message that a batch's calls came in. */
 export interface MessageOrigin {
@@ -20,7 +20,7 @@ interface Answered {
   /** Its JSON. */
   text: string
   /** Small ones that the tool has returned; only some formats take any from tools. */
-  images: readonly ReturnedImage[]
+  images: readonly ShownImage[]
   failed: boolean
   dialect: MessageDialect | undefined
   program: string | undefined
@@ -72,7 +72,7 @@ function aiSdkResult ({ id, name, text, failed, dialect }: Answered): AiSdkMessa
   return { ...result, output: { type: failed ? 'error-text' : 'text', value: text } }
 }
 
-function responsesImage ({ type, data }: ReturnedImage): { type: 'input_image', image_url: string, detail: 'auto' } {
+function responsesImage ({ type, data }: ShownImage): { type: 'input_image', image_url: string, detail: 'auto' } {
   return { type: 'input_image', image_url: `data:${type};base64,${data}`, detail: 'auto' }
 }
 

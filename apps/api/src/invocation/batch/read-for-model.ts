@@ -1,17 +1,47 @@
-import { limits, orElse } from '@toolyard/contract/terms'
-import type { OutputStore } from '@toolyard/queue'
+import { isRecord, limits, orElse, readJson, writeJson } from '@toolyard/contract/terms'
+import { truncate, type OutputStore, type TruncatedOutput } from '@toolyard/queue'
 import type { Publication } from '../../catalog/tool-catalog.ts'
-import type { ReadOutput } from './call-answer.ts'
+import { mayShowImages, shownBlocks } from '../../outputs/shown-images.ts'
+import type { ReadOutput, ShownOutput, ToldOutput } from './call-answer.ts'
 
-/** Reads outputs as models get them, with a word on how they come to the rest of one that is cut. */
-export function readForModel (outputs: OutputStore, maxOutputChars: number | undefined, publication: Publication): ReadOutput {
+interface ModelReading {
+  maxOutputChars: number | undefined
+  /** Whether the messages of the answer take images. */
+  showsImages: boolean
+  publication: Publication
+}
+
+/** Bytes of the outputs of a batch that are read as a whole for the images in them. */
+const mostImageBytes = 6_291_456
+
+/** Reads the outputs of a batch as models get them, with a word on how they come to the rest of one that is cut. */
+export function readForModel (outputs: OutputStore, { maxOutputChars, showsImages, publication }: ModelReading): ReadOutput {
+  let imageBytes = showsImages ? mostImageBytes : 0
   const asked = maxOutputChars === undefined ? undefined : { chars: maxOutputChars, hasTail: true }
   return async (queue, jobId, record, tool = '') => {
     const cutting = asked ?? (publication.skillReaders.has(tool) ? { chars: limits.skillChars, hasTail: false } : undefined)
     const { value, cut } = await outputs.readForModel(queue, jobId, record, cutting)
-    if (cut === undefined) return { value }
-    const kept = record.cut === undefined ? '' : `, of which ${record.cut.storedBytes} were kept`
-    return { value, notice: cutNotice({ jobId, bytes: `${cut.bytes} bytes${kept}`, from: offsetBehind(cut.preview) }, publication) }
+    const shown = showsImages ? await blocksOf() : undefined
+    return { ...told(value, cut), ...shown && { shown } }
+
+    function told (output: unknown, part: TruncatedOutput | undefined): ToldOutput {
+      if (part === undefined) return { value: output }
+      const kept = record.cut === undefined ? '' : `, of which ${record.cut.storedBytes} were kept`
+      return { value: part, notice: cutNotice({ jobId, bytes: `${part.bytes} bytes${kept}`, from: offsetBehind(part.preview) }, publication) }
+    }
+
+    async function blocksOf (): Promise<ShownOutput | undefined> {
+      const begin = cut?.preview ?? (isRecord(value) ? writeJson(value) : '')
+      const bytes = cut?.bytes ?? begin.length
+      if (record.cut !== undefined || bytes > imageBytes || !mayShowImages(begin)) return undefined
+      imageBytes -= bytes
+      const blocks = await shownBlocks(cut === undefined ? begin : await outputs.readJson(queue, jobId, record) ?? '')
+      if (blocks === undefined) return undefined
+      const { json, images } = blocks
+      const { chars, hasTail } = cutting ?? { chars: limits.outputChars, hasTail: false }
+      const part = json.length > chars ? truncate(json, bytes, { chars, ...hasTail && { end: json } }) : undefined
+      return { ...told(part ?? readJson(json), part), images }
+    }
   }
 }
 

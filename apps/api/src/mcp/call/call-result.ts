@@ -1,11 +1,10 @@
-import { limits, writeJson, type CallError, type ResultFile } from '@toolyard/contract'
+import { writeJson, type CallError, type ResultFile } from '@toolyard/contract'
 import { truncate } from '@toolyard/queue'
 import { LoopTurns } from '@toolyard/runtime'
 import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server'
-import type { ReturnedImage } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
-import { excessOf } from '../../plugins/body/json-text.ts'
 import { isRoundedByDoubles } from '../../outputs/rounded-numbers.ts'
+import { isTooLarge, type ShownImage } from '../../outputs/shown-images.ts'
 import type { ListedTool } from './tool-list.ts'
 import type { WrittenParts } from './written-parts.ts'
 
@@ -14,7 +13,7 @@ const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputByte
 
 export interface ResultParts {
   /** Small ones that the tool has returned. */
-  images: readonly ReturnedImage[]
+  images: readonly ShownImage[]
   written: WrittenParts
   /** Whose call it is: owners take turns. */
   owner: string
@@ -123,11 +122,6 @@ function outputOf (json: string, written: WrittenParts, { isPromised, isAll }: {
   if (blocks !== undefined) return isPromised ? { content: blocks.content, structuredContent: written.output(json) } : blocks
   const mayBeStructure = !Array.isArray(value) && (isPromised || (isAll && !isRoundedByDoubles(json)))
   return { ...textOf(json), ...(mayBeStructure ? { structuredContent: written.output(json) } : {}) }
-}
-
-/** Whether reading an output would hold up the process: it has too many values, or too many levels. */
-export function isTooLarge (json: string): boolean {
-  return json.length > limits.bodyParts && typeof excessOf(json, limits.bodyParts, limits.outputDepth) === 'string'
 }
 
 /** A text is itself, anything else its JSON. */

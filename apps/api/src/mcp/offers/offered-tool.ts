@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode, type InputRequiredResult, type Server
 import { withText, type ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
 import { callOrigin, placeOfCall } from '../call/call-meta.ts'
-import { isTooLarge } from '../call/call-result.ts'
+import { isTooLarge } from '../../outputs/shown-images.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { goingOn, goOn, type GoneOn } from '../call/going-on.ts'
 import type { McpParts } from '../call/mcp-parts.ts'

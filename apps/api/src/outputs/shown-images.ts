@@ -1,0 +1,72 @@
+import { limits, readJsonInTurns, writeJson } from '@toolyard/contract'
+import { Turns } from '@toolyard/runtime'
+import { typeOfBytes } from '@toolyard/workspace'
+import { setImmediate as turn } from 'node:timers/promises'
+import { excessOf } from '../plugins/body/json-text.ts'
+
+/** An image that a model is shown beside the text of an answer. */
+export interface ShownImage {
+  /** Its media type. */
+  type: string
+  /** In Base64. */
+  data: string
+}
+
+/** An output in MCP's own blocks, as a model gets it: the images stand beside it. */
+export interface ShownBlocks {
+  /** Without the data of its images. */
+  json: string
+  images: ShownImage[]
+}
+
+/** Types that all models take. */
+export const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+/** Bytes of one image and of all images of an answer, and how many one call gives. Larger ones are fetched otherwise. */
+export const mostImages = { one: 1_048_576, all: 4_194_304, ofCall: 8 }
+
+/** Whether JSON may be an output in MCP's own blocks with an image in it; its beginning is enough. */
+export function mayShowImages (json: string): boolean {
+  return /^\{\s*"content"\s*:\s*\[\s*\{/.test(json)
+}
+
+/**
+ * The images of an output such as `{"content": [{"type": "image", "mimeType": ..., "data": ...}]}`. Providers refuse a whole request
+ * for one image that isn't what it says: the type is that of its bytes, and what isn't an image that all take stays out.
+ *
+ * @returns undefined for an output without images that can be shown
+ */
+export async function shownBlocks (json: string): Promise<ShownBlocks | undefined> {
+  if (!mayShowImages(json) || isTooLarge(json)) return undefined
+  const value = await readJsonInTurns(json, turn)
+  const content = typeof value === 'object' && value !== null && 'content' in value && Array.isArray(value.content) ? value.content as unknown[] : []
+  const images: ShownImage[] = []
+  const turns = new Turns()
+  for (const block of content) {
+    if (turns.isOver()) await turns.next()
+    if (!isImageBlock(block)) continue
+    const { data } = block
+    const bytes = Buffer.byteLength(data, 'base64')
+    const image = images.length < mostImages.ofCall && bytes <= mostImages.one ? imageOf(data) : undefined
+    if (image !== undefined) images.push(image)
+    block.data = `${image === undefined ? 'left out' : 'shown as an image'}: ${bytes} bytes`
+  }
+  return images.length === 0 ? undefined : { json: writeJson(value), images }
+}
+
+/** Whether reading an output would hold up the process: it has too many values, or too many levels. */
+export function isTooLarge (json: string): boolean {
+  return json.length > limits.bodyParts && typeof excessOf(json, limits.bodyParts, limits.outputDepth) === 'string'
+}
+
+function isImageBlock (block: unknown): block is { type: 'image', data: string } {
+  return typeof block === 'object' && block !== null && 'type' in block && block.type === 'image' && 'data' in block && typeof block.data === 'string'
+}
+
+function imageOf (data: string): ShownImage | undefined {
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return undefined
+  const type = typeOfBytes(Buffer.from(data.slice(0, headChars), 'base64'))
+  return type !== undefined && imageTypes.has(type) ? { type, data } : undefined
+}
+
+/** A type is known by the first bytes of a file. */
+const headChars = 4_096

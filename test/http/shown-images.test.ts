@@ -1,0 +1,93 @@
+import t from 'tap'
+import type { InvokeBatchResponse } from '@toolyard/contract'
+import { injectService } from '../support/injected.ts'
+
+t.setTimeout(120_000)
+
+const png = (bytes: number): string => Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(bytes - 8, 7)]).toString('base64')
+const jpeg = Buffer.from('ffd8ffe000104a464946', 'hex').toString('base64')
+const image = (data: string, mimeType = 'image/png'): object => ({ type: 'image', mimeType, data })
+const page = { type: 'text', text: 'A page.' }
+const tiny = png(60)
+const large = png(300_000)
+const outputs = {
+  tiny: { content: [page, image(tiny)] },
+  large: { content: [page, image(large)] },
+  many: { content: Array.from({ length: 10 }, (_, index) => image(png(60 + index))) },
+  mistaken: { content: [image(jpeg)] },
+  odd: { content: [image('bm8gaW1hZ2U='), image('not base64!'), image(''), image('data:image/png;base64,AAAA'), { type: 'image' }, null] },
+  huge: { content: [image(png(1_048_580))] },
+  long: { content: [image(tiny), { type: 'text', text: 'x'.repeat(20_000) }] },
+  parts: { content: Array.from({ length: 40_000 }, () => ({})) },
+  structure: { pages: 1, content: [image(tiny)] },
+  other: { content: 'text', image: image(tiny) }
+}
+const service = await injectService(t, {
+  files: {
+    'tools/bin/give': '#!/bin/sh\nread -r _\nexec cat "$(dirname "$0")/$1.json"\n',
+    ...Object.fromEntries(Object.entries(outputs).map(([name, output]) => [`tools/bin/${name}.json`, JSON.stringify(output)]))
+  },
+  tools: Object.keys(outputs).map(name => ({ name, command: ['./tools/bin/give', name], permissions: [], limits: { outputBytes: 4_000_000 } })),
+  env: { MAX_OUTPUT_BYTES: '4000000' }
+})
+
+interface Told { text: string, images: string[] }
+
+/** What a model is told of calls, in Anthropic's messages; images as `type:data`. */
+async function tell (names: string[], query = ''): Promise<{ told: Told[], answer: InvokeBatchResponse }> {
+  const content = names.map((name, index) => ({ type: 'tool_use', id: `c${index}`, name, input: {} }))
+  const { body: answer } = await service.client.request<InvokeBatchResponse>(`/v1/agent-tools/invoke-batch${query}`, { body: { content, wait_ms: 60_000 } })
+  interface Block { type: string, text: string, source: { media_type: string, data: string } }
+  const [message] = answer.messages as unknown as [{ content: Array<{ content: string | Block[] }> }]
+  const told = message.content.map(({ content: said }) => typeof said === 'string'
+    ? { text: said, images: [] }
+    : { text: said[0]?.text ?? '', images: said.slice(1).map(({ source }) => `${source.media_type}:${source.data}`) })
+  return { told, answer }
+}
+
+t.test('an image among the blocks of an output is an image in the messages of the providers that take one', async t => {
+  const { told, answer } = await tell(['tiny', 'large'])
+  t.same(told.map(({ images }) => images), [[`image/png:${tiny}`], [`image/png:${large}`]])
+  t.same(told.map(({ text }) => JSON.parse(text) as unknown), [60, 300_000].map(bytes => ({
+    ok: true, result: { content: [page, image(`shown as an image: ${bytes} bytes`)] }
+  })), 'in the text are its type and size')
+  const [small, cut] = answer.results
+  t.same(small?.output, outputs.tiny, 'a program gets the output as it is')
+  t.match(cut?.output, { truncated: true, preview: /^\{"content":/ })
+  const responses = { output: [{ type: 'function_call', call_id: 'c', name: 'large', arguments: '{}' }], wait_ms: 60_000 }
+  const { body } = await service.client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: responses })
+  t.match(body.messages, [{ output: [{ type: 'input_text' }, { type: 'input_image', image_url: `data:image/png;base64,${large}` }] }])
+})
+
+t.test('an image has the type of its bytes, since a provider refuses a request whose image is something else', async t => {
+  const { told } = await tell(['mistaken'])
+  t.same(told[0]?.images, [`image/jpeg:${jpeg}`])
+})
+
+t.test('what is no image that all models take stays in the text', async t => {
+  const { told } = await tell(['odd', 'structure', 'other', 'parts'])
+  t.same(told.map(({ images }) => images.length), [0, 0, 0, 0])
+})
+
+t.test('a call shows eight images and none of more than a megabyte', async t => {
+  const { told: [many, huge] } = await tell(['many', 'huge'])
+  t.equal(many?.images.length, 8)
+  t.match(many?.text, /shown as an image: 67 bytes.*left out: 68 bytes/)
+  t.same(huge?.images, [])
+})
+
+t.test('the images of a batch take 6 MiB of outputs at most', async t => {
+  const { told } = await tell(Array.from({ length: 20 }, () => 'large'))
+  const shown = told.filter(({ images }) => images.length === 1).length
+  t.equal(shown, Math.floor(6_291_456 / JSON.stringify(outputs.large).length))
+})
+
+t.test('a text beside an image is cut as without it', async t => {
+  for (const [query, chars] of [['', 12_000], ['?max_output_chars=2000', 1_500]] as const) {
+    const { told: [long] } = await tell(['long'], query)
+    t.same(long?.images, [`image/png:${tiny}`])
+    const { result } = JSON.parse(long?.text ?? '') as { result: { preview: string } }
+    t.equal(result.preview.length, chars)
+    t.notOk(result.preview.includes(tiny))
+  }
+})
