@@ -17,6 +17,7 @@ const outputs = {
   mistaken: { content: [image(jpeg)] },
   odd: { content: [image('bm8gaW1hZ2U='), image('not base64!'), image(''), image('data:image/png;base64,AAAA'), { type: 'image' }, null] },
   huge: { content: [image(png(1_048_580))] },
+  several: { content: [1, 2, 3].map(() => image(png(600_000))) },
   long: { content: [image(tiny), { type: 'text', text: 'x'.repeat(20_000) }] },
   parts: { content: Array.from({ length: 40_000 }, () => ({})) },
   structure: { pages: 1, content: [image(tiny)] },
@@ -76,7 +77,8 @@ t.test('a call shows eight images and none of more than a megabyte', async t => 
   t.same(huge?.images, [])
 })
 
-t.test('the images of a batch take 6 MiB of outputs at most', async t => {
+t.test('an output with images has 2 MiB at most, and those of a batch 6 MiB', async t => {
+  t.same((await tell(['several'])).told[0]?.images, [])
   const { told } = await tell(Array.from({ length: 20 }, () => 'large'))
   const shown = told.filter(({ images }) => images.length === 1).length
   t.equal(shown, Math.floor(6_291_456 / JSON.stringify(outputs.large).length))

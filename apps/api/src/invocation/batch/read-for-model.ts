@@ -11,12 +11,12 @@ interface ModelReading {
   publication: Publication
 }
 
-/** Bytes of the outputs of a batch that are read as a whole for the images in them. */
-const mostImageBytes = 6_291_456
+/** Bytes of an output, and of those of a batch, that are read as a whole for the images in them: more would take too long a turn. */
+const mostImageBytes = { one: 2_097_152, all: 6_291_456 }
 
 /** Reads the outputs of a batch as models get them, with a word on how they come to the rest of one that is cut. */
 export function readForModel (outputs: OutputStore, { maxOutputChars, showsImages, publication }: ModelReading): ReadOutput {
-  let imageBytes = showsImages ? mostImageBytes : 0
+  let imageBytes = showsImages ? mostImageBytes.all : 0
   const asked = maxOutputChars === undefined ? undefined : { chars: maxOutputChars, hasTail: true }
   return async (queue, jobId, record, tool = '') => {
     const cutting = asked ?? (publication.skillReaders.has(tool) ? { chars: limits.skillChars, hasTail: false } : undefined)
@@ -33,7 +33,7 @@ export function readForModel (outputs: OutputStore, { maxOutputChars, showsImage
     async function blocksOf (): Promise<ShownOutput | undefined> {
       const begin = cut?.preview ?? (isRecord(value) ? writeJson(value) : '')
       const bytes = cut?.bytes ?? begin.length
-      if (record.cut !== undefined || bytes > imageBytes || !mayShowImages(begin)) return undefined
+      if (record.cut !== undefined || bytes > Math.min(mostImageBytes.one, imageBytes) || !mayShowImages(begin)) return undefined
       imageBytes -= bytes
       const blocks = await shownBlocks(cut === undefined ? begin : await outputs.readJson(queue, jobId, record) ?? '')
       if (blocks === undefined) return undefined
