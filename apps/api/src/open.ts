@@ -1,8 +1,8 @@
 import { BulkChanges, countQueues, createUnservedJobs } from '@toolyard/queue'
 import { DashboardLogins, EntryLocks, RateLimit, whileAvailable } from '@toolyard/store'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, declarationsOf, ownerLimitsOf, serviceFilesOf, sessionSettingsOf, sharedAbort,
-  tokensOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, declarationsOf, onceAMinute, ownerLimitsOf, serviceFilesOf, sessionSettingsOf,
+  sharedAbort, tokensOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { openTracer } from '@toolyard/runtime/traces'
@@ -53,7 +53,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     canceller,
     finished,
     mayRun: (tool, key) => catalog.mayRun(tool, key),
-    onError: (error, id) => { logger.warn({ err: error, bulk: id }, 'a bulk change waits') }
+    onError: onceAMinute((error, id) => { logger.warn({ err: error, bulk: id }, 'a bulk change waits') })
   })
   const unserved = createUnservedJobs({
     redis: commands,
@@ -61,7 +61,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     queues,
     canceller,
     mayRepeat: type => catalog.mayRepeat(type),
-    onError: (error, queue) => { logger.warn({ err: error, queue }, 'lost jobs could not be looked for') }
+    onError: onceAMinute((error, queue) => { logger.warn({ err: error, queue }, 'lost jobs could not be looked for') })
   })
   const redactor = createRedactor({
     redact: settings.REDACT,

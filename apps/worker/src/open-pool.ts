@@ -3,7 +3,7 @@ import { createAnswerSchemas } from '@toolyard/manifests'
 import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool } from '@toolyard/queue'
 import { CallCounter, keyId, keyPart, SessionLeases, StoredKeys, ToolInventories, WorkerHeartbeat } from '@toolyard/store'
 import {
-  callbacksOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tracesOf, type Settings
+  callbacksOf, onceAMinute, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tracesOf, type Settings
 } from '@toolyard/runtime'
 import { openTracer, type Tracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
@@ -92,7 +92,7 @@ export async function openPool (
     callbacks: callbacks.kind === 'none'
       ? undefined
       : { attempts: callbacks.attempts, send: (await import('./callbacks/sender.ts')).createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
-    onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
+    onError: onceAMinute((error, queue) => { logger.warn({ err: error, queue }, 'queue') })
   })
   metrics.places(() => pool.places)
   const { level, missing } = sandbox.report

@@ -17,8 +17,6 @@ export interface LostJobsOptions {
   onError: (error: Error, queue: string) => void
 }
 
-const all = '*'
-
 /**
  * Looks for the jobs of workers that died. Of the processes that look at the same queues, one at a time does it for all of
  * these queues: docs/decisions/0086-idle-workers.md.
@@ -28,8 +26,6 @@ export class LostJobs {
   readonly #key: string
   /** Queues whose node of a Cluster hasn't answered yet. */
   readonly #asked = new Set<string>()
-  /** What each queue that can't be looked at says: it is told once, and not four times a second. */
-  readonly #told = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
 
@@ -50,7 +46,7 @@ export class LostJobs {
   }
 
   async #look (): Promise<void> {
-    const { redis, watched } = this.#options
+    const { redis, watched, onError } = this.#options
     // A connection that is away would keep the commands until it is back.
     if (redis.status !== 'ready') return
     let queues: Iterable<[name: string, queue: WatchedQueue]>
@@ -60,23 +56,16 @@ export class LostJobs {
       isTurn.catch(() => {})
       if (!await Promise.race([isTurn, delay(askMs, true, { ref: false })])) return
       queues = await watched()
-      this.#told.delete(all)
     } catch (error) {
-      this.#tell(asError(error), all)
+      if (!this.#isStopped) onError(asError(error), '*')
       return
     }
     for (const [name, queue] of queues) {
       if (this.#asked.has(name)) continue
       this.#asked.add(name)
       void queue.recover()
-        .then(() => { this.#told.delete(name) }, (error: unknown) => { this.#tell(asError(error), name) })
+        .catch((error: unknown) => { if (!this.#isStopped) onError(asError(error), name) })
         .finally(() => { this.#asked.delete(name) })
     }
-  }
-
-  #tell (error: Error, queue: string): void {
-    if (this.#isStopped || this.#told.get(queue) === error.message) return
-    this.#told.set(queue, error.message)
-    this.#options.onError(error, queue)
   }
 }
