@@ -6,8 +6,13 @@ import { openConnections } from '@toolyard/runtime/connections'
 import { createHostLookup, publicAddresses, type Lookup } from '@toolyard/runtime/outgoing'
 import t, { type Test } from 'tap'
 
-/** A name server: `answers` has addresses by name and type; a name with `silent` gets no answer, and any other isn't there. */
-async function startNameServer (t: Test, answers: Record<string, string>): Promise<{ servers: string[], asked: string[] }> {
+/**
+ * A name server: `answers` has addresses by name; a name with `silent` gets no answer, one for which `fails` says so a failure (SERVFAIL), and
+ * any other isn't there.
+ */
+async function startNameServer (
+  t: Test, answers: Record<string, string>, fails: (name: string, isFour: boolean) => boolean = () => false
+): Promise<{ servers: string[], asked: string[] }> {
   const asked: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (question, { port, address }) => {
@@ -21,9 +26,10 @@ async function startNameServer (t: Test, answers: Record<string, string>): Promi
     asked.push(name)
     if (name.includes('silent')) return
     const isFour = question.readUInt16BE(at + 1) === 1
-    const answer = isFour ? answers[name] : undefined
+    const hasFailed = fails(name, isFour)
+    const answer = isFour && !hasFailed ? answers[name] : undefined
     const head = Buffer.from(question.subarray(0, at + 5))
-    head.writeUInt16BE(answers[name] === undefined ? 0x8183 : 0x8180, 2)
+    head.writeUInt16BE(hasFailed ? 0x8182 : answers[name] === undefined ? 0x8183 : 0x8180, 2)
     head.writeUInt16BE(answer === undefined ? 0 : 1, 6)
     head.writeUInt32BE(0, 8)
     const record = answer === undefined ? [] : [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...answer.split('.').map(Number)]
@@ -62,6 +68,18 @@ t.test('a name is looked for in the domains of the system, in its order', async 
   t.ok(asked.includes('api.shop.other.test'))
   t.same(await find(lookup, 'api.shop.'), ['192.0.2.9'], 'a dot at its end says that the name is whole')
   t.same(await find(createHostLookup({ servers, resolverFile: '/dev/null' }), 'api.shop'), ['192.0.2.9'])
+})
+
+t.test('a name server that fails is passed over for the next one, and a domain that nobody answers for hides no name', async t => {
+  const failing = await startNameServer(t, {}, () => true)
+  const { servers } = await startNameServer(t, { 'api.example.test': '192.0.2.7' }, (name, isFour) => name.endsWith('.corp.test') || !isFour)
+  const resolverFile = join(t.testdir(), 'resolv.conf')
+  writeFileSync(resolverFile, 'search corp.test silent.test\noptions ndots:5\n')
+  const lookup = createHostLookup({ servers: [...failing.servers, ...servers], resolverFile })
+  t.same(await find(lookup, 'api.example.test.'), ['192.0.2.7'], 'as glibc does')
+  t.same(await find(lookup, 'api.example.test'), ['192.0.2.7'])
+  t.equal(await find(lookup, 'none.example.test'), 'EAI_AGAIN', 'it may be in the domain of which nothing is known')
+  t.equal(await find(createHostLookup({ servers: failing.servers, resolverFile: '/dev/null' }), 'api.example.test'), 'EAI_AGAIN')
 })
 
 t.test('names of the hosts file, without a dot, and of this machine are the system\'s', async t => {

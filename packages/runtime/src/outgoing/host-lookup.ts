@@ -26,6 +26,8 @@ const patience = { timeout: 2_500, tries: 2 }
 const local = /^[^.]*$|\.local$|\.localhost$/i
 /** The name isn't there; anything else is a server that doesn't say. */
 const missing = ['ENOTFOUND', 'ENODATA', 'EBADNAME']
+/** A name server can't tell; another one may. */
+const failed = ['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR']
 
 /** Makes a lookup that holds up no other one, however long it takes. */
 export function createHostLookup ({ servers, hostsFile = '/etc/hosts', resolverFile = '/etc/resolv.conf' }: HostLookupOptions = {}): Lookup {
@@ -33,23 +35,19 @@ export function createHostLookup ({ servers, hostsFile = '/etc/hosts', resolverF
     const name = host.replace(/\.$/, '')
     if (local.test(name) || isListed(await textOf(hostsFile), name)) return await systemAddresses(host)
     const candidates = name === host ? candidatesOf(name, await textOf(resolverFile)) : [name]
-    for (const candidate of candidates) {
-      const found = await ask(candidate)
-      if (found.length > 0) return found
-    }
-    throw lookupError('ENOTFOUND', host)
-  }
-
-  async function ask (name: string): Promise<LookupAddress[]> {
+    // One for all candidates: it knows which server was silent, and asks that one last.
     const resolver = new Resolver(patience)
     if (servers !== undefined) resolver.setServers(servers)
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-    const found = answers.flatMap((answer, at) => (
-      answer.status === 'fulfilled' ? answer.value.map(address => ({ address, family: at === 0 ? 4 : 6 })) : []
-    ))
-    const isSilent = answers.some(answer => answer.status === 'rejected' && !missing.includes(errorCode(answer.reason) ?? ''))
-    if (found.length === 0 && isSilent) throw lookupError('EAI_AGAIN', name)
-    return found
+    let isUnsure = false
+    for (const candidate of candidates) {
+      const answers = await Promise.allSettled([ask(resolver, 'resolve4', candidate), ask(resolver, 'resolve6', candidate)])
+      const found = answers.flatMap((answer, at) => (
+        answer.status === 'fulfilled' ? answer.value.map(address => ({ address, family: at === 0 ? 4 : 6 })) : []
+      ))
+      if (found.length > 0) return found
+      isUnsure ||= answers.some(answer => answer.status === 'rejected' && !missing.includes(errorCode(answer.reason) ?? ''))
+    }
+    throw lookupError(isUnsure ? 'EAI_AGAIN' : 'ENOTFOUND', host)
   }
 
   return (host, _options, callback) => {
@@ -57,6 +55,20 @@ export function createHostLookup ({ servers, hostsFile = '/etc/hosts', resolverF
       addresses => { callback(null, addresses) },
       (error: NodeJS.ErrnoException) => { callback(error, []) }
     )
+  }
+}
+
+/** Node's c-ares takes the failure of a server for the answer. As glibc does, the other servers are asked then. */
+async function ask (resolver: Resolver, question: 'resolve4' | 'resolve6', name: string): Promise<string[]> {
+  const all = resolver.getServers()
+  for (let at = 0; ; at++) {
+    const asked = at === 0 ? resolver : new Resolver(patience)
+    if (at > 0) asked.setServers([...all.slice(at), ...all.slice(0, at)])
+    try {
+      return await asked[question](name)
+    } catch (error) {
+      if (at + 1 >= all.length || !failed.includes(errorCode(error) ?? '')) throw error
+    }
   }
 }
 
