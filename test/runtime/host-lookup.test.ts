@@ -7,8 +7,8 @@ import { createHostLookup, publicAddresses, type Lookup } from '@toolyard/runtim
 import t, { type Test } from 'tap'
 
 /**
- * A name server: `answers` has addresses by name; a name with `silent` gets no answer, one for which `fails` says so a failure (SERVFAIL), and
- * any other isn't there.
+ * A name server: `answers` has addresses by name; a name with `silent` gets no answer, one for which `fails` says so a failure
+ * (SERVFAIL), and any other isn't there.
  */
 async function startNameServer (
   t: Test, answers: Record<string, string>, fails: (name: string, isFour: boolean) => boolean = () => false

@@ -1,5 +1,8 @@
 import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
+import { createConnection, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
+import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { RedisTarget } from '@toolyard/runtime'
+import { createHostLookup, type Lookup } from '@toolyard/runtime/outgoing'
 import { withoutUndefined } from '@toolyard/contract/terms'
 import { ioredis, type Redis } from './ioredis.ts'
 import { noteReconnects } from './reconnects.ts'
@@ -50,8 +53,10 @@ const againMs = 100
  *
  * @param onError gets connection errors; the same error in a row is reported once.
  */
-export function connectRedis (target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void): Redis {
-  const redis = open(target, role)
+export function connectRedis (
+  target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void, lookup: Lookup = createHostLookup()
+): Redis {
+  const redis = open(target, role, lookup)
   let reported: string | undefined
   const report = (error: Error): void => {
     if (error.message !== reported) onError(error)
@@ -93,7 +98,7 @@ export function writableServers (redis: Redis): Server[] {
   return redis instanceof ioredis.Cluster ? redis.nodes('master') : [redis]
 }
 
-function open ({ place, username, password, tls }: RedisTarget, role: ConnectionRole): Redis {
+function open ({ place, username, password, tls }: RedisTarget, role: ConnectionRole, lookup: Lookup): Redis {
   const common: RedisOptions = {
     connectionName: `toolyard-${role}`,
     connectTimeout: 2_000,
@@ -102,7 +107,9 @@ function open ({ place, username, password, tls }: RedisTarget, role: Connection
   const options: RedisOptions = { ...roles[role], ...common, retryStrategy: retryDelay }
   switch (place.kind) {
     case 'server':
-      return place.url.startsWith('unix:') ? new ioredis.Redis({ ...options, path: place.url.slice('unix:'.length) }) : new ioredis.Redis(place.url, options)
+      return place.url.startsWith('unix:')
+        ? new ioredis.Redis({ ...options, path: place.url.slice('unix:'.length) })
+        : new ioredis.Redis(place.url, { ...options, Connector: connectorWith(lookup) })
     case 'sentinels':
       return new ioredis.Redis({
         ...options,
@@ -114,6 +121,53 @@ function open ({ place, username, password, tls }: RedisTarget, role: Connection
       })
     case 'cluster':
       return new ioredis.Cluster([...place.nodes], clusterOptions(role, common))
+  }
+}
+
+interface ConnectorOptions {
+  host: string
+  port: number
+  tls?: ConnectionOptions
+  disconnectTimeout: number
+}
+
+/**
+ * Connects to one server, whose name is looked up before the time to connect begins. To ioredis that is part of it: where the
+ * first name server was silent, no name was found in time, and a server that was there was never reached.
+ */
+function connectorWith (lookup: Lookup): NonNullable<RedisOptions['Connector']> {
+  return class extends ioredis.AbstractConnector {
+    readonly #options: ConnectorOptions
+
+    constructor (options: unknown) {
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- ioredis gives its own options.
+      const own = options as ConnectorOptions
+      super(own.disconnectTimeout)
+      this.#options = own
+    }
+
+    override async connect (): Promise<Socket> {
+      const { host, port, tls } = this.#options
+      this.connecting = true
+      const found = isIP(host) === 0 ? await lookedUp(host, lookup) : undefined
+      if (!this.connecting) throw new Error('Connection is closed.')
+      const to: TcpNetConnectOpts = { host, port, ...(found === undefined ? {} : { lookup: found }) }
+      this.stream = tls === undefined ? createConnection(to) : connectTls(Object.assign(to, tls))
+      this.stream.once('error', (error: Error) => { this.firstError = error })
+      return this.stream
+    }
+  }
+}
+
+/** Gives a connection what was found, or what kept it from being found. */
+async function lookedUp (host: string, lookup: Lookup): Promise<NonNullable<TcpNetConnectOpts['lookup']>> {
+  const [error, addresses] = await new Promise<Parameters<Parameters<Lookup>[2]>>(resolve => {
+    lookup(host, { all: true }, (...found) => { resolve(found) })
+  })
+  return (_host, { all }, callback) => {
+    const [first] = addresses
+    if (error !== null || all === true || first === undefined) callback(error, addresses)
+    else callback(null, first.address, first.family)
   }
 }
 
