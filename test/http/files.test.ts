@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -225,4 +225,15 @@ t.test('a file may be larger than any other body, and other routes keep their li
   t.ok(Buffer.from(await (await ask('GET', '/large')).arrayBuffer()).equals(bytes))
   const answer = await fetch(`${url}/v1/jobs`, { method: 'POST', headers: { 'x-api-key': testKeys.admin, 'content-type': 'application/json' }, body: `"${'x'.repeat(1_100_000)}"` })
   t.equal(answer.status, 413)
+})
+
+t.test('a download whose file becomes shorter breaks off, and is not waited for', { timeout: 20_000 }, async t => {
+  writeFileSync(at('shrinks'), Buffer.alloc(50_000_000))
+  for (const range of ['', 'bytes=1000-'] as const) {
+    truncateSync(at('shrinks'), 50_000_000)
+    const answer = await ask('GET', '/shrinks', range === '' ? {} : { headers: { range } })
+    t.equal(answer.status, range === '' ? 200 : 206)
+    truncateSync(at('shrinks'), 10)
+    await t.rejects(answer.arrayBuffer(), { message: 'terminated' })
+  }
 })

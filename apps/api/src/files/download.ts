@@ -90,8 +90,9 @@ function sendFile (
     if (method === 'HEAD' || length === 0) return reply.send()
     const stream = createReadStream('', { fd: handle.fd, start, end, highWaterMark: pieceBytes, signal })
     isStreamed = true
-    stream.once('close', () => {
-      if (stream.bytesRead === length || reply.raw.destroyed) return
+    // Before the answer hears of the end: a finished one has no connection any more that could be closed.
+    stream.once('end', () => {
+      if (stream.bytesRead === length) return
       log.info({ missing: length - stream.bytesRead }, 'a file became shorter while it was sent')
       reply.raw.destroy()
     })
