@@ -167,8 +167,3 @@ export function isAlive (pid: number): boolean {
     return false
   }
 }
-
-/** The pids that tools wrote to files of these names in the workspace. */
-export function writtenPids (fixture: Fixture, ...names: string[]): number[] {
-  return names.map(name => Number(readFileSync(join(fixture.workspace, name), 'utf8')))
-}
