@@ -9,7 +9,7 @@ export interface ArchivePart {
 }
 
 /** A header with any content, whether it is true or not. */
-export interface HeaderFields {
+interface HeaderFields {
   name: string | Buffer
   size?: number
   sizeField?: Buffer

@@ -11,7 +11,7 @@ export const archiveKeys = keys
 export type Options = RequestInit & { key?: string, duplex?: 'half' }
 export interface Refusal { status: number, code: string, message: string }
 
-export interface ArchiveService {
+interface ArchiveService {
   client: Client
   url: string
   env: NodeJS.ProcessEnv

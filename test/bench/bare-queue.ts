@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** The yardstick: BullMQ by itself, its worker in a process of its own, one event listener for all jobs. */
-export interface BareQueue {
+interface BareQueue {
   /** Adds jobs in one go and waits until all of them are done. */
   run: (count: number, data?: object) => Promise<void>
   /** Adds jobs in one go to a queue that no worker serves. */

@@ -2,7 +2,7 @@ import { ensureChromium } from '@toolyard/runtime/install'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { Cleanup } from '../support/cleanup.ts'
 
-export interface TestBrowser {
+interface TestBrowser {
   /** Opens a page in a context of its own: its cookies are nobody else's. What it complains of is collected in `problems`. */
   open: () => Promise<{ page: Page, problems: string[] }>
 }

@@ -26,7 +26,7 @@ export interface Receiver {
 export type Answers = Record<string, number[]>
 
 /** For an https server, as PEM. */
-export interface Identity {
+interface Identity {
   cert: string
   key: string
 }
@@ -58,7 +58,7 @@ export async function startReceiver (t: Cleanup, answers: Answers = {}, identity
 }
 
 /** The check that docs/callbacks.md gives to receivers. */
-export type CheckCallback = (callback: { headers: IncomingHttpHeaders, body: string }, secret: string, now?: number) => string | undefined
+type CheckCallback = (callback: { headers: IncomingHttpHeaders, body: string }, secret: string, now?: number) => string | undefined
 
 /** Loads that check from the text of the page. */
 export async function documentedCheck (): Promise<CheckCallback> {

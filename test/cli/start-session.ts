@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
 
 /** A `toolyard start` with stand-ins, in a directory of its own. */
-export interface StartSession {
+interface StartSession {
   pid: number
   /** All that it printed so far, both streams. */
   output: () => string

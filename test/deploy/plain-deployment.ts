@@ -10,7 +10,7 @@ import { freePort } from '../support/redis-process.ts'
 import { startPlain, type PlainService } from './plain-service.ts'
 
 /** docker-compose.yml as plain processes on loopback. */
-export interface PlainDeployment {
+interface PlainDeployment {
   /** The admin key that `npm run secrets` made. */
   key: string
   redis: PlainService
@@ -18,7 +18,7 @@ export interface PlainDeployment {
   workers: PlainService[]
 }
 
-export interface DeploymentOptions {
+interface DeploymentOptions {
   dir: string
   /** Settings on top of those of docker-compose.yml, for an image whose files are in that directory. */
   env: (image: string) => Record<string, string>

@@ -7,7 +7,7 @@ import type { Cleanup } from '../support/cleanup.ts'
 import { waitFor } from '../support/condition.ts'
 
 /** How a container's process is run without a container. */
-export interface PlainCommand {
+interface PlainCommand {
   name: string
   program: string
   args: readonly string[]

@@ -4,7 +4,7 @@ import type { Cleanup } from '../support/cleanup.ts'
 import { listening } from '../support/listening.ts'
 
 /** A proxy, and how many requests each port has answered. */
-export interface SmallProxy {
+interface SmallProxy {
   address: string
   served: Map<string, number>
 }

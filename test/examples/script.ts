@@ -1,5 +1,5 @@
 /** A call that the model makes. */
-export interface ScriptedCall { id: string, name: string, args: Record<string, unknown> }
+interface ScriptedCall { id: string, name: string, args: Record<string, unknown> }
 /** The model's next message. */
 export type Turn = { calls: ScriptedCall[] } | { text: string }
 

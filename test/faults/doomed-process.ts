@@ -27,12 +27,12 @@ interface Step {
   check: (id: string, queue: string, about: string) => Promise<void>
 }
 
-export interface ApiStep extends Step {
+interface ApiStep extends Step {
   /** Asks the process that is killed. */
   act: (to: Client, id: string, queue: string) => Promise<unknown>
 }
 
-export interface WorkerStep extends Step {
+interface WorkerStep extends Step {
   /** Called before the jobs of some cases are made; what it gives, once they are. */
   open?: () => Promise<() => Promise<unknown>>
   act: (id: string, queue: string) => Promise<unknown>

@@ -6,7 +6,7 @@ import type { Redis } from '@toolyard/store'
 /** Gets each place that was looked at, with what is there. */
 export type Look = (place: string, bytes: Buffer | string) => void
 
-export interface ProcessPlace {
+interface ProcessPlace {
   pid: number
   parent: number
   commandLine: string

@@ -29,7 +29,7 @@ const options: ServiceOptions = {
 }
 
 /** A service with tools of each kind, and how its document is read. */
-export interface OpenApiService extends InjectedService {
+interface OpenApiService extends InjectedService {
   read: (path?: string, options?: Parameters<InjectedService['client']['request']>[1]) => Promise<OpenApiDocument>
 }
 

@@ -8,7 +8,7 @@ interface Message {
 }
 
 /** A client of 2025 that says each message by itself, to any process. */
-export interface RawSession {
+interface RawSession {
   /** Opens a call, whose messages come one after the other. */
   call: (address: string, name: string, args?: object, id?: string) => Promise<{ next: () => Promise<Message>, leave: () => void }>
   /** A text is sent as it is. */

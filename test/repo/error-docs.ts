@@ -1,6 +1,6 @@
 import { plain, readTables } from './markdown-table.ts'
 
-export interface ErrorEntry {
+interface ErrorEntry {
   status?: number
   retryable: boolean
   meaning: string

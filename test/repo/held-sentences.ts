@@ -1,5 +1,5 @@
 /** Sentences of a page that name no test, and the tests that it names. */
-export interface HeldSentences {
+interface HeldSentences {
   /** The beginnings of paragraphs, items and tables without one. */
   unheld: string[]
   tests: string[]

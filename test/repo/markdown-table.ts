@@ -1,5 +1,5 @@
 /** A table of a Markdown text, under the nearest heading above it. Cells are trimmed; `\|` is a bar. */
-export interface MarkdownTable {
+interface MarkdownTable {
   heading: string
   columns: string[]
   rows: Array<Record<string, string>>

@@ -23,7 +23,7 @@ interface SettingText {
   allowed: string
 }
 
-export interface ReferenceSources {
+interface ReferenceSources {
   /** By method and path. */
   routes: Readonly<Record<string, RouteText>>
   /** The groups of routes, with what they are. */

@@ -24,7 +24,7 @@ export interface RunOptions {
 }
 
 /** Assertions; the titles of files that failed, and of those that passed only when they were run again. */
-export interface RunCounts {
+interface RunCounts {
   passed: number
   failed: number
   skipped: number

@@ -9,7 +9,7 @@ import type { Test } from 'tap'
 export const samplesDir = fileURLToPath(new URL('../../../samples', import.meta.url))
 
 /** One entry of `samples/tools.json`. */
-export interface SampleTool {
+interface SampleTool {
   name: string
   description: string
   schema: { type: string, properties: Record<string, Record<string, unknown>>, required: string[], additionalProperties: boolean }

@@ -16,7 +16,7 @@ export interface PythonCall extends Partial<RunContext>, Partial<Omit<PythonRun,
 }
 
 /** Where things lie, from the directory that holds them all. */
-export interface BoxedPlaces {
+interface BoxedPlaces {
   /** Default `workspace`. */
   workspace?: string
   /** Files and directories of the service; default none. */

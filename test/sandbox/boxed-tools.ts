@@ -8,7 +8,7 @@ import { waitFor } from '../support/condition.ts'
 import { testTool } from '../support/tool.ts'
 
 /** A command tool, as far as these tests set it. */
-export interface BoxedTool {
+interface BoxedTool {
   program: string
   args?: string[] | undefined
   envPassthrough?: string[] | undefined

@@ -95,7 +95,7 @@ export function toolsFile (args: unknown[] = [], change: Json = {}): Json {
 }
 
 /** Loads a skill with that file, calls `probe` and returns the outcome. */
-export async function callProbe (t: Test, mapping: unknown[], args: unknown, { options = {}, files = {}, change = {} }: {
+async function callProbe (t: Test, mapping: unknown[], args: unknown, { options = {}, files = {}, change = {} }: {
   options?: Partial<SkillOptions>, files?: SkillFiles, change?: Json
 } = {}): Promise<Outcome> {
   const fixture = createFixture(t)

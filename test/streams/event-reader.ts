@@ -3,7 +3,7 @@ import type { Cleanup } from '../support/cleanup.ts'
 import { waitFor } from '../support/condition.ts'
 
 /** One event as it came; `data` is parsed. */
-export interface ReceivedEvent {
+interface ReceivedEvent {
   name: string
   id: string | undefined
   data: Record<string, unknown>
@@ -31,7 +31,7 @@ export interface EventReader {
   close: () => void
 }
 
-export interface ReaderRequest {
+interface ReaderRequest {
   key?: string
   headers?: Record<string, string>
   /** Sent by POST. */

@@ -15,7 +15,7 @@ interface Held {
 }
 
 /** An answer that isn't as the document says. */
-export class UndocumentedAnswer extends Error {
+class UndocumentedAnswer extends Error {
   override readonly name = 'UndocumentedAnswer'
 }
 

@@ -11,7 +11,7 @@ export interface TokenOptions {
   key?: CryptoKey | Uint8Array
 }
 
-export interface TestIssuer {
+interface TestIssuer {
   url: string
   /** Paths that it was asked for, in order. */
   asked: string[]

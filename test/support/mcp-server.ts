@@ -5,7 +5,7 @@ import type { Cleanup } from './cleanup.ts'
 import { listening } from './listening.ts'
 
 /** A message of MCP as it came, and what its answer is written to. */
-export interface AskedOfMcp {
+interface AskedOfMcp {
   /** Undefined for one that wants no answer. */
   id: number | undefined
   method: string

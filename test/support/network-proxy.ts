@@ -23,7 +23,7 @@ export interface NetworkProxy {
 /** What goes one way: what the process says, or what it hears. */
 export type Way = 'said' | 'heard'
 
-export interface NetworkTarget {
+interface NetworkTarget {
   to: NetConnectOpts
   /** It tells the process of the other targets by their ports, in place of which the process gets those of the proxy. */
   tellsPorts?: boolean

@@ -3,7 +3,7 @@ import { waitFor } from './condition.ts'
 import { startRedisProcess, type RedisProcess } from './redis-process.ts'
 
 /** A Redis Cluster of three masters, each with a replica, on loopback. */
-export interface RedisCluster {
+interface RedisCluster {
   masters: RedisProcess[]
   replicas: RedisProcess[]
   env: Record<string, string>

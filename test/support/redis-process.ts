@@ -24,7 +24,7 @@ export interface RedisProcess {
   forget: () => Promise<void>
 }
 
-export interface RedisProcessOptions {
+interface RedisProcessOptions {
   /** Directives of redis.conf, each with its value; they are added to those that a queue needs. */
   config?: Record<string, string>
   /** Command line behind the program; in place of the directives. */

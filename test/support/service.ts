@@ -15,7 +15,7 @@ export const testKeys = {
 } as const
 
 /** What a key is, beside its text: one without a role is an admin's. */
-export interface TestKey {
+interface TestKey {
   /** That of its entry when absent. */
   name?: string
   role?: 'admin' | 'approver' | 'read'

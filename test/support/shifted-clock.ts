@@ -6,7 +6,7 @@ import type { Cleanup } from './cleanup.ts'
 import { ensureTestProgram } from './test-program.ts'
 
 /** A clock that differs from the machine's; the monotonic clock stays as it is, as on a machine whose clock is set. */
-export interface ShiftedClock {
+interface ShiftedClock {
   /** For the processes that go by it. */
   env: Record<string, string>
   /** Sets it: seconds before or after the machine's. */

@@ -99,7 +99,7 @@ export interface ApiDeps extends OperationDeps {
   ending: AbortSignal
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   keys: KeyRing
   /** Every request counts as an admin's. */
   authDisabled: boolean

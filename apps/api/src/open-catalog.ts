@@ -6,7 +6,7 @@ import { JobTypes } from './catalog/job-types.ts'
 import { ToolCatalog } from './catalog/tool-catalog.ts'
 
 /** The tools of the manifests, as they may be called now. */
-export interface OpenCatalog {
+interface OpenCatalog {
   tools: RegistrySource
   jobTypeTable: JobTypeTable
   jobTypes: JobTypes
@@ -15,7 +15,7 @@ export interface OpenCatalog {
   close: () => void
 }
 
-export interface CatalogParts {
+interface CatalogParts {
   env: NodeJS.ProcessEnv
   commands: Redis
   subscriber: Redis

@@ -14,7 +14,7 @@ import { openWorkerControl } from './routes/operation/workers.ts'
 const connectMs = 2_000
 
 /** The API's part of Redis: jobs, keys, sessions. */
-export interface OpenStore {
+interface OpenStore {
   commands: Redis
   subscriber: Redis
   directory: QueueDirectory

@@ -19,7 +19,7 @@ import { aliveWorkers, readinessChecks } from './readiness.ts'
 import type { Registry, Tool } from '@toolyard/manifests'
 
 /** An API that stands on Redis and its manifests, and listens nowhere yet. */
-export interface OpenApi {
+interface OpenApi {
   app: App
   metrics: MetricsRegistry
   readiness: Readonly<Record<string, ReadinessCheck>>

@@ -5,7 +5,7 @@ import type { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
 import type { ListWorkers } from './routes/health.ts'
 import { stateOf } from './routes/operation/workers.ts'
 
-export interface ReadinessParts {
+interface ReadinessParts {
   redis: RedisGuard
   tools: RegistrySource
   eventLoop: EventLoopWatch

@@ -5,7 +5,7 @@ import type { Command, CommandLine } from './terminal/command.ts'
 import { print } from './terminal/terminal.ts'
 
 /** Runs a command of the tree; `path` is how it is called, as `jobs list`. */
-export type Runner = (command: Command, path: string, given: CommandLine) => Promise<void>
+type Runner = (command: Command, path: string, given: CommandLine) => Promise<void>
 
 export interface Misuse {
   program: Program

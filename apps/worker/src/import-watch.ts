@@ -5,7 +5,7 @@ import type { Logger } from '@toolyard/runtime'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export interface ImportWatchOptions {
+interface ImportWatchOptions {
   tools: RegistrySource
   executors: Executors
   table: ImportFaultTable

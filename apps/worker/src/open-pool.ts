@@ -18,7 +18,7 @@ import { createStepsOf } from './job/workflow-steps.ts'
 import type { ToolParts, WorkerTools } from './open-tools.ts'
 
 /** It takes jobs and runs them; nothing of it has begun. */
-export interface OpenPool {
+interface OpenPool {
   pool: WorkerPool
   heartbeat: WorkerHeartbeat
   queues: JobQueues

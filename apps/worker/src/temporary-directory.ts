@@ -10,7 +10,7 @@ const named = /^toolyard-worker-(\d+)-(\d+)-/
 /** How often a worker looks whether its directory is there, in milliseconds. */
 const lookMs = 1_000
 
-export interface TemporaryDirectory {
+interface TemporaryDirectory {
   /** Calls `onGone` when somebody removes it. What boxes are made of is there, so the worker is of no use then. */
   watch: (onGone: (directory: string) => void) => void
   remove: () => void

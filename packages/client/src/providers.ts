@@ -2,7 +2,7 @@
 export type Format = 'chat' | 'responses' | 'anthropic' | 'gemini' | 'bedrock'
 
 /** A JSON Schema of an object. */
-export interface ObjectSchema {
+interface ObjectSchema {
   type: 'object'
   [keyword: string]: unknown
 }

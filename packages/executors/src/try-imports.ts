@@ -6,12 +6,12 @@ import { openSandbox } from './open-sandbox.ts'
 import type { Sandbox, SandboxOptions } from './run/sandbox.ts'
 import { createTryHosts, tryModule } from './python/try/try-module.ts'
 
-export interface TryOptions extends Pick<SandboxOptions, 'env' | 'hidden' | 'defaultPermissions'> {
+interface TryOptions extends Pick<SandboxOptions, 'env' | 'hidden' | 'defaultPermissions'> {
   /** Whether somebody wants them in the open where there is no whole sandbox. */
   evenInTheOpen: boolean
 }
 
-export interface ImportTries extends ModuleTries {
+interface ImportTries extends ModuleTries {
   /** Why nothing was imported; undefined: it was. */
   skipped?: string
 }

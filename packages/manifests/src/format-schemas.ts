@@ -7,7 +7,7 @@ import { ToolsFile } from './skill/tools/tools-file.ts'
 import { ToolManifest } from './tool-manifest/definition.ts'
 
 /** A JSON Schema of one format, for editors, and the name of its file in `packages/manifests/schemas`. */
-export interface FormatSchema {
+interface FormatSchema {
   file: string
   schema: Record<string, unknown>
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { readReport, type Report } from './report-file.ts'
 
 /** Which rows a commit is asked for, and where it is looked for. */
-export interface EarlierRun {
+interface EarlierRun {
   name: string
   rows: ReadonlySet<string>
   isQuick: boolean

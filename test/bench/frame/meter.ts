@@ -10,7 +10,7 @@ const quietShare = 0.05
 const leastSec = 0.5
 
 /** Measures what other programs do meanwhile. */
-export interface Meter {
+interface Meter {
   /** Processors that they took on average since the meter began; undefined where the system doesn't tell, or it is too soon to say. */
   others: () => number | undefined
 }

@@ -3,7 +3,7 @@ import { testKeys } from '../../support/service.ts'
 import { post } from '../http-client.ts'
 
 /** A service's batch route, as the rows call it. */
-export interface ServiceCalls {
+interface ServiceCalls {
   /** Posts a batch of so many calls, and fails where one of them failed. */
   batch: (calls: number, more?: object) => Promise<string>
 }

@@ -48,7 +48,7 @@ export type KeyBounds = Omit<JobAccess, 'queues'>
 /** Keys may have many different bounds; what each sees is made anew when it was forgotten. */
 const mostPublications = 64
 
-export interface CatalogOptions {
+interface CatalogOptions {
   contextMode: SkillOptions['contextMode']
   /** From how many tools on a list has those that find others, and a list of MCP has pages. */
   listMax: number

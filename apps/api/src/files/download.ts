@@ -21,7 +21,7 @@ const pieceBytes = 262_144
 /** Characters of paths that a page of a listing has before it ends: one of a thousand names may have 15 MB of them. */
 const pageChars = 1_000_000
 
-export interface Wanted {
+interface Wanted {
   names: readonly string[]
   query: FileQuery
 }

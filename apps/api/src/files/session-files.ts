@@ -5,7 +5,7 @@ import { useSession } from '../access/session-access.ts'
 import type { Principal } from '../access/principal.ts'
 import type { FileSpace } from './file-space.ts'
 
-export interface SessionFilesOptions {
+interface SessionFilesOptions {
   sessions: Sessions
   leases: SessionLeases
   places: SessionPlaces

@@ -17,7 +17,7 @@ import { idempotentRequest } from './idempotency.ts'
 
 const unknownType = "Unknown or disabled 'type'"
 
-export interface JobSubmitterDeps {
+interface JobSubmitterDeps {
   catalog: ToolCatalog
   jobTypes: JobTypes
   admission: JobAdmission
@@ -28,7 +28,7 @@ export interface JobSubmitterDeps {
   tracer?: Tracer | undefined
 }
 
-export interface Submitter {
+interface Submitter {
   principal: Principal
   idempotencyKey: string | undefined
   origin: RequestOrigin | undefined

@@ -22,7 +22,7 @@ import { SessionIds, sessionOwner } from './session-ids.ts'
 import type { McpParts } from './call/mcp-parts.ts'
 import { ToolLists } from './call/tool-list.ts'
 
-export interface McpRoutesOptions extends Omit<McpParts, 'lists' | 'calls' | 'questions' | 'answerer'>, ConsolePlace {
+interface McpRoutesOptions extends Omit<McpParts, 'lists' | 'calls' | 'questions' | 'answerer'>, ConsolePlace {
   tokens: AccessTokens | undefined
   jobTypes: JobTypes
   streams: EventStreams

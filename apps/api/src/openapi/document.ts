@@ -18,7 +18,7 @@ interface ToolMembers {
   schemas: string
 }
 
-export interface DocumentQuery {
+interface DocumentQuery {
   /** The tools that are in it; one list gives the same document as long as it lives. */
   tools: readonly Tool[]
   /** The operations of tools alone. */

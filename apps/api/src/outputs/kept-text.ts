@@ -21,7 +21,7 @@ export interface KeptText {
   isJson: boolean
 }
 
-export interface KeptList {
+interface KeptList {
   length: number
   /** The JSON of an item. */
   item: (index: number) => string

@@ -26,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-export interface AuthOptions {
+interface AuthOptions {
   keys: KeyRing
   disabled: boolean
   tickets: StreamTicketIssuer

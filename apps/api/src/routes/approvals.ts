@@ -13,7 +13,7 @@ import type { App } from '../plugins/typed-app.ts'
 import { sendJson } from './jobs/found-job.ts'
 import type { JobLists } from './jobs/job-lists.ts'
 
-export interface ApprovalRoutesOptions {
+interface ApprovalRoutesOptions {
   approvals: Approvals
   jobs: JobReader
   lists: JobLists

@@ -8,7 +8,7 @@ import type { ListedRoute } from '../openapi/route-list.ts'
 import { namesTag } from '../plugins/entity-tag.ts'
 import type { App } from '../plugins/typed-app.ts'
 
-export interface OpenApiRouteOptions {
+interface OpenApiRouteOptions {
   catalog: ToolCatalog
   routes: readonly ListedRoute[]
   authDisabled: boolean

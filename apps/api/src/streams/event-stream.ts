@@ -10,7 +10,7 @@ import { commentFrame, heartbeatFrame } from './frame.ts'
  */
 
 /** Counts large frames among the answers of their owner that are not read. */
-export interface FrameCount {
+interface FrameCount {
   /** Why no frame of so many bytes may be sent; undefined: it may. */
   refusalOf: (bytes: number) => HttpError | undefined
   /** Gives what is called when the frame has left. */

@@ -7,7 +7,7 @@ import { KeyWatch } from '../access/key-watch.ts'
 import { EventStream } from './event-stream.ts'
 import { commentFrame } from './frame.ts'
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   max: number
   heartbeatMs: number
   /** A stream lasts no longer than its key, or its token. */

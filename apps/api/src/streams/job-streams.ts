@@ -7,7 +7,7 @@ import type { EventStreams } from './event-streams.ts'
 import { commentFrame, retryFrame } from './frame.ts'
 import { JobFeed, type JobFeedParts } from './job-feed.ts'
 
-export interface JobStreamsParts extends JobFeedParts {
+interface JobStreamsParts extends JobFeedParts {
   watch: JobWatch
   streams: EventStreams
   /** Aborted when the process begins to stop: readers are sent away, to come back to another one. */

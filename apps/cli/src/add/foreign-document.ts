@@ -15,7 +15,7 @@ const toml = /^[ \t]*\[\[?[\w."' \t-]+(?:\]{1,2}[ \t]*)?\r?\n(?:[ \t]*(?:#.*)?\r
 /** Manifests and documents may nest so deep. */
 const mostLevels = 100
 
-export interface MadeManifest {
+interface MadeManifest {
   /** The text of `tools.json`. */
   manifest: string
   /** What whoever decides must know beside it. */

@@ -12,7 +12,7 @@ import { repositoryIn } from './unpack.ts'
 const vendor = 'tools/vendor'
 
 /** Something that was fetched and isn't in its place yet. */
-export interface Staged {
+interface Staged {
   name: string
   source: string
   directory: string

@@ -5,7 +5,7 @@ const shownChars = 200
 const briefMs = 30_000
 
 /** A request whose body is JSON already. */
-export interface ServiceRequest {
+interface ServiceRequest {
   method: string
   path: string
   body?: string

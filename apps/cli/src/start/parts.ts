@@ -8,7 +8,7 @@ import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard
 import { print } from '../terminal/terminal.ts'
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
-export interface PartsOptions extends SupervisorOptions {
+interface PartsOptions extends SupervisorOptions {
   directory: string
   env: NodeJS.ProcessEnv
   settings: Settings

@@ -15,7 +15,7 @@ import { StartError } from '../supervision/start-error.ts'
 
 const lastPort = 65_535
 
-export interface StartOptions {
+interface StartOptions {
   /** Where `.env` and `.toolyard/` are. */
   directory: string
   /** The process's environment; what `.env` says is added to it. */

@@ -7,7 +7,7 @@ import { catchStopSignals } from './stop-signals.ts'
 import { defaultBackoff, type Backoff } from './supervisor.ts'
 import { startWorkers } from './workers.ts'
 
-export interface RunWorkersOptions {
+interface RunWorkersOptions {
   directory: string
   env: NodeJS.ProcessEnv
   settings: Settings

@@ -2,7 +2,7 @@ import type { StatusSource } from '@toolyard/runtime'
 import { launchChild, type ChildOptions, type ReadyChild } from './child.ts'
 import { supervise, type Supervised, type SupervisorOptions } from './supervisor.ts'
 
-export interface WorkersOptions extends SupervisorOptions {
+interface WorkersOptions extends SupervisorOptions {
   count: number
   child: Omit<ChildOptions, 'name'>
 }

@@ -3,7 +3,7 @@ import { printable } from '@toolyard/runtime'
 
 const barWidth = 20
 
-export interface BarTerminal {
+interface BarTerminal {
   columns?: number
   write: (text: string) => unknown
 }

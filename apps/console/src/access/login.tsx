@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { ApiError, type Api } from './api.ts'
 
-export interface LoginProps {
+interface LoginProps {
   api: Api
   /** Why somebody who had logged in is here. */
   notice: string | undefined

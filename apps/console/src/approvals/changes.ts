@@ -1,7 +1,7 @@
 import { isRecord, numberText, visible, writeJson } from '@toolyard/contract/terms'
 
 /** One argument, as it is and as it was before; empty where there is none. */
-export interface ArgumentChange {
+interface ArgumentChange {
   name: string
   now: string
   before: string

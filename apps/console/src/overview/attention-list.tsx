@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { Attention } from './attention.ts'
 
-export interface AttentionListProps {
+interface AttentionListProps {
   items: readonly Attention[]
   isKnown: boolean
   /** Resumes a queue; undefined for a key that may not. */

@@ -14,7 +14,7 @@ export interface Attention {
 }
 
 /** Parts that a key may not see are absent. */
-export interface Situation {
+interface Situation {
   queues?: readonly QueueView[] | undefined
   workers?: readonly WorkerView[] | undefined
   /** Workers that were lost lately, the latest first. */

@@ -6,7 +6,7 @@ import { Empty } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { span } from '../parts/times.ts'
 
-export interface QueueTableProps {
+interface QueueTableProps {
   queues: readonly QueueView[] | undefined
   /** Pauses a queue, or resumes it; undefined for a key that may not. */
   onSwitch: ((name: string, paused: boolean) => void) | undefined

@@ -7,7 +7,7 @@ interface ChartLine {
   tone: 'accent' | 'bad' | 'warn' | 'good' | 'soft'
 }
 
-export interface ChartProps {
+interface ChartProps {
   title: string
   lines: readonly ChartLine[]
   /** Seconds since 1970, and what each line has then. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-export interface DialogProps {
+interface DialogProps {
   title: string
   onClose: () => void
   children: ComponentChildren
@@ -19,7 +19,7 @@ export function Dialog ({ title, onClose, children }: DialogProps): VNode {
   )
 }
 
-export interface ConfirmProps {
+interface ConfirmProps {
   title: string
   /** The words of the button that does it. */
   action: string

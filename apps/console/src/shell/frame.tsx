@@ -27,7 +27,7 @@ export interface Place {
   icon: IconName
 }
 
-export interface FrameProps {
+interface FrameProps {
   places: readonly Place[]
   current: string
   theme: Theme

@@ -21,7 +21,7 @@ const turnValues = 2_000
 /** The code of a thread that did not start. */
 const threadFailed = 'ERR_WORKER_INIT_FAILED'
 
-export interface HandlerDeps extends Deployment {
+interface HandlerDeps extends Deployment {
   /** The tools of now: they may be replaced while jobs run. */
   tools: Pick<ToolVersions, 'locate'>
   /** The job types that were switched. */

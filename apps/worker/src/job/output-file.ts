@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 /** Where large outputs of a session are, as files. */
 const directoryName = 'outputs'
 
-export interface OutputFilePlace {
+interface OutputFilePlace {
   session: CountedSession
   signal: AbortSignal
   quota: SessionQuota

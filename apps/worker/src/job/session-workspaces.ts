@@ -35,7 +35,7 @@ export interface WorkspaceWish {
   timeoutMs: number
 }
 
-export interface SessionWorkspacesOptions {
+interface SessionWorkspacesOptions {
   leases: SessionLeases
   places: SessionPlaces
   logger: Logger

@@ -10,7 +10,7 @@ const remembered = 1_000
 /** Between two tries to start a process, in milliseconds: each further one later, where shortages come back. */
 const tryAgainMs = { first: 1_000, most: 30_000 }
 
-export interface ShortagesParts {
+interface ShortagesParts {
   /** Starts a process that does nothing: what the worker is out of, if that fails. */
   tryStart: () => Promise<string | undefined>
   logger: Pick<Logger, 'warn' | 'info'>

@@ -9,7 +9,7 @@ const lookMs = 250
 const clockErrorMs = 100
 
 /** This worker's own version of a job's tool, or another worker's turn. */
-export type Located = { registered: RegisteredTool | undefined, differs: boolean } | 'elsewhere'
+type Located = { registered: RegisteredTool | undefined, differs: boolean } | 'elsewhere'
 
 /**
  * Finds the tool of a job in the version that the job was made for. API and workers don't read their manifests at the

@@ -5,7 +5,7 @@ import { admitCall, admitTool, makesJobs, programDigest, type AskedCall, type De
 import { heldJob, QueueFullError, QueueLimitError, type TakenJob, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
 import type { JobTypeTable } from '@toolyard/store'
 
-export interface WorkflowStepsDeps extends Deployment {
+interface WorkflowStepsDeps extends Deployment {
   registry: () => Registry
   jobTypes: JobTypeTable
   /** Execution timeout of tools that set none, in seconds. */

@@ -6,7 +6,7 @@ import type { CallErrorCode, HttpErrorCode } from './wire.ts'
  */
 export type ErrorCode = HttpErrorCode | CallErrorCode | 'UNREACHABLE' | 'BAD_ANSWER'
 
-export interface ErrorFacts {
+interface ErrorFacts {
   status?: number | undefined
   details?: unknown
   requestId?: string | undefined

@@ -3,7 +3,7 @@ import { isRecord } from '../value/record.ts'
 import { pieceText, readItem, type MessageCall } from './message-items.ts'
 
 /** The calls of a message in their order; none, and a sentence, where something in it can't be read. */
-export interface FoundCalls {
+interface FoundCalls {
   calls: MessageCall[]
   problem?: string
 }

@@ -19,7 +19,7 @@ export interface WarmLimits {
 
 type TakeReady = (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
 
-export interface WarmCommands {
+interface WarmCommands {
   /** Says which tools there are from now on. */
   keep (tools: readonly Tool[]): void
   /** A call of any tool begins; what is returned is to be called when it has ended. */

@@ -11,7 +11,7 @@ export interface Answering {
 }
 
 /** How the TLS of a program came out. */
-export interface TlsEnd {
+interface TlsEnd {
   /** Serves what the program says; `asked` tells whether it has made a request. */
   serve: (secure: TLSSocket) => { asked: () => boolean }
   /** The program does not take the certificate. */

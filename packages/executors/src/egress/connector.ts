@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import { secured } from './secured.ts'
 import { EgressRefusal, targetText, type Target } from './target.ts'
 
-export interface ConnectorOptions {
+interface ConnectorOptions {
   rules: readonly EgressRule[]
   /** Names whose addresses may be private. */
   privateHosts: readonly string[]

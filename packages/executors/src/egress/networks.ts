@@ -15,7 +15,7 @@ import { createHttpProxy } from './http-proxy.ts'
 import { serveSocks } from './socks.ts'
 import { EgressRefusal, foundOf, isLoopback, type Target } from './target.ts'
 
-export interface NetworksOptions {
+interface NetworksOptions {
   means: NetworkMeans
   policy: HttpPolicy
   groups: ProcessGroups | undefined

@@ -15,7 +15,7 @@ export interface Tunnel {
 }
 
 /** Who speaks with the program in the place of the host. */
-export interface InPlace {
+interface InPlace {
   http: (client: Socket) => void
   tls: (client: Socket) => void
 }

@@ -9,7 +9,7 @@ import type { HttpPolicy } from '../run/tool-call.ts'
 import { readEvents, readWhole, unanswered, type Reading } from './http-body.ts'
 import { ServerFault, UnsentFault, notRead } from './message-reader.ts'
 
-export interface GuardedFetch {
+interface GuardedFetch {
   fetch: (url: string | URL, init?: RequestOptions) => Promise<Response>
   close (): Promise<void>
 }

@@ -15,7 +15,7 @@ const exitMs = 100
 /** Bytes that a server which doesn't read may leave unread. */
 const mostUnread = 16_777_216
 
-export interface PipeOptions {
+interface PipeOptions {
   reader: MessageReader
   /** Bytes of one message. */
   maxBytes: number

@@ -5,7 +5,7 @@ import { withoutTexts, withoutTextsIn } from '../result/hidden-texts.ts'
 import { secretForms } from '../result/secret-forms.ts'
 
 /** Values of texts, those that are secrets, and what was sent with one in it; or what the first text lacks. */
-export type SettingTexts = { ok: true, texts: Record<string, string>, secrets: string[], sent: string[] } | { ok: false, missing: string }
+type SettingTexts = { ok: true, texts: Record<string, string>, secrets: string[], sent: string[] } | { ok: false, missing: string }
 
 export interface SettingValues {
   env: NodeJS.ProcessEnv

@@ -19,7 +19,7 @@ const listAgeMs = 60_000
 const listMs = 30_000
 const mostPages = 64
 
-export interface ListOptions {
+interface ListOptions {
   /** Bytes of all tools of a list. */
   maxBytes: number
   /** Takes what is wrong with a tool that is left out. */

@@ -1,6 +1,6 @@
 import { isSecretVariable } from '@toolyard/contract/terms'
 
-export interface ToolEnvironment {
+interface ToolEnvironment {
   variables: Record<string, string>
   /** The names of the allowlist that are passed: for the audit. */
   passedKeys: string[]

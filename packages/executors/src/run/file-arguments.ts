@@ -10,7 +10,7 @@ import type { Failure, RunContext } from './outcome.ts'
  * its path from its working directory, without links.
  */
 
-export interface FileSource {
+interface FileSource {
   workspaceDir: string
   serviceFiles?: readonly string[]
   /** Without it, each name is taken to fit each pattern. */

@@ -7,7 +7,7 @@ import { failure, type Failure } from '../run/outcome.ts'
 import { withPlaceFirst, type PlacedSkill } from './place.ts'
 import { interpreterOf } from './script.ts'
 
-export interface SkillProgram {
+interface SkillProgram {
   ok: true
   /** Absolute path. */
   program: string

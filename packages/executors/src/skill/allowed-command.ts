@@ -2,7 +2,7 @@ import { failure, type Failure } from '../run/outcome.ts'
 import type { Pin } from '@toolyard/sandbox'
 import { findProgram } from './files.ts'
 
-export interface AllowlistedRun {
+interface AllowlistedRun {
   /** Absolute path of the skill's directory. */
   directory: string
   allowlist: Readonly<Record<string, readonly string[]>>

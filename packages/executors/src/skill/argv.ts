@@ -5,7 +5,7 @@ import { failure, type Failure } from '../run/outcome.ts'
 import { ownValue } from './arguments.ts'
 import { isTrue, normalizeNewlines, valueText } from './value-text.ts'
 
-export type Argv = { ok: true, elements: string[] } | Failure
+type Argv = { ok: true, elements: string[] } | Failure
 
 /** Returns the text that replaces a value, or the value itself; a failure only when the whole call is to end. */
 export type Resolve = (resolver: SkillResolver, param: string, text: string) => Promise<{ ok: true, text: string } | Failure>

@@ -24,7 +24,7 @@ const maxIdleMs = 60_000
  * it, in the same network, are alike: whose turn comes takes one, and no box serves two calls. What differs from call to call
  * (the program, its variables, the call's name at the proxy) comes with the order.
  */
-export interface BoxStock {
+interface BoxStock {
   /** A call of any tool begins; what is returned is to be called when it has ended. */
   began (): () => void
   /** Undefined for calls whose box depends on more than their line. */

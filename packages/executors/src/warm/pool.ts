@@ -2,7 +2,7 @@ import type { ProcessPlan } from '@toolyard/sandbox'
 import { createSlot, type Ready, type Slot, type Unfit, type WarmTool } from './slot.ts'
 import { targetsOf } from './targets.ts'
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Memory of all waiting processes together, in bytes. */
   maxBytes: number
   /** After which a waiting process is replaced, in milliseconds. */

@@ -1,4 +1,4 @@
-export interface Want {
+interface Want {
   count: number
   /** Bytes that one takes; 0 before one was measured. */
   bytes: number

@@ -12,7 +12,7 @@ const stopMs = 2_000
 const fewest = 3
 
 /** A process of a tool in its box that has come to rest, stopped, before its call. */
-export interface WaitingProcess extends Ready<Started> {
+interface WaitingProcess extends Ready<Started> {
   /** Seconds of processor time that its start took. */
   cpuSec: number
 }

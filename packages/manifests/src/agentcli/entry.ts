@@ -50,7 +50,7 @@ export interface AgentcliEntry {
 
 type Fields = ReadonlyMap<string, unknown>
 
-export interface DecodedManifest {
+interface DecodedManifest {
   /** Undefined for one that has a fault, or is of a kind of its own (`entry-kinds.ts`). */
   entries: ReadonlyArray<AgentcliEntry | undefined>
   /** Whether it has a list of tools, if only an empty one. */

@@ -15,7 +15,7 @@ const said: Readonly<Record<string, string>> = {
   InvalidCharacter: 'a control character must be escaped in a text'
 }
 
-export interface JsonFault {
+interface JsonFault {
   message: string
   /** From 1. */
   place: { line: number, column: number }

@@ -10,7 +10,7 @@ const foreign = /^(?:x-|\/\/|_?comment$|\$comment$)/
 const most = 100
 
 /** How a place treats fields that its definition doesn't have. */
-export interface UnknownFieldsPlace {
+interface UnknownFieldsPlace {
   path: DocumentPath
   definition: TSchema
   /** Whether all of them are named, or only those that look like a known one. */

@@ -8,7 +8,7 @@ import { flatSchema } from './flat-schema.ts'
 import { withObjectProperties } from './object-properties.ts'
 
 /** A schema as a provider takes it, and what was changed, as ends of a sentence. */
-export interface ProviderSchema {
+interface ProviderSchema {
   schema: JsonSchema
   changes: string[]
 }

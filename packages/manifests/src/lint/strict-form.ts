@@ -4,7 +4,7 @@ import { strictExcess } from './strict-size.ts'
 import { droppedKeywords, strictFormats, strictKeywords } from './strict-limits.ts'
 
 /** The strict form of a schema, or why it has none: a half sentence. */
-export type StrictForm = { schema: JsonSchema } | { refused: string }
+type StrictForm = { schema: JsonSchema } | { refused: string }
 
 /** Ends the making of a strict form. */
 class NotStrict extends Error {}

@@ -2,7 +2,7 @@ import { dataKeywords, mapKeywords } from '../schema/form/subschemas.ts'
 import { strictLimits } from './strict-limits.ts'
 
 /** How much a model has to read, and fill, of a schema. */
-export interface SchemaSize {
+interface SchemaSize {
   /** Levels of nested objects and lists; 1 is a flat list of parameters. */
   depth: number
   properties: number

@@ -4,7 +4,7 @@ import type { Tool } from '../tool/tool.ts'
 import { strictForm } from './strict-form.ts'
 
 /** A tool as models read it, that asks them to keep to its schema exactly. */
-export type StrictToolSpec = ToolSpec & { function: { strict: true } }
+type StrictToolSpec = ToolSpec & { function: { strict: true } }
 
 /**
  * The spec of a tool with the strict form of its schema; undefined when it has none, and the plain spec is the one to

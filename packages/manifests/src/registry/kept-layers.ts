@@ -13,7 +13,7 @@ interface Served {
 }
 
 /** The layers that were read last, and the errors for which something in them is as it was before. */
-export interface KeptLayers {
+interface KeptLayers {
   layers: Layer[]
   errors: Finding[]
 }

@@ -28,7 +28,7 @@ const formatRules: Record<Format, string> = { agentcli: 'A1', 'tool-manifest': '
 /** Directories of a directory of skills that are looked at for a skill to come. */
 const mostSkills = 1_000
 
-export interface ReaderTools {
+interface ReaderTools {
   schemas: Schemas
   skills: SkillOptions
   yaml: YamlMemory

@@ -25,7 +25,7 @@ export interface ReloadResult {
   hadErrors: boolean
 }
 
-export interface RegistrySourceOptions extends RegistryOptions {
+interface RegistrySourceOptions extends RegistryOptions {
   /** Gets the result of every reload, whoever asked for it. */
   onReload: (result: ReloadResult) => void
   /** Milliseconds between looks at the files, at least; default 500. */

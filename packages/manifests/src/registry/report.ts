@@ -1,7 +1,7 @@
 import type { Finding } from '../finding/finding.ts'
 import type { ReloadResult } from './registry-source.ts'
 
-export interface ReportLogger {
+interface ReportLogger {
   info: (data: object, message: string) => void
   warn: (data: object, message: string) => void
   error: (data: object, message: string) => void

@@ -15,7 +15,7 @@ export interface SchemaFault {
 }
 
 /** Patterns and schemas that are refused make the first two throw. */
-export interface CheckTools {
+interface CheckTools {
   compilePattern: (source: string) => unknown
   compileSchema: (schema: JsonSchema) => unknown
   metaSchema: (draft: Draft) => AnyAjv

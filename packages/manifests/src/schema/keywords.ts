@@ -34,7 +34,7 @@ export class TooComplex extends Error {
   override readonly name = 'TooComplex'
 }
 
-export interface StepCounter {
+interface StepCounter {
   definition: CodeKeywordDefinition
   /** @throws TooComplex */
   count: CountSteps

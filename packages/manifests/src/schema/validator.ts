@@ -20,7 +20,7 @@ export interface CompiledSchema {
 /** The ways to compile one schema: to stop at the first error, the same with numbers as they were written, or to find all errors. */
 export type CheckWay = 'first error' | 'written' | 'all errors'
 
-export interface SchemaSource {
+interface SchemaSource {
   compile: (way: CheckWay) => CompiledSchema
   /** The schema has defaults: validation writes into what it validates. */
   defaults: boolean

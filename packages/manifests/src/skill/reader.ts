@@ -18,7 +18,7 @@ import { readToolsFile } from './tools/tools-text.ts'
 import { isSkillDirectory, linkedOut, skillDocument, skillDocuments, skillTree } from './tree.ts'
 import { isInstalled } from '../program/installed.ts'
 
-export interface SkillDirectory {
+interface SkillDirectory {
   /** Absolute path: a skill, or a directory of skills. */
   directory: string
   options: SkillOptions

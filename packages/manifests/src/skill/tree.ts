@@ -11,7 +11,7 @@ const passedOver = new Set(['node_modules', '__pycache__'])
 export const skillDocuments: readonly string[] = ['SKILL.md', 'skill.md', 'Skill.md', 'SKILL.MD']
 
 /** Skills below a directory, in the order of their paths, and every directory that was looked into. */
-export interface SkillTree {
+interface SkillTree {
   skills: string[]
   directories: string[]
   findings: Finding[]

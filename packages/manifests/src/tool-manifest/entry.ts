@@ -24,7 +24,7 @@ export interface EntryReading {
   findings: Remark[]
 }
 
-export interface EntryPlace {
+interface EntryPlace {
   file: string
   index: number
   schemas: Schemas

@@ -10,7 +10,7 @@ import { ModuleFault } from './module-name.ts'
 import type { ModuleFinder } from './python-root.ts'
 
 /** A tool that knows where its module is. */
-export interface Placement {
+interface Placement {
   tool: Tool
   /** Absolute path of the module's source; of all that would be it, when none was found. */
   files: readonly string[]

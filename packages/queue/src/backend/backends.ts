@@ -19,7 +19,7 @@ export function listenOn (redis: Redis): RedisConnection {
   return listening
 }
 
-export interface BackendParts extends JobBackendParts {
+interface BackendParts extends JobBackendParts {
   /** For any number of queues: what all of them listen with; without it, each listens by itself. */
   listening?: RedisConnection
 }

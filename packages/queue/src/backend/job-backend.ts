@@ -12,7 +12,7 @@ import { keepJobs, type Retention } from '../record/retention.ts'
 import type { SharedWait } from './shared-wait.ts'
 import { WakeUps } from './wake-ups.ts'
 
-export interface TakenFields extends JobJson {
+interface TakenFields extends JobJson {
   /** No worker that took this job has noted that it began to run it: see `JobRuns`. */
   isUnbegun?: boolean
 }

@@ -40,7 +40,7 @@ const mostCalls = 50
 const unbegun = Symbol('unbegun')
 
 /** A taken job's own count of its runs. */
-export type CountedJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'> & { [unbegun]?: boolean }
+type CountedJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'> & { [unbegun]?: boolean }
 
 interface Beginning {
   call: ScriptCall

@@ -12,7 +12,7 @@ const crowdedMs = 2_000
 
 export const gaveWay = `no answer within ${crowdedMs} ms while all places were taken`
 
-export interface CallbackPlace {
+interface CallbackPlace {
   /** Aborted when it is given up. */
   signal: AbortSignal
   release (): void

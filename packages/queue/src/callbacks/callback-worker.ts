@@ -40,7 +40,7 @@ export interface CallbackOptions {
 }
 
 /** To read callbacks with, and to report their results. */
-export interface CallbackWorkerParts {
+interface CallbackWorkerParts {
   redis: Redis
   outputs: OutputStore
   retention: Retention

@@ -8,7 +8,7 @@ import { promote } from '../queues/release.ts'
 import type { JobReader } from '../read/job-reader.ts'
 import type { JobCanceller } from './job-canceller.ts'
 
-export interface ApprovalsParts {
+interface ApprovalsParts {
   redis: Redis
   queues: JobQueues
   jobs: JobReader

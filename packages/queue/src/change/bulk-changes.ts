@@ -16,7 +16,7 @@ import type { JobCanceller } from './job-canceller.ts'
  * cancelled stays so, and a job remembers by which change it was run again. See docs/decisions/0043-run-again.md.
  */
 
-export interface BulkChangesParts {
+interface BulkChangesParts {
   redis: Redis
   lister: JobLister
   canceller: JobCanceller

@@ -15,7 +15,7 @@ import { outputSec, type Retention } from '../record/retention.ts'
  */
 
 /** `unfailed` when the job waits, runs or has succeeded, `full` when a limit leaves no room. */
-export type RerunResult = RunAgainResult | 'cancelled' | 'forbidden' | 'full'
+type RerunResult = RunAgainResult | 'cancelled' | 'forbidden' | 'full'
 
 export interface Operator {
   /** Name of the API key; it goes into the job's log, where that is not a tenant's. */
@@ -35,7 +35,7 @@ redis.call('ZREMRANGEBYLEX', KEYS[3], '[' .. ARGV[2] .. ' ', '(' .. ARGV[2] .. '
 return 1
 `
 
-export interface FinishedJobsParts {
+interface FinishedJobsParts {
   redis: Redis
   queues: JobQueues
   canceller: JobCanceller

@@ -57,7 +57,7 @@ return 'taken'
 const lists = ['active', 'prioritized', 'delayed', 'wait', 'paused', 'waiting-children', 'stalled']
 
 /** `finished` when the job had succeeded or failed before, `missing` when there is no such job. */
-export type CancelResult = 'cancelled' | 'finished' | 'missing'
+type CancelResult = 'cancelled' | 'finished' | 'missing'
 
 type JobPlace = ReturnType<typeof placeOfKey>
 

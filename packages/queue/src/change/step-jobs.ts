@@ -18,7 +18,7 @@ import { decodeFailure, decodeOutput } from '../record/settlement.ts'
  * each of these begins anew. See docs/decisions/0045-workflow-steps.md.
  */
 
-export interface ParentJob {
+interface ParentJob {
   queue: string
   id: string
   /** How many runs of the job have failed since it was added, or run again by an operator. */
@@ -32,13 +32,13 @@ export interface StepOutput {
 }
 
 /** The steps of a job, by job id; those that were not added are in none of them. */
-export interface StepStates {
+interface StepStates {
   pending: ReadonlySet<string>
   succeeded: ReadonlyMap<string, StepOutput>
   failed: ReadonlyMap<string, CallError>
 }
 
-export interface StepJobsParts {
+interface StepJobsParts {
   redis: Redis
   queues: JobQueues
   outputs: OutputStore

@@ -33,13 +33,13 @@ return redis.call('SADD', KEYS[1], ARGV[1])
 `
 
 /** An entry: a job that has a callback and may have ended. */
-export interface OpenCallback {
+interface OpenCallback {
   queue: string
   jobId: string
 }
 
 /** Whose callback it is: tenants and keys take turns, so that receivers of one that don't answer hold up no others. */
-export interface CallbackOwner {
+interface CallbackOwner {
   keyName: string
   tenant?: string | undefined
 }
@@ -185,7 +185,7 @@ export interface OpenEvent {
   at: number
 }
 
-export interface EnteredCall extends CallbackOwner {
+interface EnteredCall extends CallbackOwner {
   queue: string
   id: string
   callbackUrl?: string | undefined

@@ -17,12 +17,12 @@ import { release, type FlowParts } from './release.ts'
  */
 
 /** A dependency that can't be met any more. */
-export interface BrokenDependency {
+interface BrokenDependency {
   job_id: string
   status: Extract<JobState, 'failed' | 'cancelled'> | 'missing'
 }
 
-export interface DependencyReport {
+interface DependencyReport {
   pending: string[]
   broken: BrokenDependency[]
 }

@@ -164,7 +164,7 @@ export async function decide (
 }
 
 /** The worker that has taken a job: its token, and what stands in the index for the job. */
-export interface Taker {
+interface Taker {
   token: string
   entries: readonly string[]
 }

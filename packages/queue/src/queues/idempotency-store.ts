@@ -20,7 +20,7 @@ export interface IdempotentRequest {
   request: string
 }
 
-export interface TakenKey {
+interface TakenKey {
   /** Digest of the request that has it. */
   request: string
   /** As `hold` or `confirm` stored it. */

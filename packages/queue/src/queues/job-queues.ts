@@ -21,14 +21,14 @@ export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }
 
-export interface JobLimits {
+interface JobLimits {
   /** Jobs that wait in one queue. */
   queueDepth: number
   /** Unfinished jobs of a tenant, or of an API key without one; 0 for any number. */
   perOwner: (tenant: string | undefined) => number
 }
 
-export interface JobQueuesOptions extends Partial<JobLimits> {
+interface JobQueuesOptions extends Partial<JobLimits> {
   /** Those that must have a job before it counts as added; without it, none. */
   replicas?: Replicas
   /** Shared with those who write as much as the jobs have. */

@@ -75,7 +75,7 @@ interface OwnerView {
 }
 
 /** An owner, and how many unfinished jobs it may have; 0 for any number. */
-export interface OwnerLimit {
+interface OwnerLimit {
   owner: string
   max: number
 }

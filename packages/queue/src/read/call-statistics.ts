@@ -12,7 +12,7 @@ const mostMinutes = 120
 /** Parts that are asked for at once. */
 const chunkSize = 60
 
-export interface StatisticsRequest extends StatisticsQuery {
+interface StatisticsRequest extends StatisticsQuery {
   scope: JobScope
 }
 

@@ -30,7 +30,7 @@ interface Batch {
 }
 
 /** One batch's jobs, as its request waits for them. */
-export interface Expectation {
+interface Expectation {
   /**
    * These jobs have been added and no others will be; from now on the sweep reads their records. With `look` it does so at
    * once: they may have ended before anybody waited.

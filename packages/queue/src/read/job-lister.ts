@@ -54,7 +54,7 @@ export interface Asker {
 
 const nobody: Asker = { owner: '' }
 
-export interface JobListerParts {
+interface JobListerParts {
   redis: Redis
   directory: QueueDirectory
   queues: JobQueues

@@ -26,7 +26,7 @@ export function jobJson ({ view, result }: ReadJob): Buffer[] {
   return [Buffer.from(`${writeJson(view).slice(0, -1)},"result":`), ...result, Buffer.from('}')]
 }
 
-export interface JobReaderParts {
+interface JobReaderParts {
   redis: Redis
   directory: QueueDirectory
   queues: JobQueues

@@ -22,7 +22,7 @@ export interface TruncatedOutput {
   tail?: string
 }
 
-export interface ModelOutput {
+interface ModelOutput {
   value: unknown
   /** The same, where it is not whole. */
   cut?: TruncatedOutput
@@ -158,7 +158,7 @@ export class OutputStore {
 }
 
 /** From which length on an output is cut, and whether its end is shown, too. */
-export interface OutputCutting {
+interface OutputCutting {
   /** UTF-16 units of its JSON. */
   chars: number
   hasTail: boolean

@@ -52,7 +52,7 @@ export interface ApprovalRecord {
 /** What would run, which isn't what was approved. */
 export type HeldAgain = Required<Pick<ApprovalRecord, 'digest' | 'changed' | 'program'>>
 
-export interface MadeDecision extends DecidingKey {
+interface MadeDecision extends DecidingKey {
   decision: 'approve' | 'deny'
   reason?: string
   at: number

@@ -15,7 +15,7 @@ export type JobFilter = Pick<JobListQuery, 'status' | 'type' | 'tool' | 'tag' | 
 export type IndexRange = readonly [command: 'ZRANGEBYLEX' | 'ZREVRANGEBYLEX', first: string, last: string]
 
 /** A piece of one queue's index. */
-export interface FilteredPiece {
+interface FilteredPiece {
   /** In the order of the range. */
   members: string[]
   /** The last member that was looked at; undefined when there are no more. */

@@ -1,7 +1,7 @@
 import { type Redis, queueKey, queueStem, whileAvailable, fromRedis } from '@toolyard/store'
 
 /** It waits or runs, it has ended, or its record is not there. */
-export type JobStanding = 'open' | 'ended' | 'gone'
+type JobStanding = 'open' | 'ended' | 'gone'
 
 const standings: readonly JobStanding[] = ['open', 'ended', 'gone']
 /** KEYS: completed, failed. ARGV: stem of the jobs' keys, ids. Most jobs have ended, and the first two commands find these. */

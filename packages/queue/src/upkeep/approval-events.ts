@@ -13,7 +13,7 @@ const patienceMs = 10_000
 /** Older releases enter the events of all owners here. */
 const olderKey = `${keyPrefix}:approval-events`
 
-export interface ApprovalEventParts {
+interface ApprovalEventParts {
   redis: Redis
   queues: JobQueues
   /** Who is told of all held calls, beside the `callback_url` of each. */

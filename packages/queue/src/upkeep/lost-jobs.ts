@@ -9,7 +9,7 @@ interface WatchedQueue {
   recover: () => Promise<void>
 }
 
-export interface LostJobsOptions {
+interface LostJobsOptions {
   redis: Redis
   /** Processes of the same group, that is with the same texts, take turns. */
   group: readonly string[]

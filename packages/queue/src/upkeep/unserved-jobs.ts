@@ -22,7 +22,7 @@ end
 return lost
 `
 
-export interface UnservedJobsOptions {
+interface UnservedJobsOptions {
   redis: Redis
   directory: QueueDirectory
   queues: JobQueues

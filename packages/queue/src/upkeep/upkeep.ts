@@ -14,7 +14,7 @@ import { postForgottenCallbacks } from './open-callbacks.ts'
 import { cancelOrphanedSteps } from './orphaned-steps.ts'
 import { reviewParkedJobs, wakeDueJobs } from './parked-jobs.ts'
 
-export interface UpkeepOptions {
+interface UpkeepOptions {
   redis: Redis
   queues: JobQueues
   directory: QueueDirectory

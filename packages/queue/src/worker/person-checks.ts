@@ -16,7 +16,7 @@ import type { Run } from './run.ts'
 export interface Waits { kind: 'parks', ms: number, record: WaitRecord }
 
 /** A job that a worker has taken runs, ends, waits for a person, or is another worker's by now. */
-export type Pass = { kind: 'runs' } & Pick<Run, 'approved' | 'answers' | 'memo'> | { kind: 'ends', error: CallError } | Waits | { kind: 'lost' }
+type Pass = { kind: 'runs' } & Pick<Run, 'approved' | 'answers' | 'memo'> | { kind: 'ends', error: CallError } | Waits | { kind: 'lost' }
 
 const heldRecord: WaitRecord = { field: approvalField, state: 'held', ends: 'expiresAt' }
 const askedRecord: WaitRecord = { field: askedField, state: 'asked', ends: 'ends' }

@@ -26,7 +26,7 @@ import type { SerialLock, SerialJob } from '../queues/serial-lock.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 import { lockLost, stopped, takenJobOf, type Run } from './run.ts'
 
-export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wait'> {
+interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wait'> {
   announcer: Announcer
   outputs: OutputStore
   cancelled: CancelledJobs

@@ -75,7 +75,7 @@ for at = 2, #ARGV do redis.call('ZADD', KEYS[1], ARGV[1], ARGV[at]) end
 redis.call('PEXPIRE', KEYS[1], ${2 * leaseMs})
 `
 
-export interface TenantPlacesParts {
+interface TenantPlacesParts {
   redis: Redis
   limitOf: (tenant: string | undefined) => number
   /** Lets a parked job come again. */

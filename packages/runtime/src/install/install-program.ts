@@ -41,7 +41,7 @@ export interface InstallOptions {
   host?: InstallHost
 }
 
-export interface WantedProgram {
+interface WantedProgram {
   /** Such as `redis-server 6.2 or newer`. */
   name: string
   /** Names of packages, tried in order; they differ by package manager. A manager that isn't here is passed over. */
@@ -52,7 +52,7 @@ export interface WantedProgram {
 }
 
 /** Why a program could not be installed; `told` are the words for it, empty when there was no way to try. */
-export type InstallResult = { installed: true } | { installed: false, reason: string }
+type InstallResult = { installed: true } | { installed: false, reason: string }
 
 const installTimeoutMs = 600_000
 const shownLines = 5

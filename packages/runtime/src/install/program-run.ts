@@ -1,6 +1,6 @@
 import { execFile, type ChildProcess } from 'node:child_process'
 
-export interface ProgramResult {
+interface ProgramResult {
   ok: boolean
   /** Both output streams, stdout first. */
   output: string

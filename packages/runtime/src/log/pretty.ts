@@ -1,7 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import pretty from 'pino-pretty'
 
-export interface PrettyOptions {
+interface PrettyOptions {
   colorize: boolean
   /** Of warnings and worse, what happened and why, without all else that the line has; of the rest, nothing. */
   brief?: boolean

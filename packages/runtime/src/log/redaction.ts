@@ -1,7 +1,7 @@
 import { orElse } from '@toolyard/contract/terms'
 import { createContext, Script } from 'node:vm'
 
-export interface RedactionOptions {
+interface RedactionOptions {
   /** Patterns, separated by `,` or `;`. */
   redact: string
   /** Texts that are hidden wherever they stand. */

@@ -22,7 +22,7 @@ export interface CountedQueue {
 const patienceMs = 1_500
 
 /** Reads what is told of Redis; each is asked at a scrape and may fail while Redis is away. */
-export interface RedisReadings {
+interface RedisReadings {
   queues: () => Promise<readonly CountedQueue[]>
   /** Does nothing but wait for an answer of Redis. */
   ping: () => Promise<unknown>

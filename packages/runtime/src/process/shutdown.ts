@@ -5,9 +5,9 @@ import { sharedAbort } from '../abort/shared-abort.ts'
  * One step of stopping a process; steps run in the order they were given. Once
  * `hurry` is aborted, nothing is waited for that can be ended.
  */
-export type StopStep = (hurry: AbortSignal) => Promise<void> | void
+type StopStep = (hurry: AbortSignal) => Promise<void> | void
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   /** After so many milliseconds the process exits anyway, with code 1. */
   graceMs: number
   onStart?: (reason: string) => void

@@ -41,7 +41,7 @@ export function isSettingName (name: string): boolean {
  * The values of an environment file, and a warning for each line that sets nothing and is no remark, for each variable that
  * isn't taken from a file, and for each quote that is never closed.
  */
-export interface EnvFile {
+interface EnvFile {
   values: Readonly<Record<string, string>>
   /** Without a text of the file: it may be a secret. */
   warnings: string[]

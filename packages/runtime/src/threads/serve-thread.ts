@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import type { ThreadAnswer, ThreadWork } from './threads.ts'
 
 /** By the kind of a thread's work. */
-export type ThreadKinds = Readonly<Record<string, (task: never) => Promise<ThreadAnswer>>>
+type ThreadKinds = Readonly<Record<string, (task: never) => Promise<ThreadAnswer>>>
 
 /** Lets this thread do one piece of work after the other: it may wait for the disk and take its time. */
 export function serveThread (kinds: ThreadKinds): void {

@@ -67,7 +67,7 @@ export interface FoundationOptions {
   kept?: readonly string[]
 }
 
-export interface FoundationMeans {
+interface FoundationMeans {
   bubblewrap: Bubblewrap
   family: Family
 }

@@ -8,7 +8,7 @@ import { identify, realPath } from '@toolyard/workspace'
 import { kindOf } from '../view/path.ts'
 import type { CanaryTask } from './task.ts'
 
-export interface CanaryTargets {
+interface CanaryTargets {
   task: CanaryTask
   /** Shown in no box. */
   hidden: readonly string[]

@@ -18,7 +18,7 @@ import { killDescendants } from './launch/open.ts'
 /** For error messages; all of stderr goes to the log. */
 const stderrBytes = 65_536
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** Written to stdin, then EOF. A process that doesn't read it is no error. */
   stdin: string
   timeoutMs: number

@@ -11,7 +11,7 @@ import { asRedisError, type whileAvailable } from '../redis/unavailable.ts'
  * it. The holder counts from the moment before it asked, by its own clock, so that it knows of the end first.
  */
 
-export interface EntryLease {
+interface EntryLease {
   /** Whether it certainly is. */
   isHeld (): boolean
   release (): void

@@ -28,10 +28,10 @@ export type McpSessionChange =
   | { kind: 'unwatch', uri: string }
 
 /** `full`: the session would watch too much. */
-export type McpSessionOutcome = 'done' | 'full' | 'ended'
+type McpSessionOutcome = 'done' | 'full' | 'ended'
 
 /** Every API process gets it: the client may have a stream or a call open at any of them. */
-export type McpNotice =
+type McpNotice =
   | { kind: 'ended', session: string }
   | { kind: 'stream', session: string, stream: string }
   | { kind: 'cancelled', session: string, request: string | number }
@@ -43,7 +43,7 @@ function isNotice (value: unknown): value is McpNotice {
 }
 
 /** A client's answer to a question of some process; null where the client can't be asked. */
-export interface McpAnswer {
+interface McpAnswer {
   session: string
   request: string
   said: unknown

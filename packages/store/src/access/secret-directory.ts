@@ -14,13 +14,13 @@ import type { StoredSecrets } from './stored-secrets.ts'
 const maxBytes = 65_536
 
 /** Where the operator has secrets beside those that are stored. */
-export interface SecretPlaces {
+interface SecretPlaces {
   directory: string | undefined
   vault: VaultOptions | undefined
 }
 
 /** Why a secret can't be used, or the stores not asked: nothing of a value. `from`: the setting that it is about. */
-export type SecretFault = (fault: { secret?: string, from: 'SECRETS_DIR' | 'SECRETS_VAULT_URL', reason: string }) => void
+type SecretFault = (fault: { secret?: string, from: 'SECRETS_DIR' | 'SECRETS_VAULT_URL', reason: string }) => void
 
 /**
  * The values of a call's secrets, undefined for one that no key opens; a fault where a store could not be asked, which is not to

@@ -7,7 +7,7 @@ import { serverTime } from '../redis/server-clock.ts'
 import { readStored } from '../redis/stored.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
-export interface StreamGrant {
+interface StreamGrant {
   /** Name of the API key that it was issued to. */
   keyName: string
   /** Ties the ticket to that key's value without telling it. */

@@ -17,13 +17,13 @@ export interface Change {
   request: string
 }
 
-export interface SeenChange extends Change {
+interface SeenChange extends Change {
   id: string
   /** Milliseconds since 1970, by Redis. */
   at: number
 }
 
-export interface ChangeQuery {
+interface ChangeQuery {
   /** The operator's when absent. */
   tenant?: string | undefined
   limit: number

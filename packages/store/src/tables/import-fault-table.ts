@@ -18,7 +18,7 @@ function isFault (value: unknown): value is SharedImportFault {
 }
 
 /** How a table learns of changes, beside reading it. */
-export interface ImportFaultTableOptions {
+interface ImportFaultTableOptions {
   commands: Redis
   subscriber: Redis
   onChange: (faults: ReadonlyMap<string, SharedImportFault>) => void

@@ -14,7 +14,7 @@ export interface JobTypeOverride {
 }
 
 /** How a table learns of changes, beside reading it. */
-export interface JobTypeTableOptions {
+interface JobTypeTableOptions {
   commands: Redis
   subscriber: Redis
   onChange?: () => void

@@ -2,7 +2,7 @@ import type { Redis } from '../redis/connection.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
-export interface SharedHashOptions {
+interface SharedHashOptions {
   commands: Redis
   subscriber: Redis
   key: string

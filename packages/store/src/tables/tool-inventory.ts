@@ -14,7 +14,7 @@ export interface ToolInventory {
   versions: ReadonlyMap<string, string>
 }
 
-export interface ToolNeed {
+interface ToolNeed {
   tool: string
   version: string
   /** The queue that the worker must serve. */

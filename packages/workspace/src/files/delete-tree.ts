@@ -22,7 +22,7 @@ export async function deleteTree (parent: Directory, name: string, signal: Abort
   return removed
 }
 
-export interface RemovalOptions {
+interface RemovalOptions {
   /** Whether their owner gets the rights back that directories lack. */
   givesRights: boolean
   /** Asked before each entry; true ends it. */

@@ -1,6 +1,6 @@
 import type { Dirent, Stats } from 'node:fs'
 
-export type EntryKind = 'file' | 'directory' | 'link' | 'other'
+type EntryKind = 'file' | 'directory' | 'link' | 'other'
 
 /** A link is not followed. */
 export function entryKind (entry: Pick<Dirent | Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink'>): EntryKind {

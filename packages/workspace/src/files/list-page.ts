@@ -7,7 +7,7 @@ import { isServiceName } from '../service/service-files.ts'
 import { removeAbandoned } from '../write/abandoned.ts'
 import { isOwnName } from '../service/own-names.ts'
 
-export interface ListedEntry {
+interface ListedEntry {
   name: string
   stats: Stats
 }
@@ -15,7 +15,7 @@ export interface ListedEntry {
 /** Entries that are read at once. */
 const listed = 256
 
-export interface PageWanted {
+interface PageWanted {
   after: string
   limit: number
   /** Whether a name is one that is asked for. */
@@ -25,7 +25,7 @@ export interface PageWanted {
 }
 
 /** Names of a directory in the order of the alphabet. */
-export interface NamePage {
+interface NamePage {
   names: string[]
   /** How many follow `after`, those of the page among them. */
   rest: number

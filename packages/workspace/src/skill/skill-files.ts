@@ -7,14 +7,14 @@ import { join, sep } from 'node:path'
 const most = { files: 512, bytes: 16 * 1024 * 1024, levels: 16 }
 
 /** A file of a skill: its path from the skill's directory, parts joined by `/`. */
-export interface SkillFile {
+interface SkillFile {
   path: string
   size: number
   /** SHA-256, in lower case hex. */
   digest: string
 }
 
-export interface SkillChild {
+interface SkillChild {
   name: string
   isDirectory: boolean
 }

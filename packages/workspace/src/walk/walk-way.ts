@@ -19,7 +19,7 @@ export interface Walked {
   stats: { of: Stats | undefined, here: boolean }
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   keepLink: boolean
   notFound: string
 }

@@ -9,7 +9,7 @@ export interface SharedLocks {
   take (name: string, signal: AbortSignal): Promise<SharedLock>
 }
 
-export interface SharedLock {
+interface SharedLock {
   isHeld (): boolean
   release (): void
 }

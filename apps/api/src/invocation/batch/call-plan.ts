@@ -9,7 +9,7 @@ import type { Call } from './call-answer.ts'
 import { PlannedCall } from './planned-call.ts'
 
 /** Shared by the calls of a batch. */
-export interface PlanContext {
+interface PlanContext {
   registry: Registry
   queue: string
   terms: JobTerms

@@ -5,7 +5,7 @@ import { roomIn, type Exchange } from './exchange.ts'
 import type { McpParts } from './mcp-parts.ts'
 
 /** Notices that a client asked for with its call. */
-export interface WantedNotices {
+interface WantedNotices {
   progressToken: ProgressToken | undefined
   /** From which level on it wants lines of the log as messages; undefined for none. */
   logLevel: string | undefined

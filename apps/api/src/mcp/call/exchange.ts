@@ -18,7 +18,7 @@ export interface CallPlace {
   session: string | undefined
 }
 
-export interface CallAddress extends CallPlace {
+interface CallAddress extends CallPlace {
   /** When the connection breaks; undefined for the default of the client's revision. */
   onDisconnect: Batch['onDisconnect'] | undefined
   /** From which length on outputs are cut; undefined: they never are. */

@@ -14,7 +14,7 @@ import type { JobSubmitter } from '../../invocation/job-submitter.ts'
 import type { JobLists } from './job-lists.ts'
 import { principalOf } from '../../access/principal.ts'
 
-export interface JobRoutesOptions {
+interface JobRoutesOptions {
   submitter: JobSubmitter
   jobs: JobReader
   lists: JobLists

@@ -10,7 +10,7 @@ export function isEnd (status: JobState): boolean {
 }
 
 /** When a job waited and when it ran, in parts of a time that several jobs share: 0 is its beginning, 1 its end. */
-export interface Bar {
+interface Bar {
   waitedFrom: number
   ranFrom: number
   to: number

@@ -5,7 +5,7 @@ import { callerErrors } from '../../run/create-threads.ts'
 import { BuiltinFailure } from './handler.ts'
 
 /** The error of a built-in tool whose thread got too little time or memory. */
-export interface ThreadTexts {
+interface ThreadTexts {
   time: string
   memory: string
 }

@@ -7,7 +7,7 @@ import { readCursor } from './cursor.ts'
 import type { SearchAnswer, SearchTask } from './walk/task.ts'
 
 /** A search without what it looks for. */
-export type SearchScope = Omit<SearchTask, 'limit' | 'find'>
+type SearchScope = Omit<SearchTask, 'limit' | 'find'>
 
 /** Part of the execution timeout after which a search answers with what it has, and the most it takes, in milliseconds. */
 const timeShare = 0.8

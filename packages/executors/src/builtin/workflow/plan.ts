@@ -25,7 +25,7 @@ export interface WorkflowPlan {
   output?: unknown
 }
 
-export interface PlanParts {
+interface PlanParts {
   name: string
   file: string
   until: number

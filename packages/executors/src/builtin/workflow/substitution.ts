@@ -10,7 +10,7 @@ const shortWork = 65_536
 /** How long that may take, in milliseconds: a last resort. */
 const maxMs = 30_000
 
-export interface SubstitutionHost {
+interface SubstitutionHost {
   params: Readonly<Record<string, unknown>>
   progress: StepProgress
   threads: Threads

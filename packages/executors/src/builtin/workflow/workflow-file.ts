@@ -9,7 +9,7 @@ export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, dup
 /** The directory of the workspace that workflow files may lie in. */
 const room = 'workflows'
 
-export interface WorkflowFile {
+interface WorkflowFile {
   /** Where it was found, from the workspace. */
   path: string
   document: unknown

@@ -14,7 +14,7 @@ const timeoutMs = 20_000
 const outputBytes = 65_536
 const nobody = { tool: 'canary', job: 'probe', log: () => {}, audit: { record: () => {}, flush: async () => { await Promise.resolve() } }, secrets: [] }
 
-export interface EgressProbe {
+interface EgressProbe {
   means: Omit<NetworkMeans, 'prove'>
   boxIn: (network: BoxNetwork) => Box
   env: NodeJS.ProcessEnv

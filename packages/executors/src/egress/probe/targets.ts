@@ -9,7 +9,7 @@ import { portOf } from '@toolyard/sandbox'
 import type { HttpPolicy } from '../../run/tool-call.ts'
 import type { CanaryTask } from './task.ts'
 
-export interface NetworkTargets {
+interface NetworkTargets {
   task: Omit<Exclude<CanaryTask, { serve: true }>, 'neighbourPort'>
   policy: HttpPolicy
   /** Arrivals at places that nothing of a box reaches, in sentences. */

@@ -17,7 +17,7 @@ export type Opened =
   | { kind: 'unstarted', error: CallError, lacksNetwork?: boolean }
   | Interruption
 
-export interface OpenOptions {
+interface OpenOptions {
   /** The box that the tool's host must be in; undefined: the call runs in the open, where `limit` is its own limits' command line. */
   box: HostBox | undefined
   limit?: readonly string[] | undefined

@@ -11,7 +11,7 @@ import { encodeFrame } from '../wire/frames.ts'
 import { readReply, type Reply } from './reply.ts'
 
 /** The names are those of `call.py`. */
-export interface CallRequest {
+interface CallRequest {
   class: string | null
   name: string
   description: string

@@ -37,7 +37,7 @@ export interface HostService extends TemplateService {
   groups?: ProcessGroups | undefined
 }
 
-export interface HostPlace {
+interface HostPlace {
   root: string
   /** The box that it and its calls are shut in. */
   box: HostBox

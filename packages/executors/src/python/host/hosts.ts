@@ -8,7 +8,7 @@ import type { CallProcess } from './process-tree.ts'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-export interface HostsOptions extends Pick<ProcessHost, 'onSurvivors'> {
+interface HostsOptions extends Pick<ProcessHost, 'onSurvivors'> {
   workspaceDir: string
   /** The whole environment of hosts, and so of tools. */
   env: Readonly<Record<string, string>>

@@ -2,7 +2,7 @@ import { disconnect, hold } from '../wire/connections.ts'
 import type { Fork, ForkedProcess, Forker } from './forker.ts'
 
 /** Shows a process a session: see `Forker.showSession`. */
-export type ShowSession = (process: ForkedProcess) => Promise<string | undefined>
+type ShowSession = (process: ForkedProcess) => Promise<string | undefined>
 
 /** Forks one process ahead, so that a call finds its own waiting. */
 export interface Spare {

@@ -12,7 +12,7 @@ const timeoutMs = 90_000
 /** Of a signature as JSON: enough for some hundred parameters. */
 const signatureBytes = 32_768
 
-export interface ImportTry {
+interface ImportTry {
   hosts: Hosts
   workspaceDir: string
   /** The box that the tool's host must be in for a try; undefined: none. */

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import type { Connections } from './connections.ts'
 
 /** The pipes that a process in a box has made, as long as it lives. */
-export interface PipeSource {
+interface PipeSource {
   /**
    * Opens this process's ends of the pipes of one process that it has forked.
    *

@@ -20,7 +20,7 @@ export interface SkillCall {
 /** Texts that stand for `$name` as a whole element. */
 export type Replacements = Readonly<Record<string, string>>
 
-export interface HelperCall {
+interface HelperCall {
   skill: SkillCall
   replacements: Replacements
   more?: CallProcess

@@ -3,7 +3,7 @@ import { isRecord } from '@toolyard/contract/terms'
 import { valueText } from '../value-text.ts'
 
 /** How the program ended that printed an output, and the arguments of its call. */
-export interface HintFacts {
+interface HintFacts {
   code: number
   args: Readonly<Record<string, unknown>>
 }

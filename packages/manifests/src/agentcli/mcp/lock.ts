@@ -9,7 +9,7 @@ import { manifestLimits } from '../../tool/limits.ts'
 export type McpLock = ReadonlyMap<string, readonly McpTool[]>
 
 /** Where the accepted tools of a manifest are. */
-export interface LockPlace {
+interface LockPlace {
   file: string
   /** Of the manifest, in that lock. */
   name: string

@@ -44,7 +44,7 @@ export interface OperationDraft {
   assumed?: string
 }
 
-export interface OperationOptions {
+interface OperationOptions {
   /** In place of the document's own servers. */
   server?: string
   settingOf: (scheme: string) => string

@@ -17,7 +17,7 @@ const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
 const setting = 'Put the value into an environment variable of the workers, and write {"setting": "NAME"}, or store it (toolyard secrets set NAME) and write {"secret": "NAME"}, with "prefix": "Bearer " where it needs one.'
 
 /** A request after reading; without `run` where an error is among the findings. */
-export interface RequestReading {
+interface RequestReading {
   run?: HttpRun
   findings: Remark[]
 }

@@ -23,7 +23,7 @@ export const FrontMatter = Type.Object({
 })
 export type FrontMatter = Static<typeof FrontMatter>
 
-export interface SkillDocument {
+interface SkillDocument {
   frontMatter: FrontMatter
   /** The text behind the front matter, exactly. */
   body: string

@@ -16,7 +16,7 @@ export interface Documents {
   unread: ReadonlySet<string>
 }
 
-export interface DocumentFault {
+interface DocumentFault {
   name: string
   fault: ManifestFault
 }

@@ -4,7 +4,7 @@ import { helperOf, readArgument, type ArgumentPlace, type Unheld } from './argum
 import type { Execution } from './definitions.ts'
 
 /** Why an execution can't be held to, and remarks. */
-export interface ExecutionReading {
+interface ExecutionReading {
   execution: SkillExecution
   faults: Unheld[]
   remarks: Unheld[]

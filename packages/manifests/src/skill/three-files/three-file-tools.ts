@@ -20,7 +20,7 @@ import { defaultFaults } from '../../schema/defaults.ts'
 import { commonForm } from '../../schema/form/common-form.ts'
 
 /** A skill with three files, and what its tools are made with. */
-export interface ThreeFiles {
+interface ThreeFiles {
   /** Absolute path of the skill's directory. */
   directory: string
   toolsText: string

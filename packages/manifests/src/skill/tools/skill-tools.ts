@@ -13,7 +13,7 @@ import { createProgramCheck } from './program-check.ts'
 import type { Execution, ToolDeclaration, ToolsFile, ArgMapping, ResolveCommand } from './tools-file.ts'
 import type { SkillArg, SkillResolver } from '../../tool/skill-run.ts'
 
-export interface SkillToolsSource {
+interface SkillToolsSource {
   contents: ToolsFile
   /** Absolute path of the `tools.json`. */
   file: string

@@ -15,7 +15,7 @@ const ofThreeFiles = new Set([
 
 const fix = 'It is of the form with three files: make tools.json the list of the tools, and put allowlist.json and execution.json beside it (docs/skills.md).'
 
-export interface ToolsReading {
+interface ToolsReading {
   /** Absent when there is a fault: nothing of it is used, then. */
   contents?: ToolsFile
   /** All of them; the first one decides. */

@@ -13,7 +13,7 @@ export interface LogLine {
   meta?: Record<string, unknown>
 }
 
-export interface JobLogTarget {
+interface JobLogTarget {
   redis: Redis
   queue: string
   jobId: string

@@ -18,7 +18,7 @@ return 1
 `
 
 /** Whose progress is written. */
-export interface JobProgressTarget {
+interface JobProgressTarget {
   redis: Redis
   queue: string
   jobId: string

@@ -145,7 +145,7 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
 }
 
 /** The part of a tool that is switched off is absent. */
-export interface BuiltinSettings {
+interface BuiltinSettings {
   exec?: { allowlist: readonly string[] }
   fetch?: { allowlist: readonly string[], allowHttp: boolean, allowPrivate: boolean }
   webSearch?: { provider: 'duckduckgo' | 'brave' | 'searxng', braveKey?: string, searxngUrl?: string }

@@ -11,7 +11,7 @@ const markedLine = Buffer.from('\n::progress ')
 const newline = 0x0a
 const space = 0x20
 
-export interface LineSplitter {
+interface LineSplitter {
   add (chunk: Buffer): void
   /** Hands on the last line when it has no line end. */
   end (): void

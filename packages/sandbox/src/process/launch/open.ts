@@ -22,7 +22,7 @@ const pauseMs = 5
 const patienceMs = 5_000
 
 /** `link`: the other end of its descriptor 3. */
-export interface OpenChild extends Child {
+interface OpenChild extends Child {
   exited: Promise<OwnEnding>
   link: Socket | undefined
 }
@@ -106,7 +106,7 @@ async function openStreams (
 }
 
 /** The processes of a call as far as they are known: who descends from whom is only known while the parents live. */
-export interface Descendants {
+interface Descendants {
   /** Numbers of its groups and sessions. Each of them was made inside of it, so no other process can be in one. */
   groups: Set<number>
   members: Map<number, ProcessEntry>

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The control groups of a helper: what it starts is born where it is. */
-export interface OwnGroups {
+interface OwnGroups {
   /** @param shares the beginning of the paths of groups that it makes, for what it starts */
   join (members: readonly string[], shares: string): void
   /** Something was started where it is. The function that is returned is to be called when that ended. */

@@ -1,7 +1,7 @@
 const tickMs = 1_000
 
 /** Counts the seconds for which a process is asked for something and says nothing. */
-export interface Patience {
+interface Patience {
   asked (): void
   answered (): void
   /** It has said anything. */

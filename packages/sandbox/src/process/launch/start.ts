@@ -29,7 +29,7 @@ export interface StartHost {
   limit?: readonly string[] | undefined
 }
 
-export interface StartInput {
+interface StartInput {
   /** Read from stdin, until EOF; undefined: it stays open for writing. */
   stdin: string | undefined
   /** As in LaunchRequest; without effect in the open. */

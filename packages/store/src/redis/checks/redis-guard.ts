@@ -12,7 +12,7 @@ class UnsafeRedisError extends Error {
   }
 }
 
-export interface RedisGuardOptions {
+interface RedisGuardOptions {
   /** `ALLOW_UNSAFE_REDIS`: what is unsafe is only reported. */
   allowUnsafe: boolean
   /** Gets what was found, when it differs from what was found last. */

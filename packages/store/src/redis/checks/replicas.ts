@@ -187,7 +187,7 @@ function isPutOff ({ message }: Error): boolean {
 }
 
 /** When each replica was last heard of by its master, by `performance.now()`. */
-export type HeardReplicas = Map<string, number>
+type HeardReplicas = Map<string, number>
 
 /**
  * How many replicas a server has that keep up with it, by its `INFO replication`. One that has just been lost counts as one that

@@ -1,5 +1,5 @@
 /** For a script in one of its calls: the places of its keys among all keys, from 1 on, and its arguments. */
-export interface PackedCall {
+interface PackedCall {
   /** Below 65,536. */
   keys: readonly number[]
   args: ReadonlyArray<string | Buffer>

@@ -10,7 +10,7 @@ const longestPath = process.platform === 'linux' ? 107 : 103
 const shutdownMs = 10_000
 
 /** Where a server of a directory listens. */
-export interface SocketPath {
+interface SocketPath {
   path: string
   /** Takes away what `reserveSocket` made. */
   remove: () => Promise<void>

@@ -11,7 +11,7 @@ export interface OpenDirectory {
   taken: readonly string[]
 }
 
-export interface TreeWalkOptions {
+interface TreeWalkOptions {
   /** From the workspace; `.` for the workspace itself. */
   base: string
   /** Not searched. */

@@ -1,7 +1,7 @@
 import { Tokenizer } from 'htmlparser2'
 
 /** Gets what is in a page, in its order. Names are lower case. */
-export interface HtmlEvents {
+interface HtmlEvents {
   open: (name: string, attributes: ReadonlyMap<string, string>) => void
   text: (text: string) => void
   /** `</name>`, whether or not it was opened. */
