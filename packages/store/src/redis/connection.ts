@@ -1,8 +1,9 @@
 import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
+import { lookup as systemLookup } from 'node:dns'
 import { createConnection, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { RedisTarget } from '@toolyard/runtime'
-import { createHostLookup, type Lookup } from '@toolyard/runtime/outgoing'
+import type { Lookup } from '@toolyard/runtime/outgoing'
 import { withoutUndefined } from '@toolyard/contract/terms'
 import { ioredis, type Redis } from './ioredis.ts'
 import { noteReconnects } from './reconnects.ts'
@@ -54,7 +55,7 @@ const againMs = 100
  * @param onError gets connection errors; the same error in a row is reported once.
  */
 export function connectRedis (
-  target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void, lookup: Lookup = createHostLookup()
+  target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void, lookup: Lookup = systemLookup
 ): Redis {
   const redis = open(target, role, lookup)
   let reported: string | undefined
