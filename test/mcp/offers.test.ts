@@ -77,6 +77,7 @@ for (const era of eras) {
       }
       t.match(await text('Odd Name', '12 $& high'), { text: 'Odd 12 $& high, first 12, third high.\n' })
       t.match(await text('Odd Name'), { text: 'Odd , first , third .\n' })
+      t.match(await text('Odd Name', ' 12 high'), { text: 'Odd  12 high, first 12, third .\n' }, 'words begin behind the first space')
       t.match(await text('printing', 'A4 2'), { text: 'Use it well.\n\nARGUMENTS: A4 2\n' })
       t.match(await text('printing'), { text: 'Use it well.\n' })
       await t.rejects(text('printing', 'x'.repeat(4_097)), { code: -32602, message: /at most 4096 characters/ })

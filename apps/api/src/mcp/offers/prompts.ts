@@ -44,7 +44,7 @@ function skillPrompt ({ name, description, text, frontMatter: { 'argument-hint':
 
 function withArguments ({ text }: Skill, given = ''): string {
   if (given.length > most.argumentChars) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `arguments must have at most ${most.argumentChars} characters`)
-  const words = given.split(/\s+/)
+  const words = given.trim().split(/\s+/)
   let replaced = 0
   const filled = text.replace(placeholder, (written, at?: string) => ++replaced > most.placeholders ? written : at === undefined ? given : words[Number(at)] ?? '')
   return replaced === 0 && given !== '' ? `${text.trimEnd()}\n\nARGUMENTS: ${given}\n` : filled
