@@ -8,7 +8,7 @@ import { createService, makeKeys } from '../support/service.ts'
 const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, other: { tenant: 'other' } })
 const path = '/v1/tools/cat'
 const mebibyte = 1_024 * 1_024
-/** Of the 128 MiB that may be on their way, so much is left free: the last bytes of each body don't come. */
+/** 128 MiB may be on their way. A little is left free, since the last bytes of each body don't come. */
 const coming = Buffer.alloc(mebibyte - 16_384, ' ')
 
 t.test('a tenant whose bodies come and come, and never end, has 128 MiB of them in memory at most, and others are served', async t => {

@@ -127,7 +127,7 @@ export async function boxedTools (
   async function keepIfFit (tool: Tool): Promise<void> {
     const before = unfit
     executors.keepWarm([tool])
-    // Of what can't be started nobody hears before it is called.
+    // Nobody hears that a tool can't be started before it is called.
     await waitFor('a process waits, or none can', () => executors.waiting(tool.name) > 0 || unfit > before, 3_000).catch(() => {})
   }
 

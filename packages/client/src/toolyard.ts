@@ -209,7 +209,7 @@ export class Toolyard {
         answerMs: wait
       }, { results: list(record({})) })
       options.onAnswer?.(answer)
-      // Of `job_result` the model has said itself how long it waits, and it is told of a call that waits for a person.
+      // The model has said itself how long `job_result` waits. It is told when a call waits for a person.
       const isPending = answer.results.some(({ pending, name, error }) => pending === true && name !== 'job_result' &&
         !(isForModel && isForPerson(error?.code)))
       if (performance.now() >= end || !isPending) return answer

@@ -26,7 +26,7 @@ export const warm: Stage = {
   },
   open: async ({ cleanup, size }) => {
     const python = await pythonPath()
-    // Of the cold ones none is kept, so that nothing is started beside them.
+    // No cold one is kept, so that nothing is started beside them.
     const [cold, ready] = [await benchExecutors(cleanup, 'auto'), await benchExecutors(cleanup, 'auto')]
     for (const { workspace } of [cold, ready]) {
       for (const [name, text] of Object.entries(scripts)) await writeFile(join(workspace, name), text)

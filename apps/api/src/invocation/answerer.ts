@@ -21,7 +21,7 @@ export class Answerer {
     { id, queue, tenant, question, status }: Pick<JobView, 'id' | 'queue' | 'tenant' | 'question' | 'status'>, { answer, number }: AnswerRequest
   ): Promise<void> {
     if (question === undefined && number === undefined) throw new HttpError('CONFLICT', `The job asks nothing: it is ${status}`)
-    // Of an answer that is sent again, its question is no longer there to be checked against.
+    // When an answer is sent again, its question may be gone, so that nothing checks the answer.
     const asked = question && askedAtOnce(question).find(each => each.number === (number ?? question.number))
     const given = asked === undefined ? answer : await this.#checked(asked.schema, answer, tenant ?? '')
     // An answer counts for the question that it was checked for, and for no other one.

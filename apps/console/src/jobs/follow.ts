@@ -11,7 +11,7 @@ export interface Followed {
   error: Error | undefined
 }
 
-/** Of a log, the last so many are shown. */
+/** The end of a log that is shown. */
 const most = { lines: 2_000, chars: 500_000 }
 /** How often new lines are drawn, and a job is read that can't be followed, in milliseconds. */
 const drawMs = 100

@@ -1,4 +1,4 @@
-/** Whether a value is what an answer must have at this place. Of an answer only that is looked at which is read here. */
+/** Whether a value is what an answer must have at this place. Only what is read here of an answer is looked at. */
 export type Shape = (value: unknown) => boolean
 
 /** A field that isn't named may have any value. */

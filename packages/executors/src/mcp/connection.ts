@@ -23,7 +23,7 @@ import { createToolList } from './tool-list.ts'
 
 interface Opener {
   worker: WorkerHost
-  /** In which messages of all servers are read. */
+  /** Messages of all servers are read in these. */
   turns: LoopTurns
   place: ServerPlace
   /** Values that must not come out again. */

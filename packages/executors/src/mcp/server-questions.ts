@@ -123,7 +123,7 @@ export async function nobodyAnswers (method: string): Promise<Record<string, unk
   return { action: 'cancel' }
 }
 
-/** For what is asked for a call that was given up: with any answer, a server that doesn't hear of that would go on. */
+/** Questions of a call that was given up get no answer: a server that doesn't know of the end would go on with one. */
 export async function never (): Promise<never> {
   return await new Promise(() => {})
 }

@@ -91,7 +91,7 @@ function withMarks (text: string, places: Place[], mark: string): string {
 
 interface HidingOptions {
   mark?: string
-  /** Of these, what is left where a text was cut is hidden, too. */
+  /** Texts of which a cut may have left a part: that is hidden, too. */
   cut?: readonly string[]
 }
 

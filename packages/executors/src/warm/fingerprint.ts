@@ -17,7 +17,7 @@ export async function fingerprintOf (plan: ProcessPlan, box: Box, pins: Pins): P
   return JSON.stringify([program, args, env, whatIsAt(plan.cwd), ...files.map(file => whatIsAt(resolve(plan.cwd, file)))])
 }
 
-/** Of a directory it only says which one it is. */
+/** It says which directory it is, and nothing of what is in it. */
 function whatIsAt (path: string): string {
   try {
     const found = statSync(path, { bigint: true })

@@ -16,7 +16,7 @@ interface PoolOptions {
 /** How long the worker must have rested from a call's end until it starts a process, in milliseconds. */
 const restMs = 5
 const tickMs = 1_000
-/** Of what is kept because it was called, so many are remembered. */
+/** So many tools are remembered that are kept because they were called. */
 const mostUsed = 64
 const mebibyte = 2 ** 20
 

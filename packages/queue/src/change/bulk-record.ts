@@ -36,7 +36,7 @@ export const begun: BulkProgress = { state: 'running', seen: 0, changed: 0, curs
 /** So many of a tenant are kept, and as many of keys without one, each so long, in seconds. */
 const mostKept = 100
 const keptSec = 7 * 86_400
-/** Of all tenants, so many are listed. */
+/** So many are listed, of all tenants together. */
 const mostListed = 100
 /** Those of all tenants, and those of them that run. */
 const allKey = bulkKey('all')

@@ -3,7 +3,7 @@ import pretty from 'pino-pretty'
 
 interface PrettyOptions {
   colorize: boolean
-  /** Of warnings and worse, what happened and why, without all else that the line has; of the rest, nothing. */
+  /** Only warnings and worse, each with what happened and why. */
   brief?: boolean
 }
 

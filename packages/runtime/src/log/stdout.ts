@@ -31,7 +31,7 @@ function makeOutput (): LogOutput {
   const { fd } = process.stdout
   /** What is being written, without what was. */
   let rest = Buffer.alloc(0)
-  // Of a line of which a part was written.
+  // A part of the line was written.
   let isCut = false
   const kept: string[] = []
   let keptChars = 0

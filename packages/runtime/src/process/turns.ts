@@ -42,8 +42,8 @@ export class Turns {
 const waiting: Array<() => void> = []
 
 /**
- * Resolves in one of the next turns of the event loop. Of all who wait here, one goes on in each: so that many at once hold up
- * others no longer than one does. For who has taken long: who hasn't would wait behind those.
+ * Resolves in one of the next turns of the event loop. One of all who wait here goes on in each, so that many hold up others no
+ * longer than one does. It is for who has taken long: others would wait behind those.
  */
 export async function nextTurn (): Promise<void> {
   await new Promise<void>(resolve => {

@@ -83,7 +83,7 @@ function suggestion (name: string, near: string | undefined): string | undefined
   return near === undefined ? undefined : `${name} has no effect: Toolyard has no setting of this name. Is ${near} meant?`
 }
 
-/** Of settings with a unit the number is told, but not the unit. */
+/** Ends of names that people leave out: TOOL_TIMEOUT for TOOL_TIMEOUT_SEC. */
 const units = ['_SEC', '_MS', '_BYTES', '_MB', '_COUNT']
 
 function nearest (word: string): string | undefined {

@@ -37,7 +37,7 @@ export class EntryLocks {
   readonly #redis: Redis
   readonly #answered: typeof whileAvailable
 
-  /** @param answered waits for an answer of Redis. Without it that is as long as it takes: a worker waits until Redis is back. */
+  /** @param answered waits for an answer of Redis, by default as long as it takes: a worker waits until Redis is back. */
   constructor (redis: Redis, answered: typeof whileAvailable = async answer => await answer) {
     this.#redis = redis
     this.#answered = answered

@@ -10,7 +10,7 @@ export interface TarEntry extends TarHeader {
 const maxExtensions = 8
 
 /**
- * Reads an archive as it comes. Of an entry no more is in memory than its headers and one piece of its content.
+ * Reads an archive as it comes. Memory holds the headers of one entry and one piece of its content, and no more.
  *
  * @throws HttpError `VALIDATION_ERROR` for what is no whole archive; what the pieces throw.
  */

@@ -68,7 +68,7 @@ export class SessionQuota {
         written()
         written = this.#counts.write(id, bytes)
         const used = this.#counts.add(id, bytes)
-        // For what was said to come there is room, although a count that ran meanwhile may have it twice.
+        // What was announced has its room, even if a count that ran meanwhile has it twice.
         if (bytes > announced && used + this.#keptIn(id) > quotaBytes) throw overQuota(quotaBytes)
       },
       replace: bytes => {

@@ -208,7 +208,7 @@ export class BatchInvoker {
     await Promise.all(ids.map(id => this.#deps.canceller.cancel(queue, id)))
   }
 
-  /** Of a job that has no settlement, the call goes on. */
+  /** The call goes on where its job has no settlement. */
   async #answer (queue: string, { call, state, hold, isHeld }: PlannedCall, asker: Asker, settlement?: Settlement): Promise<CallAnswer> {
     switch (state.kind) {
       case 'refused': return failed(state.error)

@@ -85,7 +85,7 @@ function switchedOff (mcp: Record<string, unknown>): { disabled?: true } {
   return isOff ? { disabled: true } : {}
 }
 
-/** Of a list of an entry itself, those that are left out are left out as well. */
+/** What is left out here is also left out of a list that the entry has itself. */
 function toolsOf (entry: Record<string, unknown>, mcp: Record<string, unknown>): { tools?: unknown[] } {
   const wanted = including.filter(name => !isNone(mcp[name])).flatMap(name => namesIn(mcp, name))
   const unwanted = excluding.flatMap(name => namesIn(mcp, name))
