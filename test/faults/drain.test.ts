@@ -77,6 +77,16 @@ void t.test('at SIGTERM /ready of an API fails first, while it goes on serving; 
   t.equal(await stopped, 0)
 })
 
+void t.test('an answer as a stream that ends while an API stops keeps no connection open: exit 0', async t => {
+  const { api, client, ...service } = await createService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '20' } })
+  const sent = { calls: [{ call_id: 'c', name: 'once', arguments: { mark: 'streamed', sec: '3' } }] }
+  const waiting = client.request('/v1/agent-tools/invoke-batch', { body: sent, headers: { accept: 'text/event-stream' } })
+  await waitFor('it runs', () => runsOf(service).size === 1)
+  const stopped = api.stop('SIGTERM')
+  t.match((await waiting).text, /"ok":true/)
+  t.equal(await stopped, 0)
+})
+
 void t.test('a batch that waits when the grace time ends is answered as pending', async t => {
   const service = await createService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '1' } })
   const waiting = service.client.call('once', { mark: 'pending', sec: '20' })

@@ -20,6 +20,10 @@ export const stopping = fp<{ draining: AbortSignal, stopping: AbortSignal }>(asy
     silent.add(socket)
     socket.once('close', () => { silent.delete(socket) })
   })
-  app.server.on('request', request => { silent.delete(request.socket) })
+  app.server.on('request', (request, response) => {
+    silent.delete(request.socket)
+    // The headers of a stream that ends now were sent before, and say nothing of an end.
+    response.once('finish', () => { if (draining.aborted) request.socket.destroySoon() })
+  })
   app.addHook('preClose', async () => { for (const socket of silent) socket.destroy() })
 }, { name: 'stopping' })
