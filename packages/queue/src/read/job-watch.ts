@@ -1,4 +1,5 @@
 import { grouped } from '@toolyard/contract/terms'
+import { nextTurn } from '@toolyard/runtime'
 import { type Redis, jobChannel, jobIdOfChannel, jobKey, jobLogKey, whileAvailable, fromRedis, listen, unlisten } from '@toolyard/store'
 import type { JobChange } from '../record/log/job-change.ts'
 
@@ -27,6 +28,8 @@ interface Watched extends WatchedJob {
 const sweepIntervalMs = 1_000
 /** Jobs that the sweep asks for at once: other commands get their turn in between. */
 const sweepChunk = 250
+/** Watchers that hear of a change in one turn of the event loop: what they do then takes longer than to tell them. */
+const toldInTurn = 100
 /**
  * Looks at jobs of one queue: a text that changes when the job changes its state, and how many lines (0 or 1) its log
  * has after the one that was read. KEYS: hash and log of each job. ARGV: the last line read of each job. One reply for
@@ -55,10 +58,10 @@ export class JobWatch {
     this.#commands = commands
     this.#subscriber = subscriber
     subscriber.on('message', (channel: string, message: string) => {
-      const id = jobIdOfChannel(channel)
-      for (const job of this.#watched.get(id ?? '') ?? []) job.onChange(message === 'log' || message === 'progress' ? message : 'job')
+      const watchers = this.#watched.get(jobIdOfChannel(channel) ?? '') ?? []
+      void this.#tell([...watchers], message === 'log' || message === 'progress' ? message : 'job')
     })
-    subscriber.on('ready', () => { for (const job of this.#all()) job.onChange('job') })
+    subscriber.on('ready', () => { void this.#tell(this.#all(), 'job') })
   }
 
   /**
@@ -72,7 +75,7 @@ export class JobWatch {
     const watchers = this.#watched.get(job.id) ?? new Set()
     this.#watched.set(job.id, watchers.add(watched))
     // While Redis is away the subscription waits for it; a connection that is closed for good needs none.
-    listen(this.#subscriber, channel).then(() => this.#look(job.queue, [watched])).catch(() => {})
+    listen(this.#subscriber, channel).then(() => this.#look(job.queue, [[watched]])).catch(() => {})
     this.#schedule()
     return () => {
       watchers.delete(watched)
@@ -101,27 +104,36 @@ export class JobWatch {
   }
 
   async #sweep (): Promise<void> {
-    for (const [queue, jobs] of grouped(this.#all(), job => job.queue)) {
-      for (let start = 0; start < jobs.length; start += sweepChunk) await this.#look(queue, jobs.slice(start, start + sweepChunk))
+    const all = [...this.#watched.values()].flatMap(watchers => [...grouped(watchers, job => job.lastLogId()).values()])
+    for (const [queue, alike] of grouped(all, ([first]) => first?.queue ?? '')) {
+      for (let start = 0; start < alike.length; start += sweepChunk) await this.#look(queue, alike.slice(start, start + sweepChunk))
     }
   }
 
-  async #look (queue: string, jobs: readonly Watched[]): Promise<void> {
+  /** Looks at jobs once for all watchers of each that have read the same lines of its log. */
+  async #look (queue: string, alike: ReadonlyArray<readonly Watched[]>): Promise<void> {
     if (this.#commands.status !== 'ready') return
-    const keys = jobs.flatMap(({ id }) => [jobKey(queue, id), jobLogKey(queue, id)])
+    const asked = alike.flatMap(([first]) => first ?? [])
+    const keys = asked.flatMap(({ id }) => [jobKey(queue, id), jobLogKey(queue, id)])
     const looking = this.#commands.eval(
-      lookScript, keys.length, ...keys, ...jobs.map(job => job.lastLogId())
+      lookScript, keys.length, ...keys, ...asked.map(job => job.lastLogId())
     )
     // While Redis is away there is nothing to be seen; the next sweep looks again.
     const found = fromRedis<Array<string | number> | undefined>(await whileAvailable(looking).catch(() => undefined))
     if (found === undefined) return
-    for (const [index, job] of jobs.entries()) {
-      // Its watcher may have left meanwhile.
-      if (this.#watched.get(job.id)?.has(job) !== true) continue
+    for (const [index, watchers] of alike.entries()) {
       const state = String(found[2 * index])
-      if (state !== job.seen) job.onChange('job')
-      else if (found[2 * index + 1] !== 0) job.onChange('log')
-      job.seen = state
+      await this.#tell(watchers.filter(({ seen }) => seen !== state), 'job')
+      if (found[2 * index + 1] !== 0) await this.#tell(watchers.filter(({ seen }) => seen === state), 'log')
+      for (const watched of watchers) watched.seen = state
+    }
+  }
+
+  /** Any number may watch one job. Some of them may have left meanwhile. */
+  async #tell (watchers: readonly Watched[], change: JobChange): Promise<void> {
+    for (const [at, watched] of watchers.entries()) {
+      if (at > 0 && at % toldInTurn === 0) await nextTurn()
+      if (this.#watched.get(watched.id)?.has(watched) === true) watched.onChange(change)
     }
   }
 }

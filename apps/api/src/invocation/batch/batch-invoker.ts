@@ -1,6 +1,6 @@
 import { limits, type Batch, type Settlement } from '@toolyard/contract'
 import type { CompletionWaiter, JobCanceller, JobReader, OutputStore } from '@toolyard/queue'
-import { required } from '@toolyard/store'
+import { ownerOf, required } from '@toolyard/store'
 import { disconnected } from '../../plugins/abandoned.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -17,6 +17,7 @@ import { planCalls } from './call-plan.ts'
 import type { JobAdmission, Reservation } from '../job-admission.ts'
 import type { PlannedCall } from './planned-call.ts'
 import type { Asker, JobTools } from './job-tools.ts'
+import { turnOfBatch } from './job-wait.ts'
 import { NearTools } from '../near-tools.ts'
 import { accessOf, askerOf } from '../new-job.ts'
 import { readForModel } from './read-for-model.ts'
@@ -174,6 +175,7 @@ export class BatchInvoker {
       for (const call of calls) if (call.jobId === undefined || call.isHeld) others.push(call.answering ??= make(call))
       const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...others])
       if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(queue, made.filter(id => !outcome.has(id)))
+      if (outcome.size < waiting.size) await turnOfBatch(ownerOf({ tenant: caller.principal.tenant, keyName: caller.principal.name }))
       const answers: Array<Promise<CallAnswer>> = []
       for (const call of calls) answers.push(call.answering ??= make(call, outcome.get(call.jobId ?? '')))
       return await Promise.all(answers)

@@ -3,7 +3,7 @@ import type { JobCanceller, JobReader, JobWatch } from '@toolyard/queue'
 import { jobIdPattern, ownerOf, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 import { failed, held, pending, settled, type Call, type CallAnswer, type JobReading, type ReadValue } from './call-answer.ts'
-import { waitForJob } from './job-wait.ts'
+import { JobWaits } from './job-wait.ts'
 import type { KeptOutputs } from '../../outputs/kept-outputs.ts'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
 import type { ToolQuery } from '../../catalog/search/tool-search.ts'
@@ -45,9 +45,11 @@ const searchChars = 30
 /** Answers calls that ask for other jobs. */
 export class JobTools {
   readonly #parts: JobToolsParts
+  readonly #waits: JobWaits
 
   constructor (parts: JobToolsParts) {
     this.#parts = parts
+    this.#waits = new JobWaits(parts)
   }
 
   /** The answer; a job that the key may not see is one that there isn't. */
@@ -91,7 +93,8 @@ export class JobTools {
   ): Promise<CallAnswer> {
     asker.onFound?.(queue, jobId)
     const mostMs = Math.min(waitMs, asker.deadline - performance.now())
-    const settlement = await waitForJob(this.#parts, { queue, jobId }, mostMs, asker.abandoned)
+    const { abandoned, principal: { tenant, name: keyName } } = asker
+    const settlement = await this.#waits.settlement({ queue, jobId }, { waitMs: mostMs, owner: ownerOf({ tenant, keyName }), abandoned })
     if (settlement === 'missing') return failed(unknownJob(jobId))
     if (settlement === undefined && await this.#parts.jobs.isHeld(queue, jobId)) return held(call, jobId, undefined, asker.hint)
     if (settlement === undefined) return pending(jobId, `Job ${jobId} still goes on${asker.hint}`)

@@ -1,5 +1,6 @@
 import { asError } from '@toolyard/contract'
 import { logStart, type JobReader, type JobWatch } from '@toolyard/queue'
+import { LoopTurns } from '@toolyard/runtime'
 import { RedisUnavailableError } from '@toolyard/store'
 
 interface WaitedJob {
@@ -7,27 +8,62 @@ interface WaitedJob {
   jobId: string
 }
 
-/** How a job has ended, or what it asks; undefined when it goes on after `waitMs`. @throws RedisUnavailableError */
-export async function waitForJob (
-  { jobs, watch }: { jobs: JobReader, watch: JobWatch }, job: WaitedJob, waitMs: number, abandoned: AbortSignal
-): ReturnType<JobReader['settlementOrQuestion']> {
-  const look = async (): ReturnType<JobReader['settlementOrQuestion']> => await jobs.settlementOrQuestion(job.queue, job.jobId)
-  const first = await look()
-  if (first !== undefined || waitMs <= 0 || abandoned.aborted) return first
-  return await waitUntil(watch, job, async () => {
-    const settlement = await look()
-    // It was there before. A record that isn't there proves nothing: see docs/decisions/0001-one-reply-channel.md.
-    return settlement === 'missing' ? undefined : settlement
-  }, { waitMs, abandoned })
+export interface WaitPatience {
+  waitMs: number
+  /** Whose wait it is: owners take turns. */
+  owner: string
+  /** Ends the waiting. */
+  abandoned: AbortSignal
+}
+
+/** How many waits, or batches, that end in the same turn of the event loop may go on in it. */
+const [waitsOfTurn, batchesOfTurn] = [50, 5]
+const turns = new LoopTurns()
+
+/** Lets a batch whose time is over go on: any number may have the same deadline. */
+export async function turnOfBatch (owner: string): Promise<void> {
+  await turns.run(owner, 1 / batchesOfTurn, () => {})
+}
+
+/** Waits for the ends of jobs. Any number may wait for the same job. */
+export class JobWaits {
+  readonly #jobs: JobReader
+  readonly #watch: JobWatch
+  readonly #looks = new Map<string, ReturnType<JobReader['settlementOrQuestion']>>()
+
+  constructor ({ jobs, watch }: { jobs: JobReader, watch: JobWatch }) {
+    this.#jobs = jobs
+    this.#watch = watch
+  }
+
+  /** How a job has ended, or what it asks; undefined when it goes on after `waitMs`. @throws RedisUnavailableError */
+  async settlement (job: WaitedJob, patience: WaitPatience): ReturnType<JobReader['settlementOrQuestion']> {
+    const first = await this.#look(job)
+    if (first !== undefined || patience.waitMs <= 0 || patience.abandoned.aborted) return first
+    return await waitUntil(this.#watch, job, async () => {
+      const settlement = await this.#look(job)
+      // It was there before. A record that isn't there proves nothing: see docs/decisions/0001-one-reply-channel.md.
+      return settlement === 'missing' ? undefined : settlement
+    }, patience)
+  }
+
+  /** Those who look before anything else happens share one look; a later one may find what has changed since. */
+  #look ({ queue, jobId }: WaitedJob): ReturnType<JobReader['settlementOrQuestion']> {
+    const shared = this.#looks.get(jobId)
+    if (shared !== undefined) return shared
+    const look = this.#jobs.settlementOrQuestion(queue, jobId)
+    this.#looks.set(jobId, look)
+    queueMicrotask(() => { this.#looks.delete(jobId) })
+    return look
+  }
 }
 
 /** The first result of `look` that isn't undefined: it looks at each change of a job. Undefined after `waitMs`. @throws as `look` */
 export async function waitUntil<Found> (
-  watch: JobWatch, { queue, jobId }: WaitedJob, look: () => Promise<Found | undefined>,
-  { waitMs, abandoned }: { waitMs: number, abandoned: AbortSignal }
+  watch: JobWatch, { queue, jobId }: WaitedJob, look: () => Promise<Found | undefined>, { waitMs, owner, abandoned }: WaitPatience
 ): Promise<Found | undefined> {
   if (abandoned.aborted) return undefined
-  return await new Promise((resolve, reject) => {
+  const found = await new Promise<Found | undefined>((resolve, reject) => {
     const leave = (): void => {
       clearTimeout(timer)
       unwatch()
@@ -53,4 +89,5 @@ export async function waitUntil<Found> (
     const unwatch = watch.watch({ id: jobId, queue, lastLogId: () => logStart, onChange: change => { if (change === 'job') lookAgain() } })
     abandoned.addEventListener('abort', end)
   })
+  return await turns.run(owner, 1 / waitsOfTurn, () => found)
 }

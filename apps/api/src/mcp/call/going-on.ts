@@ -1,6 +1,7 @@
 import { isRecord, limits } from '@toolyard/contract'
 import { onAbort } from '@toolyard/runtime'
 import type { ReadJob } from '@toolyard/queue'
+import { ownerOf } from '@toolyard/store'
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
 import { waitUntil } from '../../invocation/batch/job-wait.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
@@ -117,14 +118,14 @@ async function areHandedOn (job: ReadJob, given: readonly Given[], faults: Map<n
 
 /** An answer of a client of 2025; undefined when the job waits for that no longer, null where nobody can be asked. */
 async function answered (
-  asking: Elicitation, { view: { id: jobId, queue } }: ReadJob, { mark }: OpenRequest, { parts, abandoned }: GoingOn
+  asking: Elicitation, { view: { id: jobId, queue } }: ReadJob, { mark }: OpenRequest, { exchange, parts, abandoned }: GoingOn
 ): Promise<unknown> {
   const stop = new AbortController()
   const off = onAbort(abandoned, () => { stop.abort() })
   const passed = waitUntil(parts.watch, { queue, jobId }, async () => {
     const now = await parts.jobs.read(queue, jobId)
     return now !== undefined && pauseOf(now.view)?.marks.includes(mark) !== true ? true : undefined
-  }, { waitMs, abandoned: stop.signal })
+  }, { waitMs, owner: ownerOfCall(exchange), abandoned: stop.signal })
   try {
     const first = await Promise.race([asking.said, passed.then(() => undefined)])
     if (first === undefined && !abandoned.aborted) await asking.withdraw()
@@ -138,14 +139,18 @@ async function answered (
 
 /** The job when it has ended, or waits for something else; undefined when nobody waits for it any more. */
 async function nextOf (
-  { view: { id: jobId, queue } }: ReadJob, before: Pause | undefined, { parts, abandoned, waitMs }: GoingOn
+  { view: { id: jobId, queue } }: ReadJob, before: Pause | undefined, { exchange, parts, abandoned, waitMs }: GoingOn
 ): Promise<ReadJob | undefined> {
   return await waitUntil(parts.watch, { queue, jobId }, async () => {
     const now = await parts.jobs.read(queue, jobId)
     if (now === undefined) return undefined
     const pause = pauseOf(now.view)
     return isOver(now) || (pause !== undefined && !isSamePause(pause, before)) ? now : undefined
-  }, { waitMs, abandoned })
+  }, { waitMs, owner: ownerOfCall(exchange), abandoned })
+}
+
+function ownerOfCall ({ principal: { tenant, name: keyName } }: Exchange): string {
+  return ownerOf({ tenant, keyName })
 }
 
 /** A client that has left has cancelled its call. One that is held costs nothing, and somebody may be looking at it. */
