@@ -47,6 +47,7 @@ export { validateManifests, type ModuleTries, type Validation, type ValidationOp
 export type { Finding } from './finding/finding.ts'
 export { createAnswerSchemas, createSchemas, type AnswerSchemas } from './schema/schemas.ts'
 export { defaultFaults } from './schema/defaults.ts'
+export { targetsIn } from './schema/form/targets.ts'
 export { denyTest, type DenyTest } from './schema/pattern/deny-pattern.ts'
 export { patternOfNames, type Pattern } from './schema/pattern/pattern.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'

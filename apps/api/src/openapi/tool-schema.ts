@@ -1,5 +1,5 @@
-import { pointerTarget, pointerToken, orElse } from '@toolyard/contract/terms'
-import type { JsonSchema } from '@toolyard/manifests'
+import { pointerToken } from '@toolyard/contract/terms'
+import { targetsIn, type JsonSchema } from '@toolyard/manifests'
 
 const schemasPath = '#/components/schemas/'
 /** Keywords whose value is one subschema, a list of them, or a map to them. */
@@ -56,12 +56,14 @@ class ToolSchema {
   readonly #places = new Map<object, string>()
   readonly #references: Reference[] = []
   readonly #name: string
-  readonly #anchors = new Map<string, object>()
+  /** References lead within the schema; others are refused when the manifest is loaded. */
+  readonly #targetOf: (reference: string) => unknown
   /** How often a name was asked for. */
   readonly #used = new Map<string, number>()
 
   constructor (name: string, schema: JsonSchema) {
     this.#root = schema
+    this.#targetOf = targetsIn(schema)
     this.#name = name
   }
 
@@ -140,27 +142,6 @@ class ToolSchema {
   #refer (from: Record<string, unknown>, reference: unknown): void {
     from['$ref'] = reference
     this.#references.push({ from, target: this.#targetOf(String(reference)) })
-  }
-
-  /** The target of a reference within the schema; others are refused when the manifest is loaded. */
-  #targetOf (reference: string): unknown {
-    const fragment = reference.slice(reference.indexOf('#') + 1)
-    if (fragment === '' || fragment.startsWith('/')) return pointerTarget(this.#root, `#${fragment}`)
-    return this.#anchored(orElse(() => decodeURIComponent(fragment), fragment))
-  }
-
-  #anchored (anchor: string): object | undefined {
-    if (this.#anchors.size === 0) collectAnchors(this.#root, this.#anchors)
-    return this.#anchors.get(anchor)
-  }
-}
-
-function collectAnchors (value: unknown, anchors: Map<string, object>): void {
-  if (typeof value !== 'object' || value === null) return
-  for (const [keyword, each] of Object.entries(value)) {
-    if (typeof each === 'string' && (keyword === '$anchor' || keyword === '$dynamicAnchor')) anchors.set(each, value)
-    else if (typeof each === 'string' && keyword === '$id' && each.startsWith('#')) anchors.set(each.slice(1), value)
-    else collectAnchors(each, anchors)
   }
 }
 

@@ -1,5 +1,6 @@
-import { isRecord, pointerTarget } from '@toolyard/contract/terms'
+import { isRecord } from '@toolyard/contract/terms'
 import { referenceKeywords } from './form/subschemas.ts'
+import { targetsIn } from './form/targets.ts'
 
 /**
  * The first circle of references that leads from a schema to itself for the same value, as the places on its way: no
@@ -9,10 +10,10 @@ import { referenceKeywords } from './form/subschemas.ts'
  */
 export function referenceCycle (schema: object, references: Iterable<string>): string[] | undefined {
   const ended = new Set<string>()
-  const anchors = anchorsOf(schema)
+  const targetOf = targetsIn(schema)
   const known = new Map<unknown, string[]>()
   const followedFrom = (reference: string): string[] => {
-    const node = anchors.get(reference) ?? pointerTarget(schema, reference)
+    const node = targetOf(reference)
     const next = known.get(node) ?? followed(node)
     known.set(node, next)
     return [...next]
@@ -50,19 +51,4 @@ function followed (node: unknown): string[] {
     if (conditions.has(keyword)) return followed(value)
     return dependencies.has(keyword) && isRecord(value) ? Object.values(value).flatMap(followed) : []
   })
-}
-
-/** The schemas that have a name of their own, by the references to them. */
-function anchorsOf (schema: object): Map<string, unknown> {
-  const found = new Map<string, unknown>()
-  const open: unknown[] = [schema]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (!isRecord(node)) continue
-    for (const [keyword, value] of Object.entries(node)) {
-      if ((keyword === '$anchor' || keyword === '$dynamicAnchor') && typeof value === 'string') found.set(`#${value}`, node)
-      else if (Array.isArray(value)) open.push(...value as unknown[])
-      else open.push(value)
-    }
-  }
-  return found
 }
