@@ -93,14 +93,16 @@ t.test("names of properties that Anthropic doesn't take are sent as others, and 
   const shown = await sent(t, filter, 'anthropic')
   t.strictSame([Object.keys(shown.properties ?? {}), shown.required], [['filter_status_2', 'filter_status', 'rows'], ['filter_status_2']])
   t.strictSame(Object.keys((await sent(t, filter, 'chat')).properties ?? {}), ['filter[status]', 'filter_status', 'rows'])
-  const registry = await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema: filter, command: ['/bin/true'] }] } })
-  const call = async (args: Record<string, unknown>): Promise<unknown> => {
+  const call = async (args: Record<string, unknown>, schema: object = filter): Promise<unknown> => {
+    const registry = await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema, command: ['/bin/true'] }] } })
     const admitted = await admitCall({ tool: 'probe', registered: registry.get('probe'), key: {} }, args, everybody)
     return 'error' in admitted ? admitted.error.code : admitted.arguments
   }
   const written = { 'filter[status]': 'x', filter_status: 'y', rows: [{ größe: 1, free: { gr_e: 2 } }] }
   t.strictSame(await call({ filter_status_2: 'x', filter_status: 'y', rows: [{ gr_e: 1, free: { gr_e: 2 } }] }), written)
   t.strictSame(await call(written), written)
+  const anchored = { type: 'object', properties: { rows: { items: { $ref: '#row' } } }, $defs: { row: { $anchor: 'row', ...filter.$defs.row } } }
+  t.strictSame(await call({ rows: [{ gr_e: 1 }] }, anchored), { rows: [{ größe: 1 }] })
   t.equal(await call({ filter_status_3: 'x' }), 'INVALID_ARGUMENTS')
 })
 

@@ -19,7 +19,9 @@ const written: Record<string, Schema> = {
     properties: { root: { $ref: 'Node#' } }, $defs: { 'https://example.org/tools/Node': { $id: 'Node', ...tree } }
   },
   'its own address': { $id: 'https://example.org/t.json', type: 'object', properties: { root: { ...tree, properties: { ...tree.properties, children: { items: { $ref: 'https://example.org/t.json#/properties/root' } } } } } },
-  'an anchor of an inner schema': { type: 'object', properties: { root: { $ref: 'urn:example:trees#top' } }, $defs: { trees: { $id: 'urn:example:trees', definitions: { a: { $anchor: 'top', ...tree, properties: { ...tree.properties, children: { items: { $ref: '#/definitions/a' } } } } } } } }
+  'an anchor of an inner schema': { type: 'object', properties: { root: { $ref: 'urn:example:trees#top' } }, $defs: { trees: { $id: 'urn:example:trees', definitions: { a: { $anchor: 'top', ...tree, properties: { ...tree.properties, children: { items: { $ref: '#/definitions/a' } } } } } } } },
+  'an anchor': { type: 'object', properties: { root: { $ref: '#node' } }, $defs: { node: { $anchor: 'node', ...tree, properties: { ...tree.properties, children: { items: { $ref: '#node' } } } } } },
+  'an identifier that is a fragment': { type: 'object', properties: { root: { $ref: '#Bäume' } }, definitions: { node: { $id: '#Bäume', ...tree, properties: { ...tree.properties, children: { items: { $ref: '#B%C3%A4ume' } } } } } }
 }
 
 for (const [what, schema] of Object.entries(written)) {
@@ -33,7 +35,7 @@ for (const [what, schema] of Object.entries(written)) {
     const registry = await load(t, entry({ schema }))
     const inner = JSON.stringify({ ...registry.get('probe')?.tool.parameters, $id: undefined })
     t.notMatch(inner, /"\$id"|"\$anchor"/)
-    for (const [, reference = ''] of inner.matchAll(/"\$ref":"([^"]*)"/g)) t.match(reference, /^#[/]/)
+    for (const [, reference = ''] of inner.matchAll(/"\$ref":"([^"]*)"/g)) t.match(reference, /^#[/](?!%)/)
   })
 }
 
@@ -61,7 +63,7 @@ t.test('what leads out of a schema is refused, with identifiers in it too', asyn
 })
 
 t.test('a schema whose references are pointers is published as it is written, with its identifier and its anchors', async t => {
-  const schema = { $id: 'https://example.org/a', type: 'object', properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#b' } }, $defs: { a: { type: 'string' }, b: { $anchor: 'b', type: 'integer' } } }
+  const schema = { $id: 'https://example.org/a', type: 'object', properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#/$defs/b' } }, $defs: { a: { type: 'string' }, b: { $anchor: 'b', type: 'integer' } } }
   const registry = await load(t, entry({ schema }))
   t.strictSame(registry.get('probe')?.tool.parameters, schema)
 })
@@ -85,7 +87,7 @@ const older: Array<[what: string, written: Schema, read: Schema, fits: Schema, d
   ['bounds of draft-04', { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object', properties: { n: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false } } },
     { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { n: { type: 'number', exclusiveMinimum: 0, maximum: 9 } } }, { n: 9 }, { n: 0 }],
   ['identifiers of draft-04', { $schema: 'http://json-schema.org/draft-04/schema', id: 'https://example.org/a', type: 'object', properties: { id: { type: 'integer' }, next: { $ref: '#id' } }, definitions: { id: { id: '#id', type: 'string' } } },
-    { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'https://example.org/a', type: 'object', properties: { id: { type: 'integer' }, next: { $ref: '#id' } }, definitions: { id: { $id: '#id', type: 'string' } } }, { id: 1, next: 'a' }, { next: 1 }],
+    { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'https://example.org/a', type: 'object', properties: { id: { type: 'integer' }, next: { $ref: '#/definitions/id' } }, definitions: { id: { type: 'string' } } }, { id: 1, next: 'a' }, { next: 1 }],
   ['a schema of draft-06', { $schema: 'http://json-schema.org/draft-06/schema#', type: 'object', properties: { c: { const: 1 } } },
     { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { c: { const: 1 } } }, { c: 1 }, { c: 2 }]
 ]

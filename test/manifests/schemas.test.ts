@@ -24,9 +24,9 @@ t.test('A6 AC2 a schema that can\'t be used disables only its own entry, and the
       { anyOf: [{ type: 'string' }, self] }, { oneOf: [self] }, { not: self }, { if: self }, { if: true, then: self }, { if: true, else: self },
       { dependentSchemas: { x: self } }, { dependencies: { x: self } }, { allOf: [{ anyOf: [{ not: { oneOf: [self] } }] }] }
     ].map(a => [{ properties: { x: self }, $defs: { a } }, 'schema refers to itself without end: "#/$defs/a -> #/$defs/a"'] as const),
-    [{ properties: { x: { $ref: '#own' } }, $defs: { a: { $anchor: 'own', allOf: [{ $ref: '#own' }] } } }, 'schema refers to itself without end: "#own -> #own"'],
-    [{ properties: { x: { $ref: '#own' } }, definitions: { a: { $id: '#own', allOf: [{ $ref: '#own' }] } } }, 'schema refers to itself without end: "#own -> #own"'],
-    [{ properties: { x: { $ref: '#%6fwn' } }, $defs: { a: { $anchor: 'own', allOf: [{ $ref: '#%6fwn' }] } } }, 'schema refers to itself without end: "#%6fwn -> #%6fwn"'],
+    [{ properties: { x: { $ref: '#own' } }, $defs: { a: { $anchor: 'own', allOf: [{ $ref: '#own' }] } } }, 'schema refers to itself without end: "#/$defs/a -> #/$defs/a"'],
+    [{ properties: { x: { $ref: '#own' } }, definitions: { a: { $id: '#own', allOf: [{ $ref: '#own' }] } } }, 'schema refers to itself without end: "#/definitions/a -> #/definitions/a"'],
+    [{ properties: { x: { $ref: '#%6fwn' } }, $defs: { a: { $anchor: 'own', allOf: [{ $ref: '#%6fwn' }] } } }, 'schema refers to itself without end: "#/$defs/a -> #/$defs/a"'],
     [{ properties: { a: { type: 'strnig' } } }, /^schema is not valid JSON Schema: \/properties\/a\/type must be/],
     [{ properties: { a: { minimum: 'x' } } }, 'schema is not valid JSON Schema: /properties/a/minimum must be number'],
     [{ required: 'a' }, 'schema is not valid JSON Schema: /required must be array'],

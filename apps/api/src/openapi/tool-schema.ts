@@ -1,4 +1,4 @@
-import { pointerToken } from '@toolyard/contract/terms'
+import { fragmentToken } from '@toolyard/contract/terms'
 import { targetsIn, type JsonSchema } from '@toolyard/manifests'
 
 const schemasPath = '#/components/schemas/'
@@ -127,7 +127,7 @@ class ToolSchema {
   }
 
   #map (schemas: object, place: string): Record<string, unknown> {
-    return Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, this.#convert(each, `${place}/${token(name)}`)]))
+    return Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, this.#convert(each, `${place}/${fragmentToken(name)}`)]))
   }
 
   /** A list of names, or a schema, by the name that brings it with it. */
@@ -143,8 +143,4 @@ class ToolSchema {
     from['$ref'] = reference
     this.#references.push({ from, target: this.#targetOf(String(reference)) })
   }
-}
-
-function token (name: string): string {
-  return encodeURIComponent(pointerToken(name))
 }

@@ -5,6 +5,11 @@ export function pointerToken (name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
+/** The same behind # in a URI. Few readers decode one, so that only what no URI may have is encoded, and half a surrogate pair stays. */
+export function fragmentToken (name: string): string {
+  return orElse(() => encodeURI(pointerToken(name)).replaceAll('#', '%23'), name)
+}
+
 /** The name that a part of a JSON pointer stands for. */
 export function pointerName (token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~')

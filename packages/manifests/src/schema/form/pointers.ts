@@ -1,9 +1,9 @@
-import { orElse, pointerToken } from '@toolyard/contract/terms'
+import { fragmentToken, orElse } from '@toolyard/contract/terms'
 import { subschemasOf, withAllSubschemas, type Subschema } from './subschemas.ts'
 
 /**
  * The schema with a JSON pointer in place of each reference to an `$id` or an `$anchor` in it, and without those inner names, which
- * most readers don't follow. TypeBox and tools that bundle schemas write them. A schema whose references stay within it anyway is
+ * most readers don't follow. TypeBox and tools that bundle schemas write them. A schema whose references are pointers anyway is
  * returned itself; what leads out of it stays as it is.
  *
  * @see https://json-schema.org/draft/2020-12/json-schema-core#section-9.3
@@ -35,17 +35,12 @@ function placesOf (subschemas: readonly Subschema[]): Place[] {
     const outer = bases.get(around) ?? noIdentifier
     const base = isIdentifier(id) ? withoutFragment(absolute(id, outer) ?? outer) : outer
     bases.set(subschema, base)
-    return { node: subschema.node, pointer: subschema.place.map(name => `/${token(name)}`).join(''), base }
+    return { node: subschema.node, pointer: subschema.place.map(name => `/${fragmentToken(name)}`).join(''), base }
   })
 }
 
-/** A name with half a surrogate pair can't be written, and is a fault by itself. */
-function token (name: string): string {
-  return orElse(() => encodeURIComponent(pointerToken(name)), name)
-}
-
 function usesIdentifier ({ node: { $id: id, $ref: reference }, around }: Subschema): boolean {
-  return (around !== undefined && isIdentifier(id)) || (typeof reference === 'string' && !reference.startsWith('#'))
+  return (around !== undefined && isIdentifier(id)) || (typeof reference === 'string' && !/^#(?:\/|$)/.test(reference))
 }
 
 /** What such a reference leads to may depend on the way to it, which no pointer can say. */
@@ -77,11 +72,11 @@ function mended ({ node, pointer, base }: Place, pointers: ReadonlyMap<string, s
 function pointerTo (reference: string, base: string, pointers: ReadonlyMap<string, string>): string | undefined {
   const uri = absolute(reference, base)
   if (uri === undefined) return undefined
-  const named = pointers.get(withoutFragment(uri, 'empty'))
-  if (named !== undefined) return `#${named}`
-  const root = pointers.get(withoutFragment(uri))
-  const fragment = uri.slice(withoutFragment(uri).length + 1)
-  return root !== undefined && fragment.startsWith('/') ? `#${root}${fragment}` : undefined
+  const root = withoutFragment(uri)
+  const fragment = uri.slice(root.length + 1)
+  const isPointer = fragment === '' || fragment.startsWith('/')
+  const start = pointers.get(isPointer ? root : `${root}#${orElse(() => decodeURIComponent(fragment), fragment)}`)
+  return start === undefined ? undefined : `#${start}${isPointer ? fragment : ''}`
 }
 
 /** An identifier that is a fragment only names a place of the schema around it. */
@@ -93,6 +88,6 @@ function absolute (reference: string, base: string): string | undefined {
   return orElse(() => new URL(reference, base).href, undefined)
 }
 
-function withoutFragment (uri: string, which: 'any' | 'empty' = 'any'): string {
-  return uri.replace(which === 'any' ? /#.*$/s : /#$/, '')
+function withoutFragment (uri: string): string {
+  return uri.replace(/#.*$/s, '')
 }
