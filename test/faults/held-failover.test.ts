@@ -1,7 +1,7 @@
 import type { ApprovalDetail, InvokeBatchResponse } from '@toolyard/contract'
 import t from 'tap'
 import type { Test } from 'tap'
-import { read, reach, type Job } from '../jobs/submission.ts'
+import { read, reach, submit, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisSentinels, type RedisSentinels } from '../support/redis-sentinels.ts'
 import { makeKeys, type Processes, startProcesses } from '../support/service.ts'
@@ -17,6 +17,8 @@ t.setTimeout(300_000)
 t.jobs = 3
 
 const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' } })
+const seat = { type: 'object', properties: { seat: { type: 'string' } }, required: ['seat'] }
+const choosing = `if [ -z "$TOOLYARD_ANSWER" ]; then echo '${JSON.stringify({ $ask: { text: 'Which?', schema: seat } })}'; else cat "$TOOLYARD_ANSWER"; fi`
 const schema = { type: 'object', properties: { mark: { type: 'string' }, sec: { type: 'string' } }, required: ['mark'] }
 
 interface Place { redis: RedisSentinels, service: Processes }
@@ -25,7 +27,10 @@ async function start (t: Test): Promise<Place> {
   const redis = await startRedisSentinels(t)
   const service = await startProcesses(t, redis.env, {
     files: stampFiles,
-    tools: [{ name: 'stamp', schema, command: ['./tools/bin/stamp'], timeoutSec: 60, approval: 'required' }],
+    tools: [
+      { name: 'stamp', schema, command: ['./tools/bin/stamp'], timeoutSec: 60, approval: 'required' },
+      { name: 'choose', schema: { type: 'object' }, command: ['/bin/sh', '-c', choosing], asks: true }
+    ],
     workers: 0,
     env: {
       REDIS_WAIT_REPLICAS: '1',
@@ -176,4 +181,17 @@ void t.test('promise 12 failover: a call whose decision the replica does not kno
     // The master's last message was there when the replica went on.
     await checkCall(t, service, id, 'unknown')
   }
+})
+
+void t.test('an answer to a question that the replica does not know is told to nobody, and may be given again', { buffered: true }, async t => {
+  const { redis, service } = await start(t)
+  await service.startWorker()
+  const { id } = await submit(service.client, { type: 'agentcli.choose' })
+  await reach(service.client, id, 'input_required')
+  const answer = async (): Promise<number | undefined> => (await service.client.request(`/v1/jobs/${id}/answer`, { body: { answer: { seat: 'aisle' }, number: 1 } })).status
+  redis.replica.signal('SIGSTOP')
+  t.equal(await answer(), 503)
+  redis.replica.signal('SIGCONT')
+  t.equal(await waitFor('it is answered', async () => { const status = await answer(); return status !== 503 && status }), 200)
+  t.match(await endOf(service, id), { status: 'succeeded', result: { seat: 'aisle' } })
 })

@@ -62,9 +62,8 @@ export class Approvals {
    * @param answer see `noteAnswer`
    */
   async answer (job: AskingJob, answer: GivenAnswer): Promise<AnswerResult> {
-    const { redis, queues } = this.#parts
-    const result = await noteAnswer(redis, job, answer)
-    if (result === 'taken' || result === 'done') await whileAvailable(promote(queues, job))
+    const result = await noteAnswer(this.#parts, job, answer)
+    if (result === 'taken' || result === 'done') await whileAvailable(promote(this.#parts.queues, job))
     return result
   }
 

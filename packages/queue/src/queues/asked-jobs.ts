@@ -1,5 +1,8 @@
 import { limits, writeThrough } from '@toolyard/contract/terms'
-import { fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, replyChannel, serverTime, whileAvailable, type Redis } from '@toolyard/store'
+import {
+  BatchedScript, eachCall, fromRedis, goOnWhenFull, jobChannel, jobKey, jobPartKey, queueKey, replyChannel, runForGood, serverTime,
+  whileAvailable, type Redis, type Replicas
+} from '@toolyard/store'
 import { heldKey } from '../record/approval.ts'
 import { answersField, askedField, inputRequired, questionField, readQuestions, type AskedRecord, type Questions } from '../record/question.ts'
 import { unbegunField } from '../backend/scripts/job-scripts.ts'
@@ -47,13 +50,16 @@ local open = asked.open or {asked.number}
 
 /**
  * KEYS: job, held, delayed, marker. ARGV: id, tenant or nothing, number of the question or nothing, answer, channel, whether it was
- * checked or nothing. Answers what became of it. A line without an answer holds the place of one.
+ * checked or nothing. Answers what became of it. A line without an answer holds the place of one. It writes each time, so that a
+ * repeat waits for replicas as well.
  */
-const answerScript = `
+const answerScript = new BatchedScript('answer', eachCall(`
 ${clock}${leavePart}${markPart}
 local id, tenant, number, answer, channel, checked = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}', 'timestamp', 'finishedOn', 'cancelled')
 if not job[3] then return 'missing' end
+${goOnWhenFull('KEYS[1]')}
+redis.call('HINCRBY', KEYS[1], 'priority', 0)
 local isEnded = job[4] or job[5]
 if not job[1] then return isEnded and 'ended' or 'unasked' end
 ${readAnswers}
@@ -73,7 +79,6 @@ if not place then return 'other' end
 if asked.state ~= 'asked' then return asked.state end
 if checked == '' then return 'other' end
 if now >= asked.ends then return 'expired' end
-${goOnWhenFull('KEYS[1]')}
 for at = #lines + 1, wanted - 1 do lines[at] = '' end
 lines[wanted] = answer
 table.remove(open, place)
@@ -91,7 +96,7 @@ end
 redis.call('HSET', KEYS[1], '${askedField}', cjson.encode(asked), '${answersField}', table.concat(lines, '\\n') .. '\\n')
 redis.call('PUBLISH', channel, 'job')
 return asked.open and 'noted' or 'taken'
-`
+`))
 
 /** KEYS: job. ARGV: number of the question, why the answer to it doesn't fit, channel. */
 const refuseScript = `
@@ -144,14 +149,17 @@ export interface GivenAnswer {
   isChecked: boolean
 }
 
-/** Notes an answer, once. @throws RedisUnavailableError */
+/**
+ * Notes an answer, once, and for good: replicas know it before anybody is told.
+ *
+ * @throws RedisUnavailableError, after which it may be noted
+ */
 export async function noteAnswer (
-  redis: Redis, { queue, id, tenant = '' }: AskingJob, { answer, number, isChecked }: GivenAnswer
+  { redis, replicas }: { redis: Redis, replicas?: Replicas }, { queue, id, tenant = '' }: AskingJob, { answer, number, isChecked }: GivenAnswer
 ): Promise<AnswerResult> {
   const keys = [jobKey(queue, id), heldKey(queue), queueKey(queue, 'delayed'), queueKey(queue, 'marker')]
-  return fromRedis<AnswerResult>(await whileAvailable(
-    redis.eval(answerScript, keys.length, ...keys, id, tenant, number ?? '', answer, jobChannel(id), isChecked ? 1 : '')
-  ))
+  const args = [id, tenant, number ?? '', answer, jobChannel(id), isChecked ? 1 : '']
+  return fromRedis<AnswerResult>(await runForGood(redis, replicas, answerScript, { keys, args }))
 }
 
 /** Notes that an answer didn't fit, for who must be asked again under another name. @throws RedisUnavailableError */
