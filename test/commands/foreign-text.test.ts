@@ -28,7 +28,11 @@ function directoryWith (t: Test, files: Record<string, string>): string {
 }
 
 function run (directory: string, ...args: string[]): string {
-  const { stdout, stderr } = spawnSync(process.execPath, [program, ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: '/nonexistent', TOOL_MANIFESTS: 'tools.json' }, encoding: 'utf8' })
+  return runWith({}, directory, ...args)
+}
+
+function runWith (env: Record<string, string>, directory: string, ...args: string[]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, [program, ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: '/nonexistent', TOOL_MANIFESTS: 'tools.json', ...env }, encoding: 'utf8' })
   return stdout + stderr
 }
 
@@ -56,6 +60,29 @@ void t.test('toolyard add shows words that a person can\'t see as escapes; emoji
   t.notMatch(text.replaceAll(seen, ''), /\p{Default_Ignorable_Code_Point}/u)
   t.match(text, 'Reads a file.\\udb40\\udc70\\udb40\\udc61')
   t.match(text, `fine: ${seen}`)
+})
+
+void t.test('no text of a manifest acts as a command of the CI that runs toolyard', async t => {
+  const words = ['::set-output name=path::x', '\u00a0 ::add-mask::x', 'x ##[set-output name=path;]x', '###vso[task.setvariable variable=PATH]x', '##teamcity[setParameter name=\'env.PATH\']']
+  const description = `Reads std::string, ${words.join(' ')}`
+  const directory = directoryWith(t, { 'given/tools.json': JSON.stringify({ tools: [{ name: 'read', description, command: ['/bin/true'] }] }) })
+  const obeyed = /^\s*::|##\w*\[/m
+  const shown = (env: Record<string, string>): string => runWith(env, directory, 'add', './given', '--name', 'given')
+  const listed = (env: Record<string, string>): string => runWith(env, directory, 'tools', '--openai', 'given/tools.json')
+  const printed = (env: Record<string, string>): string => spawnSync(process.execPath, [
+    '--input-type=module', '--eval', "import { printable } from '@toolyard/runtime'; console.log(printable(process.argv[1]))", words.join('\n')
+  ], { cwd: root, env, encoding: 'utf8' }).stdout
+  for (const name of ['GITHUB_ACTIONS', 'TF_BUILD', 'TEAMCITY_VERSION']) {
+    for (const show of [shown, listed, printed]) {
+      const text = show({ [name]: 'true' })
+      t.notMatch(text, obeyed, name)
+      t.match(text, ':set-output name=path::x')
+    }
+  }
+  t.match(shown({ TF_BUILD: 'true' }), 'Reads std::string')
+  t.same(JSON.parse(listed({ TF_BUILD: 'true' })), JSON.parse(listed({})), 'JSON is the same')
+  t.match(shown({}), '###vso[task.setvariable variable=PATH]x', 'nowhere else are these commands')
+  t.equal(printed({}), `${words.join('\n')}\n`)
 })
 
 void t.test('no exception of a tool acts as a command of the terminal', { skip: python.skip }, async t => {

@@ -11,12 +11,21 @@ const unseen = new RegExp(`(?:${[
   '(?![\\u200c\\u200d\\ufe0f])\\p{Default_Ignorable_Code_Point}'
 ].join('|')})+`, 'gu')
 
+/** Systems of CI that obey what a job prints, by a variable of their jobs. */
+const obeyed = ['GITHUB_ACTIONS', 'TF_BUILD', 'TEAMCITY_VERSION'].some(name => process.env[name] !== undefined)
+/**
+ * What they take for a command, such as one that sets a variable for all later steps: GitHub at the beginning of a line behind
+ * any white space, and each of them in the middle of one.
+ */
+const jobCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\w*\[)/gm
+
 /**
  * A text for a terminal or a log, in which somebody else's text may stand: of manifests, exceptions, programs. What does
  * something, or can't be seen, is escaped as in JSON, so that JSON stays the same value.
  */
 export function printable (text: string): string {
-  return plain.test(text) ? text : text.replace(unseen, escaped)
+  const seen = plain.test(text) ? text : text.replace(unseen, escaped)
+  return obeyed ? seen.replace(jobCommand, escaped) : seen
 }
 
 function escaped (hidden: string): string {
