@@ -1,5 +1,5 @@
 import { permissions as everyPermission, withoutUndefined, type JobAccess, type JobData, type JobDependency } from '@toolyard/contract'
-import { makesJobs, programDigest, withCallTimeout, type HoldTerms, type PolicyAsker, type RegisteredTool } from '@toolyard/manifests'
+import { makesJobs, ProgramDigests, withCallTimeout, type HoldTerms, type PolicyAsker, type RegisteredTool } from '@toolyard/manifests'
 import { heldJob, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
@@ -55,13 +55,15 @@ export function accessOf ({ queueAllowlist, permissions, namespaces, hosts, tena
   return { queues: queueAllowlist, permissions, ...withoutUndefined({ namespaces, hosts, tenant }) }
 }
 
+const programs = new ProgramDigests()
+
 /**
  * The same job, which runs once it is approved.
  *
  * @param key see `KeyRing.partOf`
  */
 export async function jobToHold (job: NewJob, terms: HoldTerms, { tool, entry }: RegisteredTool, key: string): Promise<NewJob> {
-  return heldJob(job, terms, { entry, program: await programDigest(tool, job.data.arguments), key })
+  return heldJob(job, terms, { entry, program: await programs.of(tool, job.data.arguments), key })
 }
 
 export function askerOf ({ name, role, permissions = everyPermission, tenant = '' }: Principal, session = '', conversation = ''): PolicyAsker {

@@ -1,7 +1,7 @@
 import { jobLimits, limits, permissions as everyPermission, withoutUndefined, type CallError } from '@toolyard/contract/terms'
 import type { TraceContext } from '@toolyard/contract'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, admitTool, makesJobs, programDigest, type AskedCall, type Deployment, type HoldTerms, type RegisteredTool, type Registry, withCallTimeout } from '@toolyard/manifests'
+import { admitCall, admitTool, makesJobs, ProgramDigests, type AskedCall, type Deployment, type HoldTerms, type RegisteredTool, type Registry, withCallTimeout } from '@toolyard/manifests'
 import { heldJob, QueueFullError, QueueLimitError, type TakenJob, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
 import type { JobTypeTable } from '@toolyard/store'
 
@@ -79,9 +79,11 @@ function stepCall (
   return { tool, type, registered, queue: queue ?? ownQueue, key: { ...access, tenant } }
 }
 
+const programs = new ProgramDigests()
+
 /** It is approved as every call is; what its key may do is what that might when it submitted the workflow. */
 async function stepToHold (made: NewJob, hold: HoldTerms, { tool, entry }: RegisteredTool, { data: { keyPart = '' } }: TakenJob): Promise<NewJob> {
-  return heldJob(made, hold, { entry, program: await programDigest(tool, made.data.arguments), key: keyPart })
+  return heldJob(made, hold, { entry, program: await programs.of(tool, made.data.arguments), key: keyPart })
 }
 
 function nested ({ registered }: AskedCall): { kind: 'refused', error: CallError } | undefined {

@@ -6,6 +6,18 @@ import type { Tool } from '../tool/tool.ts'
 
 /** Files of a skill that are looked at. */
 const mostFiles = 1_000
+/** Digests that are kept of a tool: the skills that its calls name have one each. */
+const mostKept = 100
+/** Changes of a file that are nearer to each other may have the same time, in milliseconds: until then a digest is not kept. */
+const settledMs = 2_000
+
+interface ToolFile {
+  path: string
+  /** Another text when the file changes, or another one takes its place. */
+  identity: string
+  /** Milliseconds since 1970. */
+  changedAt: number
+}
 
 /**
  * Names what a tool runs, beside its entry: another text when one of its files changes. For a command these are its program and
@@ -15,15 +27,44 @@ const mostFiles = 1_000
  * @returns null where a file can't be read here: the machines of workers may have others than that of the API.
  */
 export async function programDigest (tool: Tool, args: Readonly<Record<string, unknown>>): Promise<string | null> {
-  const files = await filesOf(tool, args)
+  return await digestOf(await filesOf(tool, args))
+}
+
+/**
+ * The same for calls that are to be held, of which there may be many at once: files are read again when they have changed. Before an
+ * approved call runs, `programDigest` reads them all.
+ */
+export class ProgramDigests {
+  readonly #kept = new WeakMap<Tool, Map<string, Promise<string | null>>>()
+
+  /** As `programDigest`. */
+  async of (tool: Tool, args: Readonly<Record<string, unknown>>): Promise<string | null> {
+    const files = await filesOf(tool, args)
+    if (files === undefined || files.length === 0) return await digestOf(files)
+    const digests = this.#kept.get(tool) ?? new Map<string, Promise<string | null>>()
+    this.#kept.set(tool, digests)
+    const identity = JSON.stringify(files.map(({ path, identity }) => [path, identity]))
+    const kept = digests.get(identity)
+    if (kept !== undefined) return await kept
+    if (digests.size >= mostKept) digests.clear()
+    const reading = digestOf(files)
+    digests.set(identity, reading)
+    const digest = await reading
+    const isSettled = files.every(({ changedAt }) => Date.now() - changedAt > settledMs)
+    if ((digest === null || !isSettled) && digests.get(identity) === reading) digests.delete(identity)
+    return digest
+  }
+}
+
+async function digestOf (files: readonly ToolFile[] | undefined): Promise<string | null> {
   if (files === undefined) return null
   if (files.length === 0) return ''
   const hash = createHash('sha256')
   try {
-    for (const file of files) {
+    for (const { path } of files) {
       const own = createHash('sha256')
-      for await (const piece of filePieces(file)) own.update(piece)
-      hash.update(`${file}\0${own.digest('hex')}\n`)
+      for await (const piece of filePieces(path)) own.update(piece)
+      hash.update(`${path}\0${own.digest('hex')}\n`)
     }
   } catch {
     return null
@@ -31,7 +72,7 @@ export async function programDigest (tool: Tool, args: Readonly<Record<string, u
   return hash.digest('hex')
 }
 
-async function filesOf ({ run, source }: Tool, { skill }: Readonly<Record<string, unknown>>): Promise<string[] | undefined> {
+async function filesOf ({ run, source }: Tool, { skill }: Readonly<Record<string, unknown>>): Promise<ToolFile[] | undefined> {
   if (run.kind === 'command') {
     const args = await Promise.all(run.args.map(async argument => await fileAt(resolve(dirname(source.file), argument))))
     const program = await fileAt(run.program)
@@ -48,14 +89,16 @@ async function filesOf ({ run, source }: Tool, { skill }: Readonly<Record<string
 }
 
 /** Undefined for more than are looked at. */
-async function scriptsOf (skill: string): Promise<string[] | undefined> {
+async function scriptsOf (skill: string): Promise<ToolFile[] | undefined> {
   const scripts = join(skill, 'scripts')
   const names = (await readdir(scripts, { recursive: true }).catch(() => [])).sort()
   if (names.length > mostFiles) return undefined
   return (await Promise.all(names.map(async name => await fileAt(join(scripts, name))))).flat()
 }
 
-async function fileAt (path: string): Promise<string[]> {
-  const found = await stat(path).catch(() => undefined)
-  return found?.isFile() === true ? [path] : []
+async function fileAt (path: string): Promise<ToolFile[]> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined)
+  if (found?.isFile() !== true) return []
+  const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = found
+  return [{ path, identity: [dev, ino, size, mtimeNs, ctimeNs].join(), changedAt: Number(ctimeMs) }]
 }
