@@ -1,4 +1,4 @@
-export { limits, defaultQueue, queueNamePattern, publishableNamePattern, roles, tenantNamePattern, type Role } from './terms/limits.ts'
+export { limits, defaultQueue, queueNamePattern, roles, tenantNamePattern, type Role } from './terms/limits.ts'
 export { httpErrors, callErrors, HttpError, shortName, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export {
   ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, ResultFile, InvokeBatchQuery, InvokeBatchRequest,
@@ -28,13 +28,14 @@ export {
 export { ArchiveResponse, FileList, FileResponse, parseFileQuery, type FileQuery } from './service/files.ts'
 export { BulkList, bulkQuery, BulkRequest, BulkResponse, BulkView, checkBulkRequest, JobCounts, type BulkAction } from './jobs/bulk.ts'
 export { parseIdempotencyKey } from './jobs/idempotency-key.ts'
-export { jobOrders, parseJobListQuery, type JobListQuery, type JobOrder } from './jobs/job-list-query.ts'
+export { jobOrders, jobStates, type JobState } from './jobs/job-states.ts'
+export { parseJobListQuery, type JobListQuery, type JobOrder } from './jobs/job-list-query.ts'
 export { checkJobRequest, readDependsOn, SubmitJobRequest, toJobRequest, type JobRequest } from './jobs/job-request.ts'
 export { checkJobTypePatch, JobTypeList, JobTypePatch, JobTypeResponse, JobTypeView } from './jobs/job-types.ts'
 export { defaultTimeoutSec, jobLimits, type LimitSources } from './terms/job-limits.ts'
 export { askedAtOnce, AskedQuestion, QuestionView } from './calls/question.ts'
 export { AnswerRequest, checkAnswer } from './jobs/questions.ts'
-export { ApprovalView, jobStates, JobList, JobResponse, RemovedJob, JobSummary, JobView, SubmitJobResponse, type JobState } from './jobs/jobs.ts'
+export { ApprovalView, JobList, JobResponse, RemovedJob, JobSummary, JobView, SubmitJobResponse } from './jobs/jobs.ts'
 export { JobStep, JobSteps } from './jobs/job-steps.ts'
 export { JobLogsResponse, LogEntry, readTail, type LogLevel } from './jobs/job-log.ts'
 export { BatchStreamEvents, JobStreamEvents, readSseTokenRequest, SseTokenRequest, SseTokenResponse, streamTokenParam } from './jobs/streams.ts'

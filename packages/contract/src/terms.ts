@@ -4,7 +4,7 @@
  * does too: nothing here needs Node.
  */
 export {
-  limits, isQueueName, isTenantName, boundHostsRule, isKeyName, keyNameRule,
+  limits, isPublishableName, isQueueName, isTenantName, boundHostsRule, isKeyName, keyNameRule,
   queueNamePattern, tenantNamePattern, publishableNamePattern, roles,
   type Role
 } from './terms/limits.ts'
@@ -13,8 +13,9 @@ export { protocol } from './terms/protocol.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'
 export { callbackHeaders } from './terms/callback-headers.ts'
 export { jobLimits } from './terms/job-limits.ts'
+export { isEnd, jobOrders, jobStates } from './jobs/job-states.ts'
 export { isQuestionKind, questionKinds, type QuestionKind } from './terms/question-kinds.ts'
-export { isSecretName, isSecretVariable, secretNamePattern } from './terms/secret-variables.ts'
+export { hiddenText, isSecretName, isSecretVariable, secretNamePattern } from './terms/secret-variables.ts'
 export { boundedProgress, parseProgress, type Progress } from './terms/progress.ts'
 export { skillArgumentFault } from './terms/skill-argument.ts'
 export { crlfText, firstLineBytes, markedText, noFirstLineText, readFirstLine, type FirstLine } from './value/first-line.ts'

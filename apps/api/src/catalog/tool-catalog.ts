@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { permissions, publishableNamePattern, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
+import { permissions, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
+import { isPublishableName } from '@toolyard/contract/terms'
 import { admitTool, createPause, isIdempotent, keyRefusal, providerTool, skillsNamespace, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
 import { deferredTools, type DeferredList } from './deferred-list.ts'
 import type { JobTypes } from './job-types.ts'
 import { ToolSearch } from './search/tool-search.ts'
-
-const publishableName = new RegExp(publishableNamePattern)
 
 /** A body that is served as it is, and its entity tag. */
 export interface Published {
@@ -129,7 +128,7 @@ export class ToolCatalog {
   #visibleTools ({ permissions: held, namespaces, hosts, tenant }: KeyBounds): Tool[] {
     const key = { permissions: held, namespaces, hosts, tenant }
     return this.#registry.all().filter(registered => (
-      publishableName.test(registered.tool.name) && admitTool({ registered, key, isDirect: true }, this.#jobTypes.deployment).kind === 'admitted'
+      isPublishableName(registered.tool.name) && admitTool({ registered, key, isDirect: true }, this.#jobTypes.deployment).kind === 'admitted'
     )).map(({ tool }) => tool)
   }
 }

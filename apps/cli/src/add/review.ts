@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { publishableNamePattern } from '@toolyard/contract'
+import { isPublishableName } from '@toolyard/contract/terms'
 import { loadRegistry, skillNeeds, type Finding, type McpServer, type Registry, type Skill, type Tool } from '@toolyard/manifests'
 import { CommandError } from '../terminal/exit-status.ts'
 import { schemaTexts } from '../accept/schema-texts.ts'
@@ -11,7 +11,6 @@ import { differs, folded } from './unpack.ts'
 const shownNames = 20
 /** As the format has it. */
 const skillName = /^[a-z0-9-]{1,64}$/
-const publishableName = new RegExp(publishableNamePattern)
 const unfitName = 'no model can call it: names have 1 to 64 letters, digits, "_" and "-"'
 
 /**
@@ -87,7 +86,7 @@ async function namesElsewhere (skills: readonly Skill[], others: ReadonlyMap<str
 }
 
 function isCallable ({ name }: Tool): boolean {
-  return publishableName.test(name)
+  return isPublishableName(name)
 }
 
 /** Entries about skills, which may be elsewhere, as the manifest is read: it has more than one spelling of a field. */

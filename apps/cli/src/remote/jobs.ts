@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { JobSummary, JobView, LogEntry } from '@toolyard/client'
-import { around, isRecord, prettyJson, writeJson } from '@toolyard/contract/terms'
+import { around, isRecord, jobOrders, jobStates, prettyJson, writeJson } from '@toolyard/contract/terms'
 import { cursorOption, jsonOption, nextPage, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
 import { readObject } from './call-arguments.ts'
 import { withClient } from './target.ts'
 
-const states = ['queued', 'held', 'running', 'input_required', 'succeeded', 'failed', 'cancelled'] as const
-const orders = ['newest', 'oldest'] as const
 /** How long a service that is being restarted is waited for by those who follow a job, in milliseconds. */
 const followRetryMs = 30_000
 
@@ -17,7 +15,7 @@ const list: Command = {
   summary: 'List jobs, the newest first',
   help: 'Lists jobs that the key may see, the newest first unless --order says otherwise.',
   options: [
-    ['--status <state>', states.join(', ')], ['--queue <name>', 'of this queue'], ['--type <name>', 'of this job type'],
+    ['--status <state>', jobStates.join(', ')], ['--queue <name>', 'of this queue'], ['--type <name>', 'of this job type'],
     ['--tag <tag>', 'with this tag'], ['--tool <name>', 'of this tool'],
     ['--key <name>', 'submitted by the API key of this name'], ['--code <code>', 'with an error of this code'],
     ['--worker <id>', 'that this worker ran last'], ['--text <text>', 'with this in arguments or error'],
@@ -28,11 +26,11 @@ const list: Command = {
   ],
   run: withClient(async (client, { options }) => {
     const [wanted, limit] = [textOption(options, 'status'), textOption(options, 'limit')]
-    const status = states.find(state => state === wanted)
-    if (status !== wanted) throw misuse(`--status must be one of ${states.join(', ')}, not '${wanted}'`)
+    const status = jobStates.find(state => state === wanted)
+    if (status !== wanted) throw misuse(`--status must be one of ${jobStates.join(', ')}, not '${wanted}'`)
     if (limit !== undefined && !/^\d+$/.test(limit)) throw misuse(`--limit must be a number from 1 to 200, not '${limit}'`)
-    const order = orders.find(order => order === textOption(options, 'order'))
-    if (order !== textOption(options, 'order')) throw misuse(`--order must be ${orders.join(' or ')}, not '${textOption(options, 'order')}'`)
+    const order = jobOrders.find(order => order === textOption(options, 'order'))
+    if (order !== textOption(options, 'order')) throw misuse(`--order must be ${jobOrders.join(' or ')}, not '${textOption(options, 'order')}'`)
     const page = await client.jobs.list({
       ...filtersOf(options), status, order, limit: limit === undefined ? undefined : Number(limit)
     })

@@ -1,3 +1,4 @@
+import { jobStates } from '@toolyard/contract/terms'
 import type { BulkView, JobCounts } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
@@ -6,7 +7,6 @@ import { asError, useLoad } from '../access/load.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { useNow } from '../parts/time.tsx'
-import { jobStates } from './course/terms.ts'
 
 type Action = BulkView['action']
 

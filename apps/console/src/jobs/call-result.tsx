@@ -1,3 +1,4 @@
+import { isEnd } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { Awaited } from '../approvals/question.tsx'
 import { Problem } from '../parts/notice.tsx'
@@ -9,7 +10,6 @@ import { Failure } from './failure.tsx'
 import { useJob } from './follow.ts'
 import { Log } from './log.tsx'
 import { ResultFiles } from './result-files.tsx'
-import { isEnd } from './course/terms.ts'
 
 /** A call as it goes on: its state, its log, its answer. */
 export function CallResult ({ id }: { id: string }): VNode {

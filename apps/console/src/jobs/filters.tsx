@@ -1,4 +1,4 @@
-import { callErrors } from '@toolyard/contract/terms'
+import { callErrors, jobStates } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Statistics } from '@toolyard/contract'
@@ -6,7 +6,6 @@ import { useAccess, type Person } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { hrefOf } from '../parts/route.ts'
 import { exact } from '../parts/time.tsx'
-import { jobStates } from './course/terms.ts'
 
 interface Filter {
   name: string

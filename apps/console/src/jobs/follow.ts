@@ -1,8 +1,8 @@
+import { isEnd } from '@toolyard/contract/terms'
 import { pathSegment, type JobView, type LogEntry, type Progress } from '@toolyard/client'
 import { useEffect, useState } from 'preact/hooks'
 import { asError } from '../access/load.ts'
 import { useAccess } from '../access/context.ts'
-import { isEnd } from './course/terms.ts'
 
 export interface Followed {
   job: JobView | undefined

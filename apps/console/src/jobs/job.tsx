@@ -1,3 +1,4 @@
+import { isEnd } from '@toolyard/contract/terms'
 import type { JobView } from '@toolyard/client'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
@@ -20,7 +21,6 @@ import { Log } from './log.tsx'
 import { ResultFiles } from './result-files.tsx'
 import { inOwnName, runAgain } from '../again/run-again.ts'
 import { Snippets } from '../again/snippets.tsx'
-import { isEnd } from './course/terms.ts'
 import { Timeline } from './course/timeline.tsx'
 
 export function JobPage ({ id, back }: { id: string, back: string }): VNode {

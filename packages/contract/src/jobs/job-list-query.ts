@@ -1,5 +1,5 @@
 import { invalid, callErrors, type CallErrorCode } from '../terms/errors.ts'
-import { jobStates, type JobState } from './jobs.ts'
+import { jobOrders, jobStates, type JobState } from './job-states.ts'
 import { isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
 import { unknownParameter } from '../value/fields.ts'
 import { withoutUndefined } from '../value/record.ts'
@@ -35,7 +35,6 @@ export interface JobListQuery {
   cursor?: string
 }
 
-export const jobOrders = ['newest', 'oldest'] as const
 export type JobOrder = typeof jobOrders[number]
 
 const texts = ['type', 'tag', 'tool', 'key', 'worker', 'text', 'session', 'request', 'tenant', 'cursor'] as const

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
-import { jobStates } from './jobs.ts'
+import { jobStates } from './job-states.ts'
 
 export const JobStep = Type.Object({
   name: Type.String(),

@@ -2,9 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { CallErrorBody, resultFileFields } from '../calls/agent-tools.ts'
 import { QuestionView } from '../calls/question.ts'
-
-export const jobStates = ['queued', 'held', 'running', 'input_required', 'succeeded', 'failed', 'cancelled'] as const
-export type JobState = typeof jobStates[number]
+import { jobStates } from './job-states.ts'
 
 /** How well processes are shut in, and the layers of the box that don't hold. */
 export const SandboxView = Type.Object({ level: Type.Enum(['full', 'partial', 'none']), missing: Type.Array(Type.String()) })

@@ -3,7 +3,8 @@ import { Type } from '../value/type.ts'
 import { CallResult, InvokeBatchResponse, ToolMessage } from '../calls/agent-tools.ts'
 import { HttpError } from '../terms/errors.ts'
 import { LogEntry } from './job-log.ts'
-import { JobView, jobStates, ProgressView } from './jobs.ts'
+import { JobView, ProgressView } from './jobs.ts'
+import { jobStates } from './job-states.ts'
 
 export const streamTokenParam = 'stream_token'
 

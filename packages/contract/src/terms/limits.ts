@@ -119,5 +119,7 @@ export const isKeyName = (value: unknown): value is string => typeof value === '
 export const templateNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
 /** Tools with other names aren't published to models. */
 export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'
+const publishableName = new RegExp(publishableNamePattern)
+export const isPublishableName = (name: string): boolean => publishableName.test(name)
 
 export const boundHostsRule = `must be an array of at most ${limits.boundHosts} hosts such as api.example.com, *.example.com:443, 10.0.0.5:5432`

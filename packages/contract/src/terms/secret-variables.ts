@@ -1,3 +1,6 @@
+/** Stands in the place of what is hidden. */
+export const hiddenText = '***REDACTED***'
+
 /** Settings whose values are secrets of the service. */
 const names = [
   'API_KEY', 'API_KEYS_JSON', 'SECRETS_KEY', 'SECRETS_KEY_PREVIOUS',

@@ -1,8 +1,5 @@
-import { mapTexts } from '@toolyard/contract/terms'
+import { hiddenText, mapTexts } from '@toolyard/contract/terms'
 import { cutAt, hashesOf, hiderOf, leastHidden, placesOf, type Hider, type Place } from './hider.ts'
-
-/** Stands in the place of what is hidden. */
-export const hiddenText = '***REDACTED***'
 
 interface Reading {
   /** A text without it has none of the tokens. */

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { limits } from '@toolyard/contract/terms'
+import { isRecord, limits } from '@toolyard/contract/terms'
 import { ManifestFault } from '../finding/finding.ts'
 import { goQuote } from '../finding/go-quote.ts'
 import { jobTypeOf } from '../tool/job-type.ts'
@@ -8,7 +8,6 @@ import { readSecrets } from '../program/secrets.ts'
 import { readNetwork, type NetworkReading } from '../program/network.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { digestPattern } from '../program/pin.ts'
-import { isSchemaObject } from '../schema/check.ts'
 import type { CommandRun, JsonSchema } from '../tool/tool.ts'
 import { attempt, type AgentcliEntry } from './entry.ts'
 import { envNames } from './env-names.ts'
@@ -92,5 +91,5 @@ function runOf ({ command, envPassthrough, sha256 }: AgentcliEntry, file: string
  * arguments. What is no object is judged with the schemas.
  */
 function parameters (schema: unknown): JsonSchema {
-  return isSchemaObject(schema) ? schema : { type: 'object', properties: {} }
+  return isRecord(schema) ? schema : { type: 'object', properties: {} }
 }

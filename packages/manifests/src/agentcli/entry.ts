@@ -10,7 +10,6 @@ import type { PolicyRule } from '../tool/policy-rule.ts'
 import type { ToolLimits } from '../tool/tool.ts'
 import { ManifestFault, type DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
-import { isSchemaObject } from '../schema/check.ts'
 import { commonForm } from '../schema/form/common-form.ts'
 import { wrongFields } from '../layer/kind-fields.ts'
 import { policyFields, rulesOf } from '../schema/policy/definition.ts'
@@ -142,7 +141,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     asks: at('asks') ?? false
   }
   // That of an entry without other faults is judged with the schemas, and takes away this entry alone.
-  if (faults.length > 0 && decoded.schema !== undefined && !isSchemaObject(decoded.schema)) faults.push(wrongType([...path, 'schema'], 'an object'))
+  if (faults.length > 0 && decoded.schema !== undefined && !isRecord(decoded.schema)) faults.push(wrongType([...path, 'schema'], 'an object'))
   return decoded
 }
 

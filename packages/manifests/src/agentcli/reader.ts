@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { isSecretVariable, limits } from '@toolyard/contract/terms'
+import { isRecord, isSecretVariable, limits } from '@toolyard/contract/terms'
 import { perEntry } from '../document/known-entries.ts'
 import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
@@ -11,7 +11,6 @@ import type { SkillSettings } from '../layer/skill.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { readSecrets } from '../program/secrets.ts'
 import { sortPermissions } from '../tool/permissions.ts'
-import { isSchemaObject } from '../schema/check.ts'
 import { defaultFaults } from '../schema/defaults.ts'
 import { policyRemarks } from '../schema/policy/read-policy.ts'
 import type { Schemas } from '../schema/schemas.ts'
@@ -127,7 +126,7 @@ async function checkEntries (
 /** Why an entry is left out, alone: its schema can't be used. */
 async function schemaFaults ({ name, schema }: AgentcliEntry, index: number, schemas: Schemas): Promise<Remark[]> {
   if (schema === undefined) return []
-  const faults = isSchemaObject(schema)
+  const faults = isRecord(schema)
     ? (await schemas.check(schema)).map(({ message, fix }) => new ManifestFault('A6', `schema ${message}`, { fix }))
     : [new ManifestFault('A6', 'schema must be a JSON object', { fix: 'Write a JSON Schema of the arguments, or leave schema out.' })]
   return faults.map(fault => located(fault, index, name)).map(({ rule, message, place }) => ({ severity: 'error', rule, message, ...place }))

@@ -1,13 +1,11 @@
-import { publishableNamePattern } from '@toolyard/contract/terms'
+import { isPublishableName, publishableNamePattern } from '@toolyard/contract/terms'
 import type { Finding } from '../finding/finding.ts'
 import { goQuote } from '../finding/go-quote.ts'
 import type { Tool } from '../tool/tool.ts'
 
-export const publishableName = new RegExp(publishableNamePattern)
-
 /** The tools whose names models don't accept. */
 export function nameFindings (tools: readonly Tool[]): Finding[] {
-  return tools.filter(tool => !publishableName.test(tool.name)).map(({ name, source: { file, index } }) => ({
+  return tools.filter(tool => !isPublishableName(tool.name)).map(({ name, source: { file, index } }) => ({
     severity: 'warning',
     file,
     rule: 'X12',

@@ -1,3 +1,4 @@
+import { isPublishableName } from '@toolyard/contract/terms'
 import { createHash } from 'node:crypto'
 import type { BuiltinPolicy } from '../builtin/policy.ts'
 import { builtinTools } from '../builtin/tools.ts'
@@ -14,7 +15,7 @@ import { compilePolicy, type Policy } from '../schema/policy/policy.ts'
 import { readPolicyFile, type PolicyReading } from '../schema/policy/read-policy.ts'
 import { Registration, type RegisteredTool } from './registration.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
-import { nameFindings, publishableName } from './publishable-names.ts'
+import { nameFindings } from './publishable-names.ts'
 import { createSchemas, type SchemasMemory } from '../schema/schemas.ts'
 import { refuseUntrusted } from '../program/refuse-untrusted.ts'
 import { joinSkills, type JoinedSkills } from '../skill/join.ts'
@@ -219,7 +220,7 @@ async function policyOf ({ rules, findings }: PolicyReading): Promise<Policy> {
 }
 
 function isPublished ({ name, enabled, unavailable, publishAs }: Tool): boolean {
-  return enabled && unavailable === undefined && publishAs === undefined && publishableName.test(name)
+  return enabled && unavailable === undefined && publishAs === undefined && isPublishableName(name)
 }
 
 function filesOf (layers: readonly Layer[]): string[] {

@@ -21,11 +21,6 @@ interface CheckTools {
   metaSchema: (draft: Draft) => AnyAjv
 }
 
-/** Whether a value of a manifest can be a schema of parameters at all. */
-export function isSchemaObject (value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Faults in a schema of a tool's parameters; none when it can be used. */
 export function checkSchema (schema: JsonSchema, tools: CheckTools): SchemaFault[] {
   if (isDeeperThan(manifestLimits.depth, schema)) return [{ message: `is nested deeper than ${manifestLimits.depth} levels`, fix: 'Nest the schema less deeply, with $defs and $ref.' }]

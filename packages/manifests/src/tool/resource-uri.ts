@@ -1,7 +1,7 @@
 import { orElse } from '@toolyard/contract/terms'
 /** A variable of a URI: its value is one part of the path, the host or the query, percent-encoded. */
 const variable = /\{([^{}]*)\}/
-const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
+export const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 const scheme = /^[a-z][a-z0-9+.-]*:(?=.)/
 /** Schemes of resources that aren't published by a manifest. */
 const reserved = ['skill', 'workspace', 'http', 'https', 'file', 'data', 'javascript']

@@ -1,4 +1,4 @@
-import { orElse } from '@toolyard/contract/terms'
+import { hiddenText, orElse } from '@toolyard/contract/terms'
 import { createContext, Script } from 'node:vm'
 
 interface RedactionOptions {
@@ -13,7 +13,6 @@ interface RedactionOptions {
 /** Hides secrets in texts, in their order. */
 export type Redact = (texts: readonly string[]) => string[]
 
-const mark = '***REDACTED***'
 /** Of all texts of one call, all patterns together. What they haven't gone through by then is hidden. */
 const budgetMs = 20
 const attempts = 5
@@ -32,7 +31,7 @@ export function createRedactor ({ redact, secrets, onError }: RedactionOptions):
   const patterns = redact.split(/[,;]/).map(part => part.trim()).filter(part => part !== '').map(toPattern)
   const replacer = patterns.length === 0 ? undefined : createReplacer(patterns, onError)
   const remembered = new Map<string, string>()
-  const withoutLiterals = (text: string): string => literals.reduce((rest, literal) => rest.replaceAll(literal, () => mark), text)
+  const withoutLiterals = (text: string): string => literals.reduce((rest, literal) => rest.replaceAll(literal, () => hiddenText), text)
   if (replacer === undefined) return () => texts => texts.map(withoutLiterals)
 
   return () => {
@@ -41,7 +40,7 @@ export function createRedactor ({ redact, secrets, onError }: RedactionOptions):
       // Short ones first: one that takes all the time shall cost few others.
       const fresh = [...new Set(texts)].filter(text => !remembered.has(text)).sort((a, b) => a.length - b.length)
       const results = new Map(replacer(fresh.map(withoutLiterals), budget).map((after, index) => [fresh[index] ?? '', after]))
-      const redacted = texts.map(text => results.get(text) ?? remembered.get(text) ?? mark)
+      const redacted = texts.map(text => results.get(text) ?? remembered.get(text) ?? hiddenText)
       for (const [text, after] of results) {
         if (text.length > rememberedLength) continue
         if (remembered.size >= maxRemembered) remembered.clear()
@@ -67,9 +66,9 @@ interface Budget {
  * too long: that it is hidden shall be remembered.
  */
 function createReplacer (patterns: RegExp[], onError: (error: unknown) => void): (texts: readonly string[], budget: Budget) => string[] {
-  const globals = { texts: [] as readonly string[], done: [] as string[], patterns, mark }
+  const globals = { texts: [] as readonly string[], done: [] as string[], patterns, hiddenText }
   const context = createContext(globals)
-  const script = new Script('while (done.length < texts.length) done.push(patterns.reduce((rest, pattern) => rest.replace(pattern, found => found === "" ? "" : mark), texts[done.length]))')
+  const script = new Script('while (done.length < texts.length) done.push(patterns.reduce((rest, pattern) => rest.replace(pattern, found => found === "" ? "" : hiddenText), texts[done.length]))')
   return (texts, budget) => {
     const done: string[] = []
     Object.assign(globals, { texts, done })
@@ -83,7 +82,7 @@ function createReplacer (patterns: RegExp[], onError: (error: unknown) => void):
         // V8's timeout is one of the clock: on a busy machine it ends an expression that has hardly begun.
         if (attempt < attempts && usedMs < budget.leftMs / 2) continue
         budget.leftMs = 0
-        done.push(mark)
+        done.push(hiddenText)
         onError(error)
       }
     }

@@ -1,3 +1,4 @@
+import { isEnd } from '@toolyard/contract/terms'
 import { HttpError, isRecord, type CallError } from '@toolyard/contract'
 import type { ReadJob } from '@toolyard/queue'
 import {
@@ -102,7 +103,7 @@ export function serveTasks (
 }
 
 export function isOver ({ view: { status } }: ReadJob): boolean {
-  return status === 'succeeded' || status === 'failed' || status === 'cancelled'
+  return isEnd(status)
 }
 
 /** The result of a call whose job is known; also where it goes on. */

@@ -1,8 +1,8 @@
+import { isEnd } from '@toolyard/contract/terms'
 import type { JobSummary } from '@toolyard/client'
 import type { VNode } from 'preact'
 import { useNow } from '../../parts/time.tsx'
 import { duration, span } from '../../parts/times.ts'
-import { isEnd } from './terms.ts'
 
 export function Durations ({ job }: { job: JobSummary }): VNode {
   const now = useNow()

@@ -1,13 +1,5 @@
-import { orElse } from '@toolyard/contract/terms'
-import type { JobState, JobSummary } from '@toolyard/client'
-
-/** The states of jobs, in the order in which they are reached. */
-export const jobStates: readonly JobState[] = ['queued', 'held', 'running', 'input_required', 'succeeded', 'failed', 'cancelled']
-
-/** States that a job doesn't leave. */
-export function isEnd (status: JobState): boolean {
-  return status === 'succeeded' || status === 'failed' || status === 'cancelled'
-}
+import { isEnd, orElse } from '@toolyard/contract/terms'
+import type { JobSummary } from '@toolyard/client'
 
 /** When a job waited and when it ran, in parts of a time that several jobs share: 0 is its beginning, 1 its end. */
 interface Bar {

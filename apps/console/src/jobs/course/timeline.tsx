@@ -1,8 +1,8 @@
+import { isEnd } from '@toolyard/contract/terms'
 import type { JobView } from '@toolyard/client'
 import type { ComponentChildren, VNode } from 'preact'
 import { Time, useNow } from '../../parts/time.tsx'
 import { duration } from '../../parts/times.ts'
-import { isEnd } from './terms.ts'
 
 /** The steps of a job, with the time of each and how long it took to come there. */
 export function Timeline ({ job }: { job: JobView }): VNode {

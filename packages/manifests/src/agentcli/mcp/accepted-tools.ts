@@ -1,6 +1,6 @@
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
-import { asError, freeName, limits as bounds, publishableNamePattern, withoutUndefined } from '@toolyard/contract/terms'
+import { asError, freeName, isPublishableName, limits as bounds, withoutUndefined } from '@toolyard/contract/terms'
 import type { Remark } from '../../finding/finding-list.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import type { LayerEntry } from '../../layer/layer.ts'
@@ -66,8 +66,7 @@ async function checkable (written: McpTool['outputSchema'], schemas: Schemas): P
 /** Names that models take stay as they are; others become such names, the same ones whatever the order of the list. */
 function publishedNames (prefix: string, tools: readonly McpTool[]): ReadonlyMap<string, string> {
   const whole = (name: string): string => `${prefix}${name}`
-  const isTaken = new RegExp(publishableNamePattern)
-  const fits = (name: string): boolean => isTaken.test(whole(name))
+  const fits = (name: string): boolean => isPublishableName(whole(name))
   const names = tools.map(({ name }) => name)
   const taken = new Set(names.filter(fits).map(whole))
   const sorted = [...names].sort((a, b) => a < b ? -1 : 1)

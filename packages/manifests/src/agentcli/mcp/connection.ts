@@ -3,7 +3,9 @@ import { isSecretVariable } from '@toolyard/contract/terms'
 import { placeOf } from '../../document/place.ts'
 import type { DocumentPath } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
+import { variableName } from '../../tool/resource-uri.ts'
 import type { McpConnection, SettingText } from '../../tool/tool.ts'
+import { headerName } from '../request/request.ts'
 import type { McpEntry } from './definition.ts'
 import { hasSecret, isSecret, isSecretArgument } from './secrets.ts'
 
@@ -17,8 +19,6 @@ const urlPlaceholder = /\{[^{}]*\}|<[^<>]*>/
 const variablePlaceholder = /\$\{(?:(?:env|input|config|command|userHome|workspaceFolder|workspaceRoot|__dirname|user_config)[:.}]|[A-Z][A-Z0-9_]*(?::-[^{}]*)?\})/
 /** The host ends before what is added. */
 const wholeHost = /^https?:\/\/[^/?#\\]+\//
-const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
-const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 /** Headers that the protocol itself sets. */
 const ownHeaders = new Set(['accept', 'connection', 'content-length', 'content-type', 'host', 'last-event-id', 'mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'transfer-encoding', 'upgrade'])
 
