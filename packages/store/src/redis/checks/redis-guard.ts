@@ -22,12 +22,19 @@ interface RedisGuardOptions {
 /** How long Redis may take to answer, in milliseconds. */
 const pingMs = 1_000
 const silent = 'Redis does not answer'
+/** Whoever asks for `/ready` has the settings checked again after so long, in milliseconds. */
+const againMs = 10_000
 
-/** Checks the settings of Redis whenever the connection stands again: it may be another one by then. */
+/**
+ * Checks the settings of Redis whenever the connection stands again: it may be another one by then. They may be changed meanwhile, too:
+ * `readiness` looks.
+ */
 export class RedisGuard {
   readonly #redis: Redis
   readonly #options: RedisGuardOptions
   #report: RedisReport | undefined
+  /** By `performance.now()`. */
+  #checkedAt = 0
 
   constructor (redis: Redis, options: RedisGuardOptions) {
     this.#redis = redis
@@ -50,6 +57,7 @@ export class RedisGuard {
   async readiness (): Promise<{ ok: boolean, detail?: string }> {
     const problem = await this.#problem()
     if (problem !== undefined) return { ok: false, detail: problem }
+    if (performance.now() - this.#checkedAt > againMs) await this.#check().catch(() => {})
     const { version, unsafe, doubtful } = this.#report ?? { version: 'unknown', unsafe: [], doubtful: [] }
     return { ok: unsafe.length === 0 || this.#options.allowUnsafe, detail: [`version ${version}`, ...unsafe, ...doubtful].join('; ') }
   }
@@ -64,6 +72,7 @@ export class RedisGuard {
   }
 
   async #check (): Promise<RedisReport> {
+    this.#checkedAt = performance.now()
     const report = await checkRedis(this.#redis)
     if (JSON.stringify(report) !== JSON.stringify(this.#report)) this.#options.onReport(report)
     this.#report = report
