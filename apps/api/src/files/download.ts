@@ -1,6 +1,6 @@
 import { HttpError, type FileList, type FileQuery } from '@toolyard/contract'
 import {
-  atPlace, entryAt, entryKind, inDirectory, mediaTypeOf, openFile, pageOfNames, type Descriptor, type Place
+  atPlace, entryAt, entryKind, inDirectory, mediaTypeOf, modifiedAt, openFile, pageOfNames, type Descriptor, type Place
 } from '@toolyard/workspace'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createReadStream, fstatSync } from 'node:fs'
@@ -48,10 +48,9 @@ async function listing (place: Place, { limit, cursor = '' }: FileQuery, inTurn:
       seen += 1
       const entry = await entryAt(place, directory, name)
       if (entry === undefined) continue
-      const { size, mtime } = entry.stats
       const path = place.relative === '.' ? name : `${place.relative}/${name}`
       chars += name.length + path.length
-      entries.push({ name, path, type: entryKind(entry.stats), size, modified_at: mtime.toISOString() })
+      entries.push({ name, path, type: entryKind(entry.stats), size: entry.stats.size, modified_at: modifiedAt(entry.stats).toISOString() })
     }
     const next = rest > seen ? names[seen - 1] : undefined
     return { ok: true, path: place.relative, entries, count: entries.length, next_cursor: next ?? null }
@@ -65,12 +64,12 @@ function sendFile (
   let isStreamed = false
   try {
     const stats = fstatSync(handle.fd, { bigint: true })
-    const [size, tag, type] = [Number(stats.size), tagOf(stats), mediaTypeOf(name)]
-    void reply.headers({ etag: tag, 'last-modified': stats.mtime.toUTCString(), 'cache-control': 'private, no-cache', 'accept-ranges': 'bytes' })
+    const [size, tag, type, modified] = [Number(stats.size), tagOf(stats), mediaTypeOf(name), modifiedAt(stats)]
+    void reply.headers({ etag: tag, 'last-modified': modified.toUTCString(), 'cache-control': 'private, no-cache', 'accept-ranges': 'bytes' })
     const { 'if-match': match, 'if-none-match': noneMatch, 'if-range': ifRange } = headers
     if (match !== undefined && !namesTag(match, tag)) throw new HttpError('PRECONDITION_FAILED', 'If-Match: the file is another one by now')
     if (namesTag(noneMatch, tag)) return reply.code(304).send()
-    const range = isSameRange([ifRange].flat()[0], tag, stats.mtime) ? readRange(headers.range, size) : undefined
+    const range = isSameRange([ifRange].flat()[0], tag, modified) ? readRange(headers.range, size) : undefined
     if (range === 'none') {
       void reply.header('content-range', `bytes */${size}`)
       throw new HttpError('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes`)

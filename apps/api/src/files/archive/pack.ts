@@ -1,6 +1,6 @@
 import { HttpError, asError, errorCode } from '@toolyard/contract'
 import {
-  atPlace, blockBytes, entryAt, inDirectory, isOwnName, isServiceName, nameOf, newNameFault, openDirectory, openFile, paddingOf,
+  atPlace, blockBytes, entryAt, inDirectory, isOwnName, isServiceName, modifiedAt, nameOf, newNameFault, openDirectory, openFile, paddingOf,
   readEntries, readFully, writeHeader, WorkspaceFailure, type Directory, type Place
 } from '@toolyard/workspace'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -70,8 +70,7 @@ async function * entriesOf (place: Place, { directory, path, depth }: Level, sig
     const inner = opened(() => openDirectory(directory, name))
     if (inner === undefined) continue
     try {
-      const { mode, mtime } = entry.stats
-      yield writeHeader({ name: bytesOf(`${path}${name}/`), size: 0, mode, mtime, type: '5' })
+      yield writeHeader({ name: bytesOf(`${path}${name}/`), size: 0, mode: entry.stats.mode, mtime: modifiedAt(entry.stats), type: '5' })
       yield * entriesOf(place, { directory: inner, path: `${path}${name}/`, depth: depth + 1 }, signal)
     } catch (error) {
       if (!isUnreadable(error)) throw error
@@ -86,7 +85,7 @@ async function * fileOf (place: Place, path: string): AsyncGenerator<Buffer> {
   if (file === undefined) return
   const { handle, size, mode } = file
   try {
-    yield writeHeader({ name: bytesOf(path), size, mode, mtime: handle.stat().mtime, type: '0' })
+    yield writeHeader({ name: bytesOf(path), size, mode, mtime: modifiedAt(handle.stat()), type: '0' })
     for (let at = 0; at < size;) {
       const piece = await readFully(handle, at, Math.min(pieceBytes, size - at))
       if (piece.length === 0) throw new Error('a file became shorter while it was sent')

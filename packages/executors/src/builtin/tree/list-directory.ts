@@ -1,4 +1,4 @@
-import { atPlace, entryAt, entryKind, inDirectory, pageOfNames, type Directory, type Place } from '@toolyard/workspace'
+import { atPlace, entryAt, entryKind, inDirectory, modifiedAt, pageOfNames, type Directory, type Place } from '@toolyard/workspace'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import type { BuiltinHandler } from '../kit/handler.ts'
 
@@ -47,5 +47,5 @@ async function describe (directory: Directory, name: string, place: Place): Prom
   if (entry === undefined) return []
   const { stats } = entry
   const path = place.relative === '.' ? name : `${place.relative}/${name}`
-  return [{ name, path, type: entryKind(stats), size: stats.size, modified_at: stats.mtime.toISOString() }]
+  return [{ name, path, type: entryKind(stats), size: stats.size, modified_at: modifiedAt(stats).toISOString() }]
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { atPlace, entryKind, openFile, readFully, type Place } from '@toolyard/workspace'
+import { atPlace, entryKind, modifiedAt, openFile, readFully, type Place } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 
@@ -23,7 +23,7 @@ export const statEntry: BuiltinHandler = async (args, context) => {
       type: entryKind(stats),
       size: stats.size,
       mode: (stats.mode & 0o7777).toString(8).padStart(4, '0'),
-      modified_at: stats.mtime.toISOString(),
+      modified_at: modifiedAt(stats).toISOString(),
       ...(stats.isFile() && stats.size <= hashedBytes ? { sha256: await hash(place, context.signal) } : {})
     }
   })
