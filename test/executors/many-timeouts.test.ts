@@ -1,6 +1,6 @@
-import { orElse } from '@toolyard/contract/terms'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import t from 'tap'
+import { running } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
 import { createFixture } from './fixture.ts'
 
@@ -26,15 +26,10 @@ t.test('fault 10 a thousand timeouts leave no process, descriptor, timer or list
   t.equal(readdirSync('/proc/self/fd').length, before.fds)
   // A handle that closes takes a turn or two of the event loop to be gone.
   await waitFor('resources are as before', () => resources() === before.resources)
-  t.same(processesOf(['sleep', '12345']), [])
+  t.same(running('sleep', '12345'), [])
 })
 
 /** Handles that keep the event loop going, but for those that are closing. */
 function resources (): string {
   return process.getActiveResourcesInfo().filter(name => name !== 'CloseReq').sort().join(' ')
-}
-
-/** Pids by command line. */
-function processesOf (argv: string[]): string[] {
-  return readdirSync('/proc').filter(pid => orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${argv.join('\0')}\0`, false))
 }
