@@ -1,9 +1,8 @@
 import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
 import { lookup as systemLookup } from 'node:dns'
-import { createConnection, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
+import { createConnection, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { RedisTarget } from '@toolyard/runtime'
-import type { Lookup } from '@toolyard/runtime/outgoing'
 import { withoutUndefined } from '@toolyard/contract/terms'
 import { ioredis, type Redis } from './ioredis.ts'
 import { noteReconnects } from './reconnects.ts'
@@ -55,7 +54,7 @@ const againMs = 100
  * @param onError gets connection errors; the same error in a row is reported once.
  */
 export function connectRedis (
-  target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void, lookup: Lookup = systemLookup
+  target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void, lookup: LookupFunction = systemLookup
 ): Redis {
   const redis = open(target, role, lookup)
   let reported: string | undefined
@@ -99,7 +98,7 @@ export function writableServers (redis: Redis): Server[] {
   return redis instanceof ioredis.Cluster ? redis.nodes('master') : [redis]
 }
 
-function open ({ place, username, password, tls }: RedisTarget, role: ConnectionRole, lookup: Lookup): Redis {
+function open ({ place, username, password, tls }: RedisTarget, role: ConnectionRole, lookup: LookupFunction): Redis {
   const common: RedisOptions = {
     connectionName: `toolyard-${role}`,
     connectTimeout: 2_000,
@@ -128,15 +127,16 @@ function open ({ place, username, password, tls }: RedisTarget, role: Connection
 interface ConnectorOptions {
   host: string
   port: number
+  family: number
   tls?: ConnectionOptions
   disconnectTimeout: number
 }
 
 /**
- * Connects to one server, whose name is looked up before the time to connect begins. To ioredis that is part of it: where the
- * first name server was silent, no name was found in time, and a server that was there was never reached.
+ * Connects to one server as ioredis does, but for the time to connect: it begins once the name was found. Where the first name
+ * server was silent, no name was found in time, and a server that was there was never reached.
  */
-function connectorWith (lookup: Lookup): NonNullable<RedisOptions['Connector']> {
+function connectorWith (lookup: LookupFunction): NonNullable<RedisOptions['Connector']> {
   return class extends ioredis.AbstractConnector {
     readonly #options: ConnectorOptions
 
@@ -148,27 +148,15 @@ function connectorWith (lookup: Lookup): NonNullable<RedisOptions['Connector']> 
     }
 
     override async connect (): Promise<Socket> {
-      const { host, port, tls } = this.#options
+      const { host, port, family, tls } = this.#options
       this.connecting = true
-      const found = isIP(host) === 0 ? await lookedUp(host, lookup) : undefined
+      const to: TcpNetConnectOpts = { host, port, family, lookup }
+      const stream = this.stream = tls === undefined ? createConnection(to) : connectTls(Object.assign(to, tls))
+      stream.once('error', (error: Error) => { this.firstError = error })
+      if (isIP(host) === 0) await new Promise(resolve => { stream.once('lookup', resolve).once('close', resolve) })
       if (!this.connecting) throw new Error('Connection is closed.')
-      const to: TcpNetConnectOpts = { host, port, ...(found === undefined ? {} : { lookup: found }) }
-      this.stream = tls === undefined ? createConnection(to) : connectTls(Object.assign(to, tls))
-      this.stream.once('error', (error: Error) => { this.firstError = error })
-      return this.stream
+      return stream
     }
-  }
-}
-
-/** Gives a connection what was found, or what kept it from being found. */
-async function lookedUp (host: string, lookup: Lookup): Promise<NonNullable<TcpNetConnectOpts['lookup']>> {
-  const [error, addresses] = await new Promise<Parameters<Parameters<Lookup>[2]>>(resolve => {
-    lookup(host, { all: true }, (...found) => { resolve(found) })
-  })
-  return (_host, { all }, callback) => {
-    const [first] = addresses
-    if (error !== null || all === true || first === undefined) callback(error, addresses)
-    else callback(null, first.address, first.family)
   }
 }
 
