@@ -83,6 +83,10 @@ void t.test('no text of a manifest acts as a command of the CI that runs toolyar
   t.same(JSON.parse(listed({ TF_BUILD: 'true' })), JSON.parse(listed({})), 'JSON is the same')
   t.match(shown({}), '###vso[task.setvariable variable=PATH]x', 'nowhere else are these commands')
   t.equal(printed({}), `${words.join('\n')}\n`)
+  const long = spawnSync(process.execPath, [
+    '--input-type=module', '--eval', "import { printable } from '@toolyard/runtime'; console.log(printable(' '.repeat(1_000_000) + '::x').slice(-8))"
+  ], { cwd: root, env: { GITHUB_ACTIONS: 'true' }, encoding: 'utf8', timeout: 60_000 })
+  t.equal(long.stdout, '\\u003a:x\n', 'white space takes no time that grows with its square')
 })
 
 void t.test('no exception of a tool acts as a command of the terminal', { skip: python.skip }, async t => {

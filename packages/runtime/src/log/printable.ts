@@ -17,7 +17,7 @@ const obeyed = ['GITHUB_ACTIONS', 'TF_BUILD', 'TEAMCITY_VERSION'].some(name => p
  * What they take for a command, such as one that sets a variable for all later steps: GitHub at the beginning of a line behind
  * any white space, and each of them in the middle of one.
  */
-const jobCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\w*\[)/gm
+const jobCommand = /^[^\S\n]*:(?=:)|#(?=#\w*\[)/gm
 
 /**
  * A text for a terminal or a log, in which somebody else's text may stand: of manifests, exceptions, programs. What does
@@ -25,7 +25,7 @@ const jobCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\w*\[)/gm
  */
 export function printable (text: string): string {
   const seen = plain.test(text) ? text : text.replace(unseen, escaped)
-  return obeyed ? seen.replace(jobCommand, escaped) : seen
+  return obeyed ? seen.replace(jobCommand, found => found.slice(0, -1) + escaped(found.slice(-1))) : seen
 }
 
 function escaped (hidden: string): string {
