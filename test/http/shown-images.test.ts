@@ -19,6 +19,8 @@ const outputs = {
   huge: { content: [image(png(1_048_580))] },
   several: { content: [1, 2, 3].map(() => image(png(600_000))) },
   long: { content: [image(tiny), { type: 'text', text: 'x'.repeat(20_000) }] },
+  read: { content: [image(large), image('left'), page, { type: 'text', text: Array.from({ length: 3_000 }, (_, line) => `line ${line}`).join(' ') }] },
+  edge: { content: [{ type: 'text', text: 'x'.repeat(11_907) }, image(large)] },
   parts: { content: Array.from({ length: 40_000 }, () => ({})) },
   structure: { pages: 1, content: [image(tiny)] },
   other: { content: 'text', image: image(tiny) }
@@ -92,4 +94,21 @@ t.test('a text beside an image is cut as without it', async t => {
     t.equal(result.preview.length, chars)
     t.notOk(result.preview.includes(tiny))
   }
+})
+
+t.test('a model that reads on goes on behind what it was shown, whatever stands in front of that', async t => {
+  const readOn = async (name: string, query: string): Promise<{ preview: string, text: string }> => {
+    const { told: [read] } = await tell([name], query)
+    const { result: { preview }, message } = JSON.parse(read?.text ?? '') as { result: { preview: string }, message: string }
+    const [, id, offset] = /"job_id": "(.*?)", "offset": (\d+)/.exec(message) ?? []
+    const { output } = await service.client.call('output_read', { job_id: id, offset: Number(offset), limit: 50 })
+    return { preview, text: (output as { text: string }).text }
+  }
+  for (const query of ['', '?max_output_chars=2000']) {
+    const { preview, text } = await readOn('read', query)
+    t.ok(JSON.stringify(outputs.read).includes(`${preview.slice(preview.indexOf('line 0'))}${text}`), text)
+  }
+  const { preview, text } = await readOn('edge', '')
+  t.match(preview, /"data":"shown as$/)
+  t.ok(text.startsWith(`"${large.slice(0, 40)}`), text)
 })

@@ -17,6 +17,8 @@ export interface ShownBlocks {
   /** Without the data of its images. */
   json: string
   images: ShownImage[]
+  /** Where the whole output goes on behind a beginning of `json`. */
+  offsetBehind: (preview: string) => number
 }
 
 /** Types that all models take. */
@@ -40,6 +42,7 @@ export async function shownBlocks (json: string): Promise<ShownBlocks | undefine
   const value = await readJsonInTurns(json, turn)
   const content = typeof value === 'object' && value !== null && 'content' in value && Array.isArray(value.content) ? value.content as unknown[] : []
   const images: ShownImage[] = []
+  const notes: Note[] = []
   const turns = new Turns()
   for (const block of content) {
     if (turns.isOver()) await turns.next()
@@ -49,8 +52,29 @@ export async function shownBlocks (json: string): Promise<ShownBlocks | undefine
     const image = images.length < mostImages.ofCall && bytes <= mostImages.one ? imageOf(data) : undefined
     if (image !== undefined) images.push(image)
     block.data = `${image === undefined ? 'left out' : 'shown as an image'}: ${bytes} bytes`
+    notes.push({ text: JSON.stringify(block.data), replaced: JSON.stringify(data).length })
   }
-  return images.length === 0 ? undefined : { json: writeJson(value), images }
+  if (images.length === 0) return undefined
+  const shown = writeJson(value)
+  return { json: shown, images, offsetBehind: ({ length }) => offsetBehind(length, shown, notes) }
+}
+
+/** What stands in place of data, and how many characters of JSON that had. */
+interface Note {
+  text: string
+  replaced: number
+}
+
+function offsetBehind (chars: number, json: string, notes: readonly Note[]): number {
+  let [offset, end] = [chars, 0]
+  for (const { text, replaced } of notes) {
+    const start = json.indexOf(text, end)
+    end = start + text.length
+    // Where a note is cut, the model goes on with what it stands for.
+    if (end > chars) return offset - Math.max(0, chars - start)
+    offset += replaced - text.length
+  }
+  return offset
 }
 
 /** Whether reading an output would hold up the process: it has too many values, or too many levels. */

@@ -24,10 +24,10 @@ export function readForModel (outputs: OutputStore, { maxOutputChars, showsImage
     const shown = showsImages ? await blocksOf() : undefined
     return { ...told(value, cut), ...shown && { shown } }
 
-    function told (output: unknown, part: TruncatedOutput | undefined): ToldOutput {
+    function told (output: unknown, part: TruncatedOutput | undefined, behind = offsetBehind): ToldOutput {
       if (part === undefined) return { value: output }
       const kept = record.cut === undefined ? '' : `, of which ${record.cut.storedBytes} were kept`
-      return { value: part, notice: cutNotice({ jobId, bytes: `${part.bytes} bytes${kept}`, from: offsetBehind(part.preview) }, publication) }
+      return { value: part, notice: cutNotice({ jobId, bytes: `${part.bytes} bytes${kept}`, from: behind(part.preview) }, publication) }
     }
 
     async function blocksOf (): Promise<ShownOutput | undefined> {
@@ -40,7 +40,7 @@ export function readForModel (outputs: OutputStore, { maxOutputChars, showsImage
       const { json, images } = blocks
       const { chars, hasTail } = cutting ?? { chars: limits.outputChars, hasTail: false }
       const part = json.length > chars ? truncate(json, bytes, { chars, ...hasTail && { end: json } }) : undefined
-      return { ...told(part ?? readJson(json), part), images }
+      return { ...told(part ?? readJson(json), part, blocks.offsetBehind), images }
     }
   }
 }
