@@ -70,7 +70,7 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
 
 async function binaryAnswer ({ bytes, truncated }: BoundedBody, type: string, { hidden, session }: AnswerReading): Promise<Outcome> {
   const what = `the answer is ${type}, which is neither JSON nor text`
-  if (truncated) return failure('OUTPUT_INVALID', `${what}, and longer than the ${bytes.length} bytes that are kept; limits.outputBytes of the entry may allow more`)
+  if (truncated) return failure('OUTPUT_INVALID', `${what}, and longer than the ${bytes.length} bytes that are kept: raise MAX_OUTPUT_BYTES, or limits.outputBytes of the entry`)
   // A secret in a file can't be replaced without spoiling the rest.
   if (await holdsText(bytes, hidden)) return failure('OUTPUT_INVALID', `${what}, and holds a secret of the request`)
   return await storedOutput({ what, bytes, fileName: 'output.bin' }, session)
