@@ -110,7 +110,8 @@ t.test('what is asked wrongly is told', async t => {
 
 t.test('a list of more than CATALOGUE_LIST_MAX tools has search_tools and call_tool, and MCP gives it in pages', async t => {
   t.ok((await listed('')).names.includes('search_tools'))
-  const rpc = async (params: object): Promise<{ tools?: Array<{ name: string }>, nextCursor?: string, error?: object }> => {
+  interface Page { tools?: Array<{ name: string, annotations: object }>, nextCursor?: string, error?: object }
+  const rpc = async (params: object): Promise<Page> => {
     const { text } = await client.request('/mcp', {
       body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { ...params, _meta: meta } },
       headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
@@ -121,6 +122,8 @@ t.test('a list of more than CATALOGUE_LIST_MAX tools has search_tools and call_t
   const first = await rpc({})
   t.equal(first.tools?.length, 100)
   t.ok(first.tools?.some(({ name }) => name === 'search_tools'), 'in the first page')
+  const hints = first.tools?.find(({ name }) => name === 'call_tool')?.annotations
+  t.match(hints, { readOnlyHint: false, destructiveHint: true, openWorldHint: true }, 'it may do whatever a tool may')
   const second = await rpc({ cursor: first.nextCursor })
   t.equal(second.nextCursor, undefined)
   t.same(new Set([...first.tools ?? [], ...second.tools ?? []].map(({ name }) => name)), new Set((await listed('')).names))

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Outcome, SessionPlace } from '@toolyard/executors'
-import { loadRegistry, type Tool } from '@toolyard/manifests'
+import { loadRegistry, toolOfCall, type Tool } from '@toolyard/manifests'
 import { boxedTools, withoutBox } from './boxed-tools.ts'
 import { writeFiles } from '../support/files.ts'
 
@@ -50,7 +50,7 @@ void t.test('programs of a skill see it read-only at one place, and of two tenan
     writeFileSync(join(place.dir, 'mine'), `of ${digit}\n`)
     return place
   })
-  const run = async (tool: Tool, argv: string[], session?: SessionPlace): Promise<Outcome> => await tools.executors.run(tool, { skill: 'letters', argv }, {
+  const run = async (tool: Tool, argv: string[], session?: SessionPlace): Promise<Outcome> => await tools.executors.run(toolOfCall(tool, { skill: 'letters' }), { skill: 'letters', argv }, {
     jobId: 'job', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {}, ...session !== undefined && { session, tenant: session.id }
   })
 
@@ -77,7 +77,7 @@ void t.test('a script of a skill unpacks an archive whose files belong to somebo
   const registry = await loadRegistry({ manifests: [join(tools.base, 'skills')], skills: { allowScripts: true, path: process.env['PATH'] ?? '' } })
   const tool = registry.get('skill_run')?.tool
   if (tool === undefined) throw new Error(JSON.stringify(registry.findings))
-  t.same(await tools.executors.run(tool, { skill: 'parts', argv: ['scripts/unpack.sh'] }, { jobId: 'job', timeoutMs: 60_000, signal, log: () => {} }), { ok: true, output: 'unpacked\n' })
+  t.same(await tools.executors.run(toolOfCall(tool, { skill: 'parts' }), { skill: 'parts', argv: ['scripts/unpack.sh'] }, { jobId: 'job', timeoutMs: 60_000, signal, log: () => {} }), { ok: true, output: 'unpacked\n' })
 })
 
 /** Connects to the address that is named, or answers at one of its own. */
@@ -116,7 +116,8 @@ void t.test('programs of a skill have Unix sockets where the operator says so, w
     const registry = await loadRegistry({ manifests: [join(tools.base, 'skills'), layer], skills: { allowScripts: true, programs: ['soffice'], path: process.env['PATH'] ?? '' } })
     const tool = registry.get(name)?.tool
     if (tool === undefined) throw new Error(JSON.stringify(registry.findings))
-    return await tools.executors.run(tool, name === 'skill_run' ? { skill: 'office', argv } : { name: 'office' }, { jobId: 'job', timeoutMs: 60_000, signal, log: () => {} })
+    const args = name === 'skill_run' ? { skill: 'office', argv } : { name: 'office' }
+    return await tools.executors.run(toolOfCall(tool, args), args, { jobId: 'job', timeoutMs: 60_000, signal, log: () => {} })
   }
   const none = 'Address family not supported by protocol\n'
   for (const address of ['/tmp/own', '@own']) {

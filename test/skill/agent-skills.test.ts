@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { admitCall, programDigest, providerTool, skillsPrompt, withCallTimeout, type Registry } from '@toolyard/manifests'
+import { admitCall, programDigest, providerTool, skillsPrompt, toolOfCall, type Registry } from '@toolyard/manifests'
 import type { Outcome } from '@toolyard/executors'
 import { createFixture, names, type SkillFixture } from './fixture.ts'
 
@@ -162,7 +162,7 @@ t.test('a call of skill_run has the timeout of its skill, also a longer one than
   writeFileSync(file, JSON.stringify({ tools: [{ skill: 'letters', timeoutSec: 120 }] }))
   const tool = (await fixture.load(on, [fixture.skills, file])).get('skill_run')?.tool
   if (tool === undefined) throw new Error('there is no skill_run')
-  const timeoutOf = (skill: string): number | undefined => withCallTimeout(tool, { skill }).timeoutSec
+  const timeoutOf = (skill: string): number | undefined => toolOfCall(tool, { skill }).timeoutSec
   t.same([tool.timeoutSec, timeoutOf('letters'), timeoutOf('numbers'), timeoutOf('toString')], [undefined, 120, undefined, undefined])
 })
 

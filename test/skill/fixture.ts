@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, type Outcome, type RunContext } from '@toolyard/executors'
-import { denyTest, loadRegistry, type Finding, type Registry, type SkillOptions } from '@toolyard/manifests'
+import { isRecord } from '@toolyard/contract'
+import { denyTest, loadRegistry, toolOfCall, type Finding, type Registry, type SkillOptions } from '@toolyard/manifests'
 import { whole } from '../executors/fixture.ts'
 import { writeFiles } from '../support/files.ts'
 
@@ -70,7 +71,7 @@ export function createFixture (t: Test, maxOutputBytes = 1_048_576): SkillFixtur
     async call (registry, name, args, context = {}) {
       const tool = registry.get(name)?.tool
       if (tool === undefined) throw new Error(`${name} is not loaded: ${JSON.stringify(registry.findings)}`)
-      return whole(await executors.run(tool, args as Json, {
+      return whole(await executors.run(toolOfCall(tool, isRecord(args) ? args : {}), args as Json, {
         jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context
       }))
     },

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createExecutors, openAudit, type Outcome } from '@toolyard/executors'
-import type { Registry } from '@toolyard/manifests'
+import { toolOfCall, type Registry } from '@toolyard/manifests'
 import t, { type Test } from 'tap'
 import { createFixture } from './fixture.ts'
 
@@ -36,7 +36,7 @@ async function letters (t: Test, secrets: object, more: object = {}): Promise<Le
     async run (name) {
       const tool = registry.get('skill_run')?.tool
       if (tool === undefined) throw new Error(JSON.stringify(registry.findings))
-      return await executors.run(tool, { skill: name, argv: ['scripts/show.sh'] }, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} })
+      return await executors.run(toolOfCall(tool, { skill: name }), { skill: name, argv: ['scripts/show.sh'] }, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} })
     }
   }
 }

@@ -38,7 +38,11 @@ export interface Executors {
   tryStart (): Promise<string | undefined>
   /** How many processes of a tool wait ready; without a name, how many boxes. */
   waiting (name?: string): number
-  /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
+  /**
+   * Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left.
+   *
+   * @param tool as the call runs it: see `toolOfCall`
+   */
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
   /**
    * Imports the module of Python tools that have the same one, as their first call would but without the network, and

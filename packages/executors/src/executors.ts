@@ -33,7 +33,7 @@ import { tryStart } from './try-start.ts'
 import { runSkill } from './skill/run-skill.ts'
 import { asChosen } from './skill/three-files/choose.ts'
 import { runSkillCommand } from './skill/three-files/run-skill-command.ts'
-import { ofSkill, runSkillProgram } from './skill-program/run-skill-program.ts'
+import { runSkillProgram } from './skill-program/run-skill-program.ts'
 
 /**
  * Makes the executors of one worker. Between runs they keep open: the start helper, the hosts of Python tools, commands
@@ -182,8 +182,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   }
 
   return {
-    async run (given, args, context) {
-      const tool = ofSkill(given, args)
+    async run (tool, args, context) {
       const run = withSecrets(tool, context, { source: options.secrets, threads }, async known => await runTool(tool, args, known))
       running.add(run)
       return await run.finally(() => { running.delete(run) })

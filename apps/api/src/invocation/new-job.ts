@@ -1,5 +1,5 @@
 import { permissions as everyPermission, withoutUndefined, type JobAccess, type JobData, type JobDependency } from '@toolyard/contract'
-import { makesJobs, ProgramDigests, withCallTimeout, type HoldTerms, type PolicyAsker, type RegisteredTool } from '@toolyard/manifests'
+import { makesJobs, ProgramDigests, toolOfCall, type HoldTerms, type PolicyAsker, type RegisteredTool } from '@toolyard/manifests'
 import { heldJob, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
@@ -32,7 +32,7 @@ export interface JobTerms {
 export function newJob ({ tool, version }: RegisteredTool, id: string, args: Record<string, unknown>, terms: JobTerms): NewJob {
   const { name: keyName, tenant, permissions, hosts } = terms.principal
   const { session, conversation, callbackUrl, dependsOn, replyTo } = terms
-  const { timeoutSec, maxAttempts } = terms.jobTypes.limitsOf(withCallTimeout(tool, args), terms)
+  const { timeoutSec, maxAttempts } = terms.jobTypes.limitsOf(toolOfCall(tool, args), terms)
   const data: JobData = { tool: tool.name, version, arguments: args, timeoutSec, tags: terms.tags, keyName }
   if (tenant !== undefined) data.tenant = tenant
   if (session !== undefined) data.session = session

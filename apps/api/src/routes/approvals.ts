@@ -1,7 +1,7 @@
 import { ApprovalList, ApprovalResponse, around, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
 import { listJson, type Approvals, type DecisionResult, type HeldCall, type JobReader, type ListedCall } from '@toolyard/queue'
-import { keyRefusal } from '@toolyard/manifests'
+import { keyRefusal, toolOfCall } from '@toolyard/manifests'
 import { jobIdPattern } from '@toolyard/store'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
@@ -73,9 +73,10 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
   }
 
   /** Who may not use a tool may not let it run either. */
-  function requireTool ({ tool: name }: HeldCall, principal: Principal): void {
+  function requireTool ({ tool: name, arguments: args }: HeldCall, principal: Principal): void {
     const tool = catalog.registry.get(name)?.tool
-    const refusal = tool === undefined ? undefined : keyRefusal(tool, accessOf(principal), jobTypes.deployment)
+    const called = tool === undefined ? undefined : toolOfCall(tool, isRecord(args) ? args : {})
+    const refusal = called === undefined ? undefined : keyRefusal(called, accessOf(principal), jobTypes.deployment)
     if (refusal?.code === 'FORBIDDEN') throw new HttpError('FORBIDDEN', `${refusal.message}: so it may not decide about its calls`)
   }
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { asError, callErrors, errorCode, limits, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, holdsAtMost, isIdempotent, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
+import { admitCall, holdsAtMost, isIdempotent, toolOfCall, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
 import { isShortage, shortageOf } from '@toolyard/sandbox'
 import { argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
@@ -140,7 +140,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   const admitted = await admitCall({ tool: name, registered, key: { permissions, hosts, tenant } }, args, deps)
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
   if (admitted.kind === 'refused') return { kind: 'failed', error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
-  const { tool } = admitted.registered
+  const tool = toolOfCall(admitted.registered.tool, admitted.arguments)
   let workspace: SessionWorkspace | undefined
   try {
     const enteredAt = performance.now()

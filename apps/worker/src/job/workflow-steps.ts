@@ -1,7 +1,7 @@
 import { jobLimits, limits, permissions as everyPermission, withoutUndefined, type CallError } from '@toolyard/contract/terms'
 import type { TraceContext } from '@toolyard/contract'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, admitTool, makesJobs, ProgramDigests, type AskedCall, type Deployment, type HoldTerms, type RegisteredTool, type Registry, withCallTimeout } from '@toolyard/manifests'
+import { admitCall, admitTool, makesJobs, ProgramDigests, type AskedCall, type Deployment, type HoldTerms, type RegisteredTool, toolOfCall, type Registry } from '@toolyard/manifests'
 import { heldJob, QueueFullError, QueueLimitError, type TakenJob, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
 import type { JobTypeTable } from '@toolyard/store'
 
@@ -101,7 +101,7 @@ function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool
   const { timeoutSec, maxAttempts } = jobLimits({
     asked: wishes,
     override: deps.jobTypes.get(tool.jobType),
-    tool: withCallTimeout(tool, step.arguments),
+    tool: toolOfCall(tool, step.arguments),
     toolTimeoutSec: deps.toolTimeoutSec
   })
   return {

@@ -1,8 +1,7 @@
 import { cp, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { withoutUndefined } from '@toolyard/contract/terms'
-import type { RunnableSkill, SkillProgramRun, Tool } from '@toolyard/manifests'
+import type { RunnableSkill, SkillProgramRun } from '@toolyard/manifests'
 import { findOnPath, runProcess } from '@toolyard/sandbox'
 import { auditEntry } from '../audit/entry.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
@@ -20,21 +19,6 @@ const officeRefusal = 'LibreOffice waits for a Unix socket, which the box of thi
 
 /** Where the worker is root, tar would give files to owners that no box knows, and fail. */
 const noOwners = { TAR_OPTIONS: '--no-same-owner' }
-
-/** The tool as one call of it runs: with what the operator gave the skill that is named. */
-export function ofSkill (tool: Tool, args: Record<string, unknown>): Tool {
-  if (tool.run.kind !== 'skill-run') return tool
-  const skill = skillOf(tool.run, args)
-  if (skill === undefined) return tool
-  const { permissions: _, limits: __, network: ___, secrets: ____, ...rest } = tool
-  const { permissions, network, secrets, limits } = skill
-  return {
-    ...rest,
-    ...withoutUndefined({ permissions, network, secrets, limits }),
-    ...skill.unixSockets && { unixSockets: true },
-    source: { ...tool.source, file: join(skill.directory, 'SKILL.md') }
-  }
-}
 
 /**
  * Runs a program of a skill. In a box the directory of the skill is read-only at a place of its own, in the open where it

@@ -3,6 +3,7 @@ import { permissions, permissionsBeyond, shortName, type CallError, type CallErr
 import type { Issue } from '../schema/issues.ts'
 import type { PolicyInput } from '../schema/policy/expression.ts'
 import { judge, type HoldTerms, type Policy } from '../schema/policy/policy.ts'
+import { toolOfCall } from '../skill/agent/tool-of-call.ts'
 import type { Tool } from '../tool/tool.ts'
 import { checkArguments, fileOfNoSession, summary } from './arguments-check.ts'
 import { hostsBeyond } from './egress-bound.ts'
@@ -70,19 +71,16 @@ export async function admitCall (
   const { registered } = admitted
   const checked = await checkArguments(registered, args, call.key.tenant ?? `key ${call.asks?.key.name ?? ''}`)
   if (!checked.ok) return refused(refusals.arguments(registered.tool, args, checked.issues))
-  const { queue, skill } = checked.arguments
-  const { run } = registered.tool
-  const own = run.kind === 'skill-run' && typeof skill === 'string' ? run.skills[skill] : undefined
-  const isSaid = own?.permissions !== undefined || own?.network !== undefined
-  const refusal = !isSaid ? undefined : permissionRefusal({ ...registered.tool, ...own }, call.key, deployment)
+  const { queue } = checked.arguments
+  const called = toolOfCall(registered.tool, checked.arguments)
+  const refusal = called === registered.tool ? undefined : permissionRefusal(called, call.key, deployment)
   if (refusal !== undefined) return refused(refusal)
   const error = makesJobs(registered.tool) && typeof queue === 'string' ? queueRefusal(call.key, queue) : undefined
   if (error !== undefined) return refused(error)
   const { asks } = call
   const rules = asks === undefined ? [] : [...deployment.policy?.() ?? [], ...registered.policy]
   if (asks === undefined || rules.length === 0) return { kind: 'admitted', registered, arguments: checked.arguments }
-  const audit = own?.audit ?? registered.tool.audit ?? ''
-  const verdict = judge(rules, { args: checked.arguments, tool: registered.tool.name, audit, ...asks })
+  const verdict = judge(rules, { args: checked.arguments, tool: called.name, audit: called.audit ?? '', ...asks })
   if (verdict.kind === 'deny') return refused(verdict.error)
   if (verdict.kind === 'allow') return { kind: 'admitted', registered, arguments: checked.arguments }
   // Nobody is asked about a call that can't run.

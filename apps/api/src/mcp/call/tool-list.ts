@@ -1,5 +1,5 @@
 import type { Permission, PermissionPolicy } from '@toolyard/contract'
-import { makesJobs, outputSchemaOf, withObjectProperties, type JsonSchema, type Tool } from '@toolyard/manifests'
+import { heldPermissions, makesJobs, outputSchemaOf, toolOfCall, withObjectProperties, type JsonSchema, type Tool } from '@toolyard/manifests'
 import type { JobTypeDefaults, JobTypes } from '../../catalog/job-types.ts'
 import type { KeyBounds, Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
 import { pageOf } from '../../catalog/page.ts'
@@ -92,9 +92,12 @@ function listed (tool: Tool, { permissions, jobTypes }: JobTypeDefaults): Listed
   }
 }
 
-/** A tool that makes jobs of its own does whatever their tools do. */
+/** A tool that calls others does whatever they do, and `skill_run` what any of its skills may. */
 function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): ToolHints {
-  const may = (permission: Permission): boolean => makesJobs(tool) || (tool.permissions ?? policy.defaults).includes(permission)
+  const called = tool.run.kind === 'skill-run' ? Object.keys(tool.run.skills).map(skill => toolOfCall(tool, { skill })) : [tool]
+  const held = new Set(called.flatMap(each => heldPermissions(each, policy)))
+  const calls = makesJobs(tool) || (tool.run.kind === 'service' && tool.run.action === 'call_tool')
+  const may = (permission: Permission): boolean => calls || held.has(permission)
   const cancels = tool.run.kind === 'service' && tool.run.action === 'job_cancel'
   const readOnly = !may('write_files') && !may('network') && !cancels
   return { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent, openWorldHint: may('network') }
