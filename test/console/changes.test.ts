@@ -13,6 +13,7 @@ t.test('arguments are shown beside those of the earlier call, what changed first
 
 t.test('arguments are shown as what they are: what turns the direction of writing, or can not be seen, is escaped', async t => {
   const shown = (args: object): string[] => changesOf(args, {}).map(({ name, now }) => `${name}: ${now}`)
+  t.same(shown({ a: 'bob\u2800\u2800' }), ['a: "bob\\u2800\\u2800"'])
   t.same(shown({ 'to\u200b': '\u202e0001\u00a0' }), ['to\\u200b: "\\u202e0001\\u00a0"'])
   t.same(shown({ text: 'Größe: 5 €, 日本語, a\u{e0041}b 🙂' }), ['text: "Größe: 5 €, 日本語, a\\udb40\\udc41b 🙂"'])
 })
