@@ -104,7 +104,7 @@ void t.test('a session begins as one version of its template, also when another 
     for (let file = 0; file < 1_000; file++) writeFileSync(join(templatesDir, version, String(file)), version)
   }
   symlinkSync('v1', join(templatesDir, 'current'))
-  const opening = openSessionDirectory({ dir, templatesDir }, { id: 'one', from: 'current' })
+  const opening = openSessionDirectory({ dir, templatesDir }, { id: 'one', from: 'current', quotaBytes: 1e9 })
   const making = join(dir, '.making')
   while (!existsSync(making) || !readdirSync(making).some(name => readdirSync(join(making, name)).length > 100)) await turn()
   symlinkSync('v2', join(templatesDir, 'next'))
@@ -122,7 +122,7 @@ void t.test('calls that arrive first at once in a session of an empty template w
   for (let session = 0; session < 20; session++) {
     const found: number[] = []
     await Promise.all(Array.from({ length: 6 }, async () => {
-      found.push(statSync(await openSessionDirectory({ dir, templatesDir }, { id: String(session), from: 'blank' })).ino)
+      found.push(statSync(await openSessionDirectory({ dir, templatesDir }, { id: String(session), from: 'blank', quotaBytes: 1e9 })).ino)
     }))
     const { ino, mode } = statSync(join(dir, String(session)))
     t.same([new Set(found), mode & 0o777], [new Set([ino]), 0o750])

@@ -131,7 +131,7 @@ t.test('an answer of an HTTP API that is no text is a file of the session', asyn
   t.same(readFileSync(placeOf(id, 'output.bin')), png)
   t.match(await call(undefined, 'image'), { error: { code: 'OUTPUT_INVALID', message: /neither JSON nor text; in a session it would be the file output.bin/ } })
   t.match(await call(id, 'large_image'), { error: { code: 'OUTPUT_INVALID', message: /longer than the 5000 bytes that are kept: raise MAX_OUTPUT_BYTES, or limits.outputBytes of the entry/ } })
-  t.match(await call(id, 'echo'), { error: { code: 'OUTPUT_INVALID', message: /holds a secret of the request/ } })
+  t.match(await call(id, 'echo'), { error: { code: 'OUTPUT_INVALID', message: /holds a secret of the call/ } })
   t.same(readdirSync(placeOf(id, '.')), ['output.bin'], 'nothing of an answer that was refused')
 })
 

@@ -197,6 +197,7 @@ function hideSecrets (
   return {
     context: {
       ...context,
+      secretForms: forms,
       log: line => { context.log(line.length < longLine ? mask(line) : maskParts(line)) },
       progress: latest => {
         // Without its numbers it says nothing.
@@ -211,10 +212,10 @@ function hideSecrets (
         return { ...outcome, error: { code, message: maskParts(message), ...shown } }
       }
       const cut = outcome.cut === undefined ? [] : given
-      if (outcome.json === undefined) return { ...outcome, output: withoutTextsIn(outcome.output, forms, { cut }) }
+      if (outcome.json === undefined) return { ...outcome, secretForms: forms, output: withoutTextsIn(outcome.output, forms, { cut }) }
       const reading = { threads, signal: context.signal, owner: ownerOfCall(context) }
       const hidden = await readLargeOutput({ bytes: outcome.json, kind: 'value', hide: forms, cut }, reading)
-      return hidden.ok ? { ...outcome, ...hidden } : hidden
+      return hidden.ok ? { ...outcome, ...hidden, secretForms: forms } : hidden
     }
   }
 }

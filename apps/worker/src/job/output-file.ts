@@ -1,7 +1,7 @@
 import { limits, writeJson } from '@toolyard/contract/terms'
-import type { Outcome, Success } from '@toolyard/executors'
+import { withoutTexts, type Outcome, type Success } from '@toolyard/executors'
 import type { Tool } from '@toolyard/manifests'
-import { atPlace, hashBounds, readContent, replaceFile, WorkspaceFailure, type CountedSession, type SessionQuota } from '@toolyard/workspace'
+import { atPlace, hashBounds, readContent, replaceFile, WorkspaceFailure, type CountedSession, type SessionQuota, type Survey } from '@toolyard/workspace'
 import { setImmediate as turn } from 'node:timers/promises'
 
 /** Where large outputs of a session are, as files. */
@@ -28,13 +28,20 @@ export async function withOutputFile (outcome: Outcome, tool: Tool, jobId: strin
   if (text.length <= limits.outputChars) return outcome
   const isText = text.startsWith('"')
   const content = isText ? Buffer.from(String(JSON.parse(text))) : json
-  const allowance = await place.quota.allow(place.session, { coming: content.length, entries: 1, replaced: 0 }).catch((error: unknown) => {
+  const hasRoom = await place.quota.take(place.session, content.length).then(() => true, (error: unknown) => {
     if (!(error instanceof WorkspaceFailure)) throw error
+    return false
   })
-  if (allowance === undefined) return outcome
-  allowance.add(content.length)
-  allowance.end(true)
+  if (!hasRoom) return outcome
   return await written(outcome, `./${directoryName}/${jobId}.${isText ? 'txt' : 'json'}`, content, place)
+}
+
+/** The outcome of a call with the files that it made or changed, but those whose names hold a secret of it. */
+export function withFiles (outcome: Success, survey: Pick<Survey, 'changed' | 'hasMore'>): Outcome {
+  const { secretForms = [] } = outcome
+  const files = survey.changed.filter(({ path }) => withoutTexts(path, secretForms) === path)
+  const hasMore = survey.hasMore || files.length < survey.changed.length
+  return files.length === 0 && !hasMore ? outcome : { ...outcome, files, ...(hasMore ? { moreFiles: true } : {}) }
 }
 
 /** A tool that reads files of the session, or of a skill, would make copies of them. */

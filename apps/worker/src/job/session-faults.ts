@@ -1,6 +1,6 @@
 import { asError, errorCode, type CallError } from '@toolyard/contract/terms'
 import type { SessionStay } from '@toolyard/store'
-import { storageFailure, TemplateError } from '@toolyard/workspace'
+import { storageFailure, TemplateError, WorkspaceFailure } from '@toolyard/workspace'
 
 export function quotaError (bytes: number, { session: { quotaBytes } }: SessionStay): CallError {
   const used = Number.isFinite(bytes) ? bytes : Number.MAX_SAFE_INTEGER
@@ -10,6 +10,7 @@ export function quotaError (bytes: number, { session: { quotaBytes } }: SessionS
 
 export function directoryError (error: unknown): CallError {
   if (error instanceof TemplateError) return { code: 'TOOL_UNAVAILABLE', message: error.message }
+  if (error instanceof WorkspaceFailure) return { code: error.code, message: error.message }
   const full = storageFailure(error)
   const message = `the directory of the session can't be made: ${full?.message ?? errorCode(error) ?? asError(error).message}`
   return { code: full?.code === 'QUOTA_EXCEEDED' ? full.code : 'TOOL_UNAVAILABLE', message }

@@ -8,7 +8,7 @@ import {
 } from '@toolyard/workspace'
 import { join } from 'node:path'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
-import { withOutputFile } from './output-file.ts'
+import { withFiles, withOutputFile } from './output-file.ts'
 import { directoryError, quotaError } from './session-faults.ts'
 
 /** A call's stay in the directory of its session. */
@@ -121,10 +121,11 @@ export class SessionWorkspaces {
         leave()
         return { kind: 'refused', error: refused }
       }
+      const session = { id, dir, quotaBytes: stay.session.quotaBytes }
       const writing = writes ? { ...call, since: this.#now(), watch: this.#watches.get(id) } : undefined
       return {
         kind: 'entered',
-        place: { id, dir },
+        place: { id, dir, takeRoom: async bytes => { await this.#quota.take(session, bytes) } },
         signal: either.signal,
         settled: async (ended, tool, jobId) => {
           // The tool has run: its output counts more than its file, and than the list of its files.
@@ -132,7 +133,7 @@ export class SessionWorkspaces {
             this.#options.logger.warn({ err, session: id }, `sessions: ${what}`)
             return outcome
           }
-          const place = { session: { id, dir, quotaBytes: stay.session.quotaBytes }, signal: either.signal, quota: this.#quota }
+          const place = { session, signal: either.signal, quota: this.#quota }
           const failed = after(ended, 'a large output could not be written to a file')
           const outcome = await withOutputFile(ended, tool, jobId, place).catch(failed)
           if (writing === undefined) return outcome
@@ -157,9 +158,8 @@ export class SessionWorkspaces {
     if (isKnown && watch !== undefined && await watch.staysQuiet()) return outcome
     const survey = await this.#survey(writing, since)
     if ('code' in survey) return { ok: false, error: survey }
-    const { bytes, changed, hasMore } = survey
-    if (bytes > stay.session.quotaBytes) return { ok: false, error: quotaError(bytes, stay) }
-    return changed.length === 0 && !hasMore ? outcome : { ...outcome, files: changed, ...(hasMore ? { moreFiles: true } : {}) }
+    const { bytes } = survey
+    return bytes > stay.session.quotaBytes ? { ok: false, error: quotaError(bytes, stay) } : withFiles(outcome, survey)
   }
 
   /** Why the call may not go on; undefined when it may. */

@@ -11,7 +11,7 @@ import { storedOutput } from './stored-file.ts'
  * A text that was cut may end inside of a character.
  */
 export async function binaryOutput (
-  { ending, stdout: { kept, totalBytes } }: ProcessEnd, { session, log }: RunContext
+  { ending, stdout: { kept, totalBytes } }: ProcessEnd, context: RunContext
 ): Promise<Outcome | undefined> {
   if (ending.kind !== 'exit' || ending.code !== 0) return undefined
   const whole = totalBytes === kept.length ? kept : kept.subarray(0, decodePrefix(kept).bytes)
@@ -19,10 +19,10 @@ export async function binaryOutput (
   if (places === 0) return undefined
   const type = typeOfBytes(kept)
   if (places !== undefined && (type === undefined || type.startsWith('text/'))) {
-    log(foreignNote(places))
+    context.log(foreignNote(places))
     return undefined
   }
   const what = `the output is no text but ${type === undefined ? 'binary data' : type}`
   if (totalBytes > kept.length) return failure('OUTPUT_INVALID', `${what}, and its ${totalBytes} bytes are more than the ${kept.length} that are kept; write it to a file`)
-  return await storedOutput({ what, bytes: kept, fileName: 'stdout.bin' }, session)
+  return await storedOutput({ what, bytes: kept, fileName: 'stdout.bin' }, context)
 }

@@ -3,7 +3,7 @@ import { atPlace, hashBounds, readContent, shown, WorkspaceFailure, type Content
 import { setImmediate as turn } from 'node:timers/promises'
 import { Turns } from '@toolyard/runtime'
 import { interruptionError } from '../run/interruption.ts'
-import { failure, type Outcome, type RunContext, type Success } from '../run/outcome.ts'
+import { failure, type Outcome, type RunContext, type SessionPlace, type Success } from '../run/outcome.ts'
 import { shortOutput } from './large-output.ts'
 import { storeFile } from './stored-file.ts'
 
@@ -16,7 +16,8 @@ import { storeFile } from './stored-file.ts'
 const fields: ReadonlySet<string> = new Set(['$file', 'type', 'size', 'sha256'])
 
 interface ReturnPlace {
-  dir: string
+  session: SessionPlace
+  secretForms: RunContext['secretForms']
   /** The path that the tool knows it by. */
   knownAs: string
   /** Whether the tool may read there. What it can't read, it can't show. */
@@ -26,11 +27,11 @@ interface ReturnPlace {
 
 /** The outcome of a call in a session, with the files that its output returns looked up; OUTPUT_INVALID names one that can't be. */
 export async function withReturnedFiles (
-  outcome: Outcome, { session, signal }: RunContext, place: Pick<ReturnPlace, 'knownAs' | 'mayRead'>
+  outcome: Outcome, { session, secretForms, signal }: RunContext, place: Pick<ReturnPlace, 'knownAs' | 'mayRead'>
 ): Promise<Outcome> {
   if (!outcome.ok || session === undefined) return outcome
   const { isStored = false, ...ended } = outcome
-  return await lookUp(ended, { ...place, mayRead: place.mayRead || isStored, dir: session.dir, signal })
+  return await lookUp(ended, { ...place, mayRead: place.mayRead || isStored, session, secretForms, signal })
 }
 
 async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
@@ -72,7 +73,7 @@ class Returns {
 
   async #store (base64: string): Promise<unknown> {
     this.#checkCount()
-    return await this.#reference(await storeFile(Buffer.from(base64, 'base64'), 'output.bin', this.#place.dir), true)
+    return await this.#reference(await storeFile(Buffer.from(base64, 'base64'), 'output.bin', this.#place), true)
   }
 
   async #reference (path: string, mayRead = this.#place.mayRead): Promise<Content & { $file: string }> {
@@ -80,8 +81,8 @@ class Returns {
     this.#checkCount()
     const said = `the output returns the file ${shown(path)}`
     if (!mayRead) throw new WorkspaceFailure(`${said}: the tool needs the permission read_repo for that`, 'OUTPUT_INVALID')
-    const { dir, signal } = this.#place
-    const workspace = { path: dir, serviceFiles: [] }
+    const { session, signal } = this.#place
+    const workspace = { path: session.dir, serviceFiles: [] }
     try {
       return await atPlace({ workspace, signal }, this.#inside(path), { notFound: 'it is not there' }, async place => {
         const content = place.stats?.isFile() === true

@@ -20,6 +20,8 @@ export interface Success extends ChangedFiles {
   cut?: { bytes: number, storedBytes: number }
   /** The output refers to a file that was stored from the tool's own output. It may be returned even if the tool may not read files. */
   isStored?: true
+  /** All that gives away the secrets of the call: no file is named whose name holds any. */
+  secretForms?: readonly string[]
 }
 
 /** The tool did not succeed, or did not run. */
@@ -60,6 +62,12 @@ export interface SessionPlace {
   id: string
   /** Its directory, by an absolute path. */
   dir: string
+  /**
+   * Counts bytes that are about to be stored there; absent where there is no quota.
+   *
+   * @throws WorkspaceFailure QUOTA_EXCEEDED
+   */
+  takeRoom?: (bytes: number) => Promise<void>
 }
 
 export interface RunContext {
@@ -90,6 +98,8 @@ export interface RunContext {
   variables?: Readonly<Record<string, string>>
   /** Secrets that its processes read from files. */
   handed?: readonly HandedText[]
+  /** All that gives away the secrets that its tool uses: no file that is stored for the call may hold any. */
+  secretForms?: readonly string[] | undefined
   /** Hides its secrets in what names a host that its processes ask for. */
   hideInHost?: ((text: string) => string) | undefined
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */

@@ -89,6 +89,17 @@ export class SessionQuota {
     }
   }
 
+  /**
+   * Counts a file of so many bytes that is about to be written as a whole.
+   *
+   * @throws WorkspaceFailure QUOTA_EXCEEDED where there is no room for it
+   */
+  async take (session: CountedSession, bytes: number): Promise<void> {
+    const allowance = await this.allow(session, { coming: bytes, entries: 1, replaced: 0 })
+    allowance.add(bytes)
+    allowance.end(true)
+  }
+
   #keptIn (id: string): number {
     return this.#kept.get(id)?.bytes ?? 0
   }

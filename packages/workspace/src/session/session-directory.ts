@@ -7,6 +7,8 @@ import { openTopDirectory, entryPath, openDirectory, type Directory } from '../w
 import { giveOwnerRightsAt } from '../walk/owner-rights.ts'
 import { constants, lstatSync } from 'node:fs'
 import { readEntries } from '../walk/entries.ts'
+import { WorkspaceFailure } from '../failure/failure.ts'
+import { takenBytes } from './survey.ts'
 
 /** Entries of a directory that are in memory at a time. */
 const bufferSize = 64
@@ -41,10 +43,10 @@ const changed = ['ENOENT', 'ENOTDIR', 'ELOOP']
 /**
  * The directory of a session, which is made when it isn't there. Only who holds a lease of the session may call this.
  *
- * @throws TemplateError; errors of the file system.
+ * @throws TemplateError; WorkspaceFailure QUOTA_EXCEEDED for a template that takes more than the quota; errors of the file system.
  */
 export async function openSessionDirectory (
-  { dir, templatesDir }: SessionPlaces, { id, from }: { id: string, from: string | undefined }
+  { dir, templatesDir }: SessionPlaces, { id, from, quotaBytes }: { id: string, from: string | undefined, quotaBytes: number }
 ): Promise<string> {
   const place = join(dir, id)
   if (await isDirectory(place)) return place
@@ -59,7 +61,7 @@ export async function openSessionDirectory (
     const aside = join(dir, '.making', `${id}.${randomUUID()}`)
     try {
       await makeDirectory(aside)
-      await copyTemplate(template, aside)
+      await copyTemplate(template, aside, createRoom(from, quotaBytes))
       await put(aside, place)
       return place
     } catch (error) {
@@ -78,12 +80,25 @@ async function templateOf (templatesDir: string | undefined, from: string): Prom
   return template
 }
 
-async function copyTemplate (template: string, aside: string): Promise<void> {
+/** Counts an entry before it is copied. @throws WorkspaceFailure where the quota has no room for it */
+type TakeRoom = (path: string | Buffer) => void
+
+function createRoom (from: string, quotaBytes: number): TakeRoom {
+  let left = quotaBytes
+  return path => {
+    const stats = lstatSync(path)
+    // A copy has no holes.
+    left -= Math.max(takenBytes(stats), stats.isFile() ? stats.size : 0)
+    if (left < 0) throw new WorkspaceFailure(`the template '${from}' of the session takes more than its quota of ${quotaBytes} bytes`, 'QUOTA_EXCEEDED')
+  }
+}
+
+async function copyTemplate (template: string, aside: string, take: TakeRoom): Promise<void> {
   const from = openTopDirectory(template)
   try {
     const to = openTopDirectory(aside)
     try {
-      await copyTree(from, to)
+      await copyTree(from, to, take)
     } finally {
       to.handle.close()
     }
@@ -170,22 +185,23 @@ function unlessGone (error: unknown): undefined {
 }
 
 /** Copies what is in a directory to an empty one: files, directories and links as they are, with their permissions. */
-async function copyTree (from: Directory, to: Directory): Promise<void> {
+async function copyTree (from: Directory, to: Directory, take: TakeRoom): Promise<void> {
   for await (const { name, dirent } of readEntries(from, bufferSize)) {
     const [source, target] = [entryPath(from, name), entryPath(to, name)]
-    if (dirent.isDirectory()) await copyDirectory(from, to, name)
+    take(source)
+    if (dirent.isDirectory()) await copyDirectory(from, to, name, take)
     else if (dirent.isFile()) await copyFile(source, target, constants.COPYFILE_EXCL)
     else if (dirent.isSymbolicLink()) await symlink(await readlink(source, 'buffer'), target)
   }
 }
 
-async function copyDirectory (from: Directory, to: Directory, name: string): Promise<void> {
+async function copyDirectory (from: Directory, to: Directory, name: string, take: TakeRoom): Promise<void> {
   const source = openDirectory(from, name)
   try {
     await mkdir(entryPath(to, name))
     const target = openDirectory(to, name)
     try {
-      await copyTree(source, target)
+      await copyTree(source, target, take)
     } finally {
       target.handle.close()
     }

@@ -56,6 +56,11 @@ const sliceMs = 4
 /** Files that are named, and the bytes of their paths. */
 const most = { files: 100, pathBytes: 8_192 }
 
+/** What an entry takes of the disk. */
+export function takenBytes ({ blocks }: { blocks: number | bigint }): number {
+  return Math.max(leastBytes, Number(blocks) * blockBytes)
+}
+
 /** Walks through the directory of a session. @throws errors of the file system; the reason of the signal. */
 export async function surveySession (dir: string, options: SurveyOptions): Promise<Survey> {
   const walk = new Walk(options)
@@ -131,7 +136,7 @@ class Walk {
     const isLinked = stats.nlink > 1n && !stats.isDirectory()
     if (!isLinked || !this.#isKnown(`${stats.dev}:${stats.ino}`)) {
       const taken = Number(stats.blocks) * blockBytes
-      this.#bytes += Math.max(leastBytes, taken)
+      this.#bytes += takenBytes(stats)
       if (stats.isFile()) this.#holes += Math.max(0, Number(stats.size) - taken)
     }
     const { since } = this.#options

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { readLargeOutput, shortOutput, type OutputReading } from '../../result/large-output.ts'
-import { byteForms, holdsText } from '../../result/hidden-bytes.ts'
+import { byteForms } from '../../result/hidden-bytes.ts'
 import { withoutTexts } from '../../result/hidden-texts.ts'
 import { compared, hiderOf, placesOf } from '../../result/hider.ts'
 import { runOutputTask, type OutputTask } from '../../result/output-task.ts'
@@ -71,9 +71,7 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
 async function binaryAnswer ({ bytes, truncated }: BoundedBody, type: string, { hidden, session }: AnswerReading): Promise<Outcome> {
   const what = `the answer is ${type}, which is neither JSON nor text`
   if (truncated) return failure('OUTPUT_INVALID', `${what}, and longer than the ${bytes.length} bytes that are kept: raise MAX_OUTPUT_BYTES, or limits.outputBytes of the entry`)
-  // A secret in a file can't be replaced without spoiling the rest.
-  if (await holdsText(bytes, hidden)) return failure('OUTPUT_INVALID', `${what}, and holds a secret of the request`)
-  return await storedOutput({ what, bytes, fileName: 'output.bin' }, session)
+  return await storedOutput({ what, bytes, fileName: 'output.bin' }, { session, secretForms: hidden })
 }
 
 function shortOutcome (task: OutputTask): Outcome {
