@@ -11,7 +11,7 @@ import { discardSession, openSessionDirectory, surveySession, Trash, type Survey
 
 const unprivileged = 1_000
 /** All that is there, with all files as changed ones. */
-const survey = async (dir: string): Promise<Survey> => await surveySession(dir, { mostBytes: 1e9, since: 0n })
+const survey = async (dir: string): Promise<Survey> => await surveySession(dir, { mostBytes: 1e9, since: 0n, tenant: undefined })
 t.setTimeout(180_000)
 
 function directory (t: Test): string {

@@ -8,7 +8,7 @@ t.test('a file that takes its place while a session is counted is in the count',
   const dir = t.testdir({})
   for (let n = 0; n < 2_000; n++) writeFileSync(join(dir, `empty-${n}`), '')
   const counts = new SessionCounts()
-  const session = { id: 'a', dir, quotaBytes: 10_000_000 }
+  const session = { id: 'a', tenant: undefined, dir, quotaBytes: 10_000_000 }
   const empty = await counts.count(session)
   const size = 1_000_000
   writeFileSync(join(dir, 'large-0'), Buffer.alloc(size, 'x'))
@@ -26,7 +26,7 @@ t.test('a file that takes its place while a session is counted is in the count',
   t.equal(await counts.count(session), least, 'and only once')
 })
 
-const place = (t: Test, id = 'a'): CountedSession => ({ id, dir: t.testdir({}), quotaBytes: 1_000_000 })
+const place = (t: Test, id = 'a'): CountedSession => ({ id, tenant: undefined, dir: t.testdir({}), quotaBytes: 1_000_000 })
 const upload = (coming: number): Addition => ({ coming, entries: 0, replaced: 0 })
 
 t.test('bytes that are counted and not yet written are in the count, and in the next ones only once', async t => {

@@ -35,7 +35,7 @@ export class SessionFiles {
     if (stay === undefined) throw goneSession(id)
     try {
       const dir = await openSessionDirectory(places, stay.session)
-      const session = { id, dir, quotaBytes: stay.session.quotaBytes }
+      const session = { ...stay.session, dir }
       let [isChanged, isKnown] = [false, true]
       return {
         workspace: { path: dir, serviceFiles, declarations },

@@ -121,7 +121,7 @@ export class SessionWorkspaces {
         leave()
         return { kind: 'refused', error: refused }
       }
-      const session = { id, dir, quotaBytes: stay.session.quotaBytes }
+      const session = { ...stay.session, dir }
       const writing = writes ? { ...call, since: this.#now(), watch: this.#watches.get(id) } : undefined
       return {
         kind: 'entered',
@@ -193,7 +193,7 @@ export class SessionWorkspaces {
     const { id, quotaBytes } = stay.session
     // To watch a session that has few entries would take longer than to look at them.
     const watch = this.#counts.isLarge(id) ? this.#watches.grow() : undefined
-    const walk = this.#counts.survey({ id, dir, quotaBytes }, {
+    const walk = this.#counts.survey({ ...stay.session, dir }, {
       since, signal, ...(watch === undefined ? {} : { onDirectory: directory => { watch.add(directory) } })
     })
     const survey = await walk.catch((error: unknown) => {

@@ -2,6 +2,8 @@ import { surveySession, type Survey, type SurveyOptions } from './survey.ts'
 
 export interface CountedSession {
   id: string
+  /** Whose it is. */
+  tenant: string | undefined
   dir: string
   quotaBytes: number
 }
@@ -66,7 +68,7 @@ export class SessionCounts {
    *
    * @param isEnough tells whether what was known before will do, although it is old
    */
-  freshBytes ({ id, quotaBytes }: Omit<CountedSession, 'dir'>, isEnough: (bytes: number) => boolean = () => false): number | undefined {
+  freshBytes ({ id, quotaBytes }: Pick<CountedSession, 'id' | 'quotaBytes'>, isEnough: (bytes: number) => boolean = () => false): number | undefined {
     const known = this.#known.get(id)
     if (known === undefined || known.bytes > quotaBytes) return undefined
     return performance.now() < known.until || isEnough(known.bytes) ? known.bytes : undefined
@@ -113,10 +115,10 @@ export class SessionCounts {
    * Looks at the files by itself, and keeps what they take. Bytes that were being written when it began, or were noted during a `count`,
    * may be in it or not. The number that was known before has all of them once: it is kept where it differs by no more than these bytes.
    */
-  async survey ({ id, dir, quotaBytes }: CountedSession, options: Omit<SurveyOptions, 'mostBytes'>): Promise<Survey> {
+  async survey ({ id, tenant, dir, quotaBytes }: CountedSession, options: Omit<SurveyOptions, 'mostBytes' | 'tenant'>): Promise<Survey> {
     const begun = performance.now()
     const unwritten = this.#writing.sum(id)
-    const survey = await surveySession(dir, { ...options, mostBytes: 2 * quotaBytes })
+    const survey = await surveySession(dir, { ...options, tenant, mostBytes: 2 * quotaBytes })
     const now = performance.now()
     const { noted = 0, moved = 0 } = this.#running.get(id) ?? {}
     const [found, doubt] = [survey.bytes + moved, noted + unwritten]

@@ -1,6 +1,6 @@
 import { lstatSync, type BigIntStats } from 'node:fs'
-import { setImmediate as turn } from 'node:timers/promises'
 import { errorCode } from '@toolyard/contract/terms'
+import { LoopTurns } from '@toolyard/runtime'
 import { maxDepth } from '../files/delete-tree.ts'
 import { typeOfFile } from '../files/media-type.ts'
 import { newNameFault } from '../files/entry-names.ts'
@@ -38,6 +38,8 @@ export interface SurveyOptions {
   mostBytes: number
   /** The time of the file system from which on changes count, as `FileClock` tells; undefined: nobody asks for them. */
   since: bigint | undefined
+  /** Whose session it is: tenants take turns. */
+  tenant: string | undefined
   /** Ends the walk, which is rejected with its reason. */
   signal?: AbortSignal
   /** Gets each directory before it is read. */
@@ -51,8 +53,8 @@ const blockBytes = 512
 const mostLinked = 100_000
 /** Entries of a directory that are read at a time. */
 const bufferSize = 64
-/** How long the walk keeps the event loop at a time, in milliseconds. */
-const sliceMs = 4
+/** How long a walk keeps the event loop at a time, in milliseconds, and the part of a turn that this is: any number of walks may be under way. */
+const slice = { ms: 0.5, part: 1 / 8 }
 /** Files that are named, and the bytes of their paths. */
 const most = { files: 100, pathBytes: 8_192 }
 
@@ -61,9 +63,13 @@ export function takenBytes ({ blocks }: { blocks: number | bigint }): number {
   return Math.max(leastBytes, Number(blocks) * blockBytes)
 }
 
+/** Of all walks of the process. */
+const turns = new LoopTurns()
+
 /** Walks through the directory of a session. @throws errors of the file system; the reason of the signal. */
 export async function surveySession (dir: string, options: SurveyOptions): Promise<Survey> {
   const walk = new Walk(options)
+  await walk.nextTurn()
   await walk.enter(() => openTopDirectory(dir), { path: '', depth: 0, isMoved: false })
   return walk.result()
 }
@@ -86,7 +92,7 @@ class Walk {
   #hasMore = false
   #pathBytes = 0
   #hashBytes = 0
-  #sliceEnd = performance.now() + sliceMs
+  #sliceEnd = 0
 
   constructor (options: SurveyOptions) {
     this.#options = options
@@ -174,14 +180,16 @@ class Walk {
     const content = await readContent({ directory, name }, bound)
     if (content?.sha256 !== undefined) this.#hashBytes += content.size
     this.#changed.push({ path: whole, ...(content ?? { size: Number(stats.size), type: typeOfFile(name, new Uint8Array()) }) })
-    this.#sliceEnd = performance.now() + sliceMs
   }
 
   async #rest (): Promise<void> {
     this.#options.signal?.throwIfAborted()
-    if (performance.now() < this.#sliceEnd) return
-    await turn()
-    this.#sliceEnd = performance.now() + sliceMs
+    if (performance.now() >= this.#sliceEnd) await this.nextTurn()
+  }
+
+  async nextTurn (): Promise<void> {
+    await turns.run(this.#options.tenant ?? '', slice.part, () => {})
+    this.#sliceEnd = performance.now() + slice.ms
   }
 }
 
