@@ -1,6 +1,9 @@
+import { JobQueues, QueueDirectory } from '@toolyard/queue'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
 import { startPool } from '../support/pool.ts'
+import { monitorRedis } from '../support/redis-monitor.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const machineTime = Date.now
@@ -47,3 +50,28 @@ for (const shiftMs of [-600_000, -4_000, 0, 4_000, 600_000]) {
     await waitFor('the parked one is called', () => running === 2, 10_000)
   })
 }
+
+t.test('thousands of jobs that are due at one moment are made ready by many short commands, all before the next job is taken', async t => {
+  const server = await startTestRedis(t)
+  const redis = await connectTo(t, server)
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 10), { ageSec: 60, count: 10_000 })
+  t.teardown(() => queues.close())
+  const jobs = Array.from({ length: 2_050 }, () => ({ id: queues.newId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }, delayMs: 1 }))
+  await queues.add('q', jobs)
+  let [ready, most] = [0, 0]
+  let isOver = false
+  await monitorRedis(t, server.socket, ([command = '', key = '']) => {
+    if (/^eval/i.test(command)) ready = 0
+    if (/^zadd$/i.test(command) && key.endsWith(':prioritized')) most = Math.max(most, ++ready)
+    if (/^ping$/i.test(command)) isOver = true
+  })
+  await waitFor('all are due', async () => Number((await redis.zrange('toolyard:{q}:delayed', '-1', '-1', 'WITHSCORES'))[1]) / 4_096 < queues.open('q').backend.now())
+  const { backend } = queues.open('q')
+  t.ok((await backend.moveToActive('token'))[0])
+  await redis.ping()
+  await waitFor('all commands were seen', () => isOver)
+  t.equal(await redis.zcard('toolyard:{q}:delayed'), 0)
+  const left = await redis.zrange('toolyard:{q}:prioritized', '0', '-1')
+  t.same(left, jobs.slice(1).map(({ id }) => id), 'in the order in which they became due')
+  t.ok(most > 0 && most <= 100, `${most} by one command`)
+})

@@ -5,6 +5,7 @@ import { GatheredCalls, type Redis, createdKey, jobChannel, publicName, replyCha
 import { bullmq } from '../record/bullmq.ts'
 import { jobScripts, promoteKeys, takeKeys, unbegunField } from './scripts/job-scripts.ts'
 import { addPlainKeys, addPlainScript, finishPlainKeys, finishPlainScript, takePlainKeys, takePlainScript } from './scripts/plain-scripts.ts'
+import { dueAtOnce, readyDueKeys, readyDueScript } from './scripts/new-turns.ts'
 import { JobRuns } from './job-runs.ts'
 import { lockMs } from './lock-renewal.ts'
 import { runAgain, type RunAgain, type RunAgainResult } from './run-again.ts'
@@ -170,9 +171,17 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   }
 
   async #takeByBullmq (token: string): Promise<NextJob> {
+    await this.#readyDue()
     const [now, ms, worker] = this.#taking()
     const theirs = takeKeys.map(part => this.toKey(part))
     return nextJob(await this.#run('moveToActive', theirs, [this.toKey('meta')], [this.toKey(''), now, token, ms, worker]))
+  }
+
+  /** Makes all due jobs ready, some at a time: Redis has time for others in between, and no due job waits behind the takes of others. */
+  async #readyDue (): Promise<void> {
+    const call = { keys: readyDueKeys.map(part => this.toKey(part)), args: [this.toKey(''), this.now()] }
+    let [made]: unknown[] = [dueAtOnce]
+    while (made === dueAtOnce) [made] = await readyDueScript.run(this.redis, [call])
   }
 
   /** Runs a script of BullMQ with our part of it. @throws what Redis says */

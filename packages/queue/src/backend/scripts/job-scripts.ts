@@ -2,7 +2,7 @@ import { shownField } from '../../record/approval.ts'
 import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, goOnWhenFull } from '@toolyard/store'
 import { isRecord } from '@toolyard/contract/terms'
 import { load } from '../../record/bullmq.ts'
-import { newTurns } from './new-turns.ts'
+import { dueAtOnce, newTurns } from './new-turns.ts'
 
 /** As BullMQ would send them: keys, then arguments. */
 type BullmqArgs = ReadonlyArray<string | number | boolean | Buffer | undefined>
@@ -229,7 +229,8 @@ function bullmqScript (name: string): BullmqScript {
   const scripts: unknown = load('bullmq/dist/cjs/scripts/index.js')
   const script = isRecord(scripts) ? scripts[name] : undefined
   if (!isScript(script)) throw new Error(`BullMQ has no script '${name}'`)
-  return script
+  // BullMQ makes a thousand due jobs ready at once.
+  return { ...script, content: script.content.replace('"LIMIT", 0, 1000)', `"LIMIT", 0, ${dueAtOnce})`) }
 }
 
 function isScript (value: unknown): value is BullmqScript {

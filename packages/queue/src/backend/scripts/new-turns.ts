@@ -1,5 +1,9 @@
 import { limits } from '@toolyard/contract/terms'
+import { BatchedScript, eachCall, goOnWhenFull } from '@toolyard/store'
 import { arrivals, maxTurn, turnsKeptSec } from '../../record/turn.ts'
+
+/** Due jobs that one script makes ready: while it does, Redis does nothing else. */
+export const dueAtOnce = 100
 
 /**
  * Jobs that wait for a time, for other jobs or for an approval take their turns when that is over. Else a tenant could submit any
@@ -37,7 +41,31 @@ local function newTurns (stem, ids)
 end
 -- Those that BullMQ's script is about to make ready.
 local function newTurnsOfDue (stem, now)
-  local due = redis.call('ZRANGEBYSCORE', stem .. 'delayed', 0, string.format('%.0f', (now + 1) * 4096 - 1), 'LIMIT', 0, 1000)
+  local due = redis.call('ZRANGEBYSCORE', stem .. 'delayed', 0, string.format('%.0f', (now + 1) * 4096 - 1), 'LIMIT', 0, ${dueAtOnce})
   newTurns(stem, due)
 end
 `
+
+export const readyDueKeys = ['meta', 'delayed', 'prioritized', 'wait', 'pc', 'marker'] as const
+/** ARGV: the stem of the jobs' keys; the time. Makes due jobs ready as BullMQ's script does that takes a job. Answers how many. */
+export const readyDueScript = new BatchedScript('ready-due', eachCall(`
+${newTurns}
+local meta, delayed, prioritized, wait, counter, marker = unpack(KEYS)
+local stem, now = unpack(ARGV)
+${goOnWhenFull('meta')}
+local due = redis.call('ZRANGEBYSCORE', delayed, 0, string.format('%.0f', (now + 1) * 4096 - 1), 'LIMIT', 0, ${dueAtOnce})
+if #due == 0 then return 0 end
+newTurns(stem, due)
+redis.call('ZREM', delayed, unpack(due))
+for _, id in ipairs(due) do
+  local priority = tonumber(redis.call('HGET', stem .. id, 'priority')) or 0
+  if priority == 0 then
+    redis.call('LPUSH', wait, id)
+  else
+    redis.call('ZADD', prioritized, string.format('%.0f', priority * ${arrivals} + redis.call('INCR', counter) % ${arrivals}), id)
+  end
+  redis.call('HSET', stem .. id, 'delay', 0)
+end
+if redis.call('HEXISTS', meta, 'paused') == 0 then redis.call('ZADD', marker, '0', '0') end
+return #due
+`))
