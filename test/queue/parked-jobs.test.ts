@@ -1,4 +1,5 @@
-import { alarmsKey, jobKey, newJobId, tenantLineKey } from '@toolyard/store'
+import { JobCanceller } from '@toolyard/queue'
+import { alarmsKey, jobKey, newJobId, serialKey, tenantLineKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { startPool } from '../support/pool.ts'
@@ -51,6 +52,41 @@ t.test('jobs that wait for a place of their tenant sleep until one is free, and 
   t.same(order, ids)
   const givenBack = await Promise.all(ids.map(async id => Number(await redis.hget(jobKey('places', id), 'givenBack'))))
   t.ok(Math.max(...givenBack) <= 2, `put back ${Math.max(...givenBack)} times`)
+})
+
+t.test('jobs that are cancelled leave the lines in which they waited: nobody behind them waits until each was looked at', async t => {
+  let end = (): void => {}
+  const { redis, queues } = await startPool(t, server, {
+    concurrency: 8,
+    maxRunning: () => 1,
+    handle: async () => {
+      await new Promise<void>(resolve => { end = resolve })
+      return { kind: 'succeeded', json: '1', value: 1 }
+    }
+  })
+  const canceller = new JobCanceller(redis, queues)
+  const lines = { tenant: tenantLineKey('acme'), serial: serialKey('one', 'line') }
+  for (const [kind, line] of Object.entries(lines)) {
+    const owner = kind === 'tenant' ? { tenant: 'acme' } : { serial: true as const }
+    const data = { tool: 'one', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', ...owner }
+    const ids = Array.from({ length: 30 }, () => newJobId())
+    for (const id of ids) await queues.add('lines', [{ id, type: 'x', data }])
+    await waitFor('the others wait', async () => await redis.zcard(line) === ids.length - 1)
+    for (const id of ids.slice(1)) t.equal(await canceller.cancel('lines', id), 'cancelled')
+    t.same(await redis.zrange(line, '0', '-1'), [], kind)
+    end()
+    await waitFor('the first one has ended', async () => await redis.zscore('toolyard:{lines}:completed', ids[0] ?? '') !== null)
+  }
+})
+
+t.test('a job is cancelled though it takes long to release the jobs that wait for it', async t => {
+  const { redis, queues } = await startPool(t, server, { queues: [] })
+  const smembers = redis.smembers.bind(redis)
+  // Those of ten thousand jobs are looked at one after the other.
+  redis.smembers = async (...args: Parameters<typeof smembers>) => String(args[0]).endsWith(':dependents') ? await new Promise(() => {}) : await smembers(...args)
+  const id = newJobId()
+  await queues.add('waited-for', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  t.equal(await new JobCanceller(redis, queues).cancel('waited-for', id), 'cancelled')
 })
 
 t.test('the arguments of a job that waits for others are read once, however often somebody looks whether it may run', async t => {

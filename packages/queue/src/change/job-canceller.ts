@@ -6,6 +6,8 @@ import { approvalField } from '../record/approval.ts'
 import { cancelled, isCancelled } from '../record/cancellation.ts'
 import { JobFlow } from './job-flow.ts'
 import { leaveHeld } from '../queues/held-jobs.ts'
+import { leaveTenantLine } from '../queues/release.ts'
+import { leaveSerialLine } from '../queues/serial-lock.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { unbegunField } from '../backend/scripts/job-scripts.ts'
 import { lockMs } from '../backend/lock-renewal.ts'
@@ -140,9 +142,16 @@ export class JobCanceller {
       // The end says it now. Should an operator run the job again, it isn't cancelled any more.
       await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
       await whileAvailable(this.#queues.callbacks.post(queue, job))
-      await whileAvailable(new JobFlow({ redis: this.#redis, queues: this.#queues }, queue).settled(job))
+      await whileAvailable(this.#leaveLines({ queue, id: jobId }, job.data))
+      // Any number of jobs may wait for it. It has ended, however long it takes to release them; the upkeep finds what is left.
+      await whileAvailable(new JobFlow({ redis: this.#redis, queues: this.#queues }, queue).settled(job)).catch(() => {})
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error
     }
+  }
+
+  async #leaveLines (job: JobPlace, { tenant, serial, tool }: JobData): Promise<void> {
+    if (serial === true) await leaveSerialLine(this.#redis, tool, job)
+    if (tenant !== undefined) await leaveTenantLine(this.#redis, tenant, job)
   }
 }

@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq'
-import { type Redis, jobKey, queueStem, serverTime } from '@toolyard/store'
+import { type Redis, jobKey, queueStem, serverTime, tenantLineKey } from '@toolyard/store'
 
 export interface FlowParts {
   redis: Redis
@@ -45,6 +45,16 @@ export async function release ({ redis, queues }: FlowParts, queue: string, jobI
 export async function promote (queues: FlowParts['queues'], { queue, id }: { queue: string, id: string }): Promise<void> {
   const job = await queues.open(queue).getJob(id)
   await job?.promote().catch(() => {})
+}
+
+/** In the line of its tenant, where it waits for a place. */
+export function memberOfLine ({ queue, id }: { queue: string, id: string }): string {
+  return `${id} ${queue}`
+}
+
+/** To be called for a job that has ended without a run: it would be woken in place of one that can run. */
+export async function leaveTenantLine (redis: Redis, tenant: string, job: { queue: string, id: string }): Promise<void> {
+  await redis.zrem(tenantLineKey(tenant), memberOfLine(job))
 }
 
 /** A job waits for a person: a field of its record, its `state`, and the name of the time when that ends. */

@@ -131,6 +131,11 @@ export class SerialLock {
   }
 }
 
+/** To be called for a job that has ended without a run: who calls the next one looks at each that stands before it. */
+export async function leaveSerialLine (redis: Redis, tool: string, job: Place): Promise<void> {
+  await redis.zrem(serialKey(tool, 'line'), memberOf(job))
+}
+
 type Place = Pick<SerialJob, 'queue' | 'id'>
 
 function memberOf ({ id, queue }: Place): string {

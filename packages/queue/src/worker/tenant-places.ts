@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { memberOfLine } from '../queues/release.ts'
 import { type Redis, fromRedis, goOnWhenFull, tenantLineKey, tenantPlacesKey, serverTime } from '@toolyard/store'
 
 /*
@@ -118,10 +119,10 @@ export class TenantPlaces {
   }
 
   /** Parks a job that has found no place; it is woken when it may come again, which may be now. */
-  async park (tenant = '', { queue, id }: { queue: string, id: string }, park: (ms: number) => Promise<void>): Promise<void> {
+  async park (tenant = '', job: { queue: string, id: string }, park: (ms: number) => Promise<void>): Promise<void> {
     await park(Math.min(parkMs.most, parkMs.least + parkMs.perWaiting * (this.#waiting.get(tenant) ?? 0)))
     // It is parked, whatever becomes of this.
-    await this.#next(tenant, { waits: `${id} ${queue}` }).catch(this.#parts.onError)
+    await this.#next(tenant, { waits: memberOfLine(job) }).catch(this.#parts.onError)
   }
 
   stop (): void {
