@@ -47,3 +47,20 @@ void t.test('a call whose job has no record has no end, and stays pending', asyn
   expectation.release()
   t.equal(waiter.size, 0)
 })
+
+void t.test('promise 6: the records of any number of calls that wait are looked for some at a time', async t => {
+  const { redis, waiter, looks } = await open(t)
+  const ids = Array.from({ length: 2_000 }, (_, place) => `${job.slice(0, -4)}${String(place).padStart(4, '0')}`)
+  const make = redis.pipeline.bind(redis)
+  const made: Array<ReturnType<typeof make>> = []
+  redis.pipeline = (...args: Parameters<typeof make>) => {
+    const pipeline = make(...args)
+    made.push(pipeline)
+    return pipeline
+  }
+  const expectation = waiter.expect('q', ids)
+  expectation.arm(ids)
+  await waitFor('each was looked for', async () => await looks() >= ids.length)
+  t.ok(Math.max(...made.map(({ length }) => length)) <= 250, `${Math.max(...made.map(({ length }) => length))} at once`)
+  expectation.release()
+})

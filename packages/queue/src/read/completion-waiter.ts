@@ -43,6 +43,8 @@ interface Expectation {
 
 const sweepIntervalMs = 500
 const lastLookMs = 40
+/** Records that the sweep reads at once: other commands, and other work of this process, get their turn in between. */
+const sweepChunk = 250
 
 /** Waits for the jobs of any number of requests over one subscription. */
 export class CompletionWaiter {
@@ -157,7 +159,12 @@ export class CompletionWaiter {
 
   async #readRecords (): Promise<void> {
     const awaited = [...this.#expected].filter(([, { batches }]) => [...batches].some(batch => batch.armed))
-    if (awaited.length === 0 || this.#commands.status !== 'ready') return
+    for (let start = 0; start < awaited.length && this.#commands.status === 'ready'; start += sweepChunk) {
+      await this.#readSome(awaited.slice(start, start + sweepChunk))
+    }
+  }
+
+  async #readSome (awaited: ReadonlyArray<[id: string, expected: Expected]>): Promise<void> {
     const replies = await pipelined(this.#commands, awaited, ([, { queue }]) => queue, (pipeline, [id, { queue }]) => {
       pipeline.hmget(jobKey(queue, id), ...settlementFields, askedField, questionField)
     })
