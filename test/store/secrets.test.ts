@@ -167,3 +167,19 @@ void t.test('a list reads no value, however large they are, and a new key seals 
   t.same(await new StoredSecrets(redis, next).rotate(), { sealed: 61, lost: 0 })
   t.equal((await new StoredSecrets(redis, next).open(['s59'], { keyName: undefined, tenant: 'acme' })).get('s59'), value)
 })
+
+void t.test('a list looks through the secrets of all tenants some at a time', async t => {
+  const redis = await connectTo(t, await startTestRedis(t))
+  const secrets = new StoredSecrets(redis, keys)
+  await secrets.put('own', { kind: 'tenant', tenant: 'acme' }, 'of acme', 'acme')
+  const others = Array.from({ length: 5_000 }, (_, at) => `tenant\nother${at % 5}\nsecret${at}`)
+  for (const [what, value] of Object.entries({ sealed: 'x', owners: 'other', stored: '1' })) {
+    await redis.hset(`toolyard:{secrets}:${what}`, ...others.flatMap(place => [place, value]))
+  }
+  const names = (await secrets.list(scope => scope.kind === 'tenant' && scope.tenant === 'acme')).map(({ name }) => name)
+  t.same(names, ['own'])
+  t.equal((await secrets.list()).length, 5_001)
+  const calls = [...(await redis.info('commandstats')).matchAll(/cmdstat_(hkeys|hgetall|hscan):calls=(\d+)/g)].map(([, name, count]) => [name, Number(count)])
+  t.equal(calls.length, 1, JSON.stringify(calls))
+  t.ok(calls[0]?.[0] === 'hscan' && Number(calls[0][1]) >= 8, JSON.stringify(calls))
+})

@@ -24,6 +24,8 @@ export interface ListedSecret {
   lastUsedAt: number | undefined
 }
 
+type PlacedSecret = Pick<ListedSecret, 'name' | 'scope'> & { place: string }
+
 /** Secrets that a tenant and its keys may have, and as many those without one: what one of them stores takes no room from another. */
 export const maxStoredSecrets = 1_000
 const between = '\n'
@@ -66,8 +68,8 @@ export class StoredSecrets {
 
   /** Removes what an owner has; no replica is waited for. @throws RedisUnavailableError */
   async removeAllOf (scope: SecretScope): Promise<void> {
-    const places = (await this.#places()).filter(place => place.startsWith(placeOf('', scope)))
-    if (places.length > 0) await this.#remove(places, undefined)
+    const found = await this.#find(other => placeOf('', other) === placeOf('', scope))
+    if (found.length > 0) await this.#remove(found.map(({ place }) => place), undefined)
   }
 
   /**
@@ -76,10 +78,7 @@ export class StoredSecrets {
    * @throws RedisUnavailableError
    */
   async list (isWanted: (scope: SecretScope) => boolean = () => true): Promise<ListedSecret[]> {
-    const wanted = (await this.#places()).flatMap(place => {
-      const read = readPlace(place)
-      return read !== undefined && isWanted(read.scope) ? [{ place, ...read }] : []
-    })
+    const wanted = await this.#find(isWanted)
     const listed: ListedSecret[] = []
     for (let start = 0; start < wanted.length; start += listedAtOnce) {
       const some = wanted.slice(start, start + listedAtOnce)
@@ -129,8 +128,18 @@ export class StoredSecrets {
     return values
   }
 
-  async #places (): Promise<string[]> {
-    return await whileAvailable(this.#redis.hkeys(sealedKey))
+  /** Those of some scopes. Those of all tenants are looked through, some at a time: others have their turn in between. */
+  async #find (isWanted: (scope: SecretScope) => boolean): Promise<PlacedSecret[]> {
+    const found = new Map<string, PlacedSecret>()
+    for (let cursor: string | undefined; cursor !== '0';) {
+      const [next, fields] = await whileAvailable(this.#redis.hscan(ownersKey, cursor ?? '0', 'COUNT', scannedAtOnce))
+      for (const [at, place] of fields.entries()) {
+        const read = at % 2 === 0 ? readPlace(place) : undefined
+        if (read !== undefined && isWanted(read.scope)) found.set(place, { place, ...read })
+      }
+      cursor = next
+    }
+    return [...found.values()]
   }
 
   async #remove (places: readonly string[], replicas: Replicas | undefined): Promise<number> {
@@ -146,7 +155,7 @@ export class StoredSecrets {
   async rotate (): Promise<{ sealed: number, lost: number }> {
     let [sealed, lost] = [0, 0]
     // One by one: together they may have hundreds of megabytes.
-    for (const place of await this.#places()) {
+    for (const place of await whileAvailable(this.#redis.hkeys(sealedKey))) {
       const found = await this.#sealAnew(place)
       if (found === 'sealed') sealed += 1
       if (found === 'lost') lost += 1
@@ -208,8 +217,9 @@ for _, place in ipairs(ARGV) do
 end
 return removed
 `))
-/** Secrets whose times one script reads. */
+/** Secrets whose times one script reads, and places of secrets that one command reads. */
 const listedAtOnce = 50
+const scannedAtOnce = 1_000
 /** KEYS: times, uses. ARGV: places. Answers of each when it was stored, and when it was used. */
 const timesScript = `
 local times = {}
