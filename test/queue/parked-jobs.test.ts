@@ -110,5 +110,32 @@ t.test('the arguments of a job that waits for others are read once, however ofte
   await waitFor('it was looked at some times', () => looks >= 6)
   t.equal(reads, 1)
   await redis.hset(jobKey('needs', first), { finishedOn: '1', returnvalue: '{"kind":"inline","json":"1"}' })
+  await redis.zadd('toolyard:{needs}:completed', 1, first)
   await waitFor('it goes on', async () => await redis.zscore('toolyard:{needs}:waiting-children', second) === null)
+})
+
+t.test('a look at a job that waits for a hundred others asks for all of them at once', async t => {
+  const { redis, queues } = await startPool(t, server, { known: ['many'] })
+  const data = { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }
+  const others = Array.from({ length: 100 }, () => newJobId())
+  await queues.add('many', others.map(id => ({ id, type: 'x', data, delayMs: 3_600_000 })))
+  const id = newJobId()
+  await queues.add('many', [{ id, type: 'x', data: { ...data, dependsOn: others.map(other => ({ id: other, queue: 'many' })) } }])
+  let [looks, asked] = [0, 0]
+  const [hget, hmget] = [redis.hget.bind(redis), redis.hmget.bind(redis) as (...args: unknown[]) => Promise<Array<string | null>>]
+  redis.hget = async (...args: Parameters<typeof hget>) => {
+    if (args[0] === jobKey('many', id) && args[1] === 'seen') looks += 1
+    return await hget(...args)
+  }
+  redis.hmget = async (...args: unknown[]) => {
+    if (others.some(other => args[0] === jobKey('many', other))) asked += 1
+    return await hmget(...args)
+  }
+  await waitFor('it was looked at twice', () => looks >= 2, 20_000)
+  t.equal(asked, 0)
+  for (const other of others) {
+    await redis.hset(jobKey('many', other), { finishedOn: '1', returnvalue: '{"kind":"inline","json":"1"}' })
+    await redis.zadd('toolyard:{many}:completed', 1, other)
+  }
+  await waitFor('it goes on', async () => await redis.zscore('toolyard:{many}:waiting-children', id) === null)
 })

@@ -1,8 +1,9 @@
 import type { CallError, JobDependency, JobState } from '@toolyard/contract'
-import { isRecord } from '@toolyard/contract/terms'
+import { grouped, isRecord } from '@toolyard/contract/terms'
 import { isCancelled } from '../record/cancellation.ts'
 import { type Redis, dependentsKey, jobKey, goOnWhenFull, readStored } from '@toolyard/store'
 import { decodeData } from '../record/job-arguments.ts'
+import { standingOf } from '../record/job-standing.ts'
 import { release, type FlowParts } from './release.ts'
 
 /*
@@ -112,7 +113,7 @@ export async function examineDependencies (
   if (dependsOn.length === 0) return report
   const notes = await redis.hmget(jobKey(queue, jobId), ...dependsOn.map(({ id }) => `met:${id}`))
   const open = dependsOn.filter((_dependency, index) => notes[index] !== '1')
-  const states = await Promise.all(open.map(dependency => stateOf(redis, dependency)))
+  const states = await statesOf(redis, open)
   const met = open.filter((_dependency, index) => states[index] === 'succeeded')
   for (const [index, { id }] of open.entries()) {
     const state = states[index] ?? 'missing'
@@ -138,7 +139,20 @@ async function register (redis: Redis, { id, queue }: JobDependency, member: str
     await redis.sismember(dependentsKey(queue, id), member) === 1
 }
 
-async function stateOf (redis: Redis, { id, queue }: JobDependency): Promise<'succeeded' | 'pending' | BrokenDependency['status']> {
+type DependencyState = 'succeeded' | 'pending' | BrokenDependency['status']
+
+/** In their order. Those that go on, most of them, are found with one command for each queue. */
+async function statesOf (redis: Redis, dependencies: readonly JobDependency[]): Promise<DependencyState[]> {
+  const pending = new Set<JobDependency>()
+  await Promise.all([...grouped(dependencies, ({ queue }) => queue)].map(async ([queue, own]) => {
+    if (queue === undefined) return
+    const standings = await standingOf(redis, queue, own.map(({ id }) => id))
+    for (const [place, dependency] of own.entries()) if (standings[place] === 'open') pending.add(dependency)
+  }))
+  return await Promise.all(dependencies.map(async dependency => pending.has(dependency) ? 'pending' : await stateOf(redis, dependency)))
+}
+
+async function stateOf (redis: Redis, { id, queue }: JobDependency): Promise<DependencyState> {
   if (queue === undefined) return 'missing'
   const key = jobKey(queue, id)
   const [[timestamp, finishedOn, failedReason], hasOutput] = await Promise.all([

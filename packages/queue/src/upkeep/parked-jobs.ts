@@ -2,8 +2,9 @@ import { releaseIfReady } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
 import { alarmsKey, jobKey, queueKey, serverTime } from '@toolyard/store'
 
-/** Jobs that one turn looks at, in each queue. */
+/** Jobs that one turn looks at, in each queue; of those that are parked, in all queues. */
 const atOnce = 200
+const mostReviewed = 2_000
 
 /** Removes an alarm that is due, unless the job has set a later one. KEYS: alarms. ARGV: id, time. */
 const forgetScript = `
@@ -26,9 +27,12 @@ export async function wakeDueJobs (parts: FlowParts, queue: string): Promise<voi
 /**
  * Looks at some of the parked jobs of a queue, whichever they are: what they wait for may have ended while the process
  * died that would have told them.
+ *
+ * @param queues how many there are
  */
-export async function reviewParkedJobs (parts: FlowParts, queue: string): Promise<void> {
-  for (const id of await parts.redis.zrandmember(queueKey(queue, 'waiting-children'), atOnce)) {
+export async function reviewParkedJobs (parts: FlowParts, queue: string, queues: number): Promise<void> {
+  const most = Math.min(atOnce, Math.ceil(mostReviewed / queues))
+  for (const id of await parts.redis.zrandmember(queueKey(queue, 'waiting-children'), most)) {
     const seen = await parts.redis.hget(jobKey(queue, id), 'seen')
     if (seen === null) await releaseIfReady(parts, queue, id)
     else if (Number(seen) !== await settledSteps(parts.redis, queue, id)) await release(parts, queue, id)

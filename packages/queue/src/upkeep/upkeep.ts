@@ -52,7 +52,7 @@ export class Upkeep {
       { name: 'callbacks', everyMs: 2_000, run: () => postForgottenCallbacks(options, callbacks) },
       // By a name of its own: an older release does `approvals`, and knows one list alone.
       { name: 'approval-events', everyMs: 1_000, run: async () => { await postApprovalEvents(options) } },
-      { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },
+      { name: 'parked', everyMs: 3_000, run: async queues => { await this.#each(queue => reviewParkedJobs(options, queue, queues.length))(queues) } },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },
       { name: 'old-callbacks', everyMs: 60_000, run: () => options.queues.callbacks.dropOld() },
