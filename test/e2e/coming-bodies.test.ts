@@ -28,12 +28,38 @@ t.test('a tenant whose bodies come and come, and never end, has 128 MiB of them 
     socket.write(coming)
   }
   await waitFor('those that are too many are refused', () => answers.length >= 10)
-  for (const answer of answers) t.match(answer, /^HTTP\/1\.1 429 .*bodies that this tenant is sending/s)
+  for (const answer of answers) t.match(answer, /^HTTP\/1\.1 429 .*bodies that this tenant is sending, or waits/s)
   const large = async (key: string): Promise<number> => (await client.request(path, { body: { text: 'x'.repeat(500_000) }, key })).status
   t.equal(await large(keys.other), 200)
   t.equal((await client.request(path, { body: {}, key: keys.acme })).status, 200, 'what is small goes in any case')
   for (const socket of sockets) socket.destroy()
   await waitFor('it is served again', async () => await large(keys.acme) === 200)
+})
+
+t.test('a tenant whose requests wait has 128 MiB of their bodies in memory at most, however small what is in them', async t => {
+  const { client } = await createService(t, { workers: 0, env: { API_KEYS_JSON } })
+  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { body: { type: 'data.file_read', input: { path: 'README.md' } }, key: keys.acme })
+  const waiting = { call_id: 'a', name: 'job_result', arguments: { job_id: job.id, wait_ms: 60_000 } }
+  for (const [what, value, most] of [['texts', 'x'.repeat(mebibyte - 1_000), 128], ['objects', Array.from({ length: 29_000 }, () => ({})), 70]] as const) {
+    const gone = new AbortController()
+    const body = JSON.stringify({ calls: [waiting, { call_id: 'b', name: 'none', arguments: { value } }], wait_ms: 60_000 })
+    const send = async (key: string): Promise<number> => (await client.request('/v1/agent-tools/invoke-batch', { body, key, signal: gone.signal })).status
+    const statuses: number[] = []
+    for (let count = 0; count < 140; count++) send(keys.acme).then(status => { statuses.push(status) }, () => {})
+    await waitFor(`${what} that are too many are refused`, () => statuses.length >= 140 - most, 60_000)
+    t.ok(statuses.length < 110, `${statuses.length} were refused`)
+    t.same([...new Set(statuses)], [429])
+    const refused = await client.request('/v1/agent-tools/invoke-batch', { body, key: keys.acme })
+    t.match(refused.body, { error: { code: 'RATE_LIMITED', message: /bodies that this tenant is sending, or waits for the answers to/ } })
+    t.equal(await send(keys.other), 200, 'another one is served')
+    t.equal((await client.request('/v1/auth/whoami', { key: keys.acme })).status, 200)
+    gone.abort()
+    await waitFor('it is served again', async () => {
+      const soon = { ...waiting, arguments: { job_id: job.id, wait_ms: 0 } }
+      const rest = { call_id: 'b', name: 'none', arguments: { value: 'x'.repeat(mebibyte - 1_000) } }
+      return (await client.request('/v1/agent-tools/invoke-batch', { body: { calls: [soon, rest] }, key: keys.acme })).status === 200
+    })
+  }
 })
 
 t.test('who has no key sends 16 KiB at most: the body of a login is a key', async t => {

@@ -2,15 +2,19 @@ import { asError, HttpError, isRecord, limits, readJsonInTurns } from '@toolyard
 import { createCapture, nextTurn } from '@toolyard/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import fp from 'fastify-plugin'
 import type { Principal } from '../../access/principal.ts'
 import { HeldBytes } from '../load/held-bytes.ts'
 import { excessOf, poisoned, problemOf, syntaxError } from './json-text.ts'
 
-/** Bytes of the bodies that one owner is sending: a body that comes slowly is in memory. They are counted in steps. */
-const mostComing = 128 * 1_024 * 1_024
+/**
+ * Bytes of the bodies of one owner's requests that are not answered yet: a body that comes slowly is in memory, and so is what was read
+ * of one while its request waits. They are counted in steps; each object, list and named field takes some more.
+ */
+const mostOpen = 128 * 1_024 * 1_024
 const stepBytes = 16_384
+const partBytes = 64
 /** A request without a key is a login: its body is a key. In bytes. */
 const mostWithoutKey = 16_384
 
@@ -20,6 +24,8 @@ declare module 'fastify' {
     bodyBytes: number
     /** A message of a provider has arguments with a key that nothing takes: only their call is refused. */
     isPoisoned: boolean
+    /** What its body takes, until the request is answered. */
+    openBody: OpenBody | null
   }
   interface FastifyContextConfig {
     /** The OpenAPI document says that the body may be left out. */
@@ -39,22 +45,29 @@ declare module 'fastify' {
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.decorateRequest('bodyBytes', 0)
   app.decorateRequest('isPoisoned', false)
-  const coming = new HeldBytes(mostComing)
+  app.decorateRequest('openBody', null)
+  const open = new HeldBytes(mostOpen)
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', async ({ headers }) => {
     if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) delete headers['content-type']
   })
+  app.addHook('preParsing', (request, { raw }, payload, done) => {
+    if (request.headers['content-type'] !== undefined) request.openBody = openBodyOf(open, request.principal, raw)
+    done(null, payload)
+  })
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     // A route that isn't there has looked for no key, and needs no body.
     if (request.is404) return undefined
-    const { principal } = request
-    const bytes = await readBody(payload, principal === null ? mostWithoutKey : limits.bodyBytes, comingOf(coming, principal))
+    const { principal, openBody } = request
+    const bytes = await readBody(payload, principal === null ? mostWithoutKey : limits.bodyBytes, openBody)
     request.bodyBytes = bytes.length
     // Other bytes would become U+FFFD, and a tool would write or send what nobody meant.
     if (!isUtf8(bytes)) throw refused('is not UTF-8: send JSON in UTF-8, and not compressed')
     const text = bytes.toString()
     if (text === '') return undefined
-    const body = await parsed(text.replace(/^\ufeff/, ''))
+    const { body, parts } = await parsed(text.replace(/^\ufeff/, ''))
+    const refusal = openBody?.count(bytes.length + parts * partBytes)
+    if (refusal !== undefined) throw refusal
     // Each step on a large body takes its time.
     const takesTurns = text.length > turnChars
     if (takesTurns) await nextTurn()
@@ -75,11 +88,12 @@ function mayBeMessage (body: unknown): boolean {
 
 /** UTF-16 units of a body that takes a turn of the event loop by itself. */
 const turnChars = 65_536
-async function parsed (text: string): Promise<unknown> {
-  const excess = text.length > limits.bodyParts ? excessOf(text, limits.bodyParts, limits.bodyDepth) : undefined
-  if (typeof excess === 'string') throw refused(excess)
+/** A body, and how many parts it has; those of a small one aren't counted. */
+async function parsed (text: string): Promise<{ body: unknown, parts: number }> {
+  const parts = text.length >= stepBytes ? excessOf(text, limits.bodyParts, limits.bodyDepth) : 0
+  if (typeof parts === 'string') throw refused(parts)
   try {
-    return await readJsonInTurns(text, nextTurn)
+    return { body: await readJsonInTurns(text, nextTurn), parts }
   } catch (error) {
     throw refused(`is not valid JSON: ${syntaxError(asError(error))}`)
   }
@@ -90,40 +104,40 @@ function refused (problem: string): HttpError {
   return new HttpError('VALIDATION_ERROR', `Request body ${problem}`)
 }
 
-interface Coming {
-  /** Takes the bytes so far. Gives the error where the owner is sending too much. */
+interface OpenBody {
+  /** Takes the bytes so far. Gives the error where the owner has too many. */
   count: (bytes: number) => HttpError | undefined
-  letGo: () => void
 }
 
-/** Counts a body for its owner. */
-function comingOf (coming: HeldBytes, principal: Principal | null): Coming {
+/** Counts a body for its owner until the request is answered, or its client has gone. */
+function openBodyOf (open: HeldBytes, principal: Principal | null | undefined, answer: ServerResponse): OpenBody | null {
+  if (principal == null) return null
   const held: Array<() => void> = []
   let counted = 0
+  answer.once('close', () => { for (const letGo of held) letGo() })
   return {
     count (bytes) {
-      if (principal === null || bytes - counted < stepBytes) return undefined
-      if (!coming.hasRoom(principal, bytes - counted)) {
-        return new HttpError('RATE_LIMITED', `The bodies that this ${principal.tenant === undefined ? 'key' : 'tenant'} is sending leave no room for another: they may have ${mostComing} bytes. Send fewer at a time`)
+      const more = bytes - counted
+      if (more < stepBytes || answer.closed) return undefined
+      if (!open.hasRoom(principal, more)) {
+        return new HttpError('RATE_LIMITED', `The bodies that this ${principal.tenant === undefined ? 'key' : 'tenant'} is sending, or waits for the answers to, leave no room for another: they may have ${mostOpen} bytes. Send fewer at a time`)
       }
-      held.push(coming.hold(principal, bytes - counted))
+      held.push(open.hold(principal, more))
       counted = bytes
       return undefined
-    },
-    letGo () { for (const letGo of held) letGo() }
+    }
   }
 }
 
 /** Reads a body. @throws HttpError when it is longer than `mostBytes`, or ends before its end; what `count` gives. */
-async function readBody (payload: IncomingMessage, mostBytes: number, { count, letGo }: Coming): Promise<Buffer> {
+async function readBody (payload: IncomingMessage, mostBytes: number, open: OpenBody | null): Promise<Buffer> {
   const tooLarge = (): HttpError => new HttpError('PAYLOAD_TOO_LARGE', `The request body is larger than ${mostBytes} bytes`)
   const most = Number(payload.headers['content-length'] ?? mostBytes)
   if (most > mostBytes) throw tooLarge()
   const body = createCapture(most)
   return await new Promise((resolve, reject) => {
     const end = (settle: () => void): void => {
-      payload.off('data', onData).off('end', onEnd).off('error', onError).off('close', letGo)
-      letGo()
+      payload.off('data', onData).off('end', onEnd).off('error', onError)
       settle()
     }
     const onData = (piece: Buffer): void => {
@@ -131,11 +145,11 @@ async function readBody (payload: IncomingMessage, mostBytes: number, { count, l
       const bytes = body.totalBytes()
       if (bytes > most) return end(() => { reject(tooLarge()) })
       // What takes a body in doubles when it is full.
-      const refusal = count(Math.min(2 * bytes, most))
+      const refusal = open?.count(Math.min(2 * bytes, most))
       if (refusal !== undefined) end(() => { reject(refusal) })
     }
     const onEnd = (): void => { end(() => { resolve(body.read().kept) }) }
     const onError = (error: Error): void => { end(() => { reject(Object.assign(error, { statusCode: 400 })) }) }
-    payload.on('data', onData).on('end', onEnd).on('error', onError).on('close', letGo)
+    payload.on('data', onData).on('end', onEnd).on('error', onError)
   })
 }
